@@ -1,0 +1,200 @@
+// Runs one of the project's commands after `git clone` alone, on any Node from 20 up.
+// It installs and builds what is missing or out of date, then hands over to the pinned Node of the workspace.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const PNPM = 'pnpm@10.34.9';
+const STAMPS = join(ROOT, 'node_modules', '.bootstrap');
+const NODE = join(ROOT, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+const bin = (name) => join(ROOT, 'node_modules', name);
+
+/** Each command: does it need a build, and what does the pinned Node run (each in turn, the first failure ends it)? */
+const COMMANDS = {
+  build: { build: true, runs: [] },
+  start: { build: true, runs: [['packages/demo/dist/src/main.js']] },
+  bench: { build: true, runs: [['packages/bench/dist/src/main.js']] },
+  test: {
+    build: true,
+    runs: [
+      [
+        '--experimental-vm-modules',
+        '--disable-warning=ExperimentalWarning',
+        bin('jest/bin/jest.js'),
+        '--config',
+        'packages/tooling/jest.config.mjs',
+      ],
+    ],
+  },
+  lint: {
+    build: true,
+    runs: [
+      [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+      [
+        bin('eslint/bin/eslint.js'),
+        '--config',
+        'packages/tooling/eslint.config.mjs',
+        '--max-warnings',
+        '0',
+        'packages',
+        'services',
+      ],
+      [
+        bin('dependency-cruiser/bin/dependency-cruise.mjs'),
+        '--config',
+        'packages/tooling/dependency-cruiser.cjs',
+        '--output-type',
+        'err',
+        'packages',
+        'services',
+      ],
+    ],
+  },
+  format: { build: false, runs: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']] },
+};
+
+/** Files below `dir` whose name passes `wanted`, without build results and dependencies. */
+function filesBelow(dir, wanted) {
+  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    if (['node_modules', 'dist', '.git', '.data'].includes(entry.name)) return [];
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) return filesBelow(path, wanted);
+    return wanted(entry.name) ? [path] : [];
+  });
+}
+
+function fingerprint(files, describe) {
+  const hash = createHash('sha256');
+  for (const file of files.sort()) hash.update(`${relative(ROOT, file)}\0${describe(file)}\0`);
+  return hash.digest('hex');
+}
+
+const installFingerprint = () =>
+  fingerprint(
+    [
+      ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(ROOT, name)),
+      ...['packages', 'services'].flatMap((dir) =>
+        filesBelow(join(ROOT, dir), (name) => name === 'package.json'),
+      ),
+    ],
+    (file) => readFileSync(file),
+  );
+
+const buildFingerprint = () =>
+  fingerprint(
+    [
+      join(ROOT, 'tsconfig.base.json'),
+      ...['packages', 'services'].flatMap((dir) =>
+        filesBelow(join(ROOT, dir), (name) => /\.ts$|^tsconfig.*\.json$|^package\.json$/.test(name)),
+      ),
+    ],
+    (file) => `${statSync(file).mtimeMs}:${statSync(file).size}`,
+  );
+
+const isCurrent = (stamp, value) =>
+  existsSync(join(STAMPS, stamp)) && readFileSync(join(STAMPS, stamp), 'utf8') === value;
+function remember(stamp, value) {
+  mkdirSync(STAMPS, { recursive: true });
+  writeFileSync(join(STAMPS, stamp), value);
+}
+
+/** Runs a command whose output is shown only when it fails; says what it does, and that it still does it, every 5 s. */
+function quietly(title, command, args) {
+  return new Promise((resolve, reject) => {
+    const started = Date.now();
+    const seconds = () => ((Date.now() - started) / 1000).toFixed(0);
+    process.stdout.write(`· ${title} …\n`);
+    const ticker = setInterval(() => process.stdout.write(`· ${title} … ${seconds()} s\n`), 5_000);
+    const output = [];
+    // A shell is needed on Windows only, where npx is a script.
+    const child = spawn(command, args, {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: process.platform === 'win32',
+    });
+    child.stdout.on('data', (chunk) => output.push(chunk));
+    child.stderr.on('data', (chunk) => output.push(chunk));
+    child.on('error', (error) => {
+      clearInterval(ticker);
+      reject(new Error(`${title}: ${command} could not be started: ${error.message}`));
+    });
+    child.on('close', (code) => {
+      clearInterval(ticker);
+      if (code === 0) {
+        process.stdout.write(`· ${title}: done in ${seconds()} s\n`);
+        return resolve();
+      }
+      process.stderr.write(Buffer.concat(output));
+      reject(new Error(`${title} failed (${command} ${args.slice(0, 3).join(' ')} … ended with ${code})`));
+    });
+  });
+}
+
+async function install() {
+  const wanted = installFingerprint();
+  if (isCurrent('install', wanted) && existsSync(NODE)) return;
+  await quietly('installing packages from the npm registry', 'npx', [
+    '--yes',
+    PNPM,
+    'install',
+    '--frozen-lockfile',
+    '--prefer-offline',
+  ]);
+  remember('install', wanted);
+}
+
+async function build() {
+  const wanted = buildFingerprint();
+  if (isCurrent('build', wanted)) return;
+  await quietly('building (tsc --build)', NODE, [
+    bin('typescript/bin/tsc'),
+    '--build',
+    'packages/tooling',
+    '--pretty',
+    'false',
+  ]);
+  remember('build', wanted);
+}
+
+/** Hands the terminal to the pinned Node; signals reach the child, and its end is ours. */
+function run(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(NODE, args, { cwd: ROOT, stdio: 'inherit' });
+    const forward = (signal) => child.kill(signal);
+    process.on('SIGTERM', forward);
+    // Ctrl-C reaches the whole process group by itself: only keep this process alive until the child has ended.
+    process.on('SIGINT', () => undefined);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      process.off('SIGTERM', forward);
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 143));
+    });
+  });
+}
+
+async function main([name, ...rest]) {
+  const command = COMMANDS[name];
+  if (!command)
+    throw new Error(`unknown command '${name ?? ''}'; there are: ${Object.keys(COMMANDS).join(', ')}`);
+  await install();
+  if (command.build) await build();
+  for (const [index, args] of command.runs.entries()) {
+    const last = index === command.runs.length - 1;
+    const code = await run(last ? [...args, ...rest] : args);
+    if (code !== 0) return code;
+  }
+  return 0;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error) => {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  },
+);
