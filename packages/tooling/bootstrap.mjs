@@ -43,7 +43,7 @@ const COMMANDS = {
         'services',
       ],
       [
-        bin('dependency-cruiser/bin/dependency-cruise.mjs'),
+        bin('dependency-cruiser/bin/dependency-cruiser.mjs'),
         '--config',
         'packages/tooling/dependency-cruiser.cjs',
         '--output-type',
