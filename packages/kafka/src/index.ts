@@ -1,1 +1,27 @@
-export {};
+export { createKafka } from './create-kafka.js';
+export type { Kafka, KafkaOptions, KafkaSasl, KafkaTls } from './create-kafka.js';
+export { openDelayedSource } from './delayed-source.js';
+export type {
+  DelayTier,
+  DelayedSource,
+  DelayedSourceHealth,
+  DelayedSourceOptions,
+} from './delayed-source-types.js';
+export type { Logger, LogLevel } from './log.js';
+export type { KafkaRecord, RecordHeaders, TopicPartition } from './record.js';
+export { openSink } from './sink.js';
+export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
+export type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
+export { openSource } from './source.js';
+export type {
+  Source,
+  SourceHealth,
+  SourceOptions,
+  SourceTimings,
+  StopReport,
+  Window,
+} from './source-types.js';
+export { openTableReader } from './table-reader.js';
+export type { EndOffsets, TableReader, TableReaderOptions } from './table-reader-types.js';
+export { ensureTopics, fetchEndOffsets } from './topics.js';
+export type { TopicSpec } from './topics.js';

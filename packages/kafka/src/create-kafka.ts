@@ -1,0 +1,35 @@
+import type { Logger } from './log.js';
+
+export interface KafkaSasl {
+  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface KafkaTls {
+  /** Certificate authorities as PEM; the system's when absent. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface KafkaOptions {
+  /** `host:port`, at least one. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly log?: Logger;
+  readonly tls?: KafkaTls | boolean;
+  readonly sasl?: KafkaSasl;
+}
+
+/** A cluster to talk to. Opening connections is left to what is opened on it; `close` ends the shared admin connection. */
+export interface Kafka {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly log: Logger;
+  close(): Promise<void>;
+}
+
+export function createKafka(options: KafkaOptions): Kafka {
+  throw new Error(`not yet: ${options.clientId}`);
+}

@@ -1,0 +1,39 @@
+import type { Kafka } from './create-kafka.js';
+import type { KafkaRecord } from './record.js';
+import type { Source, SourceHealth, SourceTimings, Window } from './source-types.js';
+
+/** A topic whose records wait: each is looked at when the broker's append time + `delayMs` has come. */
+export interface DelayTier {
+  readonly topic: string;
+  readonly delayMs: number;
+}
+
+export interface DelayedSourceOptions extends SourceTimings {
+  readonly kafka: Kafka;
+  readonly groupId: string;
+  readonly tiers: readonly DelayTier[];
+  readonly window: Window;
+  /** When the record is due, in milliseconds since 1970; undefined (unreadable) means now. */
+  readonly dueAt: (record: KafkaRecord) => number | undefined;
+  /** Called when the record is due. Settled means handled; a rejection is called again later. */
+  readonly release: (record: KafkaRecord) => Promise<void>;
+  /** Called at once when the rest is `maxHeapWaitMs` or more: write it to the largest tier that is not longer than the rest. */
+  readonly move: (record: KafkaRecord, remainingMs: number) => Promise<void>;
+  readonly onFatal?: (error: Error) => void;
+  /** A shorter rest is waited in memory (default 5,000). */
+  readonly maxHeapWaitMs?: number;
+  /** Records that wait in memory (default 10,000) and their bytes (default 32 MiB); when full the partition pauses. */
+  readonly maxWaiting?: number;
+  readonly maxWaitingBytes?: number;
+  /** Milliseconds since 1970 (default `Date.now`). */
+  readonly now?: () => number;
+}
+
+export interface DelayedSourceHealth extends SourceHealth {
+  /** Records that wait in memory for their moment. */
+  readonly waiting: number;
+}
+
+export interface DelayedSource extends Omit<Source, 'health'> {
+  health(): DelayedSourceHealth;
+}

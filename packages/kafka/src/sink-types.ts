@@ -1,0 +1,71 @@
+import type { Kafka } from './create-kafka.js';
+
+export interface OutgoingRecord {
+  readonly topic: string;
+  /** Chooses the partition as Java clients do (murmur2). A record has a key or names its partition. */
+  readonly key?: Buffer | string | null;
+  readonly value: Buffer | string | null;
+  readonly headers?: Readonly<Record<string, string | Buffer>>;
+  readonly partition?: number;
+  /** Milliseconds since 1970; default now. */
+  readonly timestamp?: number;
+}
+
+export interface SinkOptions {
+  readonly kafka: Kafka;
+  /** How long a first record waits for company (default 2). */
+  readonly lingerMs?: number;
+  /** Records of one request (default 1,000). */
+  readonly maxBatchRecords?: number;
+  /** Bytes of one partition's batch (default 900 KiB, below the broker's default limit); a larger record goes alone. */
+  readonly maxBatchBytes?: number;
+  /** Bytes that wait for an acknowledgement; beyond that `send` rejects with `SinkOverloaded` (default 64 MiB). */
+  readonly maxPendingBytes?: number;
+}
+
+export interface SendOptions {
+  /** Time from now until the promise rejects with `SinkTimeout` (default 30,000). */
+  readonly deadlineMs?: number;
+}
+
+export interface Sink {
+  /**
+   * Resolves when the record is acknowledged by all in-sync replicas. Rejects with `SinkOverloaded`, `SinkTimeout` (it may
+   * have been written), `RecordRefused` (Kafka will never take this record) or `SinkClosed`.
+   */
+  send(record: OutgoingRecord, options?: SendOptions): Promise<void>;
+  /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
+  sendMany(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
+  health(): { readonly pendingRecords: number; readonly pendingBytes: number; readonly lastError?: string };
+  /** Waits for what is pending (at most `deadlineMs`, default 5,000), then closes its connections. */
+  close(options?: { readonly deadlineMs?: number }): Promise<void>;
+}
+
+/** More bytes wait than the bound allows: the caller should slow down (HTTP: 503). */
+export class SinkOverloaded extends Error {
+  override readonly name = 'SinkOverloaded';
+}
+
+/** No acknowledgement before the caller's deadline; whether the record was written is unknown. */
+export class SinkTimeout extends Error {
+  override readonly name = 'SinkTimeout';
+}
+
+/** The broker refuses this record for good (too large, unknown topic, not authorised); its neighbours are unharmed. */
+export class RecordRefused extends Error {
+  override readonly name = 'RecordRefused';
+  /** Kafka's error code, and its name where we know it. */
+  readonly code: number;
+  readonly reason: string;
+
+  constructor(code: number, reason: string, topic: string) {
+    super(`Kafka refuses a record for ${topic}: ${reason} (${code})`);
+    this.code = code;
+    this.reason = reason;
+  }
+}
+
+/** `send` after `close`. */
+export class SinkClosed extends Error {
+  override readonly name = 'SinkClosed';
+}

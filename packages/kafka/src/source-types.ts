@@ -1,0 +1,69 @@
+import type { Kafka } from './create-kafka.js';
+import type { KafkaRecord } from './record.js';
+
+/** What may be open at the same time. Each bound pauses reading when it is reached; none of them drops a record. */
+export interface Window {
+  /** Records given to `handle` and not settled, over all partitions. */
+  readonly maxInFlight: number;
+  /** Their bytes; one record larger than this is still handled, alone. */
+  readonly maxInFlightBytes: number;
+  /** Offsets of one partition between the commit watermark and the newest record accepted (default 200,000). */
+  readonly maxSpan?: number;
+}
+
+export interface SourceTimings {
+  /** How often the watermark is committed (default 1,000). */
+  readonly commitIntervalMs?: number;
+  /** `openSource` rejects when the group was not joined by then (default 60,000). */
+  readonly startDeadlineMs?: number;
+  /** `onFatal` is called after this long without membership (default 300,000). */
+  readonly giveUpAfterMs?: number;
+}
+
+export interface SourceOptions extends SourceTimings {
+  readonly kafka: Kafka;
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  readonly window: Window;
+  /** Resolves when the record is handled. A rejection means "not handled": it is called again later, never skipped. */
+  readonly handle: (record: KafkaRecord) => Promise<void>;
+  /** The source cannot go on (not authorised, no membership for `giveUpAfterMs`): the process should end non-zero. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+export interface SourceHealth {
+  readonly joined: boolean;
+  /**
+   * `performance.now()` of the last moment when a record was settled, or when the broker answered and nothing was in
+   * flight. Alert (and fail liveness) when it lies far behind.
+   */
+  readonly lastProgressAt: number;
+  /** Assigned partitions as `topic/partition` → offsets between the end of the partition and the watermark. */
+  readonly lagByPartition: Readonly<Record<string, number>>;
+  readonly lag: number;
+  readonly inFlight: number;
+  readonly inFlightBytes: number;
+  /** Records whose `handle` rejected and which wait for another call. */
+  readonly retrying: number;
+  readonly lastError?: string;
+  /** Times an assignment was received. */
+  readonly rebalances: number;
+}
+
+export interface StopReport {
+  /** Everything that was in flight was settled in time. */
+  readonly drained: boolean;
+  /** The final watermark of each partition was acknowledged. */
+  readonly committed: boolean;
+  /** Records that were not settled: the next owner reads them again. */
+  readonly unfinished: number;
+}
+
+export interface Source {
+  health(): SourceHealth;
+  /** Hands out no further records until `resume`; what is in flight goes on. */
+  pause(): void;
+  resume(): void;
+  /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */
+  stop(options: { readonly deadlineMs: number }): Promise<StopReport>;
+}
