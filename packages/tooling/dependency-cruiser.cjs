@@ -1,6 +1,16 @@
 // The rules of the house: which room may open a door to which.
-const NODE_IO =
-  '^(node:)?(fs|net|tls|http|https|http2|dns|dgram|child_process|worker_threads|cluster)(/.*)?$';
+const NODE_IO = [
+  'fs',
+  'fs/promises',
+  'net',
+  'tls',
+  'http',
+  'https',
+  'http2',
+  'dns',
+  'dgram',
+  'child_process',
+].map((name) => `^(node:)?${name}$`);
 const mayImport = (name, allowed) => ({
   name: `${name}-imports`,
   comment: `packages/${name} may import only: ${allowed.join(', ') || 'nothing of ours'}`,
@@ -72,8 +82,7 @@ module.exports = {
     mayImport('bench', ['contracts', 'engines', 'testkit', 'client', 'stack']),
   ],
   options: {
-    doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)dist/' },
+    doNotFollow: { path: ['node_modules', '(^|/)dist/'] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
     enhancedResolveOptions: {

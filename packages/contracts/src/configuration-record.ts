@@ -1,0 +1,87 @@
+import { PATTERNS } from './patterns.js';
+import { EVENT_TYPES } from './payment-event.js';
+import type { EventType, UtcTime } from './payment-event.js';
+import { compileCheck } from './schema-compiler.js';
+import { parseStrictJson } from './strict-json.js';
+
+export interface SealedSecret {
+  /** See `sealSecret`; the owner is the record's key. */
+  readonly sealed: string;
+  /** Set on the previous secret of a rotation: it signs no longer after this time. */
+  readonly expiresAt?: UtcTime;
+}
+
+/** A configuration as it stands on the compacted topic `webhooks.configurations`; key: `tenantId/ref`. */
+export interface ConfigurationRecord {
+  readonly v: 1;
+  readonly tenantId: string;
+  readonly ref: string;
+  /** Rises with each change, from 1; a reader applies only a higher one. */
+  readonly revision: number;
+  readonly eventType: EventType;
+  readonly endpointUrl: string;
+  readonly applicationId?: string;
+  readonly enabled: boolean;
+  readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
+  /** The newest first; empty or absent: deliveries are not signed. At most two. */
+  readonly secrets?: readonly SealedSecret[];
+}
+
+export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
+
+const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;
+
+export const CONFIGURATION_RECORD_SCHEMA = {
+  type: 'object',
+  required: [
+    'v',
+    'tenantId',
+    'ref',
+    'revision',
+    'eventType',
+    'endpointUrl',
+    'enabled',
+    'createdAt',
+    'updatedAt',
+  ],
+  properties: {
+    v: { const: 1 },
+    tenantId: { type: 'string', pattern: PATTERNS.tenantId },
+    ref: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
+    revision: { type: 'integer', minimum: 1 },
+    eventType: { type: 'string', enum: EVENT_TYPES },
+    endpointUrl: text,
+    applicationId: { type: 'string', minLength: 1, maxLength: 128 },
+    enabled: { type: 'boolean' },
+    createdAt: { type: 'string', format: 'utc-date-time' },
+    updatedAt: { type: 'string', format: 'utc-date-time' },
+    secrets: {
+      type: 'array',
+      maxItems: 2,
+      items: {
+        type: 'object',
+        required: ['sealed'],
+        properties: { sealed: text, expiresAt: { type: 'string', format: 'utc-date-time' } },
+      },
+    },
+  },
+} as const;
+
+const check = compileCheck<ConfigurationRecord>(CONFIGURATION_RECORD_SCHEMA);
+
+/** Reads a record of the topic; a value that is no configuration gives its reason instead. Never throws. */
+export function parseConfigurationRecord(
+  value: Uint8Array,
+):
+  | { readonly ok: true; readonly configuration: ConfigurationRecord }
+  | { readonly ok: false; readonly reason: string } {
+  const parsed = parseStrictJson(value);
+  if (!parsed.ok) return { ok: false, reason: parsed.fault };
+  const result = check(parsed.value);
+  if (result.ok) return { ok: true, configuration: result.value };
+  return {
+    ok: false,
+    reason: result.violations.map(({ property, reason }) => `${property} ${reason}`).join('; '),
+  };
+}

@@ -1,0 +1,145 @@
+import { headerNumber, headerText } from './header-reader.js';
+import type { RecordHeaders } from './header-reader.js';
+import { isEventType } from './payment-event.js';
+import type { EventType } from './payment-event.js';
+
+/** Where an event was read first. */
+export interface RecordOrigin {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+}
+
+/** One delivery that is to be attempted, now or later: the unit of `webhooks.deliveries` and `webhooks.retries.*`. */
+export interface DeliveryTask {
+  readonly deliveryId: string;
+  /** `0` first, then the id of each redelivery. */
+  readonly cycle: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly tenantId: string;
+  readonly ref: string;
+  /** Application of the configuration when the delivery was made; another one later cancels it. */
+  readonly applicationId?: string;
+  /** Revision of the configuration that made this delivery. */
+  readonly revision: number;
+  /** Number of the attempt to be made next, from 1. */
+  readonly attempt: number;
+  /** Unix milliseconds. */
+  readonly dueAt: number;
+  readonly firstDueAt: number;
+  readonly firstAttemptAt?: number;
+  /** How often it was put aside without an attempt. */
+  readonly parkedCount: number;
+  readonly origin: RecordOrigin;
+  /** Why the attempt before this one failed. */
+  readonly errorCode?: string;
+  readonly httpStatus?: number;
+  readonly traceparent?: string;
+  /** The exact bytes to send. */
+  readonly body: Buffer;
+}
+
+const FORMAT = '1';
+
+/** The headers of a task's record (architecture §3): text, lower case; the value is the body itself. */
+export function taskHeaders(task: DeliveryTask): Record<string, string> {
+  const headers: Record<string, string> = {
+    'task-version': FORMAT,
+    'delivery-id': task.deliveryId,
+    cycle: task.cycle,
+    'event-id': task.eventId,
+    'event-type': task.eventType,
+    'configuration-ref': task.ref,
+    'configuration-revision': String(task.revision),
+    'tenant-id': task.tenantId,
+    attempt: String(task.attempt),
+    'due-at': String(task.dueAt),
+    'first-due-at': String(task.firstDueAt),
+    'parked-count': String(task.parkedCount),
+    'origin-topic': task.origin.topic,
+    'origin-partition': String(task.origin.partition),
+    'origin-offset': task.origin.offset,
+  };
+  if (task.applicationId !== undefined) headers['application-id'] = task.applicationId;
+  if (task.firstAttemptAt !== undefined) headers['first-attempt-at'] = String(task.firstAttemptAt);
+  if (task.errorCode !== undefined) headers['error-code'] = task.errorCode;
+  if (task.httpStatus !== undefined) headers['http-status'] = String(task.httpStatus);
+  if (task.traceparent !== undefined) headers['traceparent'] = task.traceparent;
+  return headers;
+}
+
+/** `due-at` of a task's record without reading the rest; undefined when the header is damaged. */
+export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, 'due-at');
+
+class DamagedHeader extends Error {}
+
+function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string {
+  const text = headerText(headers, name);
+  if (text === undefined || !pattern.test(text)) throw new DamagedHeader(name);
+  return text;
+}
+
+function wantNumber(headers: RecordHeaders, name: string): number {
+  const value = headerNumber(headers, name);
+  if (value === undefined) throw new DamagedHeader(name);
+  return value;
+}
+
+const WORD = /^[\x21-\x7e]{1,256}$/;
+
+function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
+  const applicationId = headerText(headers, 'application-id');
+  const firstAttemptAt = headerNumber(headers, 'first-attempt-at');
+  const errorCode = headerText(headers, 'error-code');
+  const httpStatus = headerNumber(headers, 'http-status');
+  const traceparent = headerText(headers, 'traceparent');
+  return {
+    ...(applicationId === undefined ? {} : { applicationId }),
+    ...(firstAttemptAt === undefined ? {} : { firstAttemptAt }),
+    ...(errorCode === undefined ? {} : { errorCode }),
+    ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(traceparent === undefined ? {} : { traceparent }),
+  };
+}
+
+function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
+  const eventType = headerText(headers, 'event-type');
+  if (!isEventType(eventType)) throw new DamagedHeader('event-type');
+  const attempt = wantNumber(headers, 'attempt');
+  if (attempt < 1) throw new DamagedHeader('attempt');
+  return {
+    deliveryId: wantText(headers, 'delivery-id', WORD),
+    cycle: wantText(headers, 'cycle', WORD),
+    eventId: wantText(headers, 'event-id', WORD),
+    eventType,
+    tenantId: wantText(headers, 'tenant-id', WORD),
+    ref: wantText(headers, 'configuration-ref', WORD),
+    revision: wantNumber(headers, 'configuration-revision'),
+    attempt,
+    dueAt: wantNumber(headers, 'due-at'),
+    firstDueAt: wantNumber(headers, 'first-due-at'),
+    parkedCount: headerNumber(headers, 'parked-count') ?? 0,
+    origin: {
+      topic: wantText(headers, 'origin-topic', WORD),
+      partition: wantNumber(headers, 'origin-partition'),
+      offset: String(wantNumber(headers, 'origin-offset')),
+    },
+    ...optionalParts(headers),
+    body,
+  };
+}
+
+/** Reads a task back from its record. Never throws: a damaged header is named. */
+export function parseDeliveryTask(
+  headers: RecordHeaders,
+  value: Buffer | null,
+): { readonly ok: true; readonly task: DeliveryTask } | { readonly ok: false; readonly reason: string } {
+  if (value === null) return { ok: false, reason: 'null-value' };
+  try {
+    return { ok: true, task: readTask(headers, value) };
+  } catch (error) {
+    if (error instanceof DamagedHeader) return { ok: false, reason: `damaged-header:${error.message}` };
+    throw error;
+  }
+}

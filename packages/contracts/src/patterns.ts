@@ -1,0 +1,21 @@
+/** Patterns that several schemas share, as JSON Schema `pattern` texts (ECMA-262, matched with the `u` flag). */
+export const PATTERNS = {
+  eventId: '^[A-Za-z0-9_-]{1,64}$',
+  /** No `/`: the key of a configuration is `tenantId/ref`. */
+  tenantId: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$',
+  dynamicTxId: '^[a-zA-Z0-9]{26,35}$',
+  anyTxId: '^[a-zA-Z0-9]{1,35}$',
+  staticTxId: '^[a-zA-Z0-9]{1,25}$',
+  endToEndId: '^[a-zA-Z0-9]{32}$',
+  reversalId: '^[a-zA-Z0-9]{1,35}$',
+  paymentId: '^[a-zA-Z0-9]{1,35}$',
+  money: '^\\d{1,10}\\.\\d{2}$',
+  /** A code such as `MD06`; the alphabet leaves no room for free text (LGPD). */
+  reasonCode: '^[A-Za-z0-9_-]{1,35}$',
+  utcTime:
+    '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$',
+} as const;
+
+const tenant = new RegExp(PATTERNS.tenantId, 'u');
+export const isTenantId = (value: unknown): value is string =>
+  typeof value === 'string' && tenant.test(value);

@@ -1,0 +1,63 @@
+import { eventSchema, postedEventSchema } from './event-schema.js';
+import { EVENT_TYPES, isEventType } from './payment-event.js';
+import type { EventType, PaymentEvent } from './payment-event.js';
+import { compileCheck } from './schema-compiler.js';
+import type { Check, Violation } from './schema-compiler.js';
+import { parseStrictJson } from './strict-json.js';
+import type { JsonFault } from './strict-json.js';
+
+/** Largest event on the topic, in bytes (contract §3). */
+export const MAX_EVENT_BYTES = 1_048_576;
+/** An event is an object with one object inside; deeper nesting is an attack or a mistake. */
+const MAX_EVENT_DEPTH = 16;
+
+/** Why a record of `payments.events` is no event; a stable word, written to the header `reject-reason`. */
+export type RejectReason = 'null-value' | 'too-large' | JsonFault | 'unknown-event-type' | 'schema';
+
+/** An event as a caller of `ingest` posts it (contract §3). */
+export type PostedEvent = Omit<PaymentEvent, 'id' | 'tenantId'> & {
+  readonly id?: string;
+  readonly tenantId?: string;
+};
+
+export type ReadResult<T> =
+  | { readonly ok: true; readonly event: T }
+  | { readonly ok: false; readonly reason: RejectReason; readonly violations: readonly Violation[] };
+
+const compileAll = <T>(schemaOf: (eventType: EventType) => object): ReadonlyMap<EventType, Check<T>> =>
+  new Map(EVENT_TYPES.map((eventType) => [eventType, compileCheck<T>(schemaOf(eventType))]));
+
+const eventChecks = compileAll<PaymentEvent>(eventSchema);
+const postedChecks = compileAll<PostedEvent>(postedEventSchema);
+
+const refused = (reason: RejectReason, violations: readonly Violation[] = []) =>
+  ({ ok: false, reason, violations }) as const;
+
+const isObject = (value: unknown): value is { readonly eventType?: unknown } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): ReadResult<T> {
+  if (!isObject(value)) return refused('schema', [{ property: '', reason: 'must be a JSON object' }]);
+  const { eventType } = value;
+  if (eventType === undefined) return refused('schema', [{ property: 'eventType', reason: 'is required' }]);
+  const typeCheck = isEventType(eventType) ? checks.get(eventType) : undefined;
+  if (!typeCheck) {
+    const reason = `must be one of ${EVENT_TYPES.join(', ')}`;
+    return refused('unknown-event-type', [{ property: 'eventType', reason }]);
+  }
+  const result = typeCheck(value);
+  return result.ok ? { ok: true, event: result.value } : refused('schema', result.violations);
+}
+
+/** Reads one record value of `payments.events`. Never throws: what cannot be read has a reason. */
+export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
+  if (bytes === null) return refused('null-value');
+  if (bytes.byteLength > MAX_EVENT_BYTES) return refused('too-large');
+  const parsed = parseStrictJson(bytes, MAX_EVENT_DEPTH);
+  return parsed.ok ? check(parsed.value, eventChecks) : refused(parsed.fault);
+}
+
+/** Checks one already parsed event of a caller of `ingest`. Never throws. */
+export function readPostedEvent(value: unknown): ReadResult<PostedEvent> {
+  return check(value, postedChecks);
+}

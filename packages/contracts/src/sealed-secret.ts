@@ -1,0 +1,54 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** Keys that encrypt signing secrets on their way through Kafka and at rest; the first one seals, each can open. */
+export interface Keyring {
+  readonly keys: readonly { readonly id: string; readonly key: Buffer }[];
+}
+
+const ALGORITHM = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+function parseKey(entry: string): { id: string; key: Buffer } {
+  const [id, encoded, ...rest] = entry.trim().split(':');
+  const key = Buffer.from(encoded ?? '', 'base64');
+  if (!id || rest.length > 0 || !/^[A-Za-z0-9_-]{1,32}$/.test(id) || key.byteLength !== 32) {
+    throw new Error('expected `id:key` with an id of 1–32 letters, digits, _ or -, and 32 bytes in base64');
+  }
+  return { id, key };
+}
+
+/** Reads `id:base64[,id:base64…]`; throws with the expected form, never with a key. */
+export function parseKeyring(text: string): Keyring {
+  const keys = text.split(',').map(parseKey);
+  if (new Set(keys.map(({ id }) => id)).size !== keys.length) throw new Error('two keys have the same id');
+  return { keys };
+}
+
+/**
+ * Encrypts a secret with AES-256-GCM under the ring's first key. `owner` (tenant and ref) is authenticated
+ * with it, so that a sealed secret moved to another configuration does not open.
+ */
+export function sealSecret(ring: Keyring, secret: string, owner: string): string {
+  const first = ring.keys[0];
+  if (!first) throw new Error('no key to seal a secret with');
+  const iv = randomBytes(IV_BYTES);
+  const cipher = createCipheriv(ALGORITHM, first.key, iv).setAAD(Buffer.from(owner));
+  const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  return ['v1', first.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join('.');
+}
+
+/** Opens what `sealSecret` made. Throws when the key is not in the ring, or text or owner were changed. */
+export function openSecret(ring: Keyring, sealed: string, owner: string): string {
+  const [version, id, encoded] = sealed.split('.');
+  const key = ring.keys.find((candidate) => candidate.id === id)?.key;
+  if (version !== 'v1' || !encoded || !key)
+    throw new Error('the sealed secret names a version or key that is not known here');
+  const bytes = Buffer.from(encoded, 'base64url');
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(owner))
+    .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString(
+    'utf8',
+  );
+}

@@ -1,0 +1,103 @@
+/** Why a text is not acceptable JSON; each is a stable word that may appear in a header or a violation. */
+export type JsonFault = 'not-utf8' | 'not-json' | 'too-deep' | 'duplicate-key' | 'forbidden-character';
+
+export type StrictJson =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: JsonFault };
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
+interface Shape {
+  readonly depth: number;
+  readonly members: number;
+}
+
+/** Index of the quote that closes the string opened before `from`, or the text's length. */
+function endOfString(text: string, from: number): number {
+  let at = from;
+  for (;;) {
+    at = text.indexOf('"', at);
+    if (at < 0) return text.length;
+    let escapes = 0;
+    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes += 1;
+    if (escapes % 2 === 0) return at;
+    at += 1;
+  }
+}
+
+const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
+const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
+const COLON = 0x3a;
+
+/** Counts nesting and `name: value` pairs as they stand in the text, before a parser drops repeated names. */
+function measure(text: string, maxDepth: number): Shape {
+  let depth = 0;
+  let deepest = 0;
+  let members = 0;
+  for (let at = 0; at < text.length && deepest <= maxDepth; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at + 1);
+    else if (code === COLON) members += 1;
+    else if (OPENING.has(code)) deepest = Math.max(deepest, (depth += 1));
+    else if (CLOSING.has(code)) depth -= 1;
+  }
+  return { depth: deepest, members };
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countMembers(item), 0);
+  let count = 0;
+  for (const item of Object.values(value)) count += 1 + countMembers(item);
+  return count;
+}
+
+const isCleanText = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+function isClean(value: unknown): boolean {
+  if (typeof value === 'string') return isCleanText(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isClean);
+  return Object.entries(value).every(([name, item]) => isCleanText(name) && isClean(item));
+}
+
+function decode(input: string | Uint8Array): string | undefined {
+  if (typeof input === 'string') return input;
+  try {
+    return utf8.decode(input);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseOrUndefined(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
+
+const refuseUnclean = (value: unknown): StrictJson =>
+  isClean(value) ? { ok: true, value } : { ok: false, fault: 'forbidden-character' };
+
+/**
+ * Parses JSON that means the same to every reader (RFC 8259 §4, RFC 7493): valid UTF-8, no repeated member
+ * name, no NUL and no lone surrogate in any string, nested at most `maxDepth` levels.
+ *
+ * Repeated names are found by counting: the text holds as many `:` outside strings as it has members, and a
+ * parser keeps one of each name, so a difference means that one was dropped.
+ */
+export function parseStrictJson(input: string | Uint8Array, maxDepth = 32): StrictJson {
+  const text = decode(input);
+  if (text === undefined) return { ok: false, fault: 'not-utf8' };
+  const shape = measure(text, maxDepth);
+  if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep' };
+  const parsed = parseOrUndefined(text);
+  if (!parsed) return { ok: false, fault: 'not-json' };
+  if (countMembers(parsed.value) !== shape.members) return { ok: false, fault: 'duplicate-key' };
+  // Only an escape, or a caller's ill-formed string, can bring a NUL or a lone surrogate this far.
+  const suspicious = typeof input === 'string' || text.includes('\\u');
+  return suspicious ? refuseUnclean(parsed.value) : { ok: true, value: parsed.value };
+}

@@ -1,0 +1,84 @@
+/** Names of all topics (contract §6). Services meet only here and through public HTTP. */
+export const TOPICS = {
+  events: 'payments.events',
+  rejected: 'payments.events.rejected',
+  configurations: 'webhooks.configurations',
+  deliveries: 'webhooks.deliveries',
+  attempts: 'webhooks.attempts',
+  deadLetters: 'webhooks.dead-letters',
+} as const;
+
+export interface RetryTier {
+  readonly name: string;
+  readonly topic: string;
+  /** How long after the broker appended it a record of this tier is looked at, in milliseconds. */
+  readonly delayMs: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const MIB = 1_048_576;
+
+const TIER_DELAYS: readonly (readonly [string, number])[] = [
+  ['1s', SECOND],
+  ['5s', 5 * SECOND],
+  ['30s', 30 * SECOND],
+  ['2m', 2 * MINUTE],
+  ['10m', 10 * MINUTE],
+  ['30m', 30 * MINUTE],
+  ['1h', HOUR],
+  ['2h', 2 * HOUR],
+  ['4h', 4 * HOUR],
+  ['8h', 8 * HOUR],
+  ['12h', 12 * HOUR],
+  ['24h', 24 * HOUR],
+];
+
+/** Shortest first. Fixed and independent of the retry schedule, so that a changed schedule strands nothing. */
+export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map(([name, delayMs]) => ({
+  name,
+  topic: `webhooks.retries.${name}`,
+  delayMs,
+}));
+
+/** The largest tier that is not longer than the wait; waits under a second use the shortest. */
+export function tierFor(waitMs: number): RetryTier {
+  const fitting = RETRY_TIERS.findLast((tier) => tier.delayMs <= waitMs) ?? RETRY_TIERS[0];
+  if (!fitting) throw new Error('the table of retry tiers is empty');
+  return fitting;
+}
+
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  /** Kafka topic configuration, as text, by Kafka's own names. */
+  readonly configs: Readonly<Record<string, string>>;
+}
+
+const kept = (ms: number, maxMessageBytes: number): Record<string, string> => ({
+  'cleanup.policy': 'delete',
+  'retention.ms': String(ms),
+  'max.message.bytes': String(maxMessageBytes),
+  // A producer's clock must not decide how long a record is kept or when a retry is looked at.
+  'message.timestamp.type': 'LogAppendTime',
+});
+
+const COMPACTED: Record<string, string> = {
+  'cleanup.policy': 'compact',
+  'min.cleanable.dirty.ratio': '0.1',
+  'segment.ms': String(DAY),
+  'max.message.bytes': String(MIB),
+};
+
+/** The one table from which every topic is created (contract §6). */
+export const TOPIC_TABLE: readonly TopicSpec[] = [
+  { name: TOPICS.events, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  { name: TOPICS.rejected, partitions: 3, configs: kept(30 * DAY, 16 * MIB) },
+  { name: TOPICS.configurations, partitions: 4, configs: COMPACTED },
+  { name: TOPICS.deliveries, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  ...RETRY_TIERS.map((tier) => ({ name: tier.topic, partitions: 12, configs: kept(14 * DAY, 4 * MIB) })),
+  { name: TOPICS.attempts, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  { name: TOPICS.deadLetters, partitions: 3, configs: kept(30 * DAY, 4 * MIB) },
+];

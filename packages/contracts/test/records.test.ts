@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import {
+  RETRY_TIERS,
+  TOPIC_TABLE,
+  openSecret,
+  parseConfigurationRecord,
+  parseDeliveryTask,
+  parseKeyring,
+  sealSecret,
+  taskHeaders,
+  tierFor,
+} from '../src/index.js';
+import type { DeliveryTask } from '../src/index.js';
+
+const task: DeliveryTask = {
+  deliveryId: 'd1',
+  cycle: '0',
+  eventId: 'evt_1',
+  eventType: 'PIX_OUT',
+  tenantId: 'acme',
+  ref: '0191e7a2-0000-7000-8000-000000000001',
+  revision: 3,
+  attempt: 2,
+  dueAt: 1_795_269_808_123,
+  firstDueAt: 1_795_269_803_000,
+  firstAttemptAt: 1_795_269_803_100,
+  parkedCount: 1,
+  origin: { topic: 'payments.events', partition: 4, offset: '77' },
+  errorCode: 'TLS',
+  httpStatus: 503,
+  traceparent: '00-1-2-01',
+  body: Buffer.from('{}'),
+};
+
+describe('a delivery task', () => {
+  it('comes back from its headers as it was', () => {
+    expect(parseDeliveryTask(taskHeaders(task), task.body)).toEqual({ ok: true, task });
+  });
+
+  it.each(
+    Object.keys(taskHeaders(task)).filter(
+      (name) =>
+        !/^(task-version|error-code|http-status|traceparent|first-attempt-at|parked-count)$/.test(name),
+    ),
+  )('names the damaged header %s', (name) => {
+    for (const damage of ['', '\u0000', '-1 x']) {
+      const result = parseDeliveryTask({ ...taskHeaders(task), [name]: damage }, task.body);
+      expect(result).toEqual({ ok: false, reason: `damaged-header:${name}` });
+    }
+  });
+
+  it('has a body', () => {
+    expect(parseDeliveryTask(taskHeaders(task), null)).toEqual({ ok: false, reason: 'null-value' });
+  });
+});
+
+describe('retry tiers', () => {
+  it.each([
+    [0, '1s'],
+    [4_999, '1s'],
+    [5_000, '5s'],
+    [29_999, '5s'],
+    [86_400_000, '24h'],
+    [999_999_999, '24h'],
+  ])('a wait of %d ms uses %s', (waitMs, name) => {
+    expect(tierFor(waitMs).name).toBe(name);
+  });
+
+  it('each have a topic in the table', () => {
+    const names = new Set(TOPIC_TABLE.map((spec) => spec.name));
+    expect(RETRY_TIERS.every((tier) => names.has(tier.topic))).toBe(true);
+    expect(names.size).toBe(TOPIC_TABLE.length);
+  });
+});
+
+describe('a sealed secret', () => {
+  const key = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
+  const [first, second] = [key('k1'), key('k2')];
+
+  it('opens under each key of the ring, for its owner only', () => {
+    const sealed = sealSecret(parseKeyring(first), 'whsec_x', 'acme/1');
+    expect(sealed).not.toContain('whsec_x');
+    expect(openSecret(parseKeyring(`${second},${first}`), sealed, 'acme/1')).toBe('whsec_x');
+    expect(() => openSecret(parseKeyring(first), sealed, 'acme/2')).toThrow();
+    expect(() => openSecret(parseKeyring(second), sealed, 'acme/1')).toThrow('not known here');
+  });
+
+  it('needs keys of 32 bytes, each with an id of its own', () => {
+    expect(() => parseKeyring('k1:AAAA')).toThrow('32 bytes');
+    expect(() => parseKeyring('')).toThrow('expected `id:key`');
+    expect(() => parseKeyring(`${first},${first}`)).toThrow('same id');
+  });
+});
+
+describe('a configuration record', () => {
+  const record = {
+    v: 1,
+    tenantId: 'acme',
+    ref: task.ref,
+    revision: 1,
+    eventType: 'PIX_OUT',
+    endpointUrl: 'https://hook.acme.com.br/',
+    enabled: true,
+    createdAt: '2026-11-21T14:03:27.512Z',
+    updatedAt: '2026-11-21T14:03:27.512Z',
+  };
+
+  it('is read back, unknown fields and all', () => {
+    expect(parseConfigurationRecord(Buffer.from(JSON.stringify({ ...record, later: 1 })))).toMatchObject({
+      ok: true,
+    });
+  });
+
+  it.each([
+    ['x', 'not-json'],
+    [JSON.stringify({ ...record, revision: 0 }), 'revision must be >= 1'],
+    [JSON.stringify({ ...record, v: 2 }), 'v must be equal to constant'],
+  ])('%s is refused: %s', (text, reason) => {
+    expect(parseConfigurationRecord(Buffer.from(text))).toEqual({ ok: false, reason });
+  });
+});
