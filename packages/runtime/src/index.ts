@@ -1,1 +1,11 @@
-export {};
+export type { AdminPage } from './admin-server.js';
+export { startAdminServer } from './admin-server.js';
+export { Closers, withDeadline } from './closing.js';
+export { HealthBoard } from './health.js';
+export type { HealthProbe, HealthReport } from './health.js';
+export { createLogger, errorFields } from './logger.js';
+export type { LogFields, Logger } from './logger.js';
+export { runService } from './run-service.js';
+export type { ServiceDefinition, ServiceScope } from './run-service.js';
+export { SettingsError, SettingsReader, readSettings } from './settings.js';
+export { Counter, Gauge, Histogram, Registry } from 'prom-client';

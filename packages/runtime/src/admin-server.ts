@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import type { HealthBoard, HealthReport } from './health.js';
+
+export interface AdminServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** A further page of the admin server: a path and what it answers as JSON. */
+export interface AdminPage {
+  readonly path: string;
+  render(): unknown;
+}
+
+function answer(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+}
+
+const answerJson = (response: ServerResponse, status: number, value: unknown): void =>
+  answer(response, status, 'application/json', `${JSON.stringify(value)}\n`);
+
+const answerHealth = (response: ServerResponse, { ok, faults }: HealthReport): void =>
+  answerJson(response, ok ? 200 : 503, { status: ok ? 'ok' : 'failing', faults });
+
+const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? '/';
+
+function answerPage(response: ServerResponse, path: string, pages: readonly AdminPage[]): void {
+  const page = pages.find((candidate) => candidate.path === path);
+  if (page) answerJson(response, 200, page.render());
+  else
+    answerJson(response, 404, {
+      error: 'not found',
+      pages: ['/livez', '/readyz', '/metrics', ...pages.map((p) => p.path)],
+    });
+}
+
+/**
+ * Serves `/livez`, `/readyz`, `/metrics` and further pages to operators, on a port of its own that is not public.
+ * `port` 0 takes a free one. Throws when the port is in use.
+ */
+export async function startAdminServer(options: {
+  readonly port: number;
+  readonly host: string;
+  readonly health: HealthBoard;
+  readonly registry: Registry;
+  readonly pages: readonly AdminPage[];
+}): Promise<AdminServer> {
+  const { health, registry, pages } = options;
+  const serve = async (path: string, response: ServerResponse): Promise<void> => {
+    if (path === '/livez') answerHealth(response, health.isLive());
+    else if (path === '/readyz') answerHealth(response, health.isReady());
+    else if (path === '/metrics') answer(response, 200, registry.contentType, await registry.metrics());
+    else answerPage(response, path, pages);
+  };
+  const server = createServer({ requestTimeout: 5_000 }, (request, response) => {
+    serve(pathOf(request), response).catch((error: unknown) => {
+      answerJson(response, 500, { error: error instanceof Error ? error.message : 'failed' });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

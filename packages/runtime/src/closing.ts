@@ -1,0 +1,48 @@
+import type { Logger } from './logger.js';
+import { errorFields } from './logger.js';
+
+interface Closer {
+  readonly name: string;
+  readonly close: () => Promise<void>;
+}
+
+/** Resolves when `work` did, or throws after `ms` with a message that says what was waited for. */
+export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What was opened and how it is closed: shutdown is start-up reversed. */
+export class Closers {
+  private readonly stack: Closer[] = [];
+
+  add(name: string, close: () => Promise<void>): void {
+    this.stack.push({ name, close });
+  }
+
+  /**
+   * Closes the last opened first, each within what is left of the deadline. A fault is logged and the rest goes on.
+   * Returns true when everything closed in time.
+   */
+  async closeAll(log: Logger, deadlineMs: number): Promise<boolean> {
+    const end = performance.now() + deadlineMs;
+    let clean = true;
+    for (let next = this.stack.pop(); next; next = this.stack.pop()) {
+      try {
+        await withDeadline(next.close(), Math.max(100, end - performance.now()), `closing ${next.name}`);
+        log.debug('closed', { part: next.name });
+      } catch (error) {
+        clean = false;
+        log.error('closing failed', { part: next.name, ...errorFields(error) });
+      }
+    }
+    return clean;
+  }
+}

@@ -1,0 +1,42 @@
+/** Says why something is not well now, or undefined when it is. Must answer at once and never throw. */
+export type HealthProbe = () => string | undefined;
+
+export interface HealthReport {
+  readonly ok: boolean;
+  /** Reason by the name of the probe; empty when all is well. */
+  readonly faults: Readonly<Record<string, string>>;
+}
+
+/**
+ * What a service says of itself. *Live* follows its own progress only (a dependency that is away must not restart
+ * every pod); *ready* follows what it needs to do its work.
+ */
+export class HealthBoard {
+  private readonly live = new Map<string, HealthProbe>();
+  private readonly ready = new Map<string, HealthProbe>();
+
+  liveness(name: string, probe: HealthProbe): void {
+    this.live.set(name, probe);
+  }
+
+  readiness(name: string, probe: HealthProbe): void {
+    this.ready.set(name, probe);
+  }
+
+  isLive(): HealthReport {
+    return report(this.live);
+  }
+
+  isReady(): HealthReport {
+    return report(new Map([...this.live, ...this.ready]));
+  }
+}
+
+function report(probes: ReadonlyMap<string, HealthProbe>): HealthReport {
+  const faults: Record<string, string> = {};
+  for (const [name, probe] of probes) {
+    const fault = probe();
+    if (fault !== undefined) faults[name] = fault;
+  }
+  return { ok: Object.keys(faults).length === 0, faults };
+}

@@ -1,0 +1,52 @@
+import { createLogger as createWinston, format, transports } from 'winston';
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** One JSON line on standard output for each call. Fields never hold bodies, tokens, secrets or whole URLs. */
+export interface Logger {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+const codeOf = (error: Error): LogFields => {
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return typeof code === 'string' || typeof code === 'number' ? { code } : {};
+};
+
+const causeOf = (error: Error, depth: number): LogFields =>
+  error.cause === undefined || depth >= 5 ? {} : { cause: describe(error.cause, depth + 1) };
+
+function describe(error: unknown, depth: number): LogFields {
+  if (!(error instanceof Error)) return { error: String(error).slice(0, 500) };
+  return {
+    error: `${error.name}: ${error.message}`.slice(0, 500),
+    ...codeOf(error),
+    ...causeOf(error, depth),
+  };
+}
+
+/** An error as fields of a log line: message, code, the chain of causes (at most five deep) and the stack. */
+export function errorFields(error: unknown): LogFields {
+  const stack = error instanceof Error ? error.stack?.slice(0, 4_000) : undefined;
+  return { ...describe(error, 0), ...(stack === undefined ? {} : { stack }) };
+}
+
+/** A logger whose lines carry `time` (RFC 3339), `level`, `service` and `message`, in this order, then the fields. */
+export function createLogger(service: string, level: string): Logger {
+  const winston = createWinston({
+    level,
+    format: format.printf(({ level: lineLevel, message, ...fields }) =>
+      JSON.stringify({ time: new Date().toISOString(), level: lineLevel, service, message, ...fields }),
+    ),
+    transports: [new transports.Console()],
+    exitOnError: false,
+  });
+  return {
+    debug: (message, fields) => void winston.debug(message, fields),
+    info: (message, fields) => void winston.info(message, fields),
+    warn: (message, fields) => void winston.warn(message, fields),
+    error: (message, fields) => void winston.error(message, fields),
+  };
+}

@@ -1,0 +1,139 @@
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { startAdminServer } from './admin-server.js';
+import type { AdminPage } from './admin-server.js';
+import { Closers } from './closing.js';
+import { HealthBoard } from './health.js';
+import { createLogger, errorFields } from './logger.js';
+import type { Logger } from './logger.js';
+import { SettingsError, readSettings } from './settings.js';
+import type { SettingsReader } from './settings.js';
+
+/** What a service's `compose` gets to put its parts together with. */
+export interface ServiceScope {
+  readonly log: Logger;
+  readonly health: HealthBoard;
+  readonly registry: Registry;
+  /** Registers how to close what was just opened; the last opened is closed first. */
+  onClose(name: string, close: () => Promise<void>): void;
+  /** Adds a page to the admin server. */
+  addPage(page: AdminPage): void;
+  /** Ends the process in order, with exit code 1: a fault after which only a restart helps. */
+  fail(error: unknown): void;
+}
+
+export interface ServiceDefinition<C> {
+  readonly name: string;
+  /** Reads the service's own settings; faults are told together with those of the process. */
+  readonly readConfig: (settings: SettingsReader) => C;
+  readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
+}
+
+interface ProcessSettings {
+  readonly logLevel: string;
+  readonly adminHost: string;
+  readonly adminPort: number;
+  readonly shutdownTimeoutMs: number;
+}
+
+const readProcessSettings = (settings: SettingsReader): ProcessSettings => ({
+  logLevel: settings.text('LOG_LEVEL', 'info'),
+  adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
+  adminPort: settings.port('ADMIN_PORT', 9090),
+  shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 25_000, { min: 1_000, max: 600_000 }),
+});
+
+/** Ends the process in order, once: everything is closed within the deadline, and a second signal ends it at once. */
+function createShutdown(
+  log: Logger,
+  closers: Closers,
+  timeoutMs: number,
+): (reason: string, exitCode: number) => void {
+  let ending = false;
+  return (reason, exitCode) => {
+    if (ending) {
+      if (exitCode === 0) process.exit(1);
+      return;
+    }
+    ending = true;
+    log.info('stopping', { reason });
+    closers.closeAll(log, timeoutMs).then(
+      (clean) => {
+        log.info('stopped', { clean });
+        process.exit(clean ? exitCode : 1);
+      },
+      () => process.exit(1),
+    );
+  };
+}
+
+type Shutdown = ReturnType<typeof createShutdown>;
+
+function watchProcess(log: Logger, shutdown: Shutdown): void {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutdown(signal, 0));
+  // A service that was started by `npm start` ends with it, also when it was killed.
+  process.once('disconnect', () => shutdown('the parent process is gone', 0));
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(event, (error: unknown) => {
+      log.error('unexpected fault', { event, ...errorFields(error) });
+      shutdown(event, 1);
+    });
+  }
+}
+
+function createScope(
+  log: Logger,
+  closers: Closers,
+  shutdown: Shutdown,
+): ServiceScope & { pages: AdminPage[] } {
+  const registry = new Registry();
+  const pages: AdminPage[] = [];
+  collectDefaultMetrics({ register: registry });
+  return {
+    log,
+    health: new HealthBoard(),
+    registry,
+    pages,
+    onClose: (name, close) => closers.add(name, close),
+    addPage: (page) => void pages.push(page),
+    fail: (error) => {
+      log.error('giving up', errorFields(error));
+      shutdown('a fault that only a restart mends', 1);
+    },
+  };
+}
+
+async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
+  const [settings, config] = readSettings(process.env, (reader) => [
+    readProcessSettings(reader),
+    definition.readConfig(reader),
+  ]);
+  const log = createLogger(definition.name, settings.logLevel);
+  const closers = new Closers();
+  const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
+  const scope = createScope(log, closers, shutdown);
+  watchProcess(log, shutdown);
+  try {
+    const admin = await startAdminServer({ port: settings.adminPort, host: settings.adminHost, ...scope });
+    closers.add('admin server', () => admin.close());
+    let composed = false;
+    scope.health.readiness('start', () => (composed ? undefined : 'starting'));
+    await definition.compose(config, scope);
+    composed = true;
+    log.info('started', { adminPort: admin.port, pid: process.pid, node: process.version });
+  } catch (error) {
+    log.error('start failed', errorFields(error));
+    shutdown('start failed', 1);
+  }
+}
+
+/** Starts a service and keeps it until a signal ends it. A wrong environment is told on standard error, exit code 2. */
+export async function runService<C>(definition: ServiceDefinition<C>): Promise<void> {
+  try {
+    await start(definition);
+  } catch (error) {
+    const text = error instanceof SettingsError ? error.message : JSON.stringify(errorFields(error));
+    process.stderr.write(`${definition.name}: ${text}\n`);
+    process.exitCode = 2;
+    if (process.connected) process.disconnect();
+  }
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+
+/** Everything that is wrong with a service's environment, told at once. */
+export class SettingsError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`the environment is not valid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`);
+    this.name = 'SettingsError';
+    this.faults = faults;
+  }
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+interface NumberBounds {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/**
+ * Reads settings out of an environment. Each method returns a usable value even when the setting is wrong and
+ * notes the fault, so that one start tells every mistake. An empty variable counts as unset.
+ * A secret can come from a file: `NAME_FILE` is read when `NAME` is unset.
+ */
+export class SettingsReader {
+  readonly faults: string[] = [];
+
+  private readonly env: Environment;
+
+  constructor(env: Environment) {
+    this.env = env;
+  }
+
+  /** Text with a default; without a default it is required. */
+  text(name: string, fallback?: string): string {
+    const value = this.optionalText(name) ?? fallback;
+    if (value === undefined) this.faults.push(`${name} is required`);
+    return value ?? '';
+  }
+
+  optionalText(name: string): string | undefined {
+    const value = this.env[name];
+    if (value !== undefined && value !== '') return value;
+    const file = this.env[`${name}_FILE`];
+    return file === undefined || file === '' ? undefined : this.readFile(`${name}_FILE`, file);
+  }
+
+  /** The text of the file that a variable names; undefined when the variable is unset. */
+  optionalFile(name: string): string | undefined {
+    const file = this.env[name];
+    return file === undefined || file === '' ? undefined : this.readFile(name, file);
+  }
+
+  list(name: string, fallback?: readonly string[]): readonly string[] {
+    const value = this.optionalText(name);
+    if (value === undefined && fallback) return fallback;
+    const items = (value ?? '').split(',').flatMap((item) => item.trim() || []);
+    if (items.length === 0) this.faults.push(`${name} is required: a list separated by commas`);
+    return items;
+  }
+
+  /** A whole number within its bounds (default: 0 to the largest safe integer). */
+  integer(
+    name: string,
+    fallback: number,
+    { min = 0, max = Number.MAX_SAFE_INTEGER }: NumberBounds = {},
+  ): number {
+    const text = this.optionalText(name);
+    if (text === undefined) return fallback;
+    const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    this.faults.push(`${name} must be a whole number from ${min} to ${max}, not '${text.slice(0, 40)}'`);
+    return fallback;
+  }
+
+  port(name: string, fallback: number): number {
+    return this.integer(name, fallback, { min: 0, max: 65_535 });
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    const text = this.optionalText(name);
+    if (text === undefined) return fallback;
+    if (text !== 'true' && text !== 'false')
+      this.faults.push(`${name} must be true or false, not '${text.slice(0, 40)}'`);
+    return text === 'true';
+  }
+
+  url(name: string, fallback?: string): string {
+    const text = this.text(name, fallback);
+    if (text !== '' && !URL.canParse(text)) this.faults.push(`${name} must be a URL`);
+    return text;
+  }
+
+  /** Any other form: `parse` throws an error whose message says what was expected (never the value). */
+  parsed<T>(name: string, fallback: string | undefined, parse: (text: string) => T): T | undefined {
+    const text = this.text(name, fallback);
+    if (text === '') return undefined;
+    try {
+      return parse(text);
+    } catch (error) {
+      this.faults.push(`${name}: ${error instanceof Error ? error.message : 'is not valid'}`);
+      return undefined;
+    }
+  }
+
+  /** Notes a fault that several settings make together. */
+  refuseWhen(condition: boolean, fault: string): void {
+    if (condition) this.faults.push(fault);
+  }
+
+  private readFile(name: string, file: string): string | undefined {
+    try {
+      return readFileSync(file, 'utf8').trimEnd();
+    } catch {
+      this.faults.push(`${name} names a file that cannot be read: ${file}`);
+      return undefined;
+    }
+  }
+}
+
+/** Reads a service's settings with `read`; throws one `SettingsError` that names every fault. */
+export function readSettings<T>(env: Environment, read: (settings: SettingsReader) => T): T {
+  const reader = new SettingsReader(env);
+  const settings = read(reader);
+  if (reader.faults.length > 0) throw new SettingsError(reader.faults);
+  return settings;
+}

@@ -1,0 +1,98 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const FIXTURE = join(import.meta.dirname, '..', 'dist', 'test', 'sample-service.js');
+
+interface Sample {
+  readonly child: ChildProcess;
+  readonly lines: Record<string, unknown>[];
+  readonly ended: Promise<number | null>;
+  line(message: string): Promise<Record<string, unknown>>;
+}
+
+function startSample(env: Record<string, string>): Sample {
+  const child = fork(FIXTURE, {
+    env: { ...process.env, ADMIN_PORT: '0', ADMIN_HOST: '127.0.0.1', ...env },
+    silent: true,
+  });
+  const lines: Record<string, unknown>[] = [];
+  const waiting = new Map<string, (line: Record<string, unknown>) => void>();
+  let rest = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split('\n');
+    rest = parts.pop() ?? '';
+    for (const part of parts) {
+      const line = JSON.parse(part) as Record<string, unknown>;
+      lines.push(line);
+      waiting.get(String(line['message']))?.(line);
+    }
+  });
+  // Not 'close': it does not come after `disconnect`. All lines are read when standard output has ended.
+  const ended = Promise.all([once(child, 'exit'), child.stdout && once(child.stdout, 'end')]).then(
+    ([[code]]) => code as number | null,
+  );
+  return {
+    child,
+    lines,
+    ended,
+    line: (message) => {
+      const seen = lines.find((line) => line['message'] === message);
+      return seen ? Promise.resolve(seen) : new Promise((resolve) => waiting.set(message, resolve));
+    },
+  };
+}
+
+const adminOf = async (sample: Sample) =>
+  `http://127.0.0.1:${String((await sample.line('started'))['adminPort'])}`;
+
+describe('a service', () => {
+  it('serves health and metrics, and closes what it opened in reverse order', async () => {
+    const sample = startSample({});
+    const admin = await adminOf(sample);
+    const ready = await fetch(`${admin}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', faults: {} }]);
+    expect(await (await fetch(`${admin}/metrics`)).text()).toContain('process_cpu_seconds_total');
+    expect((await fetch(`${admin}/page`)).status).toBe(200);
+    expect((await fetch(`${admin}/none`)).status).toBe(404);
+    sample.child.kill('SIGTERM');
+    expect(await sample.ended).toBe(0);
+    const closed = sample.lines
+      .filter((line) => line['message'] === 'closed part')
+      .map((line) => line['part']);
+    expect(closed).toEqual(['second', 'first']);
+  });
+
+  it('tells every fault of its environment on standard error and ends with code 2', async () => {
+    const sample = startSample({ SAMPLE_SIZE: 'x', ADMIN_PORT: 'y' });
+    let stderr = '';
+    sample.child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    expect(await sample.ended).toBe(2);
+    expect(stderr).toContain('SAMPLE_SIZE');
+    expect(stderr).toContain('ADMIN_PORT');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('ends with code 1 after an unhandled rejection, closing first', async () => {
+    const sample = startSample({ SAMPLE_FAULT: 'rejection' });
+    expect(await sample.ended).toBe(1);
+    expect(sample.lines.map((line) => line['message'])).toEqual(
+      expect.arrayContaining(['unexpected fault', 'closed part', 'stopped']),
+    );
+  });
+
+  it('ends when a part does not close within the deadline', async () => {
+    const sample = startSample({ SAMPLE_FAULT: 'hang', SHUTDOWN_TIMEOUT_MS: '1000' });
+    await sample.line('started');
+    sample.child.kill('SIGTERM');
+    expect(await sample.ended).toBe(1);
+  });
+
+  it('ends when the process that started it is gone', async () => {
+    const sample = startSample({});
+    await sample.line('started');
+    sample.child.disconnect();
+    expect(await sample.ended).toBe(0);
+  });
+});

@@ -1,0 +1,23 @@
+import { runService } from '../src/index.js';
+
+/** The smallest service there is, for the tests of `runService`. */
+await runService({
+  name: 'sample',
+  readConfig: (settings) => ({
+    size: settings.integer('SAMPLE_SIZE', 1),
+    fault: settings.text('SAMPLE_FAULT', 'none'),
+  }),
+  compose: async (config, scope) => {
+    for (const part of ['first', 'second']) {
+      scope.onClose(part, () => {
+        scope.log.info('closed part', { part });
+        return Promise.resolve();
+      });
+    }
+    scope.addPage({ path: '/page', render: () => ({ size: config.size }) });
+    if (config.fault === 'hang') scope.onClose('hanging', () => new Promise(() => undefined));
+    if (config.fault === 'rejection')
+      setImmediate(() => Promise.reject(new Error('nobody owns this')) as never);
+    await Promise.resolve();
+  },
+});

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SettingsError, readSettings } from '../src/index.js';
+import type { SettingsReader } from '../src/index.js';
+
+const faultsOf = (
+  env: Record<string, string>,
+  read: (settings: SettingsReader) => unknown,
+): readonly string[] => {
+  try {
+    readSettings(env, read);
+    return [];
+  } catch (error) {
+    if (error instanceof SettingsError) return error.faults;
+    throw error;
+  }
+};
+
+describe('settings', () => {
+  it('are told wrong all at once', () => {
+    const faults = faultsOf({ PORT: '70000', FLAG: 'yes', TIMEOUT_MS: '1e3', ISSUER: 'nope' }, (settings) => [
+      settings.text('NEEDED'),
+      settings.port('PORT', 1),
+      settings.flag('FLAG', false),
+      settings.integer('TIMEOUT_MS', 5),
+      settings.url('ISSUER'),
+      settings.list('BROKERS'),
+    ]);
+    expect(faults.map((fault) => fault.split(' ')[0])).toEqual([
+      'NEEDED',
+      'PORT',
+      'FLAG',
+      'TIMEOUT_MS',
+      'ISSUER',
+      'BROKERS',
+    ]);
+  });
+
+  it('take defaults for what is unset or empty', () => {
+    const read = (settings: SettingsReader) => [
+      settings.port('PORT', 8080),
+      settings.flag('FLAG', true),
+      settings.list('L', ['a']),
+    ];
+    expect(readSettings({ PORT: '' }, read)).toEqual([8080, true, ['a']]);
+    expect(readSettings({ PORT: '0', FLAG: 'false', L: 'b, c,' }, read)).toEqual([0, false, ['b', 'c']]);
+  });
+
+  it('come from a file when only its name is given', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'settings-'));
+    writeFileSync(join(dir, 'secret'), 'hunter2\n');
+    expect(readSettings({ KEY_FILE: join(dir, 'secret') }, (settings) => settings.text('KEY'))).toBe(
+      'hunter2',
+    );
+    expect(faultsOf({ KEY_FILE: join(dir, 'none') }, (settings) => settings.text('KEY', 'x'))[0]).toContain(
+      'KEY_FILE',
+    );
+    rmSync(dir, { recursive: true });
+  });
+
+  it('never repeat a secret in a fault', () => {
+    const faults = faultsOf({ KEY: 'hunter2' }, (settings) =>
+      settings.parsed('KEY', undefined, () => {
+        throw new Error('expected 32 bytes');
+      }),
+    );
+    expect(faults).toEqual(['KEY: expected 32 bytes']);
+  });
+});
