@@ -1,0 +1,152 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import type { Answer, Script } from './answer.js';
+import { plannedStatus, toAnswer } from './answer.js';
+import type { Arrival } from './arrival.js';
+import { arrivalId, arrivalLine, clockMs, flatHeaders } from './arrival.js';
+import { openArrivalFile } from './arrival-file.js';
+import type { ArrivalFile } from './arrival-file.js';
+import type { EndpointOptions, EndpointStats } from './endpoint.js';
+import { playAnswer } from './play-answer.js';
+
+interface Connection {
+  readonly tcp: Socket;
+  readonly number: number;
+}
+
+/** The part of an endpoint behind the socket: records each request, then plays what the script says. */
+export interface Receiver {
+  readonly arrivals: readonly Arrival[];
+  admit(tcp: Socket, web: Server): void;
+  receive(request: IncomingMessage, response: ServerResponse): void;
+  stats(): EndpointStats;
+  answerWith(script: Script): void;
+  forget(): void;
+  breakConnections(): void;
+  finishFile(): Promise<void>;
+}
+
+export function createReceiver(options: EndpointOptions): Receiver {
+  const file = options.file === undefined ? undefined : openArrivalFile(options.file);
+  return new RecordingReceiver(options, file);
+}
+
+class RecordingReceiver implements Receiver {
+  readonly arrivals: Arrival[] = [];
+  readonly #options: EndpointOptions;
+  readonly #file: ArrivalFile | undefined;
+  readonly #remember: number;
+  readonly #open = new Map<number, Connection>();
+  readonly #countById = new Map<string, number>();
+  #script: Script;
+  #accepted = 0;
+  #received = 0;
+  #endlessBytes = 0;
+
+  constructor(options: EndpointOptions, file: ArrivalFile | undefined) {
+    this.#options = options;
+    this.#script = options.answer ?? 200;
+    this.#remember = options.remember ?? 10_000;
+    this.#file = file;
+  }
+
+  admit(tcp: Socket, web: Server): void {
+    this.#accepted += 1;
+    const peer = tcp.remotePort ?? 0;
+    this.#open.set(peer, { tcp, number: this.#accepted });
+    tcp.on('error', () => undefined);
+    tcp.once('close', () => this.#open.delete(peer));
+    if (this.#options.connection === 'reset') tcp.resetAndDestroy();
+    else if (this.#options.connection !== 'hang') web.emit('connection', tcp);
+  }
+
+  receive(request: IncomingMessage, response: ServerResponse): void {
+    const startedAt = clockMs();
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    if (this.#options.early !== undefined) return this.#play(this.#options.early, request, response);
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.once('end', () => {
+      const arrival = this.#record(request, Buffer.concat(chunks), startedAt);
+      this.#answer(arrival, request, response).catch((error: unknown) => {
+        response.writeHead(500).end(`the script of this endpoint failed: ${String(error)}`);
+      });
+    });
+  }
+
+  #record(request: IncomingMessage, body: Buffer, startedAt: number): Arrival {
+    const { method = '', url = '', httpVersion } = request;
+    const headers = flatHeaders(request);
+    const id = arrivalId(headers, body);
+    this.#received += 1;
+    const arrival: Arrival = {
+      index: this.#received,
+      method,
+      path: url,
+      httpVersion,
+      headers,
+      body,
+      startedAt,
+      receivedAt: clockMs(),
+      connection: this.#connectionOf(request)?.number ?? 0,
+      id,
+      nth: this.#count(id),
+    };
+    this.arrivals.push(arrival);
+    if (this.arrivals.length > this.#remember) this.arrivals.shift();
+    return arrival;
+  }
+
+  #count(id: string): number {
+    if (id === '') return 1;
+    const nth = (this.#countById.get(id) ?? 0) + 1;
+    this.#countById.set(id, nth);
+    return nth;
+  }
+
+  #connectionOf(request: IncomingMessage): Connection | undefined {
+    return this.#open.get(request.socket.remotePort ?? 0);
+  }
+
+  async #answer(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const script = this.#script;
+    const answer = toAnswer(typeof script === 'function' ? await script(arrival, arrival.nth) : script);
+    this.#file?.append(arrivalLine(arrival, plannedStatus(answer)));
+    this.#play(answer, request, response);
+  }
+
+  #play(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+    const tcp = this.#connectionOf(request)?.tcp ?? request.socket;
+    const onBytes = (count: number): void => void (this.#endlessBytes += count);
+    playAnswer(answer, { response, stream: request.socket, tcp, onBytes });
+  }
+
+  stats(): EndpointStats {
+    return {
+      connections: this.#accepted,
+      openConnections: this.#open.size,
+      arrivals: this.#received,
+      distinctIds: this.#countById.size,
+      endlessBytes: this.#endlessBytes,
+    };
+  }
+
+  answerWith(script: Script): void {
+    this.#script = script;
+  }
+
+  forget(): void {
+    this.arrivals.length = 0;
+    this.#countById.clear();
+    this.#received = 0;
+  }
+
+  breakConnections(): void {
+    for (const { tcp } of this.#open.values()) tcp.destroy();
+  }
+
+  async finishFile(): Promise<void> {
+    await this.#file?.close();
+  }
+}
