@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isAlive } from './cache/lock.js';
+import { runCommand } from './command.js';
+import type { Log } from './log.js';
+import { pollUntil } from './poll.js';
+
+const PID_FILE = 'engine.pid';
+// An engine whose parent was killed is ended by its guard within 10 s, by force if need be.
+const FORMER_ENGINE_DEADLINE_MS = 15_000;
+
+/** Notes in the data folder which process uses it. */
+export const rememberEngine = (folder: string, pid: number): Promise<void> =>
+  writeFile(join(folder, PID_FILE), `${pid}\n`);
+
+/**
+ * Makes sure that no engine uses `folder` any more: waits for one that is just ending (its parent was killed),
+ * forgets one that is gone, and throws when one keeps running.
+ */
+export async function awaitFreeDataFolder(folder: string, log: Log): Promise<void> {
+  const path = join(folder, PID_FILE);
+  const pid = Number(await readFile(path, 'utf8').catch(() => ''));
+  if (pid > 0 && (await usesFolder(pid, folder))) {
+    log(`process ${pid} still uses ${folder}; waiting for its end`);
+    const ended = await pollUntil(async () => !(await usesFolder(pid, folder)), {
+      deadlineMs: FORMER_ENGINE_DEADLINE_MS,
+      everyMs: 50,
+    });
+    if (!ended) {
+      throw new Error(`${folder} is in use by process ${pid}. Stop it, or choose another data folder.`);
+    }
+  }
+  await rm(path, { force: true });
+}
+
+/** Whether the process lives and names the folder in its command line; a recycled process id does not. */
+async function usesFolder(pid: number, folder: string): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  return (await commandLine(pid)).includes(folder);
+}
+
+async function commandLine(pid: number): Promise<string> {
+  if (process.platform === 'linux') {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    } catch {
+      return '';
+    }
+  }
+  return (await runCommand('ps', ['-o', 'args=', '-p', String(pid)], { timeoutMs: 5_000 })).output;
+}

@@ -1,0 +1,31 @@
+import { createServer } from 'node:net';
+
+// Below the range from which the kernel takes ports for outgoing connections (32768 up on Linux), so that
+// an engine that is stopped and started again finds its port still free.
+const LOWEST = 20_000;
+const HIGHEST = 31_999;
+const TRIES = 200;
+const handedOut = new Set<number>();
+
+/**
+ * A TCP port that nobody listens on at 127.0.0.1: `preferred` when it is free, otherwise one of 20000–31999.
+ * A port is never handed out twice by one process, so that parallel callers do not meet.
+ */
+export async function freePort(preferred?: number): Promise<number> {
+  if (preferred !== undefined && (await isFree(preferred))) return preferred;
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
+    if (handedOut.has(port)) continue;
+    handedOut.add(port);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port found between ${LOWEST} and ${HIGHEST} after ${TRIES} tries`);
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}

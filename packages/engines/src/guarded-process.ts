@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+
+/** A child process that cannot outlive this one. */
+export interface GuardedProcess {
+  readonly pid: number;
+  /** Resolves when the process has ended, with the reason in words. */
+  readonly exited: Promise<string>;
+  /** undefined while it runs. */
+  exitReason(): string | undefined;
+  /** SIGTERM, and SIGKILL when it has not ended after the grace period. */
+  stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): void;
+}
+
+export interface GuardedProcessOptions {
+  readonly cwd: string;
+  /** Receives what the process prints; appended to. */
+  readonly logFile: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** How long `stop` waits before SIGKILL. Default 15 s. */
+  readonly stopGraceMs?: number;
+}
+
+// The shell forks a guard and becomes the program (exec), so that the program has the process id that we know.
+// The guard waits on descriptor 3, a pipe whose other end only the parent holds: a line means "the program has
+// ended, go home"; end of file means that the parent is gone, kill -9 included: then the program has to end too.
+const GUARD = `
+( trap '' TERM INT HUP
+  if read -r line <&3; then exit 0; fi
+  kill -TERM $$ 2>/dev/null
+  tries=0
+  while kill -0 $$ 2>/dev/null && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+  kill -KILL $$ 2>/dev/null
+) </dev/null >/dev/null 2>&1 &
+exec "$@" 3<&-
+`;
+
+/** Starts `command` in a process group of its own (Ctrl-C does not reach it: its owner stops it in order). */
+export function spawnGuarded(
+  command: string,
+  args: readonly string[],
+  options: GuardedProcessOptions,
+): GuardedProcess {
+  const logDescriptor = openSync(options.logFile, 'a');
+  const child = spawn('sh', ['-c', GUARD, 'sh', command, ...args], {
+    cwd: options.cwd,
+    env: { ...process.env, ...options.env },
+    detached: true,
+    stdio: ['ignore', logDescriptor, logDescriptor, 'pipe'],
+  });
+  closeSync(logDescriptor);
+  if (child.pid === undefined) throw new Error(`${command} could not be started: no shell (sh) on the PATH`);
+  const guardPipe = child.stdio[3];
+  guardPipe?.on('error', () => undefined);
+
+  let reason: string | undefined;
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      reason = signal === null ? `exit code ${String(code)}` : `signal ${signal}`;
+      if (guardPipe && 'end' in guardPipe) guardPipe.end('over\n');
+      resolve(reason);
+    });
+  });
+
+  return {
+    pid: child.pid,
+    exited,
+    exitReason: () => reason,
+    kill: () => void child.kill('SIGKILL'),
+    async stop() {
+      child.kill('SIGTERM');
+      const force = setTimeout(() => child.kill('SIGKILL'), options.stopGraceMs ?? 15_000);
+      await exited;
+      clearTimeout(force);
+    },
+  };
+}

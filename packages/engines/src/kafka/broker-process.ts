@@ -1,0 +1,80 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lastLines } from '../command.js';
+import { rememberEngine } from '../data-folder.js';
+import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
+import { brokerProperties } from './broker-properties.js';
+import { awaitBroker } from './broker-ready.js';
+import type { Java } from './java.js';
+
+// The first start on a loaded machine takes four seconds; recovery after kill -9 of a large log some more.
+const READY_DEADLINE_MS = 60_000;
+const STOP_GRACE_MS = 10_000;
+
+/** A small heap and quick compiler settings: a start in about a second, 150 MB when idle. */
+const SMALL_JVM = [
+  '-Xms64m',
+  '-Xmx256m',
+  '-XX:MaxDirectMemorySize=64m',
+  '-XX:+UseSerialGC',
+  '-XX:TieredStopAtLevel=1',
+  '-XX:-UsePerfData',
+  '-Xlog:disable',
+  '-Xlog:all=error:stderr',
+  '-Djava.awt.headless=true',
+  '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+  '-Dorg.slf4j.simpleLogger.showDateTime=true',
+];
+
+export interface BrokerRuntime {
+  readonly java: Java;
+  readonly classPath: string;
+}
+
+export interface BrokerLaunch {
+  /** Folder for `server.properties`, `kafka.log` and, below it, `data`. */
+  readonly folder: string;
+  readonly port: number;
+  readonly controllerPort: number;
+  /** Further options of the Java machine (class-data archive). */
+  readonly jvmOptions: readonly string[];
+}
+
+/** Arguments for `java` up to and including the class to run. */
+export const javaArguments = (
+  runtime: BrokerRuntime,
+  jvmOptions: readonly string[],
+  mainClass: string,
+): string[] => [...SMALL_JVM, ...jvmOptions, '-cp', runtime.classPath, mainClass];
+
+export const brokerDataFolder = (folder: string): string => join(folder, 'data');
+
+/** Writes `server.properties` and answers its path. */
+export async function writeBrokerProperties(launch: Omit<BrokerLaunch, 'jvmOptions'>): Promise<string> {
+  const path = join(launch.folder, 'server.properties');
+  await writeFile(path, brokerProperties({ ...launch, logDir: brokerDataFolder(launch.folder) }));
+  return path;
+}
+
+/** Starts the broker and resolves when it serves; when it does not, ends it and throws with its last words. */
+export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch): Promise<GuardedProcess> {
+  const propertiesFile = await writeBrokerProperties(launch);
+  const logFile = join(launch.folder, 'kafka.log');
+  const args = [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile];
+  const broker = spawnGuarded(runtime.java.command, args, {
+    cwd: launch.folder,
+    logFile,
+    stopGraceMs: STOP_GRACE_MS,
+  });
+  await rememberEngine(launch.folder, broker.pid);
+  const obstacle = await awaitBroker(`127.0.0.1:${launch.port}`, {
+    deadlineMs: READY_DEADLINE_MS,
+    givenUp: () => broker.exitReason() !== undefined,
+  });
+  if (obstacle === undefined) return broker;
+  const reason = broker.exitReason() ?? `not ready after ${READY_DEADLINE_MS / 1_000} s: ${obstacle}`;
+  broker.kill();
+  await broker.exited;
+  const lastWords = lastLines(await readFile(logFile, 'utf8'), 5);
+  throw new Error(`Apache Kafka did not start (${reason}; whole log: ${logFile}):\n${lastWords}`);
+}

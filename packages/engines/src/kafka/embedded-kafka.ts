@@ -1,0 +1,31 @@
+import { mkdir } from 'node:fs/promises';
+import { awaitFreeDataFolder } from '../data-folder.js';
+import { superviseEngine } from '../engine-lifecycle.js';
+import { freePort } from '../free-port.js';
+import { launchBroker } from './broker-process.js';
+import { copyTemplate, ensureBrokerTemplate } from './broker-template.js';
+import { ensureKafkaJars } from './jars.js';
+import { findJava } from './java.js';
+import type { KafkaEngine, KafkaSettings } from './kafka-engine.js';
+
+/** A real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */
+export async function startEmbeddedKafka(settings: KafkaSettings): Promise<KafkaEngine> {
+  const { dataDir, log } = settings;
+  const [java, jars] = await Promise.all([findJava(log), ensureKafkaJars(log)]);
+  const runtime = { java, classPath: jars.classPath };
+  const template = await ensureBrokerTemplate(runtime, jars.fingerprint, log);
+  await mkdir(dataDir, { recursive: true });
+  const port = await freePort(settings.port);
+  const controllerPort = await freePort();
+  const lifecycle = await superviseEngine(async () => {
+    await awaitFreeDataFolder(dataDir, log);
+    await copyTemplate(template, dataDir, log);
+    return launchBroker(runtime, {
+      folder: dataDir,
+      port,
+      controllerPort,
+      jvmOptions: template.jvmOptions,
+    });
+  });
+  return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
+}

@@ -1,0 +1,22 @@
+import type { EngineLifecycle } from '../engine-lifecycle.js';
+import type { EngineKind } from '../engine-kind.js';
+import type { Log } from '../log.js';
+
+export interface KafkaOptions {
+  /** Folder of the embedded broker; made when missing, kept after `stop`. */
+  readonly dataDir: string;
+  /** Preferred port of the embedded broker; a free one is taken when it is in use or not given. */
+  readonly port?: number;
+  /** Receives the choice, and progress of what takes longer than two seconds. Default: nothing is printed. */
+  readonly log?: Log;
+}
+
+export interface KafkaSettings extends KafkaOptions {
+  readonly log: Log;
+}
+
+export interface KafkaEngine extends EngineLifecycle {
+  readonly kind: EngineKind;
+  /** "host:port" each. */
+  readonly brokers: string[];
+}

@@ -1,0 +1,68 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lastLines } from '../command.js';
+import { rememberEngine } from '../data-folder.js';
+import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
+import { portIsOpen } from '../port-is-open.js';
+import { pollUntil } from '../poll.js';
+import { awaitMongo, selfTestMongo } from './mongo-ready.js';
+
+const READY_DEADLINE_MS = 60_000;
+// SecantusDB takes 2 to 5 s to end.
+const STOP_GRACE_MS = 15_000;
+
+export interface MongoPlace {
+  readonly port: number;
+  readonly dataFolder: string;
+  readonly configPath: string;
+}
+
+/** A program that speaks MongoDB's protocol, and how it is started. */
+export interface MongoProgram {
+  /** Also the name of its folder below the data folder: two programs never open each other's files. */
+  readonly name: 'secantus' | 'mongod';
+  readonly title: string;
+  readonly command: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly configFile: { readonly name: string; readonly text: string };
+  args(place: MongoPlace): string[];
+}
+
+/** One server, no replica set, no retryable writes: with them SecantusDB's writes become 15 times slower in time. */
+export const embeddedUri = (port: number): string =>
+  `mongodb://127.0.0.1:${port}/?directConnection=true&retryWrites=false&serverMonitoringMode=poll`;
+
+/** Starts the program and resolves when it serves and passed the self-test; otherwise ends it and throws. */
+export async function launchMongo(
+  program: MongoProgram,
+  folder: string,
+  port: number,
+): Promise<GuardedProcess> {
+  const dataFolder = join(folder, program.name);
+  await mkdir(dataFolder, { recursive: true });
+  const configPath = join(folder, program.configFile.name);
+  await writeFile(configPath, program.configFile.text);
+  const logFile = join(folder, 'mongo.log');
+  const database = spawnGuarded(program.command, program.args({ port, dataFolder, configPath }), {
+    cwd: folder,
+    env: program.env,
+    logFile,
+    stopGraceMs: STOP_GRACE_MS,
+  });
+  await rememberEngine(folder, database.pid);
+  const obstacle = await obstacleToServing(database, port);
+  if (obstacle === undefined) return database;
+  const reason = database.exitReason() ?? obstacle;
+  database.kill();
+  await database.exited;
+  const lastWords = lastLines(await readFile(logFile, 'utf8'), 5);
+  throw new Error(`${program.title} did not start (${reason}; whole log: ${logFile}):\n${lastWords}`);
+}
+
+async function obstacleToServing(database: GuardedProcess, port: number): Promise<string | undefined> {
+  const givenUp = () => database.exitReason() !== undefined;
+  const address = `127.0.0.1:${port}`;
+  await pollUntil(async () => (await portIsOpen(address)) || givenUp(), { deadlineMs: READY_DEADLINE_MS });
+  const uri = embeddedUri(port);
+  return (await awaitMongo(uri, { deadlineMs: READY_DEADLINE_MS, givenUp })) ?? (await selfTestMongo(uri));
+}
