@@ -15,6 +15,15 @@ function listedData(event: PaymentEvent): Record<string, unknown> {
 }
 
 /**
+ * An event as `ingest` writes it to the topic: the envelope and the listed fields only, so that nothing else that a
+ * caller sent (a name, a document number) is ever stored (LGPD art. 6).
+ */
+export function encodeEvent(event: PaymentEvent): Buffer {
+  const { id, eventType, tenantId, occurredAt } = event;
+  return Buffer.from(JSON.stringify({ id, eventType, tenantId, occurredAt, data: listedData(event) }));
+}
+
+/**
  * The exact body of the POST that tells of this event (contract §4): compact JSON in UTF-8, fields in a fixed
  * order. Made once for each event; every attempt at every endpoint sends the same bytes.
  */

@@ -1,6 +1,6 @@
 import { eventSchema, postedEventSchema } from './event-schema.js';
 import { EVENT_TYPES, isEventType } from './payment-event.js';
-import type { EventType, PaymentEvent } from './payment-event.js';
+import type { EventType, PaymentEvent, PaymentFact, UtcTime } from './payment-event.js';
 import { compileCheck } from './schema-compiler.js';
 import type { Check, Violation } from './schema-compiler.js';
 import { parseStrictJson } from './strict-json.js';
@@ -15,9 +15,10 @@ const MAX_EVENT_DEPTH = 16;
 export type RejectReason = 'null-value' | 'too-large' | JsonFault | 'unknown-event-type' | 'schema';
 
 /** An event as a caller of `ingest` posts it (contract §3). */
-export type PostedEvent = Omit<PaymentEvent, 'id' | 'tenantId'> & {
+export type PostedEvent = PaymentFact & {
   readonly id?: string;
   readonly tenantId?: string;
+  readonly occurredAt: UtcTime;
 };
 
 export type ReadResult<T> =

@@ -1,1 +1,15 @@
-export {};
+export { AppError, invalidRequest } from './app-error.js';
+export type { AppErrorOptions } from './app-error.js';
+export { createApi } from './create-api.js';
+export type { ApiOptions } from './create-api.js';
+export type { Identity, TenantRule } from './identity.js';
+export { listen } from './listen.js';
+export type { HttpServer } from './listen.js';
+export type { ApiReply, ApiRequest, HttpMethod, Operation } from './operation.js';
+export { renderProblem } from './problem.js';
+export { mediaTypeOf, parseJsonText, readJson } from './read-json.js';
+export { serveApi } from './serve-api.js';
+export { readApiSettings } from './settings.js';
+export type { ApiSettings } from './settings.js';
+export { createTokenVerifier } from './token-verifier.js';
+export type { TokenClaims, TokenVerifier, TokenVerifierOptions } from './token-verifier.js';

@@ -1,3 +1,4 @@
+export { connectKafka, prepareTopics } from './connect-kafka.js';
 export { createKafka } from './create-kafka.js';
 export type { Kafka, KafkaOptions, KafkaSasl, KafkaTls } from './create-kafka.js';
 export { openDelayedSource } from './delayed-source.js';
@@ -7,6 +8,8 @@ export type {
   DelayedSourceHealth,
   DelayedSourceOptions,
 } from './delayed-source-types.js';
+export { readKafkaSettings } from './kafka-settings.js';
+export type { KafkaSettings } from './kafka-settings.js';
 export type { Logger, LogLevel } from './log.js';
 export type { KafkaRecord, RecordHeaders, TopicPartition } from './record.js';
 export { openSink } from './sink.js';

@@ -1,1 +1,5 @@
-export {};
+import { runService } from '@webhooks/runtime';
+import { composeIngest } from './compose.js';
+import { readIngestConfig } from './config.js';
+
+await runService({ name: 'ingest', readConfig: readIngestConfig, compose: composeIngest });

@@ -1,0 +1,39 @@
+import type { ProblemCode, Violation } from '@webhooks/contracts';
+
+export interface AppErrorOptions {
+  readonly violations?: readonly Violation[];
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the problem, such as the `ref` of a conflict. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  readonly cause?: unknown;
+}
+
+/** Something the caller can be told of: it becomes a problem (RFC 9457) with the status of its code. */
+export class AppError extends Error {
+  readonly code: ProblemCode;
+  readonly violations: readonly Violation[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  /** `detail` is shown to the caller: it says what was expected, without secrets and without the words of a library. */
+  constructor(code: ProblemCode, detail: string, options: AppErrorOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.violations = options.violations ?? [];
+    this.headers = options.headers ?? {};
+    this.members = options.members ?? {};
+  }
+}
+
+/** A 422 that names one or several faults of the request. */
+export function invalidRequest(
+  violations: readonly Violation[],
+  code: ProblemCode = 'invalid-request',
+): AppError {
+  const [first] = violations;
+  const detail = first ? `${first.property || 'request'} ${first.reason}` : 'the request is not valid';
+  return new AppError(code, violations.length > 1 ? `${detail}, and ${violations.length - 1} more` : detail, {
+    violations,
+  });
+}

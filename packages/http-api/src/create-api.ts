@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { Counter, Histogram, errorFields } from '@webhooks/runtime';
+import type { Logger, Registry } from '@webhooks/runtime';
+import express from 'express';
+import type { NextFunction, Request, Response } from 'express';
+import { AppError } from './app-error.js';
+import { identify } from './identity.js';
+import type { TenantRule } from './identity.js';
+import type { ApiReply, Operation } from './operation.js';
+import { renderProblem } from './problem.js';
+import { readBody } from './read-body.js';
+import type { TokenVerifier } from './token-verifier.js';
+
+export interface ApiOptions {
+  readonly operations: readonly Operation[];
+  readonly verifier: TokenVerifier;
+  readonly tenantRule: TenantRule;
+  readonly log: Logger;
+  readonly registry: Registry;
+}
+
+interface Meters {
+  readonly requests: Counter<'operation' | 'status'>;
+  readonly seconds: Histogram<'operation'>;
+}
+
+const createMeters = (registry: Registry): Meters => ({
+  requests: new Counter({
+    name: 'http_requests_total',
+    help: 'Requests answered, by operation and status',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  }),
+  seconds: new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  }),
+});
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+function requestIdOf(request: Request): string {
+  const given = request.get('x-request-id');
+  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value.join(', ') : value;
+
+async function serve(
+  operation: Operation,
+  request: Request,
+  options: ApiOptions,
+  requestId: string,
+): Promise<ApiReply> {
+  const claims = await options.verifier.verify(request.headers.authorization);
+  const identity = identify(claims, {
+    scopes: operation.scopes,
+    tenantHeader: single(request.headers['tenantid']),
+    rule: options.tenantRule,
+  });
+  const body =
+    operation.maxBodyBytes === undefined ? Buffer.alloc(0) : await readBody(request, operation.maxBodyBytes);
+  return operation.handle({
+    identity,
+    requestId,
+    params: Object.fromEntries(
+      Object.entries(request.params).map(([name, value]) => [name, single(value) ?? '']),
+    ),
+    query: new URLSearchParams(request.url.split('?')[1] ?? ''),
+    header: (name) => single(request.headers[name]),
+    body,
+  });
+}
+
+function send(response: Response, reply: ApiReply): void {
+  response.status(reply.status).set({ 'cache-control': 'no-store', ...reply.headers });
+  if (reply.body === undefined) response.end();
+  else response.type('application/json').send(JSON.stringify(reply.body));
+}
+
+function sendProblem(request: Request, response: Response, error: AppError): void {
+  const context = { instance: request.path, correlationId: String(response.get('x-request-id')) };
+  const body = renderProblem(error, context);
+  response.set(error.headers).set('cache-control', 'no-store').status(Number(body['status']));
+  // What was not read of the request must not be taken for the next one.
+  if (!request.complete) response.set('connection', 'close');
+  response.type('application/problem+json').send(JSON.stringify(body));
+}
+
+const toAppError = (error: unknown): AppError =>
+  error instanceof AppError
+    ? error
+    : new AppError('internal-error', 'the request could not be served', { cause: error });
+
+/** Methods of one path; every other method is 405 with `Allow`, HEAD and OPTIONS too. */
+function dispatcher(operations: readonly Operation[], options: ApiOptions, meters: Meters) {
+  const allow = operations.map(({ method }) => method).join(', ');
+  return async (request: Request, response: Response): Promise<void> => {
+    const operation = operations.find(({ method }) => method === request.method);
+    const label = `${operation ? request.method : 'other'} ${operations[0]?.path ?? ''}`;
+    const stop = meters.seconds.startTimer({ operation: label });
+    response.once('close', () => {
+      stop();
+      meters.requests.inc({ operation: label, status: String(response.statusCode) });
+    });
+    if (!operation)
+      throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
+    send(response, await serve(operation, request, options, String(response.get('x-request-id'))));
+  };
+}
+
+function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
+  return Map.groupBy(operations, ({ path }) => path);
+}
+
+/**
+ * An Express application with our manners (contract §1 "Statuses"): token → scope and tenant → body → work; every
+ * error is a problem; nothing of a library or a stack reaches the caller.
+ */
+export function createApi(options: ApiOptions): express.Express {
+  const app = express();
+  const meters = createMeters(options.registry);
+  app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
+  app.use((request, response, next) => {
+    response.set('x-request-id', requestIdOf(request));
+    next();
+  });
+  for (const [path, operations] of byPath(options.operations))
+    app.all(path, dispatcher(operations, options, meters));
+  app.use(() => {
+    throw new AppError('not-found', 'there is nothing at this path');
+  });
+  // Express tells an error handler by its four parameters.
+  app.use((fault: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const error =
+      fault instanceof URIError
+        ? new AppError('not-found', 'there is nothing at this path')
+        : toAppError(fault);
+    if (error.code.endsWith('error') || error.code.endsWith('unavailable')) {
+      options.log.error('request failed', {
+        requestId: response.get('x-request-id'),
+        path: request.path,
+        code: error.code,
+        ...errorFields(error.cause),
+      });
+    }
+    if (response.headersSent) response.destroy();
+    else sendProblem(request, response, error);
+  });
+  return app;
+}

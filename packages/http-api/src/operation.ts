@@ -1,0 +1,35 @@
+import type { Identity } from './identity.js';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** One request as a use case sees it: already authenticated and within its size bound. */
+export interface ApiRequest {
+  readonly identity: Identity;
+  readonly requestId: string;
+  /** Named parts of the path, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** Header by its lower-case name; of a repeated one the values joined by a comma. */
+  header(name: string): string | undefined;
+  /** The raw body, empty when there was none. */
+  readonly body: Buffer;
+}
+
+export interface ApiReply {
+  readonly status: number;
+  /** Sent as JSON; absent: no body. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One method at one path. `handle` throws an `AppError` for whatever the caller is to be told. */
+export interface Operation {
+  readonly method: HttpMethod;
+  /** Express path, such as `/integration/v1/webhooks/:ref`. */
+  readonly path: string;
+  /** The token needs one of these scopes. */
+  readonly scopes: readonly string[];
+  /** Largest body in bytes; absent: the operation takes none and whatever is sent is not read. */
+  readonly maxBodyBytes?: number;
+  readonly handle: (request: ApiRequest) => Promise<ApiReply>;
+}

@@ -1,0 +1,34 @@
+import { parseStrictJson } from '@webhooks/contracts';
+import type { Check, JsonFault } from '@webhooks/contracts';
+import { invalidRequest } from './app-error.js';
+import type { ApiRequest } from './operation.js';
+
+const FAULTS: Readonly<Record<JsonFault, string>> = {
+  'not-utf8': 'must be UTF-8',
+  'not-json': 'must be JSON',
+  'too-deep': 'is nested too deep',
+  'duplicate-key': 'repeats a member name',
+  'forbidden-character': 'holds a NUL or a lone surrogate',
+};
+
+/** The media type of a body in lower case, without parameters; undefined when the header is absent. */
+export function mediaTypeOf(request: ApiRequest): string | undefined {
+  return request.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+}
+
+/** A strictly parsed JSON text as a value, or a 422 that names the fault. */
+export function parseJsonText(text: string | Uint8Array): unknown {
+  const parsed = parseStrictJson(text);
+  if (parsed.ok) return parsed.value;
+  throw invalidRequest([{ property: '', reason: FAULTS[parsed.fault] }]);
+}
+
+/** The body of a request as JSON that passes `check`. Throws 422 for another content type, no JSON, or violations. */
+export function readJson<T>(request: ApiRequest, check: Check<T>): T {
+  if (mediaTypeOf(request) !== 'application/json') {
+    throw invalidRequest([{ property: 'Content-Type', reason: 'must be application/json' }]);
+  }
+  const result = check(parseJsonText(request.body));
+  if (result.ok) return result.value;
+  throw invalidRequest(result.violations);
+}

@@ -1,0 +1,123 @@
+import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
+import { AppError } from './app-error.js';
+
+export interface TokenClaims {
+  readonly clientId: string;
+  readonly payload: JWTPayload;
+}
+
+export interface TokenVerifierOptions {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUri: string;
+  /** Longest accepted lifetime (`exp` − `iat`), in seconds; default 24 h. */
+  readonly maxLifetimeSeconds?: number;
+  /** How often the keys are fetched again, in milliseconds; default 5 min. */
+  readonly refreshMs?: number;
+  /** Called when a background refresh fails; the last good keys stay in use. */
+  readonly onRefreshFailed?: (error: unknown) => void;
+}
+
+export interface TokenVerifier {
+  /** Throws 401 for anything but one valid bearer token, 500 when no keys could be had yet. */
+  verify(authorization: string | undefined): Promise<TokenClaims>;
+  /** True when a key set is at hand. */
+  isReady(): boolean;
+  close(): void;
+}
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+const MAX_AUTHORIZATION_BYTES = 8_192;
+const CLOCK_TOLERANCE_SECONDS = 5;
+const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+
+const noToken = () =>
+  new AppError('invalid-token', 'an access token is required', {
+    headers: { 'www-authenticate': 'Bearer realm="webhooks"' },
+  });
+
+const badToken = (cause?: unknown) =>
+  new AppError('invalid-token', 'the access token is not valid', {
+    headers: { 'www-authenticate': 'Bearer realm="webhooks", error="invalid_token"' },
+    cause,
+  });
+
+const noKeys = (cause: unknown) =>
+  new AppError('keys-unavailable', 'access tokens cannot be checked now', {
+    headers: { 'retry-after': '5' },
+    cause,
+  });
+
+function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined) throw noToken();
+  if (authorization.length > MAX_AUTHORIZATION_BYTES) throw badToken();
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw badToken();
+  return token;
+}
+
+/** RFC 9068 §2.2 asks for them; jose checks that they are there, not that they are usable. */
+function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
+  const { exp, iat } = payload;
+  if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw badToken();
+  const [issued, expires] = [Number(iat), Number(exp)];
+  if (expires - issued > maxLifetimeSeconds || issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS)
+    throw badToken();
+}
+
+/**
+ * Verifies JWT access tokens (RFC 9068) against the issuer's key set (contract §2): a fixed list of algorithms, issuer,
+ * audience, type and times; `jku`, `x5u` and `jwk` of a token are never used. Keys are kept 24 h and fetched again in
+ * the background, so that an issuer that is away for a while refuses nobody.
+ */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const {
+    issuer,
+    audience,
+    maxLifetimeSeconds = 86_400,
+    refreshMs = 300_000,
+    onRefreshFailed = () => undefined,
+  } = options;
+  const keys = createRemoteJWKSet(new URL(options.jwksUri), {
+    cacheMaxAge: 86_400_000,
+    cooldownDuration: 30_000,
+    timeoutDuration: 5_000,
+  });
+  const refresh = (): void => {
+    keys.reload().catch(onRefreshFailed);
+  };
+  refresh();
+  const timer = setInterval(refresh, refreshMs).unref();
+
+  const verifyToken = async (token: string): Promise<JWTPayload> => {
+    try {
+      // With one key in the set a token without `kid` would pass, and would fail during a rotation.
+      if (decodeProtectedHeader(token).kid === undefined) throw badToken();
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        typ: 'at+jwt',
+        requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      if (keys.jwks() === undefined && !(error instanceof errors.JOSEAlgNotAllowed)) throw noKeys(error);
+      throw badToken(error);
+    }
+  };
+
+  return {
+    verify: async (authorization) => {
+      const payload = await verifyToken(bearerToken(authorization));
+      checkLifetime(payload, maxLifetimeSeconds);
+      if (typeof payload['client_id'] !== 'string') throw badToken();
+      return { clientId: payload['client_id'], payload };
+    },
+    isReady: () => keys.jwks() !== undefined,
+    close: () => clearInterval(timer),
+  };
+}

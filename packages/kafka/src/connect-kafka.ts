@@ -1,0 +1,33 @@
+import type { ServiceScope } from '@webhooks/runtime';
+import { createKafka } from './create-kafka.js';
+import type { Kafka } from './create-kafka.js';
+import type { KafkaSettings } from './kafka-settings.js';
+import { ensureTopics } from './topics.js';
+import type { TopicSpec } from './topics.js';
+
+/** A service's cluster: its faults go to the service's log, and it is closed with the service. */
+export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {
+  const { brokers, clientId, tls, sasl } = settings;
+  const kafka = createKafka({
+    brokers,
+    clientId,
+    ...(tls === undefined ? {} : { tls }),
+    ...(sasl === undefined ? {} : { sasl }),
+    log: (level, message, fields) => scope.log[level](message, fields),
+  });
+  scope.onClose('kafka', () => kafka.close());
+  return kafka;
+}
+
+/** Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes over 60 s. */
+export async function prepareTopics(
+  kafka: Kafka,
+  settings: KafkaSettings,
+  specs: readonly TopicSpec[],
+): Promise<void> {
+  if (!settings.createTopics) return;
+  const { replicationFactor } = settings;
+  const wanted =
+    replicationFactor === undefined ? specs : specs.map((spec) => ({ ...spec, replicationFactor }));
+  await ensureTopics(kafka, wanted, { deadlineMs: 60_000 });
+}

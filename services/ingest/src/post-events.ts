@@ -1,0 +1,46 @@
+import { AppError, invalidRequest } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest } from '@webhooks/http-api';
+import { acceptEvent } from './accept-event.js';
+import type { EventResult, PublishEvent } from './accept-event.js';
+import { readCandidates } from './read-candidates.js';
+
+const RETRY_AFTER = { 'retry-after': '1' };
+const unavailable = (members = {}) =>
+  new AppError('unavailable', 'the events could not be made durable now; post them again', {
+    headers: RETRY_AFTER,
+    members,
+  });
+
+/** One event: 202, or its fault as a problem. */
+function replyToOne(result: EventResult): ApiReply {
+  switch (result.status) {
+    case 'accepted':
+      return { status: 202, body: { id: result.id, status: result.status } };
+    case 'invalid':
+      throw invalidRequest(result.violations);
+    case 'forbidden-tenant':
+      throw new AppError('forbidden-tenant', 'the access token is not for the tenant of this event');
+    case 'unavailable':
+      throw unavailable();
+  }
+}
+
+/** Several events: 202 when at least one was accepted, else the gravest status with the same list. */
+function replyToBatch(results: readonly EventResult[]): ApiReply {
+  const indexed = results.map((result, index) => ({ index, ...result }));
+  const has = (status: EventResult['status']): boolean => results.some((result) => result.status === status);
+  if (has('accepted')) return { status: 202, body: { results: indexed } };
+  if (has('unavailable')) throw unavailable({ results: indexed });
+  const code = has('forbidden-tenant') ? 'forbidden-tenant' : 'no-event-accepted';
+  throw new AppError(code, 'none of the events was accepted', { members: { results: indexed } });
+}
+
+/** `POST /integration/v1/events` (contract §3): answers only after Kafka acknowledged what it promises. */
+export async function postEvents(request: ApiRequest, publish: PublishEvent): Promise<ApiReply> {
+  const { batch, candidates } = readCandidates(request);
+  const results = await Promise.all(
+    candidates.map((candidate) => acceptEvent(candidate, request.identity, publish)),
+  );
+  const [only] = results;
+  return !batch && only ? replyToOne(only) : replyToBatch(results);
+}

@@ -1,0 +1,58 @@
+import { parseStrictJson } from '@webhooks/contracts';
+import { invalidRequest, mediaTypeOf, parseJsonText } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
+
+/** One event as it was posted: parsed JSON, or the fault of its line. */
+export type Candidate = { readonly value: unknown } | { readonly fault: string };
+
+export interface Posted {
+  /** An array or NDJSON: answered with a list of results, also when it holds one event. */
+  readonly batch: boolean;
+  readonly candidates: readonly Candidate[];
+}
+
+export const MAX_BATCH_EVENTS = 1_000;
+
+const NDJSON: ReadonlySet<string | undefined> = new Set([
+  'application/x-ndjson',
+  'application/ndjson',
+  'application/jsonl',
+]);
+
+function readLine(line: string): Candidate {
+  const parsed = parseStrictJson(line);
+  return parsed.ok ? { value: parsed.value } : { fault: parsed.fault };
+}
+
+/** Lines of a text; empty ones (a last line feed, CRLF) do not count. A line that is no UTF-8 becomes a fault of its own. */
+function readLines(body: Buffer): readonly Candidate[] {
+  // Malformed UTF-8 becomes U+FFFD here, which no pattern of an event lets through.
+  return body
+    .toString('utf8')
+    .split('\n')
+    .flatMap((line) => (line.trim() === '' ? [] : readLine(line)));
+}
+
+function readPosted(request: ApiRequest): Posted {
+  const type = mediaTypeOf(request);
+  if (NDJSON.has(type)) return { batch: true, candidates: readLines(request.body) };
+  if (type !== 'application/json') {
+    throw invalidRequest([
+      { property: 'Content-Type', reason: 'must be application/json or application/x-ndjson' },
+    ]);
+  }
+  const value = parseJsonText(request.body);
+  if (Array.isArray(value))
+    return { batch: true, candidates: value.map((item: unknown) => ({ value: item })) };
+  return { batch: false, candidates: [{ value }] };
+}
+
+/** The events of a request. Throws 422 when the body as a whole cannot be used: no JSON, no event, over 1,000 events. */
+export function readCandidates(request: ApiRequest): Posted {
+  const posted = readPosted(request);
+  const count = posted.candidates.length;
+  if (count === 0) throw invalidRequest([{ property: '', reason: 'must hold at least one event' }]);
+  if (count > MAX_BATCH_EVENTS)
+    throw invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
+  return posted;
+}
