@@ -1,1 +1,9 @@
-export {};
+export { classifyAddress, createAddressPolicy } from './address-policy.js';
+export type { AddressPolicy, AddressRules, AddressVerdict } from './address-policy.js';
+export * from './endpoint-url.js';
+export { createResolver } from './resolver.js';
+export type { Resolve, ResolverOptions } from './resolver.js';
+export * from './secret.js';
+export * from './send-result.js';
+export * from './sender.js';
+export * from './signature.js';

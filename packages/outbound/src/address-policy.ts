@@ -1,0 +1,100 @@
+import ipaddr from 'ipaddr.js';
+import { BlockList, isIP } from 'node:net';
+import { ALLOWED_IPV6, DENIED_IPV4, DENIED_IPV6 } from './denied-blocks.js';
+
+export interface AddressRules {
+  /** Development only: 127.0.0.0/8 and ::1 may be reached. Default false. */
+  readonly allowLoopback?: boolean;
+  /** The operator's own blocks (CIDR or single addresses): public addresses of ours, cluster ranges, partners. */
+  readonly deny?: readonly string[];
+}
+
+export type AddressVerdict =
+  { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+
+/** Judges one IP address, without I/O. Built once by `createAddressPolicy`. */
+export type AddressPolicy = (address: string) => AddressVerdict;
+
+const ALLOWED: AddressVerdict = { allowed: true };
+const denied = (reason: string): AddressVerdict => ({ allowed: false, reason });
+
+type Family = 'ipv4' | 'ipv6';
+type Check = (address: string, family: Family) => string | undefined;
+
+/**
+ * Two checks that share neither code nor table must both pass: ipaddr.js with its named ranges, and node:net's
+ * BlockList with ours. An embedded IPv4 address (mapped, NAT64, 6to4, Teredo) is never unwrapped: the wrapper is refused.
+ * Throws when an entry of `deny` is not an address or a block.
+ */
+export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
+  const operatorList = toBlockList(rules.deny ?? []);
+  const allowLoopback = rules.allowLoopback === true;
+  return (address) => {
+    const family = familyOf(address);
+    if (family === undefined) return denied('not an address');
+    if (operatorList.check(address, family)) return denied('operator list');
+    if (allowLoopback && isLoopback(address, family)) return ALLOWED;
+    const reason = checkByRange(address) ?? checkByBlocks(address, family);
+    return reason === undefined ? ALLOWED : denied(reason);
+  };
+}
+
+/** The one-shot form, for a caller without a policy at hand. */
+export function classifyAddress(address: string, rules: AddressRules = {}): AddressVerdict {
+  return createAddressPolicy(rules)(address);
+}
+
+/** First check: the named range of ipaddr.js must be plain unicast, and for IPv6 the first three bits 001. */
+export function checkByRange(address: string): string | undefined {
+  const parsed = ipaddr.parse(address);
+  const range = parsed.range();
+  if (range !== 'unicast') return range;
+  if (parsed instanceof ipaddr.IPv6) {
+    return (parsed.parts[0] ?? 0) >> 13 === 1 ? undefined : 'not global unicast';
+  }
+  return undefined;
+}
+
+/** Second check: our own tables in BlockLists of Node. */
+export const checkByBlocks: Check = (address, family) => {
+  if (family === 'ipv6' && !GLOBAL_UNICAST.check(address, family)) return 'not global unicast';
+  return DENIED.find(({ list }) => list.check(address, family))?.reason;
+};
+
+/** Undefined for everything that is no plain address: a zone (`fe80::1%eth0`) has no place in an answer of DNS. */
+function familyOf(address: string): Family | undefined {
+  const version = address.includes('%') ? 0 : isIP(address);
+  if (version === 0) return undefined;
+  return version === 4 ? 'ipv4' : 'ipv6';
+}
+
+function isLoopback(address: string, family: Family): boolean {
+  return ipaddr.parse(address).range() === 'loopback' && LOOPBACK.check(address, family);
+}
+
+function toBlockList(blocks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const block of blocks) {
+    const { address, bits, family } = parseBlock(block);
+    list.addSubnet(address, bits, family);
+  }
+  return list;
+}
+
+function parseBlock(block: string): { address: string; bits: number; family: Family } {
+  const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
+  const family = familyOf(address);
+  const width = family === 'ipv4' ? 32 : 128;
+  const bits = prefix === undefined ? width : Number(prefix);
+  if (family === undefined || bits > width) {
+    throw new Error(`expected an IP address or a CIDR block such as 10.0.0.0/8, got "${block}"`);
+  }
+  return { address, bits, family };
+}
+
+const GLOBAL_UNICAST = toBlockList([ALLOWED_IPV6]);
+const LOOPBACK = toBlockList(['127.0.0.0/8', '::1/128']);
+const DENIED = [...DENIED_IPV4, ...DENIED_IPV6].map(([block, reason]) => ({
+  list: toBlockList([block]),
+  reason,
+}));

@@ -1,0 +1,45 @@
+/** Why no answer came. Stable words: they are stored with attempts and shown to integrators. */
+export const ERROR_CLASSES = [
+  'DNS',
+  'CONNECT',
+  'CONNECT_TIMEOUT',
+  'TLS',
+  'SOCKET',
+  'TIMEOUT',
+  'PROTOCOL',
+  'ADDRESS_DENIED',
+] as const;
+export type ErrorClass = (typeof ERROR_CLASSES)[number];
+
+/**
+ * The final status line and headers came: the status decides, whatever becomes of the body after them
+ * (it is not used, specification §4.4). `cut` says that the body was longer than the limit, broke off,
+ * or was still coming at the deadline.
+ */
+export interface Answered {
+  readonly kind: 'answered';
+  readonly status: number;
+  /** The `Retry-After` text of a 429 or 503, at most 64 characters, not yet understood. */
+  readonly retryAfter?: string;
+  readonly cut: boolean;
+  readonly durationMs: number;
+}
+
+/** No answer: a fault on the way or at the endpoint. Retryable. `code` is a short word such as `ECONNREFUSED`. */
+export interface Unreachable {
+  readonly kind: 'unreachable';
+  readonly error: Exclude<ErrorClass, 'ADDRESS_DENIED'>;
+  readonly code: string;
+  readonly durationMs: number;
+}
+
+/** The name leads to an address that must never be connected to; nothing was sent. `reason` is for our own log only. */
+export interface Forbidden {
+  readonly kind: 'forbidden';
+  readonly error: 'ADDRESS_DENIED';
+  readonly code: 'ADDRESS_DENIED';
+  readonly reason: string;
+  readonly durationMs: number;
+}
+
+export type SendResult = Answered | Unreachable | Forbidden;

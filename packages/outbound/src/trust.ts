@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { createSecureContext, getCACertificates } from 'node:tls';
+import type { SecureContext } from 'node:tls';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * What an endpoint's certificate is checked against: the roots that Node trusts by default, and those of the extra file
+ * (PEM, one or more certificates). Parsed once here, because doing it for each connection costs milliseconds.
+ * Throws when the file cannot be read or holds no certificate.
+ */
+export function createTrust(extraCaFile?: string): SecureContext {
+  const roots = getCACertificates('default');
+  const extra = extraCaFile === undefined ? [] : readCertificates(extraCaFile);
+  return createSecureContext({ ca: [...roots, ...extra], minVersion: 'TLSv1.2' });
+}
+
+function readCertificates(file: string): readonly string[] {
+  const certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) {
+    throw new Error(`expected one or more PEM certificates in the extra authority file ${file}, found none`);
+  }
+  return certificates;
+}
