@@ -1,4 +1,6 @@
-import type { Logger } from './log.js';
+import { silent, type Logger } from './log.js';
+import { openLink, type Link } from './wire/connect.js';
+import { tameKafkajs } from './wire/tame-kafkajs.js';
 
 export interface KafkaSasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
@@ -30,6 +32,55 @@ export interface Kafka {
   close(): Promise<void>;
 }
 
+const ADMIN_METADATA_MS = 5_000;
+
+interface Inside {
+  readonly openLink: (metadataMaxAgeMs: number) => Link;
+  admin: Link | undefined;
+}
+
+const insides = new WeakMap<Kafka, Inside>();
+
+/** Connects nothing. Throws when the list of brokers is empty or malformed, or when kafkajs is not the version we know. */
 export function createKafka(options: KafkaOptions): Kafka {
-  throw new Error(`not yet: ${options.clientId}`);
+  tameKafkajs();
+  const { brokers, clientId, log = silent } = options;
+  const malformed = brokers.filter((broker) => !/^[^:]+:\d+$/.test(broker));
+  if (brokers.length === 0 || malformed.length > 0) {
+    throw new Error(`brokers: expected a list of host:port, came ${JSON.stringify(brokers)}`);
+  }
+  const inside: Inside = {
+    openLink: (metadataMaxAgeMs) => openLink({ ...options, log }, metadataMaxAgeMs),
+    admin: undefined,
+  };
+  const kafka: Kafka = {
+    brokers: [...brokers],
+    clientId,
+    log,
+    close: async () => {
+      const { admin } = inside;
+      inside.admin = undefined;
+      await admin?.close();
+    },
+  };
+  insides.set(kafka, inside);
+  return kafka;
+}
+
+function insideOf(kafka: Kafka): Inside {
+  const inside = insides.get(kafka);
+  if (inside === undefined) throw new Error('expected what createKafka returned');
+  return inside;
+}
+
+/** Connections of one's own; see `Link`. */
+export function openLinkOf(kafka: Kafka, metadataMaxAgeMs: number): Link {
+  return insideOf(kafka).openLink(metadataMaxAgeMs);
+}
+
+/** The connections that all administrative calls share. */
+export function adminLinkOf(kafka: Kafka): Link {
+  const inside = insideOf(kafka);
+  inside.admin ??= inside.openLink(ADMIN_METADATA_MS);
+  return inside.admin;
 }

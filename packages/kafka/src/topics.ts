@@ -1,6 +1,12 @@
-import type { Kafka } from './create-kafka.js';
+import type { Broker, TopicToCreate } from 'kafkajs/src/cluster/index.js';
+import { adminLinkOf, type Kafka } from './create-kafka.js';
+import { untilDeadline } from './deadline.js';
 import type { EndOffsets } from './table-reader-types.js';
+import type { Link } from './wire/connect.js';
+import { faultOf } from './wire/errors.js';
+import { listOffsets } from './wire/offsets.js';
 
+/** A topic as it should be, as plain data. */
 export interface TopicSpec {
   readonly name: string;
   readonly partitions: number;
@@ -9,18 +15,108 @@ export interface TopicSpec {
   readonly configs: Readonly<Record<string, string>>;
 }
 
-export function ensureTopics(
+const BROKER_DEFAULT = -1;
+const CREATE_TIMEOUT_MS = 5_000;
+const TOPICS_DEADLINE_MS = 30_000;
+const OFFSETS_DEADLINE_MS = 5_000;
+
+/**
+ * Creates the topics that are missing and returns when each partition has a leader. Topics that exist are left as they
+ * are (a difference in partitions is logged); several services may do this at once. Rejects after `deadlineMs` (30,000).
+ */
+export async function ensureTopics(
   kafka: Kafka,
   specs: readonly TopicSpec[],
   options: { readonly deadlineMs?: number } = {},
 ): Promise<void> {
-  return Promise.reject(new Error(`not yet: ${kafka.clientId} ${specs.length} ${options.deadlineMs ?? 0}`));
+  const link = adminLinkOf(kafka);
+  const deadlineMs = options.deadlineMs ?? TOPICS_DEADLINE_MS;
+  await untilDeadline('ensureTopics', deadlineMs, async () => {
+    const missing = await missingOf(link, specs);
+    if (missing.length > 0) await create(link, missing);
+    for (const spec of specs) await expectReady(kafka, link, spec);
+  });
 }
 
-export function fetchEndOffsets(
+async function missingOf(link: Link, specs: readonly TopicSpec[]): Promise<TopicSpec[]> {
+  const missing: TopicSpec[] = [];
+  for (const spec of specs) {
+    if ((await partitionsOf(link, spec.name)) === undefined) missing.push(spec);
+  }
+  return missing;
+}
+
+/** The leaders of a topic's partitions; undefined when there is no such topic. */
+async function partitionsOf(link: Link, topic: string): Promise<readonly { leader: number }[] | undefined> {
+  try {
+    const broker = await link.cluster.brokerPool.findConnectedBroker();
+    const { topicMetadata } = await broker.metadata([topic]);
+    return topicMetadata[0]?.partitionMetadata;
+  } catch (error) {
+    if (faultOf(error).type === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined;
+    throw error;
+  }
+}
+
+function toCreate(spec: TopicSpec): TopicToCreate {
+  return {
+    topic: spec.name,
+    numPartitions: spec.partitions,
+    replicationFactor: spec.replicationFactor ?? BROKER_DEFAULT,
+    configEntries: Object.entries(spec.configs).map(([name, value]) => ({ name, value })),
+  };
+}
+
+/** Not through kafkajs' admin: its `waitForLeaders` throws under load although the topic exists. We poll ourselves. */
+async function create(link: Link, specs: readonly TopicSpec[]): Promise<void> {
+  const request = { topics: specs.map(toCreate), timeout: CREATE_TIMEOUT_MS };
+  const broker = await link.cluster.brokerPool.findConnectedBroker();
+  try {
+    await broker.createTopics(request);
+  } catch (error) {
+    if (faultOf(error).type === 'NOT_CONTROLLER') await createOnController(link, request);
+    else if (!errorsOf(error).every(({ type }) => type === 'TOPIC_ALREADY_EXISTS')) throw error;
+  }
+}
+
+async function createOnController(link: Link, request: Parameters<Broker['createTopics']>[0]): Promise<void> {
+  await link.cluster.refreshMetadata();
+  const controller = await link.cluster.findControllerBroker();
+  await controller.createTopics(request);
+}
+
+/** One error for each topic that was not created (kafkajs throws them as one aggregate). */
+function errorsOf(error: unknown) {
+  const several = error instanceof Error && 'errors' in error && Array.isArray(error.errors);
+  return (several ? (error.errors as unknown[]) : [error]).map(faultOf);
+}
+
+async function expectReady(kafka: Kafka, link: Link, spec: TopicSpec): Promise<void> {
+  const partitions = (await partitionsOf(link, spec.name)) ?? [];
+  if (partitions.length === 0 || partitions.some(({ leader }) => leader < 0)) {
+    throw new Error(`topic ${spec.name} has no leader yet`);
+  }
+  if (partitions.length !== spec.partitions) {
+    const fields = { topic: spec.name, expected: spec.partitions, found: partitions.length };
+    kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
+  }
+}
+
+/** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
+export async function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
   options: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  return Promise.reject(new Error(`not yet: ${kafka.clientId} ${topic} ${options.deadlineMs ?? 0}`));
+  const { cluster } = adminLinkOf(kafka);
+  const deadlineMs = options.deadlineMs ?? OFFSETS_DEADLINE_MS;
+  let refresh = false;
+  return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
+    await cluster.addMultipleTargetTopics([topic]);
+    await (refresh ? cluster.refreshMetadata() : cluster.refreshMetadataIfNecessary());
+    refresh = true;
+    const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
+    if (partitions.length === 0) throw new Error(`no metadata of ${topic}`);
+    return listOffsets(cluster, topic, { partitions, earliest: false });
+  });
 }

@@ -1,0 +1,54 @@
+import { encodeBody } from './wire/record-batch.js';
+import type { OutgoingRecord } from './sink-types.js';
+
+const RECORD_OVERHEAD_BYTES = 24;
+
+/** A record on its way: encoded once, whatever happens to its batches. */
+export interface PendingRecord {
+  readonly topic: string;
+  /** What decides the partition; undefined when the caller named it. */
+  readonly key: Buffer | undefined;
+  readonly partition: number | undefined;
+  readonly body: Buffer;
+  readonly timestamp: number;
+  /** Bytes in a batch, roughly and never too few. */
+  readonly size: number;
+  /** On the clock of `performance.now()`. */
+  readonly deadlineAt: number;
+  /** Batches that hold this record must not be larger: halved while a batch is refused, to find the one at fault. */
+  maxGroup: number;
+  settled: boolean;
+  readonly settle: (error?: Error) => void;
+}
+
+function bytesOf(content: Buffer | string | null | undefined): Buffer | null {
+  return typeof content === 'string' ? Buffer.from(content) : (content ?? null);
+}
+
+/** Throws a TypeError for a record without key and without partition: nothing would say where a repeat belongs. */
+export function toPending(
+  record: OutgoingRecord,
+  deadlineAt: number,
+  settle: (error?: Error) => void,
+): PendingRecord {
+  const key = bytesOf(record.key);
+  if (key === null && record.partition === undefined) {
+    throw new TypeError(`a record for ${record.topic} needs a key or a partition`);
+  }
+  const headers = Object.entries(record.headers ?? {}).map(
+    ([name, value]) => [name, bytesOf(value) ?? Buffer.alloc(0)] as const,
+  );
+  const body = encodeBody({ key, value: bytesOf(record.value), headers });
+  return {
+    topic: record.topic,
+    key: key ?? undefined,
+    partition: record.partition,
+    body,
+    timestamp: record.timestamp ?? Date.now(),
+    size: body.length + RECORD_OVERHEAD_BYTES,
+    deadlineAt,
+    maxGroup: Infinity,
+    settled: false,
+    settle,
+  };
+}

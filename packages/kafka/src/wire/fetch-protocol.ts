@@ -1,0 +1,118 @@
+import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
+import { ByteReader, ByteWriter } from './bytes.js';
+import { READ_COMMITTED } from './connect.js';
+
+// Fetch version 11 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
+const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' } as const;
+const CONSUMER = -1;
+const NO_SESSION = { id: 0, epoch: -1 };
+const UNKNOWN = -1;
+
+export interface FetchTarget {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly maxBytes: number;
+}
+
+export interface FetchLimits {
+  readonly maxWaitMs: number;
+  readonly minBytes: number;
+  readonly maxBytes: number;
+}
+
+/** A transaction that was rolled back: its producer's records from `firstOffset` to the abort marker do not count. */
+export interface AbortedTransaction {
+  readonly producerId: number;
+  readonly firstOffset: number;
+}
+
+export interface FetchedPartition {
+  readonly topic: string;
+  readonly partition: number;
+  readonly errorCode: number;
+  readonly highWatermark: number;
+  readonly lastStableOffset: number;
+  readonly aborted: readonly AbortedTransaction[];
+  /** Record batches as they lie in the log; the last one may be cut. */
+  readonly records: Buffer;
+}
+
+export interface FetchResponse {
+  readonly clientSideThrottleTime: number;
+  readonly errorCode: number;
+  readonly partitions: readonly FetchedPartition[];
+}
+
+/** Neighbours of one topic share an entry. */
+function byTopic(targets: readonly FetchTarget[]): FetchTarget[][] {
+  const groups: FetchTarget[][] = [];
+  for (const target of targets) {
+    const last = groups.at(-1);
+    if (last?.[0]?.topic === target.topic) last.push(target);
+    else groups.push([target]);
+  }
+  return groups;
+}
+
+const FIXED_BYTES = 4 * 4 + 1 + 4 * 2 + 4 + 4 + 2;
+const PARTITION_BYTES = 4 + 4 + 8 + 8 + 4;
+
+function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
+  const groups = byTopic(targets);
+  const names = groups.reduce((bytes, [first]) => bytes + 6 + Buffer.byteLength(first?.topic ?? ''), 0);
+  const out = new ByteWriter(FIXED_BYTES + names + targets.length * PARTITION_BYTES);
+  out.int32(CONSUMER).int32(limits.maxWaitMs).int32(limits.minBytes).int32(limits.maxBytes);
+  out.int8(READ_COMMITTED).int32(NO_SESSION.id).int32(NO_SESSION.epoch).int32(groups.length);
+  for (const group of groups) {
+    out.string(group[0]?.topic ?? '').int32(group.length);
+    for (const { partition, offset, maxBytes } of group) {
+      out.int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
+    }
+  }
+  return out.int32(0).string('').buffer;
+}
+
+function decodePartition(reader: ByteReader, topic: string): FetchedPartition {
+  const partition = reader.int32();
+  const errorCode = reader.int16();
+  const highWatermark = reader.int64();
+  const lastStableOffset = reader.int64();
+  reader.int64(); // log start offset
+  const aborted = reader.array(() => ({ producerId: reader.int64(), firstOffset: reader.int64() }));
+  reader.int32(); // preferred read replica
+  return { topic, partition, errorCode, highWatermark, lastStableOffset, aborted, records: reader.bytes() };
+}
+
+function decode(payload: Buffer): FetchResponse {
+  const reader = new ByteReader(payload);
+  const clientSideThrottleTime = reader.int32();
+  const errorCode = reader.int16();
+  reader.int32(); // session id
+  const topics = reader.array(() => {
+    const topic = reader.string();
+    return reader.array(() => decodePartition(reader, topic));
+  });
+  return { clientSideThrottleTime, errorCode, partitions: topics.flat() };
+}
+
+/** Decodes nothing but the frame: an error or a damaged batch of one partition stays with that partition. */
+export function fetchRequest(
+  targets: readonly FetchTarget[],
+  limits: FetchLimits,
+): ProtocolRequest<FetchResponse> {
+  return {
+    request: {
+      ...FETCH,
+      encode: () => {
+        const buffer = encode(targets, limits);
+        return Promise.resolve({ buf: buffer, buffer });
+      },
+    },
+    response: {
+      decode: (payload) => Promise.resolve(decode(payload)),
+      parse: (response) => Promise.resolve(response),
+    },
+    logResponseError: false,
+  };
+}

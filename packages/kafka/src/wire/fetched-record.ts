@@ -1,0 +1,90 @@
+import type { KafkaRecord, RecordHeaders } from '../record.js';
+
+/** Reads zigzag varints of a record; the caller checks the end. */
+export class VarintReader {
+  readonly data: Buffer;
+  at: number;
+
+  constructor(data: Buffer, at: number) {
+    this.data = data;
+    this.at = at;
+  }
+
+  next(): number {
+    const { data } = this;
+    let byte = data[this.at++] ?? 0;
+    if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
+    let value = byte & 0x7f;
+    // Multiplication instead of shifts: a varlong (timestamps) needs more than 32 bits. Ten bytes at most.
+    for (let factor = 0x80; byte >= 0x80 && factor < 2 ** 70; factor *= 0x80) {
+      byte = data[this.at++] ?? 0;
+      value += (byte & 0x7f) * factor;
+    }
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** Length-prefixed bytes as a view; a length of -1 is null. Throws when they reach beyond `end`. */
+  bytes(end: number): Buffer | null {
+    const length = this.next();
+    if (length === -1) return null;
+    const start = this.at;
+    this.at += length;
+    if (length < 0 || this.at > end) throw new Error('a length points outside its record');
+    return this.data.subarray(start, this.at);
+  }
+}
+
+const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
+const EMPTY = Buffer.alloc(0);
+
+/** Headers are decoded when first asked for: most readers of most records never do. */
+export class FetchedRecord implements KafkaRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly size: number;
+  readonly #data: Buffer;
+  readonly #headersAt: number;
+  readonly #end: number;
+  #headers: RecordHeaders | undefined;
+
+  /** Throws when a length points outside the record, that is: between `reader.at` and `end`. */
+  constructor(
+    place: { readonly topic: string; readonly partition: number; offset: number; timestamp: number },
+    reader: VarintReader,
+    end: number,
+  ) {
+    this.topic = place.topic;
+    this.partition = place.partition;
+    this.offset = place.offset;
+    this.timestamp = place.timestamp;
+    this.size = end - reader.at;
+    this.key = reader.bytes(end);
+    this.value = reader.bytes(end);
+    this.#data = reader.data;
+    this.#headersAt = reader.at;
+    this.#end = end;
+  }
+
+  get headers(): RecordHeaders {
+    this.#headers ??= this.#data[this.#headersAt] === 0 ? NONE : this.#decodeHeaders();
+    return this.#headers;
+  }
+
+  #decodeHeaders(): RecordHeaders {
+    const reader = new VarintReader(this.#data, this.#headersAt);
+    const headers = Object.create(null) as Record<string, Buffer>;
+    try {
+      for (let left = reader.next(); left > 0; left -= 1) {
+        const name = reader.bytes(this.#end)?.toString() ?? '';
+        headers[name] = reader.bytes(this.#end) ?? EMPTY;
+      }
+    } catch {
+      // Damaged headers are as good as none: the value is intact, and its reader decides.
+    }
+    return headers;
+  }
+}

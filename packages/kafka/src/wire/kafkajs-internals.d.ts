@@ -1,0 +1,201 @@
+// The parts of kafkajs 2.2.4 that we use below its public interface. Guarded by `tame-kafkajs.ts`, which refuses any
+// other version. No exported signature of this package mentions them.
+declare module 'kafkajs/src/loggers/index.js' {
+  export interface KafkajsLogger {
+    namespace(name: string): KafkajsLogger;
+  }
+  interface Loggers {
+    createLogger(options: {
+      level: number;
+      logCreator: () => (entry: {
+        level: number;
+        namespace: string;
+        log: { message: string; [field: string]: unknown };
+      }) => void;
+    }): KafkajsLogger;
+  }
+  const loggers: Loggers;
+  export default loggers;
+}
+
+declare module 'kafkajs/src/network/requestQueue/index.js' {
+  export interface QueuedRequest {
+    sentAt: number;
+    requestTimeout: number;
+    timeoutRequest(): void;
+  }
+  class RequestQueue {
+    pending: unknown[];
+    inflight: Map<number, QueuedRequest>;
+    requestTimeout: number;
+    throttledUntil: number;
+    throttleCheckTimeoutId: NodeJS.Timeout | null;
+    requestTimeoutIntervalId?: NodeJS.Timeout;
+    enforceRequestTimeout: boolean;
+    isConnected(): boolean;
+    destroy(): void;
+    checkPendingRequests(): void;
+    scheduleCheckPendingRequests(): void;
+    scheduleRequestTimeoutCheck(): void;
+    constructor(options: Record<string, unknown>);
+  }
+  export default RequestQueue;
+}
+
+declare module 'kafkajs/src/cluster/index.js' {
+  import type { Socket } from 'node:net';
+  import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
+
+  /** What `Connection.send` takes: a request that encodes itself and a response that decodes itself. */
+  export interface ProtocolRequest<T> {
+    request: {
+      apiKey: number;
+      apiVersion: number;
+      apiName: string;
+      encode(): Promise<{ buf: Buffer; buffer: Buffer }>;
+    };
+    response: {
+      decode(payload: Buffer): Promise<T>;
+      parse(decoded: T): Promise<T>;
+    };
+    requestTimeout?: number;
+    logResponseError?: boolean;
+  }
+
+  export interface Broker {
+    nodeId: number;
+    connectionPool: {
+      host: string;
+      port: number;
+      pool: { socket?: Socket }[];
+      send<T>(request: ProtocolRequest<T>): Promise<T>;
+    };
+    isConnected(): boolean;
+    disconnect(): Promise<void>;
+    heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>;
+    metadata(topics: string[]): Promise<{
+      topicMetadata: { topic: string; partitionMetadata: PartitionMetadata[] }[];
+    }>;
+    createTopics(request: { topics: TopicToCreate[]; timeout: number }): Promise<unknown>;
+    offsetFetch(request: {
+      groupId: string;
+      topics: { topic: string; partitions: { partition: number }[] }[];
+    }): Promise<{ responses: { topic: string; partitions: { partition: number; offset: string }[] }[] }>;
+  }
+
+  export interface TopicToCreate {
+    topic: string;
+    numPartitions: number;
+    replicationFactor: number;
+    configEntries: { name: string; value: string }[];
+  }
+
+  export interface PartitionMetadata {
+    partitionId: number;
+    leader: number;
+  }
+
+  class Cluster {
+    brokerPool: { findConnectedBroker(): Promise<Broker> };
+    constructor(options: {
+      logger: KafkajsLogger;
+      socketFactory: (options: { host: string; port: number; ssl?: object; onConnect: () => void }) => Socket;
+      brokers: readonly string[];
+      ssl?: object | undefined;
+      sasl?: object | undefined;
+      clientId: string;
+      connectionTimeout: number;
+      authenticationTimeout: number;
+      reauthenticationThreshold: number;
+      requestTimeout: number;
+      enforceRequestTimeout: boolean;
+      metadataMaxAge: number;
+      retry: { retries: number; initialRetryTime: number; maxRetryTime: number };
+      allowAutoTopicCreation: boolean;
+      maxInFlightRequests: null;
+      isolationLevel: number;
+    });
+    isConnected(): boolean;
+    connect(): Promise<void>;
+    disconnect(): Promise<void>;
+    refreshMetadata(): Promise<void>;
+    refreshMetadataIfNecessary(): Promise<void>;
+    addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
+    findBroker(options: { nodeId: number }): Promise<Broker>;
+    findControllerBroker(): Promise<Broker>;
+    findTopicPartitionMetadata(topic: string): PartitionMetadata[];
+    fetchTopicsOffset(
+      topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
+    ): Promise<{ topic: string; partitions: { partition: number; offset: string }[] }[]>;
+  }
+  export default Cluster;
+}
+
+declare module 'kafkajs/src/consumer/consumerGroup.js' {
+  import type Cluster from 'kafkajs/src/cluster/index.js';
+  import type { Broker } from 'kafkajs/src/cluster/index.js';
+  import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
+
+  export interface GroupMember {
+    memberId: string;
+    memberMetadata: Buffer;
+  }
+  export interface Assigner {
+    name: string;
+    version: number;
+    protocol(subscription: { topics: string[] }): { name: string; metadata: Buffer };
+    assign(group: {
+      members: GroupMember[];
+      topics: string[];
+    }): Promise<{ memberId: string; memberAssignment: Buffer }[]>;
+  }
+  class ConsumerGroup {
+    memberId: string | null;
+    coordinator: Broker | null;
+    constructor(options: {
+      retry: object;
+      cluster: Cluster;
+      groupId: string;
+      topics: string[];
+      topicConfigurations: Record<string, { fromBeginning: boolean }>;
+      logger: KafkajsLogger;
+      instrumentationEmitter: { emit(name: string, payload?: unknown): void };
+      assigners: Assigner[];
+      sessionTimeout: number;
+      rebalanceTimeout: number;
+      autoCommit: boolean;
+    });
+    connect(): Promise<void>;
+    joinAndSync(): Promise<void>;
+    leave(): Promise<void>;
+    heartbeat(options: { interval: number }): Promise<void>;
+    assigned(): { topic: string; partitions: number[] }[];
+    checkForStaleAssignment(): void;
+    commitOffsets(offsets: {
+      topics: { topic: string; partitions: { partition: number; offset: string }[] }[];
+    }): Promise<void>;
+  }
+  export default ConsumerGroup;
+}
+
+declare module 'kafkajs/src/consumer/assignerProtocol.js' {
+  interface AssignerProtocol {
+    MemberMetadata: {
+      encode(metadata: { version: number; topics: string[]; userData?: Buffer }): Buffer;
+      decode(buffer: Buffer): { version: number; topics: string[]; userData: Buffer | null };
+    };
+    MemberAssignment: {
+      encode(assignment: { version: number; assignment: Record<string, number[]> }): Buffer;
+    };
+  }
+  const protocol: AssignerProtocol;
+  export default protocol;
+}
+
+declare module 'snappyjs' {
+  interface Snappy {
+    uncompress(compressed: Buffer, maxLength?: number): Uint8Array<ArrayBuffer>;
+  }
+  const snappy: Snappy;
+  export default snappy;
+}

@@ -1,0 +1,52 @@
+import { createRequire } from 'node:module';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+
+const VERSION = '2.2.4';
+const THROTTLE_CHECK_MS = 10;
+const TIMEOUT_CHECK_MS = 1_000;
+
+/**
+ * kafkajs 2.2.4 arms a timer after each response although nothing is pending, with a negative delay (Node 24 warns
+ * `TimeoutNegativeWarning` and uses 1 ms): about 900 wake-ups a second for each idle socket; and it looks for timed-out
+ * requests ten times a second. Both methods are replaced: a timer only while something waits, and one look a second.
+ */
+function scheduleCheckPendingRequests(this: RequestQueue): void {
+  if (this.pending.length === 0 || this.throttleCheckTimeoutId !== null) return;
+  const delayMs = Math.max(this.throttledUntil - Date.now(), THROTTLE_CHECK_MS);
+  this.throttleCheckTimeoutId = setTimeout(() => {
+    this.throttleCheckTimeoutId = null;
+    this.checkPendingRequests();
+  }, delayMs);
+}
+
+function scheduleRequestTimeoutCheck(this: RequestQueue): void {
+  if (!this.enforceRequestTimeout) return;
+  this.destroy();
+  this.requestTimeoutIntervalId = setInterval(
+    () => {
+      for (const request of this.inflight.values()) {
+        if (Date.now() - request.sentAt > request.requestTimeout) request.timeoutRequest();
+      }
+      if (!this.isConnected()) this.destroy();
+    },
+    Math.min(this.requestTimeout, TIMEOUT_CHECK_MS),
+  );
+}
+
+function installedVersion(): unknown {
+  const manifest: unknown = createRequire(import.meta.url)('kafkajs/package.json');
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? manifest.version
+    : undefined;
+}
+
+/** Applies the overrides, once and only to the version they were written for. */
+export function tameKafkajs(version: unknown = installedVersion()): void {
+  if (version !== VERSION) {
+    throw new Error(
+      `packages/kafka is written for kafkajs ${VERSION}, found ${String(version)}: read its request queue, cluster and consumer group again before raising the version`,
+    );
+  }
+  RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
+  RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
+}
