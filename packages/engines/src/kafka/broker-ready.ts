@@ -1,3 +1,4 @@
+import { errorText } from '../error-text.js';
 import { pollUntil } from '../poll.js';
 import { portIsOpen } from '../port-is-open.js';
 import { quietKafka } from './quiet-kafkajs.js';
@@ -39,7 +40,7 @@ async function obstacleOf(address: string): Promise<string | undefined> {
     await admin.createTopics({ validateOnly: true, waitForLeaders: false, topics });
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   } finally {
     await admin.disconnect().catch(() => undefined);
   }

@@ -5,6 +5,7 @@ import download from 'mvn-artifact-download';
 import { cachedFolder } from '../cache/cached-folder.js';
 import { lastLines, runCommand } from '../command.js';
 import { beforeDeadline } from '../deadline.js';
+import { errorText } from '../error-text.js';
 import { withProgress, type Log } from '../log.js';
 import { readJarLock, type LockedJar } from './jar-lock.js';
 
@@ -34,7 +35,7 @@ async function fetchJars(jars: readonly LockedJar[], folder: string, log: Log): 
   try {
     await fetchDirectly(jars, folder);
   } catch (error) {
-    log(`fetching the jars directly failed (${messageOf(error)}); trying Maven, with its own settings`);
+    log(`fetching the jars directly failed (${errorText(error)}); trying Maven, with its own settings`);
     await fetchWithMaven(jars, folder, error);
   }
   for (const jar of jars) await verify(jar, join(folder, jar.fileName));
@@ -67,7 +68,7 @@ async function fetchWithMaven(jars: readonly LockedJar[], folder: string, cause:
   const { code, output } = await runCommand('mvn', [...goal, ...options], { timeoutMs: MAVEN_TIMEOUT_MS });
   if (code === 0) return;
   throw new Error(
-    `The jars of Apache Kafka could not be fetched: directly: ${messageOf(cause)}; with Maven: ${lastLines(output, 3)}. ` +
+    `The jars of Apache Kafka could not be fetched: directly: ${errorText(cause)}; with Maven: ${lastLines(output, 3)}. ` +
       'Check the connection to Maven Central, set a mirror in ~/.m2/settings.xml, ' +
       'or name a running cluster with KAFKA_BROKERS=host:port.',
     { cause },
@@ -92,5 +93,3 @@ async function verify(jar: LockedJar, path: string): Promise<void> {
     throw new Error(`${jar.coordinates}: expected SHA-256 ${jar.sha256}, came ${actual}; not used`);
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

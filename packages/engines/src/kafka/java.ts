@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../command.js';
+import { errorText } from '../error-text.js';
 import type { Log } from '../log.js';
 import { ensurePythonPackage, findPython } from '../python.js';
 
@@ -45,10 +46,9 @@ async function javaFromPython(log: Log): Promise<Java> {
     if (java) return java;
     throw new Error(`${command} does not run`);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
       `Apache Kafka needs Java ${LOWEST_MAJOR} or newer. ${HOW_TO_INSTALL}. ` +
-        `(The fallback, a runtime from PyPI, failed: ${reason}) Or name a running cluster with KAFKA_BROKERS=host:port.`,
+        `(The fallback, a runtime from PyPI, failed: ${errorText(cause)}) Or name a running cluster with KAFKA_BROKERS=host:port.`,
       { cause },
     );
   }

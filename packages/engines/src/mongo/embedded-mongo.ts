@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { awaitFreeDataFolder } from '../data-folder.js';
 import { superviseEngine } from '../engine-lifecycle.js';
+import { errorText } from '../error-text.js';
 import { freePort } from '../free-port.js';
 import { withDatabase } from './connection-string.js';
 import type { MongoEngine, MongoSettings } from './mongo-engine.js';
@@ -42,9 +43,8 @@ async function chooseProgram({ dataDir, log }: MongoSettings): Promise<MongoProg
   try {
     return await findSecantus(log);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(
-      `No MongoDB-compatible database is available: ${reason}\n` +
+      `No MongoDB-compatible database is available: ${errorText(cause)}\n` +
         'Ways out: set MONGODB_URI to a running one; install mongod (PATH or MONGOMS_SYSTEM_BINARY); ' +
         'use ENGINES=containers with Docker; or let pip reach PyPI for SecantusDB.',
       { cause },

@@ -1,5 +1,6 @@
 import { MongoClient, MongoServerError, type Collection } from 'mongodb';
 import { randomUUID } from 'node:crypto';
+import { errorText } from '../error-text.js';
 import { pollUntil } from '../poll.js';
 
 const ATTEMPT_MS = 2_000;
@@ -76,7 +77,7 @@ async function withClient(
     await work(client);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   } finally {
     await client.close();
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { cacheRoot } from '../cache/cached-folder.js';
 import { runCommand } from '../command.js';
 import { beforeDeadline } from '../deadline.js';
+import { errorText } from '../error-text.js';
 import { withProgress, type Log } from '../log.js';
 import type { MongoProgram } from './mongo-program.js';
 
@@ -57,7 +58,7 @@ export async function downloadMongod(log: Log): Promise<MongoProgram | undefined
     );
     return mongodProgram(path);
   } catch (error) {
-    log(`mongod cannot be downloaded here (${error instanceof Error ? error.message : String(error)})`);
+    log(`mongod cannot be downloaded here (${errorText(error)})`);
     return undefined;
   }
 }

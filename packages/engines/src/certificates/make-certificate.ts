@@ -1,0 +1,85 @@
+import 'reflect-metadata'; // @peculiar/x509 needs it to be there first
+import * as x509 from '@peculiar/x509';
+import type { webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+
+const KEY = { name: 'ECDSA', namedCurve: 'P-256' } as const;
+const SIGNATURE = { name: 'ECDSA', hash: 'SHA-256' } as const;
+
+export interface PemPair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+export interface Validity {
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+}
+
+export interface LeafOptions extends Validity {
+  /** DNS names and IP addresses, all of them as subject alternative names. */
+  readonly hosts: readonly string[];
+  /** Who signs; without one the certificate is signed by its own key. */
+  readonly authority?: PemPair;
+}
+
+/** A certificate authority: an ECDSA P-256 key and a certificate signed by it that may sign leaves only. */
+export async function makeAuthority(name: string, validity: Validity): Promise<PemPair> {
+  const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    ...validity,
+    name: `CN=${name}`,
+    keys,
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return toPem(certificate, keys.privateKey);
+}
+
+/** A server certificate for `hosts`. */
+export async function makeLeaf({ hosts, authority, ...validity }: LeafOptions): Promise<PemPair> {
+  const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
+  const subject = `CN=${hosts[0] ?? 'localhost'}`;
+  const signer = authority ? await readAuthority(authority) : { key: keys.privateKey, name: subject };
+  const certificate = await x509.X509CertificateGenerator.create({
+    ...validity,
+    subject,
+    issuer: signer.name,
+    publicKey: keys.publicKey,
+    signingKey: signer.key,
+    signingAlgorithm: SIGNATURE,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        hosts.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
+      ),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      ...('certificate' in signer
+        ? [await x509.AuthorityKeyIdentifierExtension.create(signer.certificate)]
+        : []),
+    ],
+  });
+  return toPem(certificate, keys.privateKey);
+}
+
+async function readAuthority({ certPem, keyPem }: PemPair) {
+  const certificate = new x509.X509Certificate(certPem);
+  const [keyBytes] = x509.PemConverter.decode(keyPem);
+  if (keyBytes === undefined) throw new Error('expected a private key in PEM');
+  const key = await crypto.subtle.importKey('pkcs8', keyBytes, KEY, false, ['sign']);
+  return { certificate, key, name: certificate.subject };
+}
+
+async function toPem(certificate: x509.X509Certificate, privateKey: webcrypto.CryptoKey): Promise<PemPair> {
+  const keyBytes = await crypto.subtle.exportKey('pkcs8', privateKey);
+  return {
+    certPem: `${certificate.toString('pem')}\n`,
+    keyPem: `${x509.PemConverter.encode(keyBytes, 'PRIVATE KEY')}\n`,
+  };
+}
