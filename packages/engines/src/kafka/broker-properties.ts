@@ -7,9 +7,11 @@ export interface BrokerPlace {
   readonly logDir: string;
 }
 
-/** The `server.properties` of one small broker that is its own controller (KRaft); single copies of everything. */
-export function brokerProperties({ port, controllerPort, logDir }: BrokerPlace): string {
-  const settings: Readonly<Record<string, string | number | boolean>> = {
+export type BrokerSettings = Readonly<Record<string, string | number | boolean>>;
+
+/** Settings of one small broker that is its own controller (KRaft), with single copies of everything. */
+export function brokerSettings({ port, controllerPort, logDir }: BrokerPlace): BrokerSettings {
+  return {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
@@ -41,7 +43,11 @@ export function brokerProperties({ port, controllerPort, logDir }: BrokerPlace):
     'background.threads': 2,
     'num.recovery.threads.per.data.dir': 1,
   };
-  return Object.entries(settings)
+}
+
+/** The text of `server.properties`. */
+export function brokerProperties(place: BrokerPlace): string {
+  return Object.entries(brokerSettings(place))
     .map(([name, value]) => `${name}=${String(value).replaceAll('\\', '\\\\')}\n`)
     .join('');
 }

@@ -1,6 +1,41 @@
+import { runContainer } from '../container.js';
+import { freePort } from '../free-port.js';
+import { awaitBroker } from './broker-ready.js';
+import { brokerSettings, type BrokerSettings } from './broker-properties.js';
 import type { KafkaEngine } from './kafka-engine.js';
 
-/** Filled in below. */
-export function startKafkaContainer(): Promise<KafkaEngine> {
-  return Promise.reject(new Error('ENGINES=containers: not there yet'));
+const IMAGE = 'apache/kafka:4.3.1';
+const READY_DEADLINE_MS = 60_000;
+
+/**
+ * Apache Kafka from the image `apache/kafka` (another one with KAFKA_IMAGE). Started with testcontainers itself: its
+ * Kafka module knows the start script of another vendor's image only.
+ */
+export async function startKafkaContainer(preferredPort?: number): Promise<KafkaEngine> {
+  const port = await freePort(preferredPort);
+  const lifecycle = await runContainer({
+    image: process.env['KAFKA_IMAGE'] ?? IMAGE,
+    title: 'Apache Kafka',
+    hostPort: port,
+    containerPort: port,
+    environment: (host) => containerEnvironment(host, port),
+    awaitReady: (host) => awaitBroker(`${host}:${port}`, { deadlineMs: READY_DEADLINE_MS }),
+  });
+  return Object.assign(lifecycle, { kind: 'container' as const, brokers: [`${lifecycle.host}:${port}`] });
+}
+
+/** The settings of the embedded broker in the image's spelling: `log.dirs` is KAFKA_LOG_DIRS. */
+export function containerEnvironment(host: string, port: number): Record<string, string> {
+  const controllerPort = port === 9093 ? 9094 : 9093;
+  const settings: BrokerSettings = {
+    ...brokerSettings({ port, controllerPort, logDir: '/var/lib/kafka/data' }),
+    listeners: `PLAINTEXT://0.0.0.0:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
+    'advertised.listeners': `PLAINTEXT://${host}:${port}`,
+  };
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      `KAFKA_${name.toUpperCase().replaceAll('.', '_')}`,
+      String(value),
+    ]),
+  );
 }

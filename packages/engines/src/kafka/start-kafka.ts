@@ -20,7 +20,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaEngine> {
   }
   if (choice.kind === 'container') {
     log('Kafka: a container of apache/kafka (ENGINES=containers)');
-    return startKafkaContainer();
+    return startKafkaContainer(options.port);
   }
   const kafka = await startEmbeddedKafka({ ...options, log, dataDir: resolve(options.dataDir) });
   log(`Kafka: embedded Apache Kafka at ${kafka.brokers.join(',')}`);

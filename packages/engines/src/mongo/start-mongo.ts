@@ -21,7 +21,7 @@ export async function startMongo(options: MongoOptions): Promise<MongoEngine> {
   }
   if (choice.kind === 'container') {
     log('MongoDB: a container of mongo (ENGINES=containers)');
-    return startMongoContainer();
+    return startMongoContainer(options.port);
   }
   const mongo = await startEmbeddedMongo({ ...options, log, dataDir: resolve(options.dataDir) });
   log(`MongoDB: embedded ${mongo.title} at ${mongo.uri()}`);
