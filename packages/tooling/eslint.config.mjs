@@ -33,7 +33,7 @@ export default tseslint.config(
       ],
       // winston's and undici's types describe their classes by interfaces of other packages: only false alarms so far.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
       eqeqeq: 'error',
       'no-console': 'error',
       'no-restricted-imports': [

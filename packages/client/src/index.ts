@@ -1,1 +1,7 @@
-export {};
+export type { CallOptions } from './call.js';
+export { createClient } from './create-client.js';
+export type { Client, ClientOptions } from './create-client.js';
+export { ProblemError } from './problem-error.js';
+export type { Problem } from './problem-error.js';
+export type { ClientCredentials, TokenSource } from './token-source.js';
+export type * from './types.js';

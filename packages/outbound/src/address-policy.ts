@@ -7,6 +7,8 @@ export interface AddressRules {
   readonly allowLoopback?: boolean;
   /** The operator's own blocks (CIDR or single addresses): public addresses of ours, cluster ranges, partners. */
   readonly deny?: readonly string[];
+  /** The operator's exceptions (CIDR or single addresses), such as a partner's private link; `deny` is stronger. */
+  readonly allow?: readonly string[];
 }
 
 export type AddressVerdict =
@@ -28,11 +30,13 @@ type Check = (address: string, family: Family) => string | undefined;
  */
 export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
   const operatorList = toBlockList(rules.deny ?? []);
+  const exceptions = toBlockList(rules.allow ?? []);
   const allowLoopback = rules.allowLoopback === true;
   return (address) => {
     const family = familyOf(address);
     if (family === undefined) return denied('not an address');
     if (operatorList.check(address, family)) return denied('operator list');
+    if (exceptions.check(address, family)) return ALLOWED;
     if (allowLoopback && isLoopback(address, family)) return ALLOWED;
     const reason = checkByRange(address) ?? checkByBlocks(address, family);
     return reason === undefined ? ALLOWED : denied(reason);

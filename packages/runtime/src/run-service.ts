@@ -14,11 +14,11 @@ export interface ServiceScope {
   readonly health: HealthBoard;
   readonly registry: Registry;
   /** Registers how to close what was just opened; the last opened is closed first. */
-  onClose(name: string, close: () => Promise<void>): void;
+  readonly onClose: (name: string, close: () => Promise<void>) => void;
   /** Adds a page to the admin server. */
-  addPage(page: AdminPage): void;
+  readonly addPage: (page: AdminPage) => void;
   /** Ends the process in order, with exit code 1: a fault after which only a restart helps. */
-  fail(error: unknown): void;
+  readonly fail: (error: unknown) => void;
 }
 
 export interface ServiceDefinition<C> {

@@ -1,0 +1,59 @@
+import type { Call } from './call.js';
+
+export interface ClientCredentials {
+  readonly tokenEndpoint: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Scopes to ask for, separated by spaces; absent: whatever the issuer gives. */
+  readonly scope?: string;
+}
+
+/** Gives a valid access token, asking the issuer only when the last one is about to expire. */
+export type TokenSource = () => Promise<string>;
+
+interface Token {
+  readonly value: string;
+  readonly renewAt: number;
+}
+
+/** A token is renewed when a tenth of its life is left. */
+const RENEW_SHARE = 0.9;
+
+function parseToken(body: unknown, now: number): Token {
+  if (
+    typeof body === 'object' &&
+    body !== null &&
+    'access_token' in body &&
+    typeof body.access_token === 'string'
+  ) {
+    const lifetime = 'expires_in' in body && typeof body.expires_in === 'number' ? body.expires_in : 60;
+    return { value: body.access_token, renewAt: now + lifetime * 1_000 * RENEW_SHARE };
+  }
+  throw new Error('the token endpoint answered without an access_token');
+}
+
+/** OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic; concurrent callers share one request. */
+export function createTokenSource(credentials: ClientCredentials, call: Call): TokenSource {
+  const { tokenEndpoint, clientId, clientSecret, scope } = credentials;
+  let current: Promise<Token> | undefined;
+  const request = async (): Promise<Token> => {
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      ...(scope === undefined ? {} : { scope }),
+    });
+    const now = Date.now();
+    const response = await call({
+      method: 'POST',
+      url: tokenEndpoint,
+      auth: { username: encodeURIComponent(clientId), password: encodeURIComponent(clientSecret) },
+      data: form,
+    });
+    return parseToken(response.data, now);
+  };
+  return async () => {
+    const known = await current?.catch(() => undefined);
+    if (known && Date.now() < known.renewAt) return known.value;
+    current = request();
+    return (await current).value;
+  };
+}

@@ -1,0 +1,53 @@
+import type { DeliveryTask } from '@webhooks/contracts';
+import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
+import type { SendResult, Sender } from '@webhooks/outbound';
+import type { Configuration } from './configuration.js';
+import type { AttemptOutcome } from './outcome.js';
+
+export interface AttemptOptions {
+  readonly sender: Sender;
+  readonly userAgent: string;
+  /** `X-<Vendor>-Signature`. */
+  readonly vendorHeader: string;
+}
+
+function toOutcome(result: SendResult): AttemptOutcome {
+  const { durationMs } = result;
+  if (result.kind !== 'answered') return { kind: result.kind, error: result.error, durationMs };
+  const { status, retryAfter } = result;
+  if (status >= 200 && status < 300) return { kind: 'accepted', status, durationMs };
+  return { kind: 'refused', status, durationMs, ...(retryAfter === undefined ? {} : { retryAfter }) };
+}
+
+/** Headers of contract §4 as a flat list of names and values. Signed only when the configuration has a secret. */
+function headersOf(task: DeliveryTask, configuration: Configuration, options: AttemptOptions): string[] {
+  const now = Date.now();
+  const timestampSeconds = Math.floor(now / 1_000);
+  const headers = [
+    'content-type',
+    'application/json',
+    'user-agent',
+    options.userAgent,
+    'webhook-id',
+    task.eventId,
+    'webhook-timestamp',
+    String(timestampSeconds),
+    'webhook-attempt',
+    String(task.attempt),
+  ];
+  const secrets = configuration.signingSecrets(now);
+  if (secrets.length === 0) return headers;
+  const message = { secrets, id: task.eventId, timestampSeconds, body: task.body };
+  headers.push('webhook-signature', signStandardWebhooks(message), options.vendorHeader, signVendor(message));
+  return headers;
+}
+
+/** Signs and posts one notification. An endpoint's failure is a value; a throw is our own fault (no key, closed sender). */
+export async function attempt(
+  task: DeliveryTask,
+  configuration: Configuration,
+  options: AttemptOptions,
+): Promise<AttemptOutcome> {
+  const headers = headersOf(task, configuration, options);
+  return toOutcome(await options.sender.post({ target: configuration.target, headers, body: task.body }));
+}

@@ -1,0 +1,63 @@
+import { configurationKey, openSecret } from '@webhooks/contracts';
+import type { ConfigurationRecord, EventType, Keyring } from '@webhooks/contracts';
+import { prepareSecret } from '@webhooks/outbound';
+import type { PreparedSecret, SendTarget } from '@webhooks/outbound';
+
+/** A configuration as the worker uses it. */
+export interface Configuration {
+  readonly tenantId: string;
+  readonly ref: string;
+  readonly revision: number;
+  readonly eventType: EventType;
+  readonly applicationId?: string;
+  readonly enabled: boolean;
+  readonly target: SendTarget;
+  /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
+  signingSecrets(now: number): readonly PreparedSecret[];
+}
+
+interface TimedSecret {
+  readonly secret: PreparedSecret;
+  readonly expiresAt: number;
+}
+
+const NONE: readonly PreparedSecret[] = [];
+
+/** Opens the secrets at their first use and keeps them: most configurations of a large table never deliver here. */
+function lazySecrets(
+  record: ConfigurationRecord,
+  keyring: Keyring,
+): (now: number) => readonly PreparedSecret[] {
+  const sealed = record.secrets ?? [];
+  if (sealed.length === 0) return () => NONE;
+  const owner = configurationKey(record.tenantId, record.ref);
+  let opened: readonly TimedSecret[] | undefined;
+  return (now) => {
+    opened ??= sealed.map((entry) => ({
+      secret: prepareSecret(openSecret(keyring, entry.sealed, owner)),
+      expiresAt: entry.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(entry.expiresAt),
+    }));
+    return opened.filter(({ expiresAt }) => now < expiresAt).map(({ secret }) => secret);
+  };
+}
+
+/** Where a URL that passed the rules at registration leads to. The address behind it is judged on each connection. */
+function targetOf(endpointUrl: string): SendTarget {
+  const { origin, pathname, search } = new URL(endpointUrl);
+  return { origin, path: `${pathname}${search}` };
+}
+
+/** Throws when the URL is none. */
+export function toConfiguration(record: ConfigurationRecord, keyring: Keyring): Configuration {
+  const { tenantId, ref, revision, eventType, applicationId, enabled } = record;
+  return {
+    tenantId,
+    ref,
+    revision,
+    eventType,
+    ...(applicationId === undefined ? {} : { applicationId }),
+    enabled,
+    target: targetOf(record.endpointUrl),
+    signingSecrets: lazySecrets(record, keyring),
+  };
+}

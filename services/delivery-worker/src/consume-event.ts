@@ -1,0 +1,77 @@
+import { TOPICS, headerText, readEvent, renderNotification, taskHeaders } from '@webhooks/contracts';
+import type { DeliveryTask, RecordOrigin, Violation } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
+import { fanOut } from './fan-out.js';
+import type { FanOutSource } from './fan-out.js';
+import type { Picture } from './picture.js';
+import type { PublishSurely } from './publish-surely.js';
+
+export interface ConsumeEventPorts {
+  readonly picture: Picture;
+  readonly publish: PublishSurely;
+  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
+  readonly reject: (
+    record: KafkaRecord,
+    why: { reason: string; violations: readonly Violation[] },
+  ) => Promise<void>;
+  /** Counts what became of a record: how many deliveries it made, or why it was rejected. */
+  readonly observe: (result: { readonly deliveries: number } | { readonly rejected: string }) => void;
+}
+
+/** Above this many configurations for one event its tasks travel through `webhooks.deliveries` (architecture §2). */
+const MAX_DIRECT_TASKS = 32;
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export const originOf = ({ topic, partition, offset }: KafkaRecord): RecordOrigin => ({
+  topic,
+  partition,
+  offset: String(offset),
+});
+
+function readRecord(
+  record: KafkaRecord,
+): { source: FanOutSource } | { reason: string; violations: readonly Violation[] } {
+  if (record.undecodable !== undefined)
+    return { reason: 'undecodable', violations: [{ property: '', reason: record.undecodable }] };
+  const read = readEvent(record.value);
+  if (!read.ok) return read;
+  const traceparent = headerText(record.headers, 'traceparent');
+  return {
+    source: {
+      event: read.event,
+      body: renderNotification(read.event),
+      origin: originOf(record),
+      now: Date.now(),
+      ...(traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+    },
+  };
+}
+
+const publishTask = (publish: PublishSurely, task: DeliveryTask): Promise<void> =>
+  publish({ topic: TOPICS.deliveries, key: task.deliveryId, value: task.body, headers: taskHeaders(task) });
+
+/** One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). */
+export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<void> {
+  const read = readRecord(record);
+  if ('reason' in read) {
+    await ports.reject(record, read);
+    ports.observe({ rejected: read.reason });
+    return;
+  }
+  if (!ports.picture.isFresh()) await ports.picture.whenFresh();
+  const { event, origin } = read.source;
+  const tasks = fanOut(read.source, ports.picture.enabledFor(event.tenantId, event.eventType));
+  const handle =
+    tasks.length > MAX_DIRECT_TASKS
+      ? (task: DeliveryTask) => publishTask(ports.publish, task)
+      : (task: DeliveryTask) => ports.deliver(task, origin);
+  await settleAll(tasks.map(handle));
+  ports.observe({ deliveries: tasks.length });
+}
+
+/** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
+async function settleAll(work: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}

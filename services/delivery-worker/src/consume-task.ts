@@ -1,0 +1,56 @@
+import { TOPICS, parseDeliveryTask } from '@webhooks/contracts';
+import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
+import { originOf } from './consume-event.js';
+import type { PublishSurely } from './publish-surely.js';
+import { publishWaiting } from './settle.js';
+import type { SettledMemory } from './settled-memory.js';
+
+export interface ConsumeTaskPorts {
+  readonly publish: PublishSurely;
+  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
+  readonly settled: SettledMemory;
+  /** Tells of a record that cannot be read as a task. */
+  readonly damaged: (record: KafkaRecord, reason: string) => void;
+}
+
+/** A task that cannot be read is kept for operators, with its headers and bytes as they are; nothing is dropped. */
+async function publishDamaged(record: KafkaRecord, reason: string, ports: ConsumeTaskPorts): Promise<void> {
+  await ports.publish({
+    topic: TOPICS.deadLetters,
+    key: record.key ?? `${record.partition}/${record.offset}`,
+    value: record.value,
+    headers: {
+      ...record.headers,
+      'dead-reason': reason,
+      'dead-at': String(Date.now()),
+      'damaged-topic': record.topic,
+      'damaged-partition': String(record.partition),
+      'damaged-offset': String(record.offset),
+    },
+  });
+  ports.damaged(record, reason);
+}
+
+/** One record of `webhooks.deliveries`, or one of `webhooks.retries.*` that is due: read → deliver. */
+export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts): Promise<void> {
+  const parsed =
+    record.undecodable === undefined
+      ? parseDeliveryTask(record.headers, record.value)
+      : { ok: false as const, reason: 'undecodable' };
+  if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
+  if (ports.settled.has(parsed.task)) return undefined;
+  await ports.deliver(parsed.task, originOf(record));
+  ports.settled.add(parsed.task);
+}
+
+/** A record whose rest is longer than its tier waits on in the largest tier that is not longer than the rest. */
+export async function moveTask(
+  record: KafkaRecord,
+  remainingMs: number,
+  ports: ConsumeTaskPorts,
+): Promise<void> {
+  const parsed = parseDeliveryTask(record.headers, record.value);
+  if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
+  return publishWaiting(ports.publish, parsed.task, remainingMs);
+}

@@ -1,0 +1,39 @@
+import type { DeliveryTask } from '@webhooks/contracts';
+import type { Configuration } from './configuration.js';
+import type { Settlement } from './decide.js';
+import type { Picture } from './picture.js';
+
+/** The configuration that an attempt made now has to follow, or why there is to be none. */
+export type Current =
+  | { readonly kind: 'active'; readonly configuration: Configuration }
+  | { readonly kind: 'ended'; readonly settlement: Settlement };
+
+const cancelled = (reason: 'disabled' | 'event-type-changed' | 'application-changed'): Current => ({
+  kind: 'ended',
+  settlement: { kind: 'cancelled', reason },
+});
+
+function judge(task: DeliveryTask, configuration: Configuration): Current {
+  if (!configuration.enabled) return cancelled('disabled');
+  if (configuration.eventType !== task.eventType) return cancelled('event-type-changed');
+  if (configuration.applicationId !== task.applicationId) return cancelled('application-changed');
+  return { kind: 'active', configuration };
+}
+
+const knows = (
+  configuration: Configuration | undefined,
+  task: DeliveryTask,
+): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
+
+/**
+ * Reads the configuration in force (contract §5). A `ref` that is unknown, or older here than the task says, is looked
+ * up again once the picture holds everything published before; still unknown is dead, never cancelled.
+ */
+export async function currentConfiguration(task: DeliveryTask, picture: Picture): Promise<Current> {
+  if (!knows(picture.find(task.tenantId, task.ref), task)) await picture.catchUp();
+  // Fresh comes last: nothing may be awaited between this look and the attempt.
+  if (!picture.isFresh()) await picture.whenFresh();
+  const configuration = picture.find(task.tenantId, task.ref);
+  if (configuration) return judge(task, configuration);
+  return { kind: 'ended', settlement: { kind: 'dead', reason: 'configuration-unknown' } };
+}

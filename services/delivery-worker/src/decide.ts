@@ -1,0 +1,54 @@
+import type { AttemptOutcome } from './outcome.js';
+import type { RetrySchedule } from './schedule.js';
+
+/** What becomes of a delivery after an attempt, or instead of one. */
+export type Settlement =
+  | { readonly kind: 'delivered' }
+  | { readonly kind: 'retry'; readonly dueAt: number }
+  | { readonly kind: 'dead'; readonly reason: 'attempts-exhausted' | 'expired' | 'configuration-unknown' }
+  | { readonly kind: 'cancelled'; readonly reason: CancelReason };
+
+export type CancelReason = 'disabled' | 'event-type-changed' | 'application-changed';
+
+/** What `decide` looks at besides the outcome. Times are Unix milliseconds. */
+export interface Decision {
+  /** Number of the attempt that was made, from 1. */
+  readonly attempt: number;
+  readonly firstDueAt: number;
+  readonly now: number;
+  readonly schedule: RetrySchedule;
+  /** Between 0 (inclusive) and 1, for the jitter. */
+  readonly random: number;
+}
+
+const MAX_RETRY_AFTER_SECONDS = 10 * 86_400;
+
+/** `Retry-After` as a wait in milliseconds (RFC 9110 §10.2.3): seconds or a date; 0 when it says nothing usable. */
+export function retryAfterMs(text: string | undefined, now: number): number {
+  if (text === undefined) return 0;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_SECONDS) * 1_000;
+  // Only the form that begins with a day's name: Date.parse also reads `-1` and `2030`.
+  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? 0 : Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_SECONDS * 1_000);
+}
+
+/** The planned wait with its jitter; a 429 or 503 may lengthen it, to twice the plan at most. */
+function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, random }: Decision): number {
+  const spread = plannedMs * (1 + schedule.jitter * (2 * random - 1));
+  const asks = outcome.kind === 'refused' && (outcome.status === 429 || outcome.status === 503);
+  const asked = asks ? retryAfterMs(outcome.retryAfter, now) : 0;
+  return Math.round(Math.max(spread, Math.min(asked, 2 * plannedMs)));
+}
+
+/**
+ * The policy of contract §5, pure: a 2xx ends a delivery; anything else is attempted again after the planned wait, until
+ * the attempts are used up or the delivery has reached its greatest age, at which one last attempt is made.
+ */
+export function decide(outcome: AttemptOutcome, decision: Decision): Settlement {
+  if (outcome.kind === 'accepted') return { kind: 'delivered' };
+  const planned = decision.schedule.delaysMs[decision.attempt - 1];
+  if (planned === undefined) return { kind: 'dead', reason: 'attempts-exhausted' };
+  const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
+  return { kind: 'retry', dueAt: Math.min(decision.now + waitMs(outcome, planned, decision), limit) };
+}

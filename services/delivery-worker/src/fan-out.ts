@@ -1,0 +1,35 @@
+import { deliveryIdOf } from '@webhooks/contracts';
+import type { DeliveryTask, PaymentEvent, RecordOrigin } from '@webhooks/contracts';
+import type { Configuration } from './configuration.js';
+
+/** What all deliveries of one event share. */
+export interface FanOutSource {
+  readonly event: PaymentEvent;
+  readonly body: Buffer;
+  readonly origin: RecordOrigin;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly traceparent?: string;
+}
+
+/** One first attempt for each configuration in force; they share the bytes of the body. */
+export function fanOut(source: FanOutSource, configurations: readonly Configuration[]): DeliveryTask[] {
+  const { event, body, origin, now, traceparent } = source;
+  return configurations.map(({ ref, revision, applicationId }) => ({
+    deliveryId: deliveryIdOf(event.tenantId, ref, event.id),
+    cycle: '0',
+    eventId: event.id,
+    eventType: event.eventType,
+    tenantId: event.tenantId,
+    ref,
+    ...(applicationId === undefined ? {} : { applicationId }),
+    revision,
+    attempt: 1,
+    dueAt: now,
+    firstDueAt: now,
+    parkedCount: 0,
+    origin,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    body,
+  }));
+}

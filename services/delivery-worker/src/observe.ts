@@ -1,0 +1,113 @@
+import { Counter, Histogram } from '@webhooks/runtime';
+import type { Logger, Registry } from '@webhooks/runtime';
+import type { Settled } from './deliver.js';
+import type { AttemptOutcome } from './outcome.js';
+
+export interface Observers {
+  readonly settled: (settled: Settled) => void;
+  readonly event: (result: { readonly deliveries: number } | { readonly rejected: string }) => void;
+  readonly damaged: () => void;
+}
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+function createMeters(registry: Registry) {
+  const registers = [registry];
+  return {
+    events: new Counter({
+      name: 'webhook_events_total',
+      help: 'Records of payments.events, by what became of them',
+      labelNames: ['result'],
+      registers,
+    }),
+    attempts: new Counter({
+      name: 'webhook_attempts_total',
+      help: 'Attempts, by outcome class',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    settlements: new Counter({
+      name: 'webhook_settlements_total',
+      help: 'Decisions, by kind and reason',
+      labelNames: ['kind', 'reason'],
+      registers,
+    }),
+    duration: new Histogram({
+      name: 'webhook_attempt_duration_seconds',
+      help: 'Time of one attempt',
+      labelNames: ['outcome'],
+      buckets: SECONDS,
+      registers,
+    }),
+    delay: new Histogram({
+      name: 'webhook_first_attempt_delay_seconds',
+      help: 'From reading an event to the start of its first attempt',
+      buckets: SECONDS,
+      registers,
+    }),
+    lateness: new Histogram({
+      name: 'webhook_retry_lateness_seconds',
+      help: 'From the due time of a retry to the start of its attempt',
+      buckets: SECONDS,
+      registers,
+    }),
+    damaged: new Counter({
+      name: 'webhook_damaged_tasks_total',
+      help: 'Records of deliveries and retries that could not be read',
+      registers,
+    }),
+  };
+}
+
+const classOf = (outcome: AttemptOutcome): string =>
+  'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
+
+/** The wide line of one attempt: no body, no URL, no secret. */
+const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknown> => ({
+  eventId: task.eventId,
+  deliveryId: task.deliveryId,
+  tenantId: task.tenantId,
+  ref: task.ref,
+  eventType: task.eventType,
+  attempt: task.attempt,
+  ...(outcome && 'status' in outcome ? { status: outcome.status } : {}),
+  ...(outcome && 'error' in outcome ? { error: outcome.error } : {}),
+  ...(outcome ? { durationMs: Math.round(outcome.durationMs) } : {}),
+  settlement: settlement.kind,
+  ...('reason' in settlement ? { reason: settlement.reason } : {}),
+  ...('dueAt' in settlement ? { nextAt: new Date(settlement.dueAt).toISOString() } : {}),
+});
+
+/** Metrics and log lines of the path, made side by side so that they cannot disagree. One success in `sampleOf` is logged. */
+export function createObservers(registry: Registry, log: Logger, sampleOf: number): Observers {
+  const meters = createMeters(registry);
+  let successes = 0;
+  const observeAttempt = ({ task, outcome, at }: Settled): void => {
+    if (!outcome) return;
+    const label = { outcome: classOf(outcome) };
+    meters.attempts.inc(label);
+    meters.duration.observe(label, outcome.durationMs / 1_000);
+    (task.attempt === 1 ? meters.delay : meters.lateness).observe(Math.max(0, at - task.dueAt) / 1_000);
+  };
+  const isLogged = ({ settlement }: Settled): boolean =>
+    settlement.kind !== 'delivered' || successes++ % sampleOf === 0;
+  return {
+    settled: (settled) => {
+      const { settlement } = settled;
+      observeAttempt(settled);
+      meters.settlements.inc({
+        kind: settlement.kind,
+        reason: 'reason' in settlement ? settlement.reason : '',
+      });
+      if (isLogged(settled)) log.info('attempt', fieldsOf(settled));
+    },
+    event: (result) => {
+      if ('rejected' in result)
+        log.warn('a record of payments.events was rejected', { reason: result.rejected });
+      meters.events.inc({
+        result: 'rejected' in result ? 'rejected' : result.deliveries === 0 ? 'unmatched' : 'fanned-out',
+      });
+    },
+    damaged: () => meters.damaged.inc(),
+  };
+}

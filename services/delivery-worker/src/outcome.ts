@@ -1,0 +1,11 @@
+/** What an attempt came to. An endpoint's failure is a value; only our own failure is thrown. */
+export type AttemptOutcome =
+  | { readonly kind: 'accepted'; readonly status: number; readonly durationMs: number }
+  | {
+      readonly kind: 'refused';
+      readonly status: number;
+      readonly retryAfter?: string;
+      readonly durationMs: number;
+    }
+  | { readonly kind: 'unreachable'; readonly error: string; readonly durationMs: number }
+  | { readonly kind: 'forbidden'; readonly error: string; readonly durationMs: number };

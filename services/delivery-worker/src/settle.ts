@@ -1,0 +1,105 @@
+import { TOPICS, taskHeaders, tierFor } from '@webhooks/contracts';
+import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
+import type { AttemptLog } from './attempt-log.js';
+import type { Settled } from './deliver.js';
+import type { AttemptOutcome } from './outcome.js';
+import type { PublishSurely } from './publish-surely.js';
+
+export interface SettlePorts {
+  readonly publish: PublishSurely;
+  readonly attemptLog: AttemptLog;
+  /** Counts and logs a settled attempt. */
+  readonly observe: (settled: Settled) => void;
+}
+
+const failureOf = (outcome: AttemptOutcome | undefined): { errorCode?: string; httpStatus?: number } => {
+  if (!outcome) return {};
+  return 'status' in outcome
+    ? { errorCode: 'STATUS', httpStatus: outcome.status }
+    : { errorCode: outcome.error };
+};
+
+/** The task as it waits for its next attempt. */
+function nextTask({ task, outcome, at }: Settled, dueAt: number): DeliveryTask {
+  const { errorCode: _code, httpStatus: _status, ...rest } = task;
+  return {
+    ...rest,
+    attempt: task.attempt + 1,
+    dueAt,
+    firstAttemptAt: task.firstAttemptAt ?? at,
+    ...failureOf(outcome),
+  };
+}
+
+/** Writes a task to the retry tier that fits its wait. */
+export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitMs: number): Promise<void> {
+  return publish({
+    topic: tierFor(waitMs).topic,
+    key: task.deliveryId,
+    value: task.body,
+    headers: taskHeaders(task),
+  });
+}
+
+function publishDead(publish: PublishSurely, { task, outcome, at }: Settled, reason: string): Promise<void> {
+  const headers = taskHeaders({ ...task, ...failureOf(outcome) });
+  return publish({
+    topic: TOPICS.deadLetters,
+    key: task.deliveryId,
+    value: task.body,
+    headers: { ...headers, 'dead-reason': reason, 'dead-at': String(at) },
+  });
+}
+
+const resultOf = (
+  outcome: AttemptOutcome,
+): Pick<AttemptLogEntry & { kind: 'attempt' }, 'result' | 'durationMs' | 'status' | 'error'> => ({
+  result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
+  durationMs: outcome.durationMs,
+  ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
+});
+
+function entriesOf({ task, source, outcome, at, settlement }: Settled): AttemptLogEntry[] {
+  const base = {
+    deliveryId: task.deliveryId,
+    cycle: task.cycle,
+    eventId: task.eventId,
+    eventType: task.eventType,
+    tenantId: task.tenantId,
+    ref: task.ref,
+    revision: task.revision,
+    attempt: task.attempt,
+    at,
+    source,
+  };
+  const entries: AttemptLogEntry[] = [];
+  const next = settlement.kind === 'retry' ? { nextAt: settlement.dueAt } : {};
+  if (outcome) entries.push({ kind: 'attempt', ...base, ...resultOf(outcome), ...next });
+  if (settlement.kind === 'dead' || settlement.kind === 'cancelled') {
+    entries.push({ kind: settlement.kind, ...base, reason: settlement.reason });
+  }
+  return entries;
+}
+
+async function publishSettlement(settled: Settled, publish: PublishSurely): Promise<void> {
+  const { settlement } = settled;
+  switch (settlement.kind) {
+    case 'retry':
+      return publishWaiting(publish, nextTask(settled, settlement.dueAt), settlement.dueAt - Date.now());
+    case 'dead':
+      return publishDead(publish, settled, settlement.reason);
+    case 'delivered':
+    case 'cancelled':
+      return undefined;
+  }
+}
+
+/**
+ * Makes a decision true, in this order: what keeps the delivery alive (its retry, or its dead letter) is acknowledged
+ * first, then the attempt is told. A crash between repeats, and never loses.
+ */
+export async function settle(settled: Settled, ports: SettlePorts): Promise<void> {
+  await publishSettlement(settled, ports.publish);
+  await Promise.all(entriesOf(settled).map((entry) => ports.attemptLog.append(entry)));
+  ports.observe(settled);
+}

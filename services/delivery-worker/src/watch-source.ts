@@ -1,0 +1,60 @@
+import type { Source, SourceHealth } from '@webhooks/kafka';
+import { Gauge } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+
+interface Watched {
+  health(): SourceHealth;
+  stop: Source['stop'];
+}
+
+/** A joined source that settles nothing for so long, while it has work, is stuck: only a restart helps. */
+const STUCK_MS = 120_000;
+/** An attempt takes 10 s at most, and its settlement a few milliseconds. */
+const DRAIN_MS = 15_000;
+
+export interface SourceGauges {
+  readonly lag: Gauge<'source'>;
+  readonly inFlight: Gauge<'source'>;
+}
+
+export function createSourceGauges({ registry }: ServiceScope): SourceGauges {
+  const shared = { labelNames: ['source'] as const, registers: [registry] };
+  return {
+    lag: new Gauge({
+      name: 'webhook_source_lag_records',
+      help: 'Records behind the end of the topics',
+      ...shared,
+    }),
+    inFlight: new Gauge({
+      name: 'webhook_source_in_flight',
+      help: 'Records that are being handled',
+      ...shared,
+    }),
+  };
+}
+
+/** Ties a source to the service: its health and gauges, and its orderly stop when the service ends. */
+export function watchSource(
+  name: string,
+  source: Watched,
+  { lag, inFlight }: SourceGauges,
+  scope: ServiceScope,
+): void {
+  const timer = setInterval(() => {
+    const health = source.health();
+    lag.set({ source: name }, health.lag);
+    inFlight.set({ source: name }, health.inFlight);
+  }, 1_000);
+  scope.onClose(`source ${name}`, async () => {
+    clearInterval(timer);
+    scope.log.info('source stopped', { source: name, ...(await source.stop({ deadlineMs: DRAIN_MS })) });
+  });
+  scope.health.readiness(`source ${name}`, () =>
+    source.health().joined ? undefined : 'not a member of its group',
+  );
+  scope.health.liveness(`source ${name}`, () => {
+    const { joined, lastProgressAt } = source.health();
+    const idleMs = performance.now() - lastProgressAt;
+    return joined && idleMs > STUCK_MS ? `no progress for ${Math.round(idleMs / 1_000)} s` : undefined;
+  });
+}
