@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 import type { Deadlined } from './deadline-queue.js';
-import type { OriginPool } from './origin-pools.js';
+import type { OriginPool } from './origin-pool.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
 import type { SendResult } from './send-result.js';
 
@@ -29,6 +29,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   before: Deadlined | undefined = undefined;
   after: Deadlined | undefined = undefined;
   readonly pool: OriginPool;
+  /** Set by the pool once there is a connection for it. */
+  client: Client | undefined = undefined;
   readonly #owner: AttemptOwner;
   readonly #startedAt: number;
   readonly #resolve: (result: SendResult) => void;
@@ -38,6 +40,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   #retryAfter: string | undefined = undefined;
   #bytes = 0;
   #informational = 0;
+  #begun = false;
   #ended = false;
 
   constructor(owner: AttemptOwner, pool: OriginPool, settle: Settle, now: number) {
@@ -49,10 +52,16 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
     this.deadline = now + owner.attemptTimeoutMs;
   }
 
+  /** Whether it got as far as a connection that stands. An error of undici says so, too: the client is done with it. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
   /** Throwing here drops the request without touching the connection, which is free for another one. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended) throw new SendFailure('TIMEOUT', 'DEADLINE');
     this.#controller = controller;
+    this.#begun = true;
   }
 
   onResponseStart(
@@ -79,6 +88,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#begun = true;
     if (this.#ended) return;
     if (this.#status > 0) return this.#answered(true);
     if (!isOurFault(error)) return this.#failed(error);

@@ -1,41 +1,31 @@
-import { Pool } from 'undici';
 import type { buildConnector } from 'undici';
+import { createClientOpener, OriginPool } from './origin-pool.js';
+import type { ConnectionLimits, OpenClient } from './origin-pool.js';
 
-export interface PoolLimits {
-  /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
-  readonly connectionsPerOrigin: number;
-  /** Pools kept; above it the idle ones used longest ago are closed. Busy ones are never closed, so more can exist for a while. */
+export interface PoolLimits extends ConnectionLimits {
+  /**
+   * Origins whose connections are kept; above it the idle ones used longest ago are closed.
+   * Busy ones are never closed, so there can be more for a while: as many as there are attempts in flight.
+   */
   readonly maxPools: number;
   /** A pool without traffic for so long is closed. */
   readonly idlePoolMs: number;
   /** A pool is replaced after this time, so that a changed DNS answer is noticed under constant traffic, too. */
   readonly maxPoolAgeMs: number;
-  /** An idle connection is closed after this time unless the endpoint names another one in `Keep-Alive`. */
-  readonly keepAliveMs: number;
-  /** Bytes of the answer's header block. */
-  readonly headerLimitBytes: number;
 }
 
-export interface OriginPool {
-  readonly origin: string;
-  readonly pool: Pool;
-  readonly bornAt: number;
-  busy: number;
-  lastUsedAt: number;
-}
-
-/** The pools by origin. Whoever takes one gives it back. */
+/** The pools by origin. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #closing = new Set<Promise<void>>();
-  readonly #connector: buildConnector.connector;
+  readonly #openClient: OpenClient;
   readonly #limits: PoolLimits;
   readonly #sweeper: NodeJS.Timeout;
 
   constructor(connector: buildConnector.connector, limits: PoolLimits) {
-    this.#connector = connector;
+    this.#openClient = createClientOpener(connector, limits);
     this.#limits = limits;
-    const everyMs = Math.max(50, Math.min(5_000, limits.idlePoolMs / 4, limits.maxPoolAgeMs / 4));
+    const everyMs = Math.max(20, Math.min(5_000, limits.idlePoolMs / 4, limits.maxPoolAgeMs / 4));
     this.#sweeper = setInterval(() => this.#sweep(), everyMs).unref();
   }
 
@@ -43,15 +33,8 @@ export class OriginPools {
     return this.#pools.size;
   }
 
-  take(origin: string, now: number): OriginPool {
-    const pool = this.#pools.get(origin) ?? this.#open(origin, now);
-    pool.busy += 1;
-    return pool;
-  }
-
-  giveBack(pool: OriginPool, now: number): void {
-    pool.busy -= 1;
-    pool.lastUsedAt = now;
+  of(origin: string, now: number): OriginPool {
+    return this.#pools.get(origin) ?? this.#open(origin, now);
   }
 
   /** Closes all of them once what they carry has ended. */
@@ -63,24 +46,12 @@ export class OriginPools {
 
   #open(origin: string, now: number): OriginPool {
     if (this.#pools.size >= this.#limits.maxPools) this.#evictIdle();
-    const pool = new Pool(origin, {
-      connect: this.#connector,
-      connections: this.#limits.connectionsPerOrigin,
-      pipelining: 1,
-      allowH2: false,
-      // The attempt's own deadline covers both; undici's timers would cost two more for each request.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: this.#limits.headerLimitBytes,
-      keepAliveTimeout: this.#limits.keepAliveMs,
-      keepAliveMaxTimeout: Math.max(this.#limits.keepAliveMs, 60_000),
-    });
-    const entry = { origin, pool, bornAt: now, busy: 0, lastUsedAt: now };
-    this.#pools.set(origin, entry);
-    return entry;
+    const pool = new OriginPool(origin, this.#openClient, this.#limits.connectionsPerOrigin, now);
+    this.#pools.set(origin, pool);
+    return pool;
   }
 
-  /** One pass over the pools for an eighth of them, so that a flood of new origins does not pay a pass each. */
+  /** An eighth of the bound in one pass, so that a flood of new origins does not pay a pass each. */
   #evictIdle(): void {
     const idle = [...this.#pools.values()].filter(({ busy }) => busy === 0);
     idle.sort((a, b) => a.lastUsedAt - b.lastUsedAt);
@@ -95,10 +66,9 @@ export class OriginPools {
     }
   }
 
-  /** Takes no new request; running ones end by themselves, at their deadline at the latest. */
-  #retire(entry: OriginPool): void {
-    this.#pools.delete(entry.origin);
-    const closing = entry.pool.close().finally(() => this.#closing.delete(closing));
+  #retire(pool: OriginPool): void {
+    this.#pools.delete(pool.origin);
+    const closing = pool.retire().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }
 }

@@ -1,5 +1,5 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { HmacKey } from './hmac-key.js';
 
 const PREFIX = 'whsec_';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -9,11 +9,10 @@ const MAX_BYTES = 64;
 const OUR_BYTES = 32;
 
 /**
- * A secret ready for signing. Made once for each secret and kept, because making the key costs more than using it.
- * It shows nothing of itself in logs: the key object is opaque.
+ * A secret ready for signing; make it once for each secret and keep it. It shows nothing of itself in logs.
  */
 export interface PreparedSecret {
-  readonly key: KeyObject;
+  readonly key: HmacKey;
 }
 
 export type ParsedSecret =
@@ -41,5 +40,5 @@ export function parseSecret(text: unknown): ParsedSecret {
 export function prepareSecret(text: string): PreparedSecret {
   const parsed = parseSecret(text);
   if (!parsed.ok) throw new Error(`expected a signing secret; it ${parsed.reason}`);
-  return { key: createSecretKey(parsed.bytes) };
+  return { key: new HmacKey(parsed.bytes) };
 }

@@ -111,17 +111,17 @@ class PooledSender implements Sender, AttemptOwner {
       if (this.#closed) throw new Error('the sender is closed');
       const { target, headers, body } = request;
       const now = performance.now();
-      const pool = this.#pools.take(target.origin, now);
+      const pool = this.#pools.of(target.origin, now);
       const attempt = new Attempt(this, pool, { resolve, reject }, now);
       this.#posts += 1;
       this.#deadlines.add(attempt);
-      pool.pool.dispatch({ method: 'POST', path: target.path, headers, body }, attempt);
+      pool.start(attempt, { method: 'POST', path: target.path, headers, body });
     });
   }
 
   release(attempt: Attempt, now: number): void {
     this.#deadlines.remove(attempt);
-    this.#pools.giveBack(attempt.pool, now);
+    attempt.pool.release(attempt, now);
   }
 
   async close(): Promise<void> {

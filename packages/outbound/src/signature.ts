@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { PreparedSecret } from './secret.js';
 
 export const STANDARD_SIGNATURE_HEADER = 'webhook-signature';
@@ -16,17 +15,13 @@ export interface SignedMessage {
 export function signStandardWebhooks(message: SignedMessage & { readonly id: string }): string {
   const { secrets, id, timestampSeconds, body } = message;
   const prefix = `${id}.${timestampSeconds}.`;
-  return secrets
-    .map(({ key }) => `v1,${createHmac('sha256', key).update(prefix).update(body).digest('base64')}`)
-    .join(' ');
+  return secrets.map(({ key }) => `v1,${key.sign(prefix, body, 'base64')}`).join(' ');
 }
 
 /** `X-<Vendor>-Signature`: `t=<unix s>,v1=<hex>` over `<t>.<body>`, one `v1` for each secret. */
 export function signVendor({ secrets, timestampSeconds, body }: SignedMessage): string {
   const prefix = `${timestampSeconds}.`;
-  const entries = secrets.map(
-    ({ key }) => `v1=${createHmac('sha256', key).update(prefix).update(body).digest('hex')}`,
-  );
+  const entries = secrets.map(({ key }) => `v1=${key.sign(prefix, body, 'hex')}`);
   return secrets.length === 0 ? '' : [`t=${timestampSeconds}`, ...entries].join(',');
 }
 
