@@ -5,4 +5,4 @@ export * from './endpoint.js';
 export * from './eventually.js';
 export * from './random.js';
 export * from './random-name.js';
-export { openTestAuthority, sharedAuthority } from './test-authority.js';
+export { openStrangeAuthority, sharedAuthority } from './test-authority.js';
