@@ -1,5 +1,118 @@
-import type { SourceOptions, Source } from './source-types.js';
+import { GroupReader } from './group-reader.js';
+import { Handling } from './handling.js';
+import { Lane } from './lane.js';
+import type { Source, SourceHealth, SourceOptions, StopReport } from './source-types.js';
+import { WindowGate } from './window-gate.js';
 
-export function openSource(options: SourceOptions): Promise<Source> {
-  return Promise.reject(new Error(`not yet: ${options.kafka.clientId}`));
+/** Offsets a partition may be ahead of its watermark: 12 s of 16,000 records a second. */
+const MAX_SPAN = 200_000;
+/** Records of one partition before the next one has its turn. */
+const TURN_RECORDS = 32;
+
+/** Resolves when the group is joined; rejects at `startDeadlineMs`. */
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const source = new WindowedSource(options);
+  await source.start();
+  return source;
+}
+
+class WindowedSource implements Source {
+  readonly #gate: WindowGate;
+  readonly #reader: GroupReader;
+  readonly #handling: Handling;
+  readonly #maxSpan: number;
+  #turn = 0;
+  #planned = false;
+  #paused = false;
+
+  constructor(options: SourceOptions) {
+    const { handle, window } = options;
+    const { log } = options.kafka;
+    this.#gate = new WindowGate(window);
+    this.#maxSpan = window.maxSpan ?? MAX_SPAN;
+    const onWork = () => this.#plan();
+    this.#reader = new GroupReader({
+      ...options,
+      gate: this.#gate,
+      makeLane: (assigned) => new Lane(assigned, { onFetched: onWork }),
+      onWork,
+    });
+    const { progress } = this.#reader;
+    this.#handling = new Handling({
+      handle,
+      gate: this.#gate,
+      log,
+      onSettled: () => {
+        progress.settled();
+        this.#plan();
+      },
+      onError: (error) => progress.failed(error),
+    });
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#reader.start();
+    } catch (error) {
+      await this.stop({ deadlineMs: 0 });
+      throw error;
+    }
+  }
+
+  /** What happened in one turn of the event loop is answered once. */
+  #plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    setImmediate(() => {
+      this.#planned = false;
+      this.#handOut();
+    });
+  }
+
+  #handOut(): void {
+    if (this.#paused) return;
+    const lanes = this.#reader.lanes;
+    for (let idle = 0; idle < lanes.length && this.#gate.hasRoom;) {
+      this.#turn = (this.#turn + 1) % lanes.length;
+      const lane = lanes[this.#turn];
+      idle = lane !== undefined && this.#handOutFrom(lane) ? 0 : idle + 1;
+    }
+    this.#reader.kick();
+  }
+
+  /** True when the partition may have more. */
+  #handOutFrom(lane: Lane): boolean {
+    for (let count = 0; count < TURN_RECORDS; count += 1) {
+      if (!this.#gate.hasRoom || lane.span >= this.#maxSpan) return false;
+      const task = lane.take();
+      if (task === undefined) return false;
+      this.#handling.start(task);
+    }
+    return true;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#plan();
+  }
+
+  health(): SourceHealth {
+    return {
+      ...this.#reader.health(),
+      inFlight: this.#gate.records,
+      inFlightBytes: this.#gate.bytes,
+      retrying: this.#handling.retrying,
+    };
+  }
+
+  async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {
+    const committed = await this.#reader.stop(() => this.#gate.idle(), deadlineMs);
+    this.#handling.stop();
+    const unfinished = this.#gate.records;
+    return { drained: unfinished === 0, committed, unfinished };
+  }
 }

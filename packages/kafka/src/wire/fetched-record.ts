@@ -47,13 +47,14 @@ export class FetchedRecord implements KafkaRecord {
   readonly value: Buffer | null;
   readonly size: number;
   readonly #data: Buffer;
+  readonly #bodyAt: number;
   readonly #headersAt: number;
   readonly #end: number;
   #headers: RecordHeaders | undefined;
 
   /** Throws when a length points outside the record, that is: between `reader.at` and `end`. */
   constructor(
-    place: { readonly topic: string; readonly partition: number; offset: number; timestamp: number },
+    place: Pick<KafkaRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
     reader: VarintReader,
     end: number,
   ) {
@@ -62,11 +63,18 @@ export class FetchedRecord implements KafkaRecord {
     this.offset = place.offset;
     this.timestamp = place.timestamp;
     this.size = end - reader.at;
+    this.#bodyAt = reader.at;
     this.key = reader.bytes(end);
     this.value = reader.bytes(end);
     this.#data = reader.data;
     this.#headersAt = reader.at;
     this.#end = end;
+  }
+
+  /** The same record with bytes of its own: a view would keep the whole fetched block in memory. */
+  detached(): FetchedRecord {
+    const copy = Buffer.from(this.#data.subarray(this.#bodyAt, this.#end));
+    return new FetchedRecord(this, new VarintReader(copy, 0), copy.length);
   }
 
   get headers(): RecordHeaders {

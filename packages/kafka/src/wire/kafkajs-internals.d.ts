@@ -151,6 +151,7 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
   }
   class ConsumerGroup {
     memberId: string | null;
+    generationId: number | null;
     coordinator: Broker | null;
     constructor(options: {
       retry: object;

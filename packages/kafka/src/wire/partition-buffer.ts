@@ -1,9 +1,15 @@
-import type { KafkaRecord } from '../record.js';
+import type { KafkaRecord, TopicPartition } from '../record.js';
 import type { FetchedPartition } from './fetch-protocol.js';
 import { RecordCursor, scanBatches } from './record-cursor.js';
 
 /** Bytes asked of one partition in one fetch; a batch larger than this raises it for that one fetch. */
 export const FETCH_BYTES = 256 * 1024;
+
+export interface BufferLimits {
+  readonly fetchBytes?: number;
+  /** Fetched blocks held at the same time (default 2). */
+  readonly maxChunks?: number;
+}
 
 /** What was fetched of one partition and not taken yet, and where to go on. */
 export class PartitionBuffer {
@@ -11,22 +17,25 @@ export class PartitionBuffer {
   readonly partition: number;
   readonly #chunks: RecordCursor[] = [];
   readonly #fetchBytes: number;
-  #bufferedBytes = 0;
+  readonly #maxChunks: number;
+  /** Decoded to be looked at, not taken yet. */
+  #head: KafkaRecord | undefined;
   #nextFetch: number;
   #neededBytes = 0;
   /** The broker's end of the partition as of the last fetch; -1 before that. */
   highWatermark = -1;
 
-  constructor(topic: string, partition: number, position: number, fetchBytes = FETCH_BYTES) {
-    this.topic = topic;
-    this.partition = partition;
+  constructor(place: TopicPartition, position: number, limits: BufferLimits = {}) {
+    this.topic = place.topic;
+    this.partition = place.partition;
     this.#nextFetch = position;
-    this.#fetchBytes = fetchBytes;
+    this.#fetchBytes = limits.fetchBytes ?? FETCH_BYTES;
+    this.#maxChunks = limits.maxChunks ?? 2;
   }
 
   /** The offset after everything taken: all before it was taken, or holds nothing to take. */
   get position(): number {
-    return this.#chunks[0]?.position ?? this.#nextFetch;
+    return this.#head?.offset ?? this.#chunks[0]?.position ?? this.#nextFetch;
   }
 
   get nextFetch(): number {
@@ -37,13 +46,9 @@ export class PartitionBuffer {
     return Math.max(this.#fetchBytes, this.#neededBytes);
   }
 
-  get empty(): boolean {
-    return this.#chunks.length === 0;
-  }
-
-  /** Two blocks are held at most, so that the next one is on its way while the first is taken. */
+  /** Two blocks by default, so that the next one is on its way while the first is taken. */
   get full(): boolean {
-    return this.#chunks.length > 1 || this.#bufferedBytes >= 2 * this.#fetchBytes;
+    return this.#chunks.length >= this.#maxChunks;
   }
 
   /** Takes in what a fetch from `requestedOffset` returned; ignored when the position was moved meanwhile. */
@@ -55,25 +60,29 @@ export class PartitionBuffer {
     if (scan.nextOffset === undefined) return;
     const batches = fetched.records.subarray(0, scan.bytes);
     this.#chunks.push(new RecordCursor(this, batches, requestedOffset, fetched.aborted));
-    this.#bufferedBytes += scan.bytes;
     this.#nextFetch = Math.max(scan.nextOffset, requestedOffset);
   }
 
   /** The next record, or undefined when nothing is buffered. */
   take(): KafkaRecord | undefined {
-    for (let chunk = this.#chunks[0]; chunk !== undefined; chunk = this.#chunks[0]) {
-      const record = chunk.next();
-      if (record !== undefined) return record;
-      this.#chunks.shift();
-      this.#bufferedBytes -= chunk.bytes;
+    const record = this.peek();
+    this.#head = undefined;
+    return record;
+  }
+
+  /** The next record, which stays the next one. */
+  peek(): KafkaRecord | undefined {
+    for (let chunk = this.#chunks[0]; chunk !== undefined && !this.#head; chunk = this.#chunks[0]) {
+      this.#head = chunk.next();
+      if (this.#head === undefined) this.#chunks.shift();
     }
-    return undefined;
+    return this.#head;
   }
 
   /** Forgets what is buffered and goes on at `offset`. */
   seek(offset: number): void {
     this.#chunks.length = 0;
-    this.#bufferedBytes = 0;
+    this.#head = undefined;
     this.#neededBytes = 0;
     this.#nextFetch = offset;
   }

@@ -1,0 +1,88 @@
+import type { Task } from './lane.js';
+import type { Logger } from './log.js';
+import type { KafkaRecord } from './record.js';
+import type { WindowGate } from './window-gate.js';
+import { backoffMs } from './wire/backoff.js';
+import { asError } from './wire/errors.js';
+
+export interface HandlingOptions {
+  readonly handle: (record: KafkaRecord) => Promise<void>;
+  readonly gate: WindowGate;
+  readonly log: Logger;
+  /** A record was handled or given up: there is room. */
+  readonly onSettled: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const MAX_RETRY_MS = 10_000;
+
+/**
+ * Calls `handle` until it resolves: a rejection means "not handled". No promise and no timer is made for a record that
+ * is handled at the first call, beyond the promise its handler returns.
+ */
+export class Handling {
+  readonly #options: HandlingOptions;
+  readonly #waiting = new Map<NodeJS.Timeout, Task>();
+  #stopped = false;
+
+  constructor(options: HandlingOptions) {
+    this.#options = options;
+  }
+
+  /** Records that wait for another call. */
+  get retrying(): number {
+    return this.#waiting.size;
+  }
+
+  start(task: Task): void {
+    this.#options.gate.enter(task.record.size);
+    this.#call(task, 0);
+  }
+
+  #call(task: Task, failures: number): void {
+    const done = () => {
+      task.finish();
+      this.#leave(task);
+    };
+    const failed = (error: unknown) => this.#failed(task, failures + 1, error);
+    try {
+      this.#options.handle(task.record).then(done, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  #leave(task: Task): void {
+    this.#options.gate.leave(task.record.size);
+    this.#options.onSettled();
+  }
+
+  #failed(task: Task, failures: number, error: unknown): void {
+    const { topic, partition, offset } = task.record;
+    this.#options.onError(error);
+    const fields = { topic, partition, offset, failures, error: asError(error).message };
+    this.#options.log('warn', 'kafka: a record was not handled, it will be tried again', fields);
+    if (this.#stopped) return;
+    const timer = setTimeout(
+      () => {
+        this.#waiting.delete(timer);
+        if (task.lane.assigned) this.#call(task, failures);
+        else this.#abandon(task);
+      },
+      backoffMs(failures, MAX_RETRY_MS),
+    );
+    this.#waiting.set(timer, task);
+  }
+
+  /** The partition is another's: so is the record. */
+  #abandon(task: Task): void {
+    task.abandon();
+    this.#leave(task);
+  }
+
+  /** Records that wait for another call will not get it here: their next owner reads them again. */
+  stop(): void {
+    this.#stopped = true;
+    for (const timer of this.#waiting.keys()) clearTimeout(timer);
+  }
+}

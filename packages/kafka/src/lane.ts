@@ -1,0 +1,142 @@
+import type { AssignedPartition } from './membership-offsets.js';
+import type { KafkaRecord } from './record.js';
+import type { Feed } from './wire/fetcher.js';
+import type { FetchedPartition } from './wire/fetch-protocol.js';
+import { PartitionBuffer, type BufferLimits } from './wire/partition-buffer.js';
+
+export interface LaneOptions extends BufferLimits {
+  readonly onFetched: () => void;
+  /** Whether a full buffer is being emptied; default: always. */
+  readonly emptying?: (lane: Lane) => boolean;
+}
+
+/** A record in flight. */
+export interface Task {
+  readonly record: KafkaRecord;
+  readonly lane: Lane;
+  /** It is handled. */
+  finish(): void;
+  /** It will not be handled here: should the partition come back, it is read again from what is committed. */
+  abandon(): void;
+}
+
+/**
+ * One partition of a group: what is fetched, what is in flight, what may be committed.
+ *
+ * Everything below the position is either in flight or finished, so the set of offsets in flight (small: the window
+ * bounds it) is all that has to be remembered, however many offsets are finished behind a slow one. It also stays true
+ * while another member owns the partition: when it comes back, nothing that still runs here is handled a second time.
+ */
+export class Lane implements Feed {
+  readonly topic: string;
+  readonly partition: number;
+  readonly #buffer: PartitionBuffer;
+  readonly #options: LaneOptions;
+  /** Offsets in flight, ascending: a Map keeps the order in which they were accepted. Replaced at each new beginning. */
+  #inFlight = new Map<number, true>();
+  #assigned = false;
+  #abandoned = false;
+  /** What the group has committed; -1 for nothing. */
+  committed = -1;
+
+  constructor(assigned: AssignedPartition, options: LaneOptions) {
+    this.topic = assigned.topic;
+    this.partition = assigned.partition;
+    this.#options = options;
+    this.#buffer = new PartitionBuffer(this, assigned.committed ?? assigned.earliest, options);
+  }
+
+  get assigned(): boolean {
+    return this.#assigned;
+  }
+
+  /** All offsets below are finished: what may be committed. */
+  get watermark(): number {
+    const oldest = this.#inFlight.keys().next();
+    return oldest.done === true ? this.#buffer.position : oldest.value;
+  }
+
+  /** Offsets that a crash now would repeat, at most. */
+  get span(): number {
+    return this.#buffer.position - this.watermark;
+  }
+
+  get lag(): number {
+    return Math.max(0, this.#buffer.highWatermark - this.watermark);
+  }
+
+  get maxBytes(): number {
+    return this.#buffer.maxBytes;
+  }
+
+  want(): number | undefined {
+    return this.#assigned && !this.#buffer.full ? this.#buffer.nextFetch : undefined;
+  }
+
+  busy(): boolean {
+    return this.#assigned && this.#buffer.full && (this.#options.emptying?.(this) ?? true);
+  }
+
+  accept(fetched: FetchedPartition, request: { readonly offset: number }): void {
+    if (!this.#assigned) return;
+    this.#buffer.accept(fetched, request.offset);
+    this.#options.onFetched();
+  }
+
+  outOfRange(earliest: number): void {
+    this.#restart(earliest);
+  }
+
+  /** The partition is ours (again): go on where this process, or whoever went further, stopped. */
+  assign({ committed, earliest }: AssignedPartition): void {
+    const known = committed ?? -1;
+    const vanished = known < 0 && this.committed >= 0; // the topic was made anew
+    if (vanished || this.#abandoned) this.#restart(committed ?? earliest);
+    else if (known > this.watermark) this.#skipTo(known);
+    this.committed = known;
+    this.#assigned = true;
+  }
+
+  /** The partition is another's now: what is buffered is dropped, what is in flight ends as it may. */
+  unassign(): void {
+    this.#assigned = false;
+    this.#buffer.seek(this.#buffer.position);
+  }
+
+  #skipTo(offset: number): void {
+    for (const running of this.#inFlight.keys()) {
+      if (running >= offset) break;
+      this.#inFlight.delete(running);
+    }
+    if (offset > this.#buffer.position) this.#buffer.seek(offset);
+  }
+
+  #restart(offset: number): void {
+    this.#inFlight = new Map();
+    this.#abandoned = false;
+    this.#buffer.seek(offset);
+    this.committed = -1;
+  }
+
+  peek(): KafkaRecord | undefined {
+    return this.#buffer.peek();
+  }
+
+  /** The next record, which is then in flight. */
+  take(): Task | undefined {
+    const record = this.#buffer.take();
+    if (record === undefined) return undefined;
+    const inFlight = this.#inFlight;
+    inFlight.set(record.offset, true);
+    return {
+      record,
+      lane: this,
+      finish: () => {
+        inFlight.delete(record.offset);
+      },
+      abandon: () => {
+        if (inFlight === this.#inFlight) this.#abandoned = true;
+      },
+    };
+  }
+}

@@ -1,0 +1,204 @@
+import { performance } from 'node:perf_hooks';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import { within } from './deadline.js';
+import type { Logger } from './log.js';
+import { committedOffsets, type AssignedPartition } from './membership-offsets.js';
+import { stickyAssigner, type Holding } from './sticky-assigner.js';
+import { backoffMs } from './wire/backoff.js';
+import type { Link } from './wire/connect.js';
+import { asError, faultOf, isFatal } from './wire/errors.js';
+
+export interface MembershipOptions {
+  readonly link: Link;
+  readonly log: Logger;
+  readonly groupId: string;
+  readonly topics: readonly string[];
+  readonly giveUpAfterMs: number;
+  readonly onAssigned: (partitions: readonly AssignedPartition[]) => void;
+  /** A rebalance began: stop handing out records, and settle and commit what can be settled soon. */
+  readonly onRebalance: () => Promise<void>;
+  readonly onHeartbeat: () => void;
+  readonly onError: (error: unknown) => void;
+  readonly onFatal: (error: Error) => void;
+}
+
+export interface CommitRequest {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+const SESSION_TIMEOUT_MS = 10_000;
+const REBALANCE_TIMEOUT_MS = 15_000;
+const HEARTBEAT_MS = 1_000;
+const LEAVE_TIMEOUT_MS = 1_000;
+const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
+
+/**
+ * Our place in a consumer group: join, heartbeat from a timer of its own (not from whoever handles records), rejoin after
+ * anything, until it is left. kafkajs' consumer group speaks the protocol; its runner, with its crashes, is not used.
+ */
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #group: ConsumerGroup;
+  #joined = false;
+  #stopped = false;
+  #gaveUp = false;
+  #holding: Holding = { generation: -1, partitions: {} };
+  #lastJoinedAt = performance.now();
+  #poke: (() => void) | undefined;
+  #onFirstJoin: { resolve: () => void; reject: (error: Error) => void } | undefined;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    const { cluster, logger } = options.link;
+    const partitionsOf = (topic: string) =>
+      cluster
+        .findTopicPartitionMetadata(topic)
+        .map(({ partitionId }) => partitionId)
+        .sort((a, b) => a - b);
+    this.#group = new ConsumerGroup({
+      cluster,
+      logger,
+      groupId: options.groupId,
+      topics: [...options.topics],
+      topicConfigurations: Object.fromEntries(
+        options.topics.map((topic) => [topic, { fromBeginning: true }]),
+      ),
+      retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 500 },
+      instrumentationEmitter: { emit: () => undefined },
+      assigners: [stickyAssigner({ partitionsOf, holding: () => this.#holding })],
+      sessionTimeout: SESSION_TIMEOUT_MS,
+      rebalanceTimeout: REBALANCE_TIMEOUT_MS,
+      autoCommit: false,
+    });
+  }
+
+  get joined(): boolean {
+    return this.#joined;
+  }
+
+  /** Resolves with the first assignment; rejects when that cannot come. */
+  start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#onFirstJoin = { resolve, reject };
+      this.#run().catch(reject);
+    });
+  }
+
+  async #run(): Promise<void> {
+    for (let failures = 0; !this.#ended();) {
+      try {
+        await this.#join();
+        failures = 0;
+        await this.#heartbeatUntilTrouble();
+        this.#joined = false;
+        if (!this.#ended()) await this.#options.onRebalance();
+      } catch (error) {
+        this.#joined = false;
+        failures += 1;
+        if (!this.#ended()) await this.#failed(error, failures);
+      }
+    }
+  }
+
+  #ended(): boolean {
+    return this.#stopped || this.#gaveUp;
+  }
+
+  async #join(): Promise<void> {
+    const { link, topics, log, groupId } = this.#options;
+    await link.cluster.connect();
+    await link.cluster.addMultipleTargetTopics(topics);
+    await this.#group.joinAndSync();
+    const assigned = this.#group.assigned();
+    const partitions = await committedOffsets(link.cluster, this.#group, { groupId, assigned });
+    if (this.#ended()) return;
+    const held = Object.fromEntries(assigned.map(({ topic, partitions: list }) => [topic, list]));
+    this.#holding = { generation: this.#group.generationId ?? -1, partitions: held };
+    this.#joined = true;
+    this.#lastJoinedAt = performance.now();
+    log('info', 'kafka: joined a group', { groupId, partitions: partitions.length });
+    this.#options.onAssigned(partitions);
+    this.#onFirstJoin?.resolve();
+  }
+
+  async #failed(error: unknown, failures: number): Promise<void> {
+    const { onError, onFatal, log, groupId, giveUpAfterMs } = this.#options;
+    onError(error);
+    log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
+    const awayMs = performance.now() - this.#lastJoinedAt;
+    if (isFatal(error) || awayMs > giveUpAfterMs) {
+      this.#gaveUp = true;
+      const fatal = new Error(`group ${groupId}: ${asError(error).message}`, { cause: error });
+      this.#onFirstJoin?.reject(fatal);
+      onFatal(fatal);
+      return;
+    }
+    await this.#pause(backoffMs(failures));
+  }
+
+  /** Returns when the group has to be joined again. A broker that is away for a moment is no reason. */
+  async #heartbeatUntilTrouble(): Promise<void> {
+    let answeredAt = performance.now();
+    for (;;) {
+      await this.#pause(HEARTBEAT_MS);
+      if (this.#ended()) return;
+      try {
+        this.#group.checkForStaleAssignment();
+        await this.#group.heartbeat({ interval: 0 });
+        answeredAt = performance.now();
+        this.#lastJoinedAt = answeredAt;
+        this.#options.onHeartbeat();
+      } catch (error) {
+        this.#options.onError(error);
+        if (this.#mustRejoin(error) || performance.now() - answeredAt > SESSION_TIMEOUT_MS) return;
+      }
+    }
+  }
+
+  #mustRejoin(error: unknown): boolean {
+    const { type, name } = faultOf(error);
+    if (type === 'UNKNOWN_MEMBER_ID') this.#group.memberId = null;
+    return (
+      REJOIN.has(type ?? '') || type === 'UNKNOWN_MEMBER_ID' || name === 'KafkaJSStaleTopicMetadataAssignment'
+    );
+  }
+
+  /** Waits, or less when something happened that a heartbeat will explain. */
+  async #pause(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#poke = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#poke = undefined;
+  }
+
+  /** Rejects when the coordinator did not take the offsets; a lost membership is looked into at once. */
+  async commit(requests: readonly CommitRequest[]): Promise<void> {
+    const byTopic = new Map<string, { partition: number; offset: string }[]>();
+    for (const { topic, partition, offset } of requests) {
+      const list = byTopic.get(topic) ?? [];
+      list.push({ partition, offset: String(offset) });
+      byTopic.set(topic, list);
+    }
+    const topics = [...byTopic].map(([topic, partitions]) => ({ topic, partitions }));
+    try {
+      await this.#group.commitOffsets({ topics });
+    } catch (error) {
+      this.#poke?.();
+      throw error;
+    }
+  }
+
+  /** Leaves the group, so that others take over at once. Bounded; never rejects. */
+  async leave(): Promise<void> {
+    this.#stopped = true;
+    this.#poke?.();
+    if (this.#joined) await within(this.#group.leave(), LEAVE_TIMEOUT_MS).catch(() => undefined);
+    this.#joined = false;
+  }
+}

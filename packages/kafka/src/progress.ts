@@ -1,0 +1,33 @@
+import { performance } from 'node:perf_hooks';
+import type { WindowGate } from './window-gate.js';
+import { asError } from './wire/errors.js';
+
+/** When something last went forward, and what last went wrong. */
+export class Progress {
+  readonly #gate: WindowGate;
+  #at = performance.now();
+  #lastError: string | undefined;
+
+  constructor(gate: WindowGate) {
+    this.#gate = gate;
+  }
+
+  /** A record was settled. */
+  settled(): void {
+    this.#at = performance.now();
+  }
+
+  /** The broker answered: progress when there is nothing else to do. */
+  idle(): void {
+    if (this.#gate.records === 0) this.#at = performance.now();
+  }
+
+  failed(error: unknown): void {
+    this.#lastError = asError(error).message;
+  }
+
+  report() {
+    const base = { lastProgressAt: this.#at };
+    return this.#lastError === undefined ? base : { ...base, lastError: this.#lastError };
+  }
+}
