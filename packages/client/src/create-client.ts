@@ -36,6 +36,8 @@ export interface Client {
   postEvent(event: EventInput): Promise<string>;
   /** At most 1,000 events and 1 MiB; the result of each, also when none was accepted. */
   postEvents(events: readonly EventInput[]): Promise<readonly EventResult[]>;
+  /** The same for NDJSON text, one event a line, sent as it is; empty lines do not count. */
+  postEventLines(lines: string): Promise<readonly EventResult[]>;
 }
 
 const WEBHOOKS = '/integration/v1/webhooks';
@@ -55,26 +57,51 @@ const withoutUndefined = (filter: WebhookFilter): Record<string, string> =>
 const resultsOf = (body: unknown): readonly EventResult[] =>
   (body as { readonly results: readonly EventResult[] }).results;
 
+interface AuthorizedRequest extends Pick<
+  AxiosRequestConfig,
+  'baseURL' | 'method' | 'url' | 'data' | 'params'
+> {
+  readonly contentType?: string;
+}
+
 export function createClient(options: ClientOptions): Client {
   const call = createCall(options);
   const token = createTokenSource(options.credentials, call);
-  const authorized = async (request: AxiosRequestConfig): Promise<unknown> => {
-    const response = await call({
-      ...request,
-      headers: { authorization: `Bearer ${await token()}` },
-    });
-    return response.data;
+  const authorized = async ({ contentType, ...request }: AuthorizedRequest): Promise<unknown> => {
+    const authorization = `Bearer ${await token()}`;
+    const headers =
+      contentType === undefined ? { authorization } : { authorization, 'content-type': contentType };
+    return (await call({ ...request, headers })).data;
   };
-  const config = (request: AxiosRequestConfig) => authorized({ baseURL: options.baseUrl, ...request });
-  const ingest = (data: unknown) =>
-    authorized({ baseURL: options.ingestUrl ?? options.baseUrl, method: 'POST', url: EVENTS, data });
+  const config = (request: AuthorizedRequest) => authorized({ baseURL: options.baseUrl, ...request });
+  const ingest = (data: unknown, contentType = 'application/json') =>
+    authorized({
+      baseURL: options.ingestUrl ?? options.baseUrl,
+      method: 'POST',
+      url: EVENTS,
+      data,
+      contentType,
+    });
+  const postBatch = async (
+    data: unknown,
+    contentType = 'application/json',
+  ): Promise<readonly EventResult[]> => {
+    try {
+      return resultsOf(await ingest(data, contentType));
+    } catch (error) {
+      if (error instanceof ProblemError && 'results' in error.problem.members) {
+        return resultsOf(error.problem.members);
+      }
+      throw error;
+    }
+  };
   const secretUrl = (ref: string): string => `${WEBHOOKS}/${encodeURIComponent(ref)}/secret`;
   return {
     token,
     register: async (data) => asWebhook(await config({ method: 'POST', url: WEBHOOKS, data })),
     update: async (data) => asWebhook(await config({ method: 'PUT', url: WEBHOOKS, data })),
     list: async (filter = {}) =>
-      as(await config({ method: 'GET', url: WEBHOOKS, params: withoutUndefined(filter) })),
+      asList(await config({ method: 'GET', url: WEBHOOKS, params: withoutUndefined(filter) })),
     get: async (ref) =>
       asWebhook(await config({ method: 'GET', url: `${WEBHOOKS}/${encodeURIComponent(ref)}` })),
     rotateSecret: async (ref) => asSecret(await config({ method: 'POST', url: secretUrl(ref) })),
@@ -82,14 +109,7 @@ export function createClient(options: ClientOptions): Client {
       await config({ method: 'DELETE', url: secretUrl(ref) });
     },
     postEvent: async (event) => asAccepted(await ingest(event)).id,
-    postEvents: async (events) => {
-      try {
-        return resultsOf(await ingest(events));
-      } catch (error) {
-        if (error instanceof ProblemError && 'results' in error.problem.members)
-          return resultsOf(error.problem.members);
-        throw error;
-      }
-    },
+    postEvents: (events) => postBatch(events),
+    postEventLines: (lines) => postBatch(lines, 'application/x-ndjson'),
   };
 }

@@ -1,0 +1,33 @@
+import { deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
+import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
+import { DEFAULT_TENANTS } from '@webhooks/stack';
+
+/** One line of the events file, as it is sent, and what it says when it is an event. */
+export interface FeedLine {
+  /** Bytes for the topic. */
+  readonly record: Buffer;
+  /** Text for ingest. */
+  readonly text: string;
+  /** Absent when the service is expected to refuse the line. */
+  readonly event?: PaymentEvent;
+}
+
+const complete = (posted: PostedEvent): PaymentEvent => {
+  const tenantId = posted.tenantId ?? DEFAULT_TENANTS[0];
+  return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
+};
+
+/** The event that a line posted to ingest means; undefined when ingest has to refuse it. */
+function postedEvent(text: string): PaymentEvent | undefined {
+  const parsed = parseStrictJson(text);
+  const read = parsed.ok ? readPostedEvent(parsed.value) : undefined;
+  return read?.ok === true ? complete(read.event) : undefined;
+}
+
+/** A line without id or tenant gets them here, as a payment system that produces to the topic itself would set them. */
+export function readFeedLine(text: string): FeedLine {
+  const event = postedEvent(text);
+  if (!event) return { record: Buffer.from(text), text };
+  const record = Buffer.from(readEvent(Buffer.from(text)).ok ? text : JSON.stringify(event));
+  return { record, text, event };
+}

@@ -1,0 +1,132 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { TOPICS } from '@webhooks/contracts';
+import type { Client } from '@webhooks/client';
+import kafkajs from 'kafkajs';
+import type { Producer } from 'kafkajs';
+import type { FeedLine } from './feed-line.js';
+
+/** What the two doors said. */
+export interface FeedReport {
+  /** Lines that were acknowledged as durable events. */
+  readonly acknowledged: FeedLine[];
+  /** Lines that ingest refused. */
+  refusedByIngest: number;
+  /** Lines on the topic that are no events: the worker has to reject them. */
+  toBeRejected: number;
+}
+
+const TOPIC_BATCH = 200;
+const INGEST_BATCH = 100;
+const INGEST_BATCH_CHARACTERS = 400_000;
+const INGEST_CONNECTIONS = 4;
+const RETRY_FOR_MS = 120_000;
+
+/** Produces to the topic as any payment system could: a client of its own, keyed by the end-to-end id, acks=all. */
+async function produceBatch(producer: Producer, lines: readonly FeedLine[]): Promise<void> {
+  const messages = lines.map(({ record, event }) => ({
+    key: event?.data.endToEndId ?? 'unreadable',
+    value: record,
+  }));
+  const deadline = performance.now() + RETRY_FOR_MS;
+  for (;;) {
+    try {
+      await producer.send({ topic: TOPICS.events, acks: -1, messages });
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await delay(500);
+    }
+  }
+}
+
+function noteProduced(lines: readonly FeedLine[], report: FeedReport): void {
+  for (const line of lines) {
+    if (line.event) report.acknowledged.push(line);
+    else report.toBeRejected += 1;
+  }
+}
+
+export async function feedTopic(
+  brokers: readonly string[],
+  lines: readonly FeedLine[],
+  report: FeedReport,
+): Promise<void> {
+  const kafka = new kafkajs.Kafka({
+    clientId: 'demo-payment-system',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+  });
+  const producer = kafka.producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  });
+  await producer.connect();
+  try {
+    for (let from = 0; from < lines.length; from += TOPIC_BATCH) {
+      const batch = lines.slice(from, from + TOPIC_BATCH);
+      await produceBatch(producer, batch);
+      noteProduced(batch, report);
+    }
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+function* batches(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> {
+  let batch: FeedLine[] = [];
+  let characters = 0;
+  for (const line of lines) {
+    if (
+      batch.length > 0 &&
+      (batch.length === INGEST_BATCH || characters + line.text.length > INGEST_BATCH_CHARACTERS)
+    ) {
+      yield batch;
+      batch = [];
+      characters = 0;
+    }
+    batch.push(line);
+    characters += line.text.length;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Posts lines once. Returns those that were unavailable: nothing was promised for them. */
+async function postOnce(
+  client: Client,
+  lines: readonly FeedLine[],
+  report: FeedReport,
+): Promise<readonly FeedLine[]> {
+  const results = await client.postEventLines(lines.map(({ text }) => text).join('\n'));
+  return lines.filter((line, index) => {
+    const status = results[index]?.status;
+    if (status === 'accepted') report.acknowledged.push(line);
+    else if (status !== 'unavailable') report.refusedByIngest += 1;
+    return status === 'unavailable';
+  });
+}
+
+/** Posts lines until each has an answer that stays: what is unavailable now is posted again, with the same ids. */
+async function postBatch(client: Client, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
+  const deadline = performance.now() + RETRY_FOR_MS;
+  for (
+    let open = await postOnce(client, lines, report);
+    open.length > 0;
+    open = await postOnce(client, open, report)
+  ) {
+    if (performance.now() > deadline) throw new Error(`ingest was unavailable for ${RETRY_FOR_MS / 1_000} s`);
+    await delay(500);
+  }
+}
+
+export async function feedIngest(
+  client: Client,
+  lines: readonly FeedLine[],
+  report: FeedReport,
+): Promise<void> {
+  const queue = batches(lines);
+  const worker = async (): Promise<void> => {
+    for (let next = queue.next(); next.done !== true; next = queue.next())
+      await postBatch(client, next.value, report);
+  };
+  await Promise.all(Array.from({ length: INGEST_CONNECTIONS }, worker));
+}

@@ -1,0 +1,27 @@
+import { EVENT_TYPES } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
+import { buildEvent, createRandom } from '@webhooks/testkit';
+
+const TENANTS = ['acme', 'globex'] as const;
+const FIRST = Date.parse('2026-11-21T12:00:00.000Z');
+
+/**
+ * Payment events as two shops would see them over an hour: all four types, identifiers and amounts as in domain.md.
+ * The same seed gives the same events on every machine.
+ */
+export function generateSample(count: number, seed: number): PaymentEvent[] {
+  const random = createRandom(seed);
+  return Array.from({ length: count }, (_, index) =>
+    buildEvent(
+      {
+        eventType: random.pick(EVENT_TYPES),
+        tenantId: random.pick(TENANTS),
+        occurredAt: new Date(FIRST + Math.floor((index * 3_600_000) / count)).toISOString(),
+      },
+      random,
+    ),
+  );
+}
+
+export const toNdjson = (events: readonly PaymentEvent[]): string =>
+  events.map((event) => `${JSON.stringify(event)}\n`).join('');

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { EventType, PaymentEvent } from '@webhooks/contracts';
+
+/** One endpoint of the demonstration: what is registered, and the path by which its arrivals are known. */
+export interface Hook {
+  readonly tenantId: string;
+  readonly eventType: EventType;
+  readonly path: string;
+  /** Answers 503 to the first attempt of each event. */
+  readonly refusesFirst: boolean;
+  readonly ref: string;
+}
+
+/** The same path has the same `ref` at every start, so that a second start updates what the first one registered. */
+function refOf(path: string): string {
+  const hex = createHash('sha256').update(path).digest('hex');
+  // The shape of a UUID of version 8 (RFC 9562 §5.8): its content is ours.
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+function makeHook(tenantId: string, eventType: EventType, refusesFirst: boolean): Hook {
+  const path = `/${refusesFirst ? 'refuses-first' : 'hooks'}/${encodeURIComponent(tenantId)}/${eventType}`;
+  return { tenantId, eventType, path, refusesFirst, ref: refOf(path) };
+}
+
+/** One endpoint for each tenant and type found, and one more that refuses each first attempt, for the rarest of them. */
+export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {
+  const counts = new Map<string, { tenantId: string; eventType: EventType; count: number }>();
+  for (const { tenantId, eventType } of events) {
+    const key = `${tenantId} ${eventType}`;
+    counts.set(key, { tenantId, eventType, count: (counts.get(key)?.count ?? 0) + 1 });
+  }
+  const routes = [...counts.values()].sort((a, b) => a.count - b.count);
+  const [rarest] = routes;
+  const hooks = routes.map(({ tenantId, eventType }) => makeHook(tenantId, eventType, false));
+  return rarest ? [...hooks, makeHook(rarest.tenantId, rarest.eventType, true)] : hooks;
+}

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+export interface DemoArguments {
+  /** End by itself, with the balance as the last line. */
+  readonly once: boolean;
+  readonly eventsFile: string;
+  readonly help: boolean;
+}
+
+const SAMPLE = join(import.meta.dirname, '..', '..', 'sample', 'events.ndjson');
+
+export const USAGE = `npm start -- [options]
+
+  --events FILE   payment events to feed, one JSON object a line (default: the shipped sample)
+  --once          free ports and a data folder of its own; ends by itself, exit code 0 only if the ledger balances
+  --help          this text
+
+Environment: KAFKA_BROKERS, MONGODB_URI (use these instead of starting engines), ENGINES=containers (use Docker).
+`;
+
+/** Throws with the usage when an argument is unknown. */
+export function readArguments(args: readonly string[]): DemoArguments {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        once: { type: 'boolean', default: false },
+        events: { type: 'string', default: SAMPLE },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    return { once: values.once, eventsFile: values.events, help: values.help };
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : 'wrong arguments'}\n\n${USAGE}`, {
+      cause: error,
+    });
+  }
+}

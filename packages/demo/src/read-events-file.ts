@@ -1,0 +1,19 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { readFeedLine } from './feed-line.js';
+import type { FeedLine } from './feed-line.js';
+
+const MAX_LINES = 1_000_000;
+
+/** Reads an events file: one JSON object a line, empty lines skipped. Throws when it is empty, missing or over a million lines. */
+export async function readEventsFile(file: string): Promise<readonly FeedLine[]> {
+  const lines: FeedLine[] = [];
+  const input = createReadStream(file, 'utf8');
+  for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+    if (text.trim() === '') continue;
+    if (lines.length === MAX_LINES) throw new Error(`${file} has more than ${MAX_LINES} lines`);
+    lines.push(readFeedLine(text));
+  }
+  if (lines.length === 0) throw new Error(`${file} holds no events`);
+  return lines;
+}

@@ -1,0 +1,57 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { freePort } from '@webhooks/engines';
+import type { CertificateAuthority } from '@webhooks/engines';
+import { startEndpoint } from '@webhooks/testkit';
+import type { Arrival, Endpoint } from '@webhooks/testkit';
+import type { Print } from './show.js';
+
+/** The two local receivers: a willing one, and one that refuses the first attempt of each event. */
+export interface Receivers {
+  readonly willing: Endpoint;
+  readonly refusing: Endpoint;
+  /** Their append-only file. */
+  readonly file: string;
+  /** From now on each arrival is shown as a line. */
+  readonly showArrivals: (print: Print) => void;
+  readonly close: () => Promise<void>;
+}
+
+const PREFERRED_PORT = 8443;
+
+const describe = ({ path, headers, body }: Arrival, status: number): string =>
+  `→ POST ${path} attempt ${headers['webhook-attempt'] ?? '?'}: ${body.toString('utf8').slice(0, 200)} → ${status}`;
+
+export async function startReceivers(
+  file: string,
+  authority: CertificateAuthority,
+  fixedPorts: boolean,
+): Promise<Receivers> {
+  mkdirSync(dirname(file), { recursive: true });
+  rmSync(file, { force: true });
+  writeFileSync(file, '');
+  let show: Print = () => undefined;
+  const { certPem, keyPem } = await authority.issue(['localhost']);
+  const told = (arrival: Arrival, status: number): number => {
+    show(describe(arrival, status));
+    return status;
+  };
+  const shared = { certPem, keyPem, file, remember: 1 };
+  const port = await freePort(fixedPorts ? PREFERRED_PORT : undefined);
+  const willing = await startEndpoint({ ...shared, port, answer: (arrival) => told(arrival, 200) });
+  const refusing = await startEndpoint({
+    ...shared,
+    answer: (arrival) => told(arrival, arrival.headers['webhook-attempt'] === '1' ? 503 : 200),
+  });
+  return {
+    willing,
+    refusing,
+    file,
+    showArrivals: (print) => {
+      show = print;
+    },
+    close: async () => {
+      await Promise.all([willing.close(), refusing.close()]);
+    },
+  };
+}

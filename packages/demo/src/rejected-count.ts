@@ -1,0 +1,21 @@
+import { TOPICS } from '@webhooks/contracts';
+import kafkajs from 'kafkajs';
+
+/** Opens a counter of what `payments.events.rejected` has gained since now. */
+export async function countRejected(
+  brokers: readonly string[],
+): Promise<{ readonly gained: () => Promise<number>; readonly close: () => Promise<void> }> {
+  const kafka = new kafkajs.Kafka({
+    clientId: 'demo-ledger',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
+  });
+  const admin = kafka.admin();
+  await admin.connect();
+  const total = async (): Promise<number> => {
+    const offsets = await admin.fetchTopicOffsets(TOPICS.rejected);
+    return offsets.reduce((sum, { high }) => sum + Number(high), 0);
+  };
+  const before = await total();
+  return { gained: async () => (await total()) - before, close: () => admin.disconnect() };
+}

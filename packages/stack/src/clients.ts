@@ -1,0 +1,37 @@
+import type { DevelopmentClient } from '@webhooks/engines';
+import type { DevelopmentSecrets } from './development-secrets.js';
+
+/** Every scope there is (contract §2). */
+export const ALL_SCOPES: readonly string[] = [
+  'webhook.read',
+  'webhook.write',
+  'event.write',
+  'event.write.any',
+  'cob.read',
+  'pix.read',
+  'delivery.read',
+  'delivery.write',
+];
+
+/** Two tenants that always exist, with a client each, first in the list. */
+export const DEFAULT_TENANTS = ['acme', 'globex'] as const;
+
+export const PAYMENT_SYSTEM = 'payment-system';
+
+/** A client with every scope for each tenant, and one for a payment system that serves all of them. */
+export function planClients(
+  tenants: readonly string[],
+  secrets: DevelopmentSecrets,
+): readonly DevelopmentClient[] {
+  const all = [...new Set([...DEFAULT_TENANTS, ...tenants])];
+  const client = (clientId: string, tenantId: string, scopes: readonly string[]): DevelopmentClient => ({
+    clientId,
+    clientSecret: secrets.clientSecret(clientId),
+    tenantId,
+    scopes,
+  });
+  return [
+    ...all.map((tenantId) => client(`${tenantId}-app`, tenantId, ALL_SCOPES)),
+    client(PAYMENT_SYSTEM, DEFAULT_TENANTS[0], ['event.write.any']),
+  ];
+}

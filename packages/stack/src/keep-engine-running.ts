@@ -1,0 +1,34 @@
+import type { KafkaEngine, MongoEngine } from '@webhooks/engines';
+
+const LOOK_MS = 250;
+
+/** Starts an embedded engine again when its process is gone. Returns how to stop watching. */
+export function keepEngineRunning(
+  name: string,
+  engine: KafkaEngine | MongoEngine,
+  options: { readonly log: (line: string) => void; readonly onRestart: () => void },
+): () => Promise<void> {
+  if (engine.kind !== 'embedded') return () => Promise.resolve();
+  let restarting: Promise<void> | undefined;
+  const restart = async (): Promise<void> => {
+    options.log(`${name} is gone; starting it again on its data`);
+    try {
+      await engine.restart();
+      options.onRestart();
+    } catch (error) {
+      options.log(
+        `${name} could not be started again: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  };
+  const timer = setInterval(() => {
+    if (engine.pid !== undefined || restarting) return;
+    restarting = restart().finally(() => {
+      restarting = undefined;
+    });
+  }, LOOK_MS);
+  return async () => {
+    clearInterval(timer);
+    await restarting;
+  };
+}

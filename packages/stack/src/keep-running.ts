@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startServiceProcess } from './service-process.js';
+import type { ServiceOptions, ServiceProcess } from './service-process.js';
+
+/** A service that is started again whenever it ends without being asked to, as an orchestrator would do. */
+export interface KeptService {
+  readonly name: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface KeepOptions {
+  readonly log: (line: string) => void;
+  /** Called after each start again, with a new process id. */
+  readonly onRestart: () => void;
+}
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+
+/** Starts the service again and again, with growing pauses, until it runs or nobody wants it any more. */
+async function startAgain(
+  options: ServiceOptions,
+  isWanted: () => boolean,
+  log: KeepOptions['log'],
+): Promise<ServiceProcess | undefined> {
+  for (let pauseMs = FIRST_PAUSE_MS; isWanted(); pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    await delay(pauseMs);
+    try {
+      return await startServiceProcess(options);
+    } catch (error) {
+      log(error instanceof Error ? error.message : String(error));
+    }
+  }
+  return undefined;
+}
+
+export async function keepServiceRunning(
+  options: ServiceOptions,
+  { log, onRestart }: KeepOptions,
+): Promise<KeptService> {
+  let current = await startServiceProcess(options);
+  const state = { wanted: true };
+  const isWanted = (): boolean => state.wanted;
+
+  const watch = async (): Promise<void> => {
+    for (let reason = await current.ended; isWanted(); reason = await current.ended) {
+      log(`${options.name} ended (${reason}); starting it again`);
+      current = (await startAgain(options, isWanted, log)) ?? current;
+      onRestart();
+    }
+  };
+  const watching = watch();
+
+  return {
+    name: options.name,
+    get pid() {
+      return current.pid;
+    },
+    stop: async () => {
+      state.wanted = false;
+      await current.stop();
+      await watching;
+      // It may have been started again in the meantime.
+      await current.stop();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import type { Issuer } from '@webhooks/engines';
+import type { Ports } from './ports.js';
+
+export interface EnvironmentParts {
+  readonly ports: Ports;
+  readonly brokers: readonly string[];
+  readonly mongodbUri: string;
+  readonly issuer: Issuer;
+  readonly audience: string;
+  readonly keyring: string;
+  readonly caFile: string;
+  /** Further settings for each service, stronger than the ones made here. */
+  readonly overrides: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export interface ServicePlan {
+  readonly name: string;
+  readonly adminPort: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What each service of a one-machine stack is started with. */
+export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
+  const { ports, issuer } = parts;
+  const kafka = { KAFKA_BROKERS: parts.brokers.join(',') };
+  const api = {
+    HOST: '127.0.0.1',
+    TOKEN_ISSUER: issuer.issuer,
+    TOKEN_JWKS_URI: issuer.jwksUri,
+    TOKEN_AUDIENCE: parts.audience,
+  };
+  const endpoints = { ALLOW_LOCALHOST_ENDPOINTS: 'true', ENDPOINT_CA_FILE: parts.caFile };
+  const secrets = { SECRETS_KEYS: parts.keyring };
+  const plans: readonly ServicePlan[] = [
+    {
+      name: 'config-api',
+      adminPort: ports.configApiAdmin,
+      env: {
+        ...kafka,
+        ...api,
+        ...endpoints,
+        ...secrets,
+        PORT: String(ports.configApi),
+        MONGODB_URI: parts.mongodbUri,
+      },
+    },
+    { name: 'ingest', adminPort: ports.ingestAdmin, env: { ...kafka, ...api, PORT: String(ports.ingest) } },
+    { name: 'delivery-worker', adminPort: ports.workerAdmin, env: { ...kafka, ...endpoints, ...secrets } },
+  ];
+  return plans.map((plan) => ({ ...plan, env: { ...plan.env, ...parts.overrides[plan.name] } }));
+}

@@ -1,0 +1,97 @@
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
+const READY_TIMEOUT_MS = 90_000;
+const POLL_MS = 50;
+const STOP_TIMEOUT_MS = 30_000;
+
+export interface ServiceOptions {
+  readonly name: string;
+  readonly adminPort: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Everything the service prints is appended here. */
+  readonly logFile: string;
+}
+
+/** One running process of a service. */
+export interface ServiceProcess {
+  readonly pid: number;
+  /** Resolves with the reason in words when the process has ended. */
+  readonly ended: Promise<string>;
+  /** SIGTERM, and SIGKILL after 30 s. */
+  stop(): Promise<void>;
+}
+
+async function isReady(adminPort: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`, {
+      signal: AbortSignal.timeout(1_000),
+    });
+    await response.arrayBuffer();
+    return response.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function untilReady(options: ServiceOptions, hasEnded: () => string | undefined): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (!(await isReady(options.adminPort))) {
+    const reason = hasEnded();
+    if (reason !== undefined)
+      throw new Error(`${options.name} ended while starting (${reason}); see ${options.logFile}`);
+    if (performance.now() > deadline)
+      throw new Error(`${options.name} was not ready after 90 s; see ${options.logFile}`);
+    await delay(POLL_MS);
+  }
+}
+
+function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions): ChildProcess {
+  const log = openSync(logFile, 'a');
+  const child = fork(entry, {
+    env: {
+      ...process.env,
+      NODE_ENV: 'development',
+      ADMIN_HOST: '127.0.0.1',
+      ADMIN_PORT: String(adminPort),
+      ...env,
+    },
+    execArgv: ['--enable-source-maps'],
+    // A session of its own: Ctrl-C is for the owner, which stops its services in order. The channel ends it with the owner.
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  return child;
+}
+
+/** Starts a service as a process and waits until it is ready. Throws with its log's name when it ends instead. */
+export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
+  const entry = join(SERVICES, options.name, 'dist', 'src', 'main.js');
+  if (!existsSync(entry)) throw new Error(`${options.name} is not built: run npm run build`);
+  const child = forkService(entry, options);
+  let reason: string | undefined;
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    reason = signal === null ? `exit code ${String(code)}` : String(signal);
+    return reason;
+  });
+  const stop = async (): Promise<void> => {
+    if (reason !== undefined) return;
+    child.kill('SIGTERM');
+    const force = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await ended;
+    clearTimeout(force);
+  };
+  try {
+    await untilReady(options, () => reason);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { pid: child.pid ?? 0, ended, stop };
+}

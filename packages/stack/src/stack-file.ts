@@ -1,0 +1,27 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DevelopmentClient } from '@webhooks/engines';
+
+/** Addresses, clients and processes of a running stack: what another program needs to work beside it. */
+export interface StackDescription {
+  readonly configApi: string;
+  readonly ingest: string;
+  /** Null until there is a query-api. */
+  readonly queryApi: string | null;
+  readonly kafkaBrokers: readonly string[];
+  readonly mongodbUri: string;
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  readonly clients: readonly DevelopmentClient[];
+  /** A certificate for `localhost` that deliveries trust, and the authority that signed it. */
+  readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string };
+  /** Process ids by name; an engine that this stack did not start has none. */
+  readonly processes: Readonly<Record<string, number>>;
+}
+
+/** Writes `stack.json` whole or not at all, readable by its owner only: it holds client secrets. */
+export function writeStackFile(dataDir: string, description: StackDescription): void {
+  const file = join(dataDir, 'stack.json');
+  writeFileSync(`${file}.new`, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}

@@ -1,0 +1,184 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { openCertificateAuthority, startIssuer, startKafka, startMongo } from '@webhooks/engines';
+import type {
+  CertificateAuthority,
+  DevelopmentClient,
+  IssuedCertificate,
+  Issuer,
+  KafkaEngine,
+  MongoEngine,
+} from '@webhooks/engines';
+import { planClients } from './clients.js';
+import { openDevelopmentSecrets } from './development-secrets.js';
+import { keepEngineRunning } from './keep-engine-running.js';
+import { keepServiceRunning } from './keep-running.js';
+import type { KeptService } from './keep-running.js';
+import { choosePorts } from './ports.js';
+import type { Ports } from './ports.js';
+import { planServices } from './service-environments.js';
+import { claimDataDir } from './single-instance.js';
+import { writeStackFile } from './stack-file.js';
+import type { StackDescription } from './stack-file.js';
+
+export interface StackOptions {
+  /** Everything the stack keeps; it survives a restart. */
+  readonly dataDir: string;
+  /** Take the documented ports where they are free; otherwise any free ones. */
+  readonly fixedPorts: boolean;
+  /** Tenants that get a client besides the two that always exist. */
+  readonly tenants?: readonly string[];
+  /** Further settings for each service, by its name. */
+  readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  readonly log: (line: string) => void;
+}
+
+export interface Stack {
+  readonly description: () => StackDescription;
+  /** Issues certificates that deliveries trust. */
+  readonly authority: CertificateAuthority;
+  readonly kafka: KafkaEngine;
+  /** Credentials of a tenant's client. */
+  readonly clientOf: (tenantId: string) => DevelopmentClient;
+  /** Stops everything, last started first. */
+  readonly stop: () => Promise<void>;
+}
+
+const AUDIENCE = 'https://webhooks.localhost/integration';
+
+interface Engines {
+  readonly kafka: KafkaEngine;
+  readonly mongo: MongoEngine;
+  readonly issuer: Issuer;
+  readonly authority: CertificateAuthority;
+  readonly certificate: IssuedCertificate;
+}
+
+type Closer = () => Promise<void>;
+
+/** Waits for all, so that whatever did start can be stopped, and then throws the first fault. */
+async function allOrFirstFault<T extends readonly unknown[] | []>(
+  work: T,
+): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+async function openEngines(
+  options: StackOptions,
+  ports: Ports,
+  clients: readonly DevelopmentClient[],
+  closers: Closer[],
+): Promise<Engines> {
+  const { dataDir, log } = options;
+  const closedLater = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const engine = await starting;
+    closers.push(() => engine.stop());
+    return engine;
+  };
+  const keysFile = join(dataDir, 'issuer-keys.json');
+  const [kafka, mongo, issuer, authority] = await allOrFirstFault([
+    closedLater(startKafka({ dataDir: join(dataDir, 'kafka'), port: ports.kafka, log })),
+    closedLater(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
+    closedLater(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
+    openCertificateAuthority(join(dataDir, 'certificates')),
+  ]);
+  return { kafka, mongo, issuer, authority, certificate: await authority.issue(['localhost']) };
+}
+
+function describe(
+  parts: Engines & { ports: Ports; clients: readonly DevelopmentClient[]; services: readonly KeptService[] },
+): StackDescription {
+  const { kafka, mongo, issuer, authority, certificate, ports, clients, services } = parts;
+  const pids = [
+    ...services.map(({ name, pid }) => [name, pid] as const),
+    ['kafka', kafka.pid] as const,
+    ['mongodb', mongo.pid] as const,
+    ['start', process.pid] as const,
+  ];
+  return {
+    configApi: `http://127.0.0.1:${ports.configApi}`,
+    ingest: `http://127.0.0.1:${ports.ingest}`,
+    queryApi: null,
+    kafkaBrokers: kafka.brokers,
+    mongodbUri: mongo.uri('webhook_config'),
+    issuer: issuer.issuer,
+    tokenEndpoint: issuer.tokenEndpoint,
+    clients,
+    tls: { caFile: authority.caFile, certFile: certificate.certFile, keyFile: certificate.keyFile },
+    processes: Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]]))),
+  };
+}
+
+async function closeAll(closers: Closer[]): Promise<void> {
+  for (let close = closers.pop(); close; close = closers.pop()) await close();
+}
+
+function prepareDataDir(dataDir: string, closers: Closer[]): void {
+  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  const release = claimDataDir(dataDir);
+  closers.push(() => {
+    release();
+    return Promise.resolve();
+  });
+}
+
+async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
+  const { dataDir, log } = options;
+  prepareDataDir(dataDir, closers);
+  const secrets = openDevelopmentSecrets(dataDir);
+  const clients = planClients(options.tenants ?? [], secrets);
+  const ports = await choosePorts(options.fixedPorts);
+  const engines = await openEngines(options, ports, clients, closers);
+  const plans = planServices({
+    ports,
+    brokers: engines.kafka.brokers,
+    mongodbUri: engines.mongo.uri('webhook_config'),
+    issuer: engines.issuer,
+    audience: AUDIENCE,
+    keyring: secrets.keyring,
+    caFile: engines.authority.caFile,
+    overrides: options.overrides ?? {},
+  });
+  const services: KeptService[] = [];
+  const description = (): StackDescription => describe({ ...engines, ports, clients, services });
+  const keep = { log, onRestart: () => writeStackFile(dataDir, description()) };
+  closers.push(
+    keepEngineRunning('Kafka', engines.kafka, keep),
+    keepEngineRunning('MongoDB', engines.mongo, keep),
+  );
+  closers.push(async () => {
+    await Promise.all(services.map((service) => service.stop()));
+  });
+  await allOrFirstFault(
+    plans.map(async (plan) => {
+      services.push(
+        await keepServiceRunning({ ...plan, logFile: join(dataDir, 'logs', `${plan.name}.log`) }, keep),
+      );
+    }),
+  );
+  writeStackFile(dataDir, description());
+  const clientOf = (tenantId: string): DevelopmentClient => {
+    const client = clients.find((candidate) => candidate.tenantId === tenantId);
+    if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);
+    return client;
+  };
+  return {
+    description,
+    authority: engines.authority,
+    kafka: engines.kafka,
+    clientOf,
+    stop: () => closeAll(closers),
+  };
+}
+
+/** Brings up engines, token issuer, certificates and all services on this machine; on a fault nothing is left running. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const closers: Closer[] = [];
+  try {
+    return await open(options, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
