@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
 export interface CommandResult {
   /** 0 when it went well; undefined when the command could not be started or was ended by a signal. */
   readonly code: number | undefined;
@@ -10,6 +12,7 @@ export interface CommandResult {
 export interface CommandOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs a command to its end and never throws; output above 16 MiB ends it. */
@@ -19,7 +22,8 @@ export function runCommand(
   options: CommandOptions,
 ): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const settings = { timeout: options.timeoutMs, maxBuffer: 16 * 1024 * 1024, cwd: options.cwd };
+    const { timeoutMs: timeout, cwd } = options;
+    const settings = { timeout, cwd, maxBuffer: MAX_OUTPUT_BYTES, env: { ...process.env, ...options.env } };
     execFile(command, args, settings, (error, stdout, stderr) => {
       const output = `${stdout}${stderr}`;
       if (error === null) resolve({ code: 0, output });
@@ -32,11 +36,11 @@ function exitCode(code: unknown): number | undefined {
   return typeof code === 'number' ? code : undefined;
 }
 
-/** The last `count` lines that are not empty. */
+/** The last `count` lines that say something: neither empty nor a frame of a stack trace. */
 export function lastLines(text: string, count: number): string {
   return text
     .split('\n')
-    .filter((line) => line.trim() !== '')
+    .filter((line) => line.trim() !== '' && !/^\s+(at |\.\.\. \d+ more|File ")/.test(line))
     .slice(-count)
     .join('\n');
 }

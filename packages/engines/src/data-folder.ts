@@ -18,13 +18,17 @@ export const rememberEngine = (folder: string, pid: number): Promise<void> =>
  * Makes sure that no engine uses `folder` any more: waits for one that is just ending (its parent was killed),
  * forgets one that is gone, and throws when one keeps running.
  */
-export async function awaitFreeDataFolder(folder: string, log: Log): Promise<void> {
+export async function awaitFreeDataFolder(
+  folder: string,
+  log: Log,
+  deadlineMs = FORMER_ENGINE_DEADLINE_MS,
+): Promise<void> {
   const path = join(folder, PID_FILE);
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (pid > 0 && (await usesFolder(pid, folder))) {
     log(`process ${pid} still uses ${folder}; waiting for its end`);
     const ended = await pollUntil(async () => !(await usesFolder(pid, folder)), {
-      deadlineMs: FORMER_ENGINE_DEADLINE_MS,
+      deadlineMs,
       everyMs: 50,
     });
     if (!ended) {
@@ -34,8 +38,8 @@ export async function awaitFreeDataFolder(folder: string, log: Log): Promise<voi
   await rm(path, { force: true });
 }
 
-/** Whether the process lives and names the folder in its command line; a recycled process id does not. */
-async function usesFolder(pid: number, folder: string): Promise<boolean> {
+/** Whether the process lives and names the folder in its command line; a recycled id or a zombie does not. */
+export async function usesFolder(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   return (await commandLine(pid)).includes(folder);
 }

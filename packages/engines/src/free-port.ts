@@ -22,6 +22,24 @@ export async function freePort(preferred?: number): Promise<number> {
   throw new Error(`no free port found between ${LOWEST} and ${HIGHEST} after ${TRIES} tries`);
 }
 
+/**
+ * Runs `start` with a free port (and a second one), and once more with others when it failed because somebody else
+ * took one of them between the look and the start.
+ */
+export async function onFreePorts<T>(
+  preferred: number | undefined,
+  start: (port: number, secondPort: number) => Promise<T>,
+): Promise<T> {
+  const ports = [await freePort(preferred), await freePort()] as const;
+  try {
+    return await start(...ports);
+  } catch (error) {
+    const taken = (await Promise.all(ports.map(isFree))).includes(false);
+    if (!taken) throw error;
+    return start(await freePort(), await freePort());
+  }
+}
+
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

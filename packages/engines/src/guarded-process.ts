@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { lastLines } from './command.js';
 
 /** A child process that cannot outlive this one. */
 export interface GuardedProcess {
@@ -8,6 +10,8 @@ export interface GuardedProcess {
   readonly exited: Promise<string>;
   /** undefined while it runs. */
   exitReason(): string | undefined;
+  /** The last lines that it printed since its start. */
+  lastWords(): Promise<string>;
   /** SIGTERM, and SIGKILL when it has not ended after the grace period. */
   stop(): Promise<void>;
   /** SIGKILL. */
@@ -22,6 +26,8 @@ export interface GuardedProcessOptions {
   /** How long `stop` waits before SIGKILL. Default 15 s. */
   readonly stopGraceMs?: number;
 }
+
+const LAST_WORDS = 5;
 
 // The shell forks a guard and becomes the program (exec), so that the program has the process id that we know.
 // The guard waits on descriptor 3, a pipe whose other end only the parent holds: a line means "the program has
@@ -44,6 +50,7 @@ export function spawnGuarded(
   options: GuardedProcessOptions,
 ): GuardedProcess {
   const logDescriptor = openSync(options.logFile, 'a');
+  const logStart = fstatSync(logDescriptor).size;
   const child = spawn('sh', ['-c', GUARD, 'sh', command, ...args], {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
@@ -68,6 +75,8 @@ export function spawnGuarded(
     pid: child.pid,
     exited,
     exitReason: () => reason,
+    lastWords: async () =>
+      lastLines((await readFile(options.logFile)).subarray(logStart).toString(), LAST_WORDS),
     kill: () => void child.kill('SIGKILL'),
     async stop() {
       child.kill('SIGTERM');

@@ -1,6 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lastLines } from '../command.js';
 import { rememberEngine } from '../data-folder.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
 import { brokerProperties } from './broker-properties.js';
@@ -64,6 +63,8 @@ export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch)
   const broker = spawnGuarded(runtime.java.command, args, {
     cwd: launch.folder,
     logFile,
+    // Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.
+    env: { LC_ALL: 'C.UTF-8' },
     stopGraceMs: STOP_GRACE_MS,
   });
   await rememberEngine(launch.folder, broker.pid);
@@ -75,6 +76,7 @@ export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch)
   const reason = broker.exitReason() ?? `not ready after ${READY_DEADLINE_MS / 1_000} s: ${obstacle}`;
   broker.kill();
   await broker.exited;
-  const lastWords = lastLines(await readFile(logFile, 'utf8'), 5);
-  throw new Error(`Apache Kafka did not start (${reason}; whole log: ${logFile}):\n${lastWords}`);
+  throw new Error(
+    `Apache Kafka did not start (${reason}; whole log: ${logFile}):\n${await broker.lastWords()}`,
+  );
 }

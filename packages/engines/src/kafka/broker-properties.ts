@@ -48,6 +48,13 @@ export function brokerSettings({ port, controllerPort, logDir }: BrokerPlace): B
 /** The text of `server.properties`. */
 export function brokerProperties(place: BrokerPlace): string {
   return Object.entries(brokerSettings(place))
-    .map(([name, value]) => `${name}=${String(value).replaceAll('\\', '\\\\')}\n`)
+    .map(([name, value]) => `${name}=${escapeProperty(String(value))}\n`)
     .join('');
+}
+
+/** Property files are Latin-1 with backslash escapes: a folder such as /home/josé needs them. */
+function escapeProperty(value: string): string {
+  return value
+    .replaceAll('\\', '\\\\')
+    .replaceAll(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -69,7 +69,7 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
   const { code, output } = await runCommand(
     runtime.java.command,
     [...javaArguments(runtime, [], 'kafka.tools.StorageTool'), ...args],
-    { timeoutMs: FORMAT_TIMEOUT_MS, cwd: folder },
+    { timeoutMs: FORMAT_TIMEOUT_MS, cwd: folder, env: { LC_ALL: 'C.UTF-8' } },
   );
   if (code !== 0) throw new Error(`Apache Kafka could not format a data folder: ${lastLines(output, 5)}`);
 }

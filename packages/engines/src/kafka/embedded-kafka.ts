@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { awaitFreeDataFolder } from '../data-folder.js';
 import { superviseEngine } from '../engine-lifecycle.js';
-import { freePort } from '../free-port.js';
+import { onFreePorts } from '../free-port.js';
 import { launchBroker } from './broker-process.js';
 import { copyTemplate, ensureBrokerTemplate } from './broker-template.js';
 import { ensureKafkaJars } from './jars.js';
@@ -15,17 +15,13 @@ export async function startEmbeddedKafka(settings: KafkaSettings): Promise<Kafka
   const runtime = { java, classPath: jars.classPath };
   const template = await ensureBrokerTemplate(runtime, jars.fingerprint, log);
   await mkdir(dataDir, { recursive: true });
-  const port = await freePort(settings.port);
-  const controllerPort = await freePort();
-  const lifecycle = await superviseEngine(async () => {
-    await awaitFreeDataFolder(dataDir, log);
-    await copyTemplate(template, dataDir, log);
-    return launchBroker(runtime, {
-      folder: dataDir,
-      port,
-      controllerPort,
-      jvmOptions: template.jvmOptions,
+  const { jvmOptions } = template;
+  return onFreePorts(settings.port, async (port, controllerPort) => {
+    const lifecycle = await superviseEngine(async () => {
+      await awaitFreeDataFolder(dataDir, log);
+      await copyTemplate(template, dataDir, log);
+      return launchBroker(runtime, { folder: dataDir, port, controllerPort, jvmOptions });
     });
+    return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
   });
-  return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import download from 'mvn-artifact-download';
 import { cachedFolder } from '../cache/cached-folder.js';
@@ -22,11 +23,16 @@ export interface KafkaJars {
 /** The broker's jars: from the cache, or fetched from Maven Central and checked against the lock file. */
 export async function ensureKafkaJars(log: Log): Promise<KafkaJars> {
   const lock = readJarLock();
-  const folder = await cachedFolder(`kafka-jars-${lock.fingerprint}`, log, (target) =>
-    withProgress(log, `fetching ${lock.jars.length} jars of Apache Kafka from Maven Central`, () =>
-      fetchJars(lock.jars, target, log),
-    ),
-  );
+  const name = `kafka-jars-${lock.fingerprint}`;
+  const title = `fetching ${lock.jars.length} jars of Apache Kafka from Maven Central`;
+  const ensure = () =>
+    cachedFolder(name, log, (target) => withProgress(log, title, () => fetchJars(lock.jars, target, log)));
+  let folder = await ensure();
+  if (!lock.jars.every((jar) => existsSync(join(folder, jar.fileName)))) {
+    log(`${folder} lacks some of its files: fetching them again`);
+    await rm(folder, { recursive: true, force: true });
+    folder = await ensure();
+  }
   const classPath = lock.jars.map((jar) => join(folder, jar.fileName)).join(delimiter);
   return { classPath, fingerprint: lock.fingerprint };
 }
@@ -38,7 +44,7 @@ async function fetchJars(jars: readonly LockedJar[], folder: string, log: Log): 
     log(`fetching the jars directly failed (${errorText(error)}); trying Maven, with its own settings`);
     await fetchWithMaven(jars, folder, error);
   }
-  for (const jar of jars) await verify(jar, join(folder, jar.fileName));
+  for (const jar of jars) await verifyJar(jar, join(folder, jar.fileName));
 }
 
 async function fetchDirectly(jars: readonly LockedJar[], folder: string): Promise<void> {
@@ -85,7 +91,8 @@ function mavenProject(jars: readonly LockedJar[]): string {
 <dependencies>${dependencies.join('\n')}</dependencies></project>\n`;
 }
 
-async function verify(jar: LockedJar, path: string): Promise<void> {
+/** Throws when the file is not the one of the lock file. */
+export async function verifyJar(jar: LockedJar, path: string): Promise<void> {
   const actual = createHash('sha256')
     .update(await readFile(path))
     .digest('hex');

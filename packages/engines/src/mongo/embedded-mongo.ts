@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { awaitFreeDataFolder } from '../data-folder.js';
 import { superviseEngine } from '../engine-lifecycle.js';
 import { errorText } from '../error-text.js';
-import { freePort } from '../free-port.js';
+import { onFreePorts } from '../free-port.js';
 import { withDatabase } from './connection-string.js';
 import type { MongoEngine, MongoSettings } from './mongo-engine.js';
 import { embeddedUri, launchMongo, type MongoProgram } from './mongo-program.js';
@@ -18,16 +18,17 @@ export async function startEmbeddedMongo(
   const { dataDir, log } = settings;
   await mkdir(dataDir, { recursive: true });
   const program = await chooseProgram(settings);
-  const port = await freePort(settings.port);
-  const lifecycle = await superviseEngine(async () => {
-    await awaitFreeDataFolder(dataDir, log);
-    return launchMongo(program, dataDir, port);
-  });
-  const base = embeddedUri(port);
-  return Object.assign(lifecycle, {
-    kind: 'embedded' as const,
-    title: program.title,
-    uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
+  return onFreePorts(settings.port, async (port) => {
+    const lifecycle = await superviseEngine(async () => {
+      await awaitFreeDataFolder(dataDir, log);
+      return launchMongo(program, dataDir, port);
+    });
+    const base = embeddedUri(port);
+    return Object.assign(lifecycle, {
+      kind: 'embedded' as const,
+      title: program.title,
+      uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
+    });
   });
 }
 

@@ -1,6 +1,5 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lastLines } from '../command.js';
 import { rememberEngine } from '../data-folder.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
 import { portIsOpen } from '../port-is-open.js';
@@ -55,8 +54,9 @@ export async function launchMongo(
   const reason = database.exitReason() ?? obstacle;
   database.kill();
   await database.exited;
-  const lastWords = lastLines(await readFile(logFile, 'utf8'), 5);
-  throw new Error(`${program.title} did not start (${reason}; whole log: ${logFile}):\n${lastWords}`);
+  throw new Error(
+    `${program.title} did not start (${reason}; whole log: ${logFile}):\n${await database.lastWords()}`,
+  );
 }
 
 async function obstacleToServing(database: GuardedProcess, port: number): Promise<string | undefined> {

@@ -1,7 +1,8 @@
-import { MongoClient, MongoServerError, type Collection } from 'mongodb';
+import { MongoClient, MongoServerError } from 'mongodb';
 import { randomUUID } from 'node:crypto';
 import { errorText } from '../error-text.js';
 import { pollUntil } from '../poll.js';
+import { checkUniqueIndex } from './unique-index-check.js';
 
 const ATTEMPT_MS = 2_000;
 
@@ -29,40 +30,23 @@ export async function awaitMongo(
   return obstacle;
 }
 
-/**
- * Refuses a server that gets unique indexes wrong: a key must become free when the document moves away from it, and
- * must be refused with error code 11000 when an update would double it. Answers what went wrong, or undefined.
- */
+/** Runs the self-test on a database of its own; answers what the server got wrong, or undefined. */
 export function selfTestMongo(uri: string): Promise<string | undefined> {
   return withClient(uri, async (client) => {
     const database = client.db(`engines_self_test_${randomUUID().slice(0, 8)}`);
+    const keys = database.collection('keys');
     try {
-      await checkUniqueIndex(database.collection('keys'));
+      await keys.createIndex({ key: 1 }, { unique: true }, undefined);
+      await checkUniqueIndex({
+        insert: (key) => keys.insertOne({ key }),
+        move: (from, to) => keys.updateOne({ key: from }, { $set: { key: to } }),
+        count: () => keys.countDocuments({}),
+        isConflict: (error) => error instanceof MongoServerError && error.code === 11_000,
+      });
     } finally {
       await database.dropDatabase();
     }
   });
-}
-
-async function checkUniqueIndex(keys: Collection): Promise<void> {
-  await keys.createIndex({ key: 1 }, { unique: true }, undefined);
-  await keys.insertOne({ key: 'first' });
-  await keys.updateOne({ key: 'first' }, { $set: { key: 'second' } });
-  await keys.insertOne({ key: 'first' });
-  await expectConflict('update', () => keys.updateOne({ key: 'second' }, { $set: { key: 'first' } }));
-  await expectConflict('insert', () => keys.insertOne({ key: 'second' }));
-  const count = await keys.countDocuments({});
-  if (count !== 2) throw new Error(`self-test: expected 2 documents, came ${count}`);
-}
-
-async function expectConflict(what: string, write: () => Promise<unknown>): Promise<void> {
-  try {
-    await write();
-  } catch (error) {
-    if (error instanceof MongoServerError && error.code === 11_000) return;
-    throw error;
-  }
-  throw new Error(`self-test: an ${what} that doubles a unique key was accepted`);
 }
 
 async function withClient(

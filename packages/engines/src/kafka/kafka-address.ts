@@ -1,0 +1,33 @@
+import { awaitBroker } from './broker-ready.js';
+import type { KafkaEngine } from './kafka-engine.js';
+
+const ADDRESS_DEADLINE_MS = 15_000;
+
+/** The cluster at `addresses` ("host:port,host:port"); throws when no broker of them serves within the deadline. */
+export async function useKafkaAddress(
+  addresses: string,
+  deadlineMs = ADDRESS_DEADLINE_MS,
+): Promise<KafkaEngine> {
+  const brokers = addresses
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '');
+  const obstacles = await Promise.all(brokers.map((address) => awaitBroker(address, { deadlineMs })));
+  if (!obstacles.includes(undefined)) {
+    throw new Error(
+      `KAFKA_BROKERS=${addresses}: no broker served within ${deadlineMs / 1_000} s (${obstacles.join('; ')}). ` +
+        'Start the cluster, correct the address, or unset KAFKA_BROKERS to use the embedded broker.',
+    );
+  }
+  const notOurs = () => {
+    throw new Error('this Kafka is named by KAFKA_BROKERS: it was not started here, so it is not ended here');
+  };
+  return {
+    kind: 'address',
+    brokers,
+    pid: undefined,
+    stop: () => Promise.resolve(),
+    kill: notOurs,
+    restart: () => Promise.resolve().then(notOurs),
+  };
+}

@@ -1,0 +1,30 @@
+import { withDatabase } from './connection-string.js';
+import type { MongoEngine } from './mongo-engine.js';
+import { awaitMongo } from './mongo-ready.js';
+
+const ADDRESS_DEADLINE_MS = 15_000;
+
+/** The server that `address` (a connection string) names; throws when it does not answer within the deadline. */
+export async function useMongoAddress(
+  address: string,
+  deadlineMs = ADDRESS_DEADLINE_MS,
+): Promise<MongoEngine> {
+  const obstacle = await awaitMongo(address, { deadlineMs });
+  if (obstacle !== undefined) {
+    throw new Error(
+      `MONGODB_URI: no answer within ${deadlineMs / 1_000} s (${obstacle}). ` +
+        'Start the server, correct the address, or unset MONGODB_URI to use the embedded database.',
+    );
+  }
+  const notOurs = () => {
+    throw new Error('this MongoDB is named by MONGODB_URI: it was not started here, so it is not ended here');
+  };
+  return {
+    kind: 'address',
+    uri: (database) => (database === undefined ? address : withDatabase(address, database)),
+    pid: undefined,
+    stop: () => Promise.resolve(),
+    kill: notOurs,
+    restart: () => Promise.resolve().then(notOurs),
+  };
+}

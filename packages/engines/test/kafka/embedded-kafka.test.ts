@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { awaitFreeDataFolder, usesFolder } from '../../src/data-folder.js';
+import { startEmbeddedKafka } from '../../src/kafka/embedded-kafka.js';
+import type { KafkaEngine } from '../../src/kafka/kafka-engine.js';
+import { testKafkaBrokers } from '../../src/test-engines.js';
+import { runProgram } from '../run-program.js';
+import { scratchFolders } from '../scratch-folder.js';
+import { clientOf, consume, makeTopic, produce } from './broker-client.js';
+
+describe('the embedded Kafka', () => {
+  const scratch = scratchFolders();
+  const running: KafkaEngine[] = [];
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((engine) => engine.stop()));
+  });
+
+  async function start(dataDir: string, port?: number, lines: string[] = []): Promise<KafkaEngine> {
+    const log = (line: string) => lines.push(line);
+    const engine = await startEmbeddedKafka({ dataDir, log, ...(port === undefined ? {} : { port }) });
+    running.push(engine);
+    return engine;
+  }
+
+  it('keeps acknowledged records over kill -9, restart on the same address, and a new start', async () => {
+    const dataDir = join(await scratch(), 'dados é');
+    const first = await start(dataDir);
+    const topic = await makeTopic(clientOf(first.brokers));
+    await produce(clientOf(first.brokers), topic, ['one']);
+
+    const brokers = [...first.brokers];
+    first.kill();
+    await first.restart();
+    expect(first.brokers).toEqual(brokers);
+    await produce(clientOf(first.brokers), topic, ['two']);
+    await first.stop();
+    expect(first.pid).toBeUndefined();
+
+    const second = await start(dataDir);
+    await produce(clientOf(second.brokers), topic, ['three']);
+    expect(await consume(clientOf(second.brokers), topic, 3)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('ends when its parent is killed, and its folder can be used at once', async () => {
+    const dataDir = await scratch();
+    const holder = runProgram('hold-engine', ['kafka', dataDir]);
+    const pid = Number(await holder.firstLine);
+    expect(await usesFolder(pid, dataDir)).toBe(true);
+    holder.child.kill('SIGKILL');
+    await start(dataDir);
+    expect(await usesFolder(pid, dataDir)).toBe(false);
+  });
+
+  it('takes another port when the preferred one is in use', async () => {
+    const port = Number(testKafkaBrokers()[0]?.split(':')[1]);
+    const engine = await start(await scratch(), port);
+    expect(engine.brokers).not.toEqual([`127.0.0.1:${port}`]);
+    await expect(makeTopic(clientOf(engine.brokers))).resolves.toBeDefined();
+  });
+
+  it('starts over what crashes leave: a recycled process id, half a copy, half a data folder', async () => {
+    const dataDir = await scratch();
+    await writeFile(join(dataDir, 'engine.pid'), `${process.pid}\n`);
+    await mkdir(join(dataDir, 'data.copying', 'rest'), { recursive: true });
+    await mkdir(join(dataDir, 'data', 'topic-0'), { recursive: true });
+    const lines: string[] = [];
+    await start(dataDir, undefined, lines);
+    expect(existsSync(join(dataDir, 'data.copying'))).toBe(false);
+    expect(lines.join('\n')).toMatch(/data was not a complete Kafka folder .* moved to .*data\.incomplete-/);
+    const aside = (await readdir(dataDir)).find((name) => name.startsWith('data.incomplete-')) ?? '';
+    expect(await readdir(join(dataDir, aside))).toEqual(['topic-0']);
+  });
+
+  it('explains why it does not start: a folder in use, or the last words of the broker', async () => {
+    const dataDir = await scratch();
+    const engine = await start(dataDir);
+    await expect(awaitFreeDataFolder(dataDir, () => undefined, 100)).rejects.toThrow(
+      `${dataDir} is in use by process ${String(engine.pid)}. Stop it, or choose another data folder.`,
+    );
+    await engine.stop();
+    await writeFile(join(dataDir, 'data', 'meta.properties'), 'version=1\ncluster.id=other\nnode.id=7\n');
+    await expect(engine.restart()).rejects.toThrow(
+      /^Apache Kafka did not start \(exit code 1; whole log: .*kafka\.log\):\n.*\n.*Stored node id 7 doesn't match/,
+    );
+  });
+});

@@ -1,0 +1,19 @@
+// Asks for one cached folder; says on standard output whether this process filled it.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cachedFolder } from '../../src/cache/cached-folder.js';
+import { pollUntil } from '../../src/poll.js';
+
+const [name = ''] = process.argv.slice(2);
+const startedAt = Date.now();
+let filled = false;
+const folder = await cachedFolder(
+  name,
+  () => undefined,
+  async (target) => {
+    filled = true;
+    await pollUntil(() => Date.now() - startedAt > 300, { deadlineMs: 1_000 });
+    await writeFile(join(target, 'content'), 'whole');
+  },
+);
+process.stdout.write(`${JSON.stringify({ folder, filled })}\n`);
