@@ -17,12 +17,15 @@ export interface DelayedSourceOptions extends SourceTimings {
   readonly dueAt: (record: KafkaRecord) => number | undefined;
   /** Called when the record is due. Settled means handled; a rejection is called again later. */
   readonly release: (record: KafkaRecord) => Promise<void>;
-  /** Called at once when the rest is `maxHeapWaitMs` or more: write it to the largest tier that is not longer than the rest. */
+  /**
+   * Called when the rest is `maxHeapWaitMs` or more: write it to the largest tier that is not longer than the rest. Also
+   * called for what waits in memory when the source stops, with any rest: then the shortest tier will do.
+   */
   readonly move: (record: KafkaRecord, remainingMs: number) => Promise<void>;
   readonly onFatal?: (error: Error) => void;
   /** A shorter rest is waited in memory (default 5,000). */
   readonly maxHeapWaitMs?: number;
-  /** Records that wait in memory (default 10,000) and their bytes (default 32 MiB); when full the partition pauses. */
+  /** Records that wait in memory (default 50,000) and their bytes (default 64 MiB); when full the partition pauses. */
   readonly maxWaiting?: number;
   readonly maxWaitingBytes?: number;
   /** Milliseconds since 1970 (default `Date.now`). */

@@ -19,6 +19,8 @@ export interface GroupReaderOptions extends Pick<
   readonly makeLane: (assigned: AssignedPartition) => Lane;
   /** Something changed (assignment, fetched records): hand out what there is room for. */
   readonly onWork: () => void;
+  /** Partitions came or went. */
+  readonly onReassigned?: () => void;
 }
 
 const DEFAULTS = { commitIntervalMs: 1_000, startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
@@ -132,6 +134,7 @@ export class GroupReader {
     for (const lane of this.#assigned) if (!kept.has(lane)) lane.unassign();
     this.#assigned = [...kept].sort((a, b) => (a.topic === b.topic ? 0 : a.topic < b.topic ? -1 : 1));
     this.#settled = true;
+    this.#options.onReassigned?.();
     this.#fetcher.kick();
     this.#options.onWork();
   }

@@ -1,0 +1,187 @@
+import { eventually, randomName } from '@webhooks/testkit';
+import {
+  openDelayedSource,
+  openSink,
+  type DelayedSourceOptions,
+  type KafkaRecord,
+  type Sink,
+} from '../src/index.js';
+import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { committed } from './support/committed.js';
+
+const kafka = sharedKafka();
+let sink: Sink;
+beforeAll(async () => {
+  sink = await openSink({ kafka });
+});
+afterAll(async () => {
+  await sink.close();
+  await closeAll();
+});
+
+const LOG_APPEND_TIME = { 'message.timestamp.type': 'LogAppendTime' };
+const tierTopic = (partitions = 1) => newTopic(kafka, partitions, LOG_APPEND_TIME);
+
+function wait(topic: string, key: string, due: number): Promise<void> {
+  return sink.send({ topic, key, value: `value of ${key}`, headers: { 'due-at': `${due}` } });
+}
+
+const dueAt = (record: KafkaRecord): number | undefined => {
+  const header = record.headers['due-at'];
+  return header === undefined ? undefined : Number(header.toString());
+};
+
+interface Released {
+  readonly key: string;
+  readonly lateMs: number;
+}
+
+async function open(options: Pick<DelayedSourceOptions, 'tiers'> & Partial<DelayedSourceOptions>) {
+  const released: Released[] = [];
+  const moved: { key: string; remainingMs: number }[] = [];
+  const source = await openDelayedSource({
+    kafka,
+    groupId: randomName('group'),
+    window: { maxInFlight: 100, maxInFlightBytes: 1_000_000 },
+    dueAt,
+    release: (record) => {
+      released.push({ key: String(record.key), lateMs: Date.now() - (dueAt(record) ?? 0) });
+      return Promise.resolve();
+    },
+    move: (record, remainingMs) => {
+      moved.push({ key: String(record.key), remainingMs });
+      return Promise.resolve();
+    },
+    ...options,
+  });
+  return { source, released, moved };
+}
+
+describe('delayed source', () => {
+  it('releases a record when it is due: not before, and hardly after', async () => {
+    const topic = await tierTopic(2);
+    const { source, released, moved } = await open({ tiers: [{ topic, delayMs: 300 }] });
+    const now = Date.now();
+    await Promise.all(Array.from({ length: 60 }, (_, n) => wait(topic, `key-${n}`, now + 400 + n * 10)));
+    await eventually(() => released.length === 60);
+    expect(Math.min(...released.map(({ lateMs }) => lateMs))).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...released.map(({ lateMs }) => lateMs))).toBeLessThan(300);
+    expect(moved).toEqual([]);
+    expect(source.health()).toMatchObject({ waiting: 0, inFlight: 0 });
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('does not look before the tier’s delay, and releases at once what was due meanwhile or cannot be read', async () => {
+    const topic = await tierTopic();
+    const begin = Date.now();
+    const { source, released } = await open({ tiers: [{ topic, delayMs: 500 }] });
+    await wait(topic, 'due long ago', begin - 1_000);
+    await sink.send({ topic, key: 'without due-at', value: 'x' });
+    await eventually(() => released.length === 2);
+    expect(Date.now() - begin).toBeGreaterThanOrEqual(500);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('gives a longer rest back to the caller, with what remains', async () => {
+    const topic = await tierTopic();
+    const { source, moved, released } = await open({
+      tiers: [{ topic, delayMs: 100 }],
+      maxHeapWaitMs: 1_000,
+    });
+    await wait(topic, 'far', Date.now() + 60_000);
+    await eventually(() => moved.length === 1);
+    expect(moved[0]?.remainingMs).toBeGreaterThan(58_000);
+    expect(moved[0]?.remainingMs).toBeLessThan(60_000);
+    expect(released).toEqual([]);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('a tier that waits holds up no other tier, and commits what it has released', async () => {
+    const [slow, fast] = [await tierTopic(), await tierTopic()];
+    const groupId = randomName('group');
+    const tiers = [
+      { topic: slow, delayMs: 3_600_000 },
+      { topic: fast, delayMs: 50 },
+    ];
+    await wait(slow, 'slow', Date.now() + 3_600_000);
+    const { source, released } = await open({ groupId, tiers });
+    for (let n = 0; n < 5; n += 1) {
+      await wait(fast, `fast-${n}`, Date.now() + 60);
+      await eventually(() => released.length === n + 1);
+    }
+    await eventually(async () => (await committed(kafka, groupId, fast)).get(0) === 5);
+    expect((await committed(kafka, groupId, slow)).get(0)).toBeLessThanOrEqual(0);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('holds little of a large backlog in memory, reads it only when its time has come, and loses none', async () => {
+    const topic = await tierTopic(4);
+    const value = Buffer.alloc(500, 'x');
+    for (let batch = 0; batch < 20; batch += 1) {
+      await sink.sendMany(Array.from({ length: 2_000 }, (_, n) => ({ topic, key: `${batch}-${n}`, value })));
+    }
+    let ahead = 0;
+    const { source, released } = await open({
+      tiers: [{ topic, delayMs: 3_600_000 }],
+      now: () => Date.now() + ahead,
+    });
+    await eventually(() => source.health().lag === 40_000);
+    expect(source.health()).toMatchObject({ waiting: 0, inFlight: 0 });
+    expect(released).toEqual([]);
+    ahead = 3_700_000;
+    source.resume(); // looks at the clock again
+    await eventually(() => released.length === 40_000, { timeoutMs: 20_000 });
+    await eventually(() => source.health().lag === 0);
+    expect(new Set(released.map(({ key }) => key)).size).toBe(40_000);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('pauses when its memory is full: late, never lost', async () => {
+    const topic = await tierTopic();
+    const now = Date.now();
+    await Promise.all(Array.from({ length: 50 }, (_, n) => wait(topic, `key-${n}`, now + 700)));
+    const { source, released } = await open({ tiers: [{ topic, delayMs: 10 }], maxWaiting: 10 });
+    await eventually(() => source.health().waiting === 10);
+    await eventually(() => released.length === 50);
+    expect(Math.min(...released.map(({ lateMs }) => lateMs))).toBeGreaterThanOrEqual(0);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('gives back what waits in memory when it stops, and the next one repeats nothing', async () => {
+    const topic = await tierTopic();
+    const groupId = randomName('group');
+    const tiers = [{ topic, delayMs: 10 }];
+    const one = await open({ groupId, tiers });
+    const now = Date.now();
+    await wait(topic, 'far', now + 4_000);
+    await wait(topic, 'soon', now + 900);
+    await wait(topic, 'due', now);
+    await eventually(() => one.released.length === 1 && one.source.health().waiting === 2);
+    const report = await one.source.stop({ deadlineMs: 5_000 });
+    expect(report).toEqual({ drained: true, committed: true, unfinished: 0 });
+    expect(one.moved.map(({ key }) => key)).toEqual(['far']);
+    expect(one.released.map(({ key }) => key)).toEqual(['due', 'soon']);
+    const two = await open({ groupId, tiers });
+    await wait(topic, 'later', Date.now());
+    await eventually(() => two.released.length === 1);
+    expect(two.released.map(({ key }) => key)).toEqual(['later']);
+    await two.source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('calls again when a release or a move was not handled', async () => {
+    const topic = await tierTopic();
+    let releases = 0;
+    let moves = 0;
+    const { source } = await open({
+      tiers: [{ topic, delayMs: 10 }],
+      maxHeapWaitMs: 100,
+      release: () => ((releases += 1) < 3 ? Promise.reject(new Error('not yet')) : Promise.resolve()),
+      move: () => ((moves += 1) < 2 ? Promise.reject(new Error('not yet')) : Promise.resolve()),
+    });
+    await wait(topic, 'due', Date.now());
+    await wait(topic, 'far', Date.now() + 60_000);
+    await eventually(() => releases === 3 && moves === 2);
+    await eventually(() => source.health().lag === 0);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+});
