@@ -1,0 +1,198 @@
+import { createClient, ProblemError } from '@webhooks/client';
+import type { Client } from '@webhooks/client';
+import type { DevelopmentClient } from '@webhooks/engines';
+import { buildEvent, eventually } from '@webhooks/testkit';
+import { readEvents } from './read-topic.js';
+import type { SeenRecord } from './read-topic.js';
+import { CLIENTS, startIngest } from './start-ingest.js';
+import type { RunningIngest } from './start-ingest.js';
+
+let ingest: RunningIngest;
+let topic: Awaited<ReturnType<typeof readEvents>>;
+
+const clientOf = ({ clientId, clientSecret }: DevelopmentClient): Client =>
+  createClient({
+    baseUrl: ingest.url,
+    maxRetries: 0,
+    credentials: { tokenEndpoint: ingest.tokenEndpoint, clientId, clientSecret },
+  });
+
+beforeAll(async () => {
+  ingest = await startIngest();
+  topic = await readEvents();
+});
+afterAll(async () => {
+  await topic.close();
+  await ingest.stop();
+});
+
+const onTopic = (id: string): Promise<SeenRecord> =>
+  eventually(
+    () => {
+      const found = topic.seen.find(({ headers }) => headers['ce_id'] === id);
+      if (!found) throw new Error(`${id} is not on the topic`);
+      return found;
+    },
+    { timeoutMs: 15_000, message: `waiting for ${id}` },
+  );
+
+async function post(
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  client: DevelopmentClient = CLIENTS.acme,
+): Promise<Response> {
+  const token = await clientOf(client).token();
+  return fetch(`${ingest.url}/integration/v1/events`, {
+    method: 'POST',
+    body: new Uint8Array(Buffer.from(body)),
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+  });
+}
+
+const problemOf = async (work: Promise<unknown>): Promise<ProblemError['problem']> => {
+  const fault: unknown = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (fault instanceof ProblemError) return fault.problem;
+  throw new Error('expected a problem', { cause: fault });
+};
+
+describe('one event', () => {
+  it('is on the topic with its key, its headers and only the listed fields when 202 is answered', async () => {
+    const event = buildEvent({ tenantId: 'acme', eventType: 'PIX_STATIC' });
+    const withName = JSON.stringify({ ...event, data: { ...event.data, payerName: 'Maria' } });
+    const answer = await post(withName);
+    expect([answer.status, await answer.json()]).toEqual([202, { id: event.id, status: 'accepted' }]);
+    const record = await onTopic(event.id);
+    expect(record.key).toBe(event.data.endToEndId);
+    expect(JSON.parse(record.value)).toEqual(event);
+    expect(record.headers).toMatchObject({
+      ce_specversion: '1.0',
+      ce_type: 'PIX_STATIC',
+      ce_source: '/webhooks/ingest',
+      ce_time: event.occurredAt,
+    });
+  });
+
+  it('gets the same derived id for the same fact, and the tenant of the token', async () => {
+    const { eventType, occurredAt, data } = buildEvent({ eventType: 'PIX_OUT' });
+    const fact = { eventType, occurredAt, data } as Parameters<Client['postEvent']>[0];
+    const [first, second] = [
+      await clientOf(CLIENTS.acme).postEvent(fact),
+      await clientOf(CLIENTS.acme).postEvent(fact),
+    ];
+    expect(first).toMatch(/^evt_[a-z2-7]{52}$/);
+    expect(second).toBe(first);
+    expect(JSON.parse((await onTopic(first)).value)).toMatchObject({ tenantId: 'acme' });
+  });
+
+  it('for another tenant is refused, unless the token may write for any', async () => {
+    const event = buildEvent({ tenantId: 'globex' });
+    expect(await problemOf(clientOf(CLIENTS.acme).postEvent(event))).toMatchObject({
+      status: 403,
+      code: 'forbidden-tenant',
+    });
+    expect(await clientOf(CLIENTS.payments).postEvent(event)).toBe(event.id);
+  });
+
+  it('that is wrong is told where, as 422', async () => {
+    const event = buildEvent({ tenantId: 'acme' });
+    const problem = await problemOf(
+      clientOf(CLIENTS.acme).postEvent({ ...event, data: { ...event.data, amount: '1' } } as typeof event),
+    );
+    expect(problem).toMatchObject({
+      status: 422,
+      code: 'invalid-request',
+      violations: [{ property: 'data.amount' }],
+    });
+  });
+});
+
+describe('several events', () => {
+  it('as an array have a result each, and the good ones arrive', async () => {
+    const [good, foreign] = [buildEvent({ tenantId: 'acme' }), buildEvent({ tenantId: 'globex' })];
+    const results = await clientOf(CLIENTS.acme).postEvents([good, { ...good, id: 'a.b' }, foreign]);
+    expect(results).toMatchObject([
+      { index: 0, id: good.id, status: 'accepted' },
+      { index: 1, id: 'a.b', status: 'invalid', violations: [{ property: 'id' }] },
+      { index: 2, id: foreign.id, status: 'forbidden-tenant' },
+    ]);
+    await onTopic(good.id);
+  });
+
+  it('as NDJSON may have empty lines, CRLF and a line that is no JSON', async () => {
+    const [first, second] = [buildEvent({ tenantId: 'acme' }), buildEvent({ tenantId: 'acme' })];
+    const results = await clientOf(CLIENTS.acme).postEventLines(
+      `${JSON.stringify(first)}\r\n\n{"a":1,"a":1}\n${JSON.stringify(second)}`,
+    );
+    expect(results.map(({ index, status }) => [index, status])).toEqual([
+      [0, 'accepted'],
+      [1, 'invalid'],
+      [2, 'accepted'],
+    ]);
+    await onTopic(second.id);
+  });
+
+  it.each([
+    ['invalid', (event: object) => ({ ...event, eventType: 'X' }), 422],
+    ['of another tenant', (event: object) => ({ ...event, tenantId: 'globex' }), 403],
+  ])('that are all %s are a problem with the same list', async (_, change, status) => {
+    const response = await post(JSON.stringify([change(buildEvent({ tenantId: 'acme' }))]));
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ status, results: [{ index: 0 }] });
+  });
+
+  it('of 1,000 are taken, of 1,001 not', async () => {
+    const lines = Array.from({ length: 1_001 }, () =>
+      JSON.stringify(buildEvent({ tenantId: 'acme', eventType: 'PIX_STATIC' })),
+    );
+    const ndjson = { 'content-type': 'application/x-ndjson' };
+    expect((await post(lines.slice(1).join('\n'), ndjson)).status).toBe(202);
+    expect((await post(lines.join('\n'), ndjson)).status).toBe(422);
+  });
+});
+
+describe('a body that cannot be used', () => {
+  it.each<[string, string | Buffer, Record<string, string>]>([
+    ['is no JSON', '{', {}],
+    ['is empty', '', {}],
+    ['is an empty array', '[]', {}],
+    ['is an empty NDJSON', '\n\n', { 'content-type': 'application/x-ndjson' }],
+    ['repeats a name', '{"id":"a","id":"b"}', {}],
+    ['is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), {}],
+    ['is text', 'x', { 'content-type': 'text/plain' }],
+    ['is a form', 'a=1', { 'content-type': 'application/x-www-form-urlencoded' }],
+    ['is compressed', 'x', { 'content-encoding': 'gzip' }],
+    ['is larger than 1 MiB', `"${'x'.repeat(1_048_576)}"`, {}],
+    ['is a number', '42', {}],
+    ['is nested too deep', '['.repeat(40) + ']'.repeat(40), {}],
+  ])('%s: 422', async (_, body, headers) => {
+    const response = await post(body, headers);
+    expect(response.status).toBe(422);
+    expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
+    expect(await response.json()).toMatchObject({
+      code: 'invalid-request',
+      instance: '/integration/v1/events',
+    });
+  });
+});
+
+describe('who may post', () => {
+  it('nobody without a token', async () => {
+    const response = await fetch(`${ingest.url}/integration/v1/events`, { method: 'POST', body: '{' });
+    expect(response.status).toBe(401);
+    expect(response.headers.get('www-authenticate')).toContain('Bearer');
+  });
+
+  it('not with another scope, whatever the body', async () => {
+    const response = await post('{', {}, CLIENTS.reader);
+    expect(response.status).toBe(403);
+    expect(response.headers.get('www-authenticate')).toContain('insufficient_scope');
+  });
+
+  it('only by POST', async () => {
+    const response = await fetch(`${ingest.url}/integration/v1/events`);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
