@@ -1,1 +1,5 @@
-export {};
+import { runService } from '@webhooks/runtime';
+import { composeConfigApi } from './compose.js';
+import { readConfigApiConfig } from './config.js';
+
+await runService({ name: 'config-api', readConfig: readConfigApiConfig, compose: composeConfigApi });

@@ -1,0 +1,64 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { databaseUnavailable } from './configuration-store.js';
+import type { ReplaceResult } from './configuration-store.js';
+import type { Configuration } from './configuration.js';
+
+/** A configuration before and after a request; the same object twice when the request changed nothing. */
+export interface Change {
+  readonly before: Configuration | undefined;
+  readonly after: Configuration;
+}
+
+export interface ChangePorts {
+  readonly replace: (before: Configuration, after: Configuration) => Promise<ReplaceResult>;
+  readonly confirm: (configuration: Configuration) => Promise<boolean>;
+}
+
+/** What to change, and of what. */
+export interface Plan {
+  /** The configuration as it is now; throws what the caller is to be told when there is none. */
+  readonly find: () => Promise<Configuration>;
+  /** The next revision, or the same object when nothing is to change. */
+  readonly change: (current: Configuration) => Configuration;
+  /** The route of the next revision belongs to another configuration. */
+  readonly onTaken: (next: Configuration) => Promise<never>;
+}
+
+/** Each round one of the contenders wins, and those of one process take turns: more rounds than replicas and some. */
+const MAX_ROUNDS = 20;
+
+/** A pause that grows to some 50 ms and is never the same for two contenders. */
+export const pauseBefore = (round: number): Promise<void> =>
+  wait(Math.random() * Math.min(5 * round, 50), undefined);
+
+async function apply(
+  before: Configuration,
+  after: Configuration,
+  ports: ChangePorts,
+): Promise<ReplaceResult> {
+  if (after !== before) return ports.replace(before, after);
+  return (await ports.confirm(before)) ? 'replaced' : 'stale';
+}
+
+/**
+ * Reads, changes and writes a configuration as if nobody else did (compare-and-set by `revision`); starts again when it
+ * was changed in between, at most 20 times.
+ */
+export async function changeConfiguration(plan: Plan, ports: ChangePorts): Promise<Change> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    if (round > 0) await pauseBefore(round);
+    const before = await plan.find();
+    const after = plan.change(before);
+    switch (await apply(before, after, ports)) {
+      case 'replaced':
+        return { before, after };
+      case 'taken':
+        return plan.onTaken(after);
+      case 'stale':
+        continue;
+    }
+  }
+  throw databaseUnavailable(
+    new Error(`the configuration was changed by others ${MAX_ROUNDS} times in a row`),
+  );
+}

@@ -1,0 +1,98 @@
+import { TOPIC_TABLE, configurationKey, sealSecret } from '@webhooks/contracts';
+import { serveApi } from '@webhooks/http-api';
+import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
+import type { Kafka } from '@webhooks/kafka';
+import { generateSecret } from '@webhooks/outbound';
+import { Counter } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import { createAudit } from './audit.js';
+import type { ConfigApiConfig } from './config.js';
+import { databaseUnavailable, storeWithin } from './configuration-store.js';
+import { openDatabase } from './database.js';
+import type { Database } from './database.js';
+import { DATABASE_MS, createOperations } from './operations.js';
+import { createPublish } from './publish-configuration.js';
+import type { PublishConfiguration } from './publish-configuration.js';
+import { repeat } from './repeat.js';
+import { sweepUnpublished } from './sweep-unpublished.js';
+import { createTurns } from './take-turns.js';
+import { readWebhookInput } from './webhook-input.js';
+
+const PUBLISH_MS = 2_000;
+const NOTE_MS = 1_000;
+const SWEEP_EVERY_MS = 1_000;
+const SWEEP_STORE_MS = 10_000;
+const now = (): Date => new Date();
+
+/** Kafka may be away at the start: the topics are made when it comes. */
+function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: ServiceScope): void {
+  let done = false;
+  const creating = repeat({
+    name: 'creating the topics',
+    everyMs: 1_000,
+    log: scope.log,
+    work: async () => {
+      if (done) return;
+      await prepareTopics(kafka, config.kafka, TOPIC_TABLE);
+      done = true;
+    },
+  });
+  scope.onClose('topic creation', () => creating.stop());
+}
+
+async function openPublisher(
+  kafka: Kafka,
+  database: Database,
+  scope: ServiceScope,
+): Promise<PublishConfiguration> {
+  const sink = await openSink({ kafka });
+  scope.onClose('configuration sink', () => sink.close());
+  return createPublish({
+    sink,
+    timeoutMs: PUBLISH_MS,
+    markPublished: (configuration) => storeWithin(database, NOTE_MS).markPublished(configuration),
+    log: scope.log,
+    published: new Counter({
+      name: 'config_api_publications_total',
+      help: 'Configurations given to Kafka, by whether Kafka acknowledged them in time',
+      labelNames: ['result'],
+      registers: [scope.registry],
+    }),
+  });
+}
+
+function startSweep(database: Database, publish: PublishConfiguration, scope: ServiceScope): void {
+  const sweeping = repeat({
+    name: 'publishing what was left unpublished',
+    everyMs: SWEEP_EVERY_MS,
+    log: scope.log,
+    work: async () => {
+      const store = storeWithin(database, SWEEP_STORE_MS);
+      const count = await sweepUnpublished({ unpublished: store.unpublished, publish, now });
+      if (count > 0) scope.log.info('published what was left unpublished', { count });
+    },
+  });
+  scope.onClose('sweep', () => sweeping.stop());
+}
+
+export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {
+  const kafka = connectKafka(config.kafka, scope);
+  createTopicsSometime(kafka, config, scope);
+  const database = await openDatabase(config.mongodbUri, scope);
+  const publish = await openPublisher(kafka, database, scope);
+  startSweep(database, publish, scope);
+  const operations = createOperations({
+    readInput: (request) => readWebhookInput(request, config.urlPolicy),
+    storeFor: (ms) => storeWithin(database, ms),
+    takeTurns: createTurns(DATABASE_MS, databaseUnavailable),
+    publish,
+    audit: createAudit(scope.log),
+    newRef: uuidv7,
+    newSecret: generateSecret,
+    seal: (secret, { tenantId, ref }) => sealSecret(config.keyring, secret, configurationKey(tenantId, ref)),
+    now,
+    maxWebhooks: config.maxWebhooksPerTenant,
+  });
+  await serveApi(config.api, operations, scope);
+}

@@ -1,0 +1,147 @@
+import { configurationKey } from '@webhooks/contracts';
+import { AppError } from '@webhooks/http-api';
+import { withDeadline } from '@webhooks/runtime';
+import { mongo } from 'mongoose';
+import { idOf, toConfiguration, toRow } from './configuration-model.js';
+import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
+import { routeKeyOf } from './configuration.js';
+import type { Configuration, Route } from './configuration.js';
+import type { Database } from './database.js';
+import type { ListQuery } from './list-query.js';
+
+const DUPLICATE_KEY = 11_000;
+
+export const databaseUnavailable = (cause?: unknown): AppError =>
+  new AppError('database-unavailable', 'the database is not available; try again', {
+    headers: { 'retry-after': '1' },
+    cause,
+  });
+
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
+
+/** `taken`: another document has the ref, the route or the place. */
+export type InsertResult = 'inserted' | 'taken';
+/** `stale`: the document has another revision by now. */
+export type ReplaceResult = 'replaced' | 'stale' | 'taken';
+
+type Statement<T> = (model: ConfigurationModel) => Promise<T>;
+type Ask = <T>(statement: Statement<T>) => Promise<T>;
+
+/** Runs statements until the deadline; whatever the database cannot do in time becomes `database-unavailable`. */
+function createAsk(database: Database, end: number): Ask {
+  return async (statement) => {
+    const model = database.model();
+    const leftMs = end - performance.now();
+    if (!model || leftMs <= 0) throw databaseUnavailable();
+    try {
+      return await withDeadline(statement(model), leftMs, 'the database');
+    } catch (error) {
+      throw isDuplicate(error) ? error : databaseUnavailable(error);
+    }
+  };
+}
+
+type Filter = Readonly<Record<string, unknown>>;
+
+function readsOf(ask: Ask) {
+  const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
+    const row = await ask((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
+    return row ? toConfiguration(row) : undefined;
+  };
+  const find = async (filter: Filter, sort: Record<string, 1>, limit: number): Promise<Configuration[]> => {
+    const rows = await ask((model) =>
+      model.find(filter).sort(sort).limit(limit).lean<ConfigurationRow[]>().exec(),
+    );
+    return rows.map(toConfiguration);
+  };
+  return {
+    findByKey: (key: string) => findOne({ _id: key }),
+    findByRef: (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) }),
+    findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
+    /** Those of one application (or of none) for one event type, whatever their URL. */
+    findByType: (tenantId: string, { applicationId, eventType }: Route, limit: number) =>
+      find(
+        { tenantId, applicationId: applicationId ?? { $exists: false }, eventType },
+        { position: 1 },
+        limit,
+      ),
+    /** The oldest first. */
+    list: (tenantId: string, { filter, after, limit }: ListQuery) =>
+      find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit),
+    /** How many configurations a tenant has: none is ever removed, so the last place is their number. */
+    async lastPosition(tenantId: string): Promise<number> {
+      const row = await ask((model) =>
+        model.findOne({ tenantId }, { position: 1 }).sort({ position: -1 }).lean<ConfigurationRow>().exec(),
+      );
+      return row?.position ?? 0;
+    },
+    /** What was changed before `changedBefore` and Kafka is not known to have. */
+    unpublished: (changedBefore: Date, limit: number) =>
+      find({ unpublished: true, updatedAt: { $lt: changedBefore } }, { _id: 1 }, limit),
+    /** All configurations, in pages by their key. */
+    page: (afterKey: string, limit: number) => find({ _id: { $gt: afterKey } }, { _id: 1 }, limit),
+  };
+}
+
+/** Names a document in the revision that was read: a write does nothing when it has another one by now. */
+const asRead = (configuration: Configuration) => ({
+  _id: idOf(configuration),
+  revision: configuration.revision,
+});
+
+function writesOf(ask: Ask) {
+  const write = async <T>(statement: Statement<T>): Promise<T | 'taken'> => {
+    try {
+      return await ask(statement);
+    } catch (error) {
+      if (isDuplicate(error)) return 'taken';
+      throw error;
+    }
+  };
+  return {
+    async insert(configuration: Configuration): Promise<InsertResult> {
+      const result = await write((model) => model.insertOne(toRow(configuration)));
+      return result === 'taken' ? 'taken' : 'inserted';
+    },
+
+    /** Puts `after` in the place of `before`. */
+    async replace(before: Configuration, after: Configuration): Promise<ReplaceResult> {
+      const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
+      if (result === 'taken') return 'taken';
+      return result.matchedCount === 1 ? 'replaced' : 'stale';
+    },
+
+    /**
+     * Changes nothing, and makes sure that what was read is as durable as a write of one's own: a majority write waits
+     * until everything before it is on a majority. False when the document has another revision by now.
+     */
+    async confirm(configuration: Configuration): Promise<boolean> {
+      const { revision } = configuration;
+      const result = await ask((model) =>
+        model.updateOne(asRead(configuration), { $set: { revision } }).exec(),
+      );
+      return result.matchedCount === 1;
+    },
+
+    /** Notes that Kafka has this revision; a lost note costs one more publication. */
+    async markPublished(configuration: Configuration): Promise<void> {
+      const change = {
+        $set: { publishedRevision: configuration.revision },
+        $unset: { unpublished: 1 },
+      } as const;
+      await ask((model) => model.updateOne(asRead(configuration), change, { writeConcern: { w: 1 } }).exec());
+    },
+  };
+}
+
+export type ConfigurationStore = ReturnType<typeof storeWithin>;
+
+/**
+ * The configurations in MongoDB, for work that must be done within `ms` from now, all statements together. Every write
+ * is one atomic change of one document. Throws `database-unavailable` for whatever the database cannot do in time.
+ */
+export function storeWithin(database: Database, ms: number) {
+  const ask = createAsk(database, performance.now() + ms);
+  return { ...readsOf(ask), ...writesOf(ask) };
+}

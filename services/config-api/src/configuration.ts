@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto';
+import type { ConfigurationRecord, EventType } from '@webhooks/contracts';
+
+export interface StoredSecret {
+  /** Encrypted; see `sealSecret`. */
+  readonly sealed: string;
+  /** Set on the previous secret of a rotation. */
+  readonly expiresAt?: Date;
+}
+
+/** What a caller may choose of a configuration, its URL already checked. */
+export interface Route {
+  readonly eventType: EventType;
+  /** As it was typed. */
+  readonly endpointUrl: string;
+  /** Two spellings of one endpoint are equal here. */
+  readonly normalizedUrl: string;
+  readonly applicationId?: string;
+}
+
+/** A webhook configuration as it is stored; `(tenantId, ref)` is its name. */
+export interface Configuration extends Route {
+  readonly tenantId: string;
+  readonly ref: string;
+  /** Place among the tenant's configurations in the order of their registration, from 1, without gaps. */
+  readonly position: number;
+  /** Rises with each change, from 1. */
+  readonly revision: number;
+  /** A revision that Kafka is known to have; it may have a later one. */
+  readonly publishedRevision: number;
+  readonly enabled: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** The newest first, at most two. */
+  readonly secrets: readonly StoredSecret[];
+}
+
+export interface WebhookView {
+  readonly ref: string;
+  readonly eventType: EventType;
+  readonly endpointUrl: string;
+  readonly applicationId?: string;
+  readonly enabled: boolean;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The fields of spec §2.2 and `ref`. */
+export const toListed = (configuration: Configuration): Omit<WebhookView, 'createdAt' | 'updatedAt'> => ({
+  ref: configuration.ref,
+  eventType: configuration.eventType,
+  endpointUrl: configuration.endpointUrl,
+  ...(configuration.applicationId === undefined ? {} : { applicationId: configuration.applicationId }),
+  enabled: configuration.enabled,
+});
+
+/** What callers see of a configuration. */
+export const toView = (configuration: Configuration): WebhookView => ({
+  ...toListed(configuration),
+  createdAt: configuration.createdAt.toISOString(),
+  updatedAt: configuration.updatedAt.toISOString(),
+});
+
+/** The configuration as the compacted topic has it. */
+export const toRecord = (configuration: Configuration): ConfigurationRecord => ({
+  v: 1,
+  tenantId: configuration.tenantId,
+  revision: configuration.revision,
+  ...toView(configuration),
+  ...(configuration.secrets.length === 0
+    ? {}
+    : {
+        secrets: configuration.secrets.map(({ sealed, expiresAt }) => ({
+          sealed,
+          ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
+        })),
+      }),
+});
+
+/**
+ * One word for (tenant, application or none, event type, normalised URL), unique among all configurations: two rows
+ * with the same word would tell one endpoint twice of one event.
+ */
+export const routeKeyOf = (tenantId: string, route: Route): string =>
+  hash(
+    'sha256',
+    JSON.stringify([tenantId, route.applicationId ?? null, route.eventType, route.normalizedUrl]),
+    'base64url',
+  );
+
+/** A fingerprint for the audit trail: tells whether two states are the same without showing either. */
+export const fingerprintOf = (configuration: Configuration): string =>
+  hash('sha256', JSON.stringify(toRecord(configuration)), 'hex');
+
+/** The next revision of a configuration. */
+export const revise = (
+  configuration: Configuration,
+  change: Partial<Configuration>,
+  now: Date,
+): Configuration => ({ ...configuration, ...change, revision: configuration.revision + 1, updatedAt: now });

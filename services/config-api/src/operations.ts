@@ -1,0 +1,147 @@
+import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import type { Audit, AuditedAction } from './audit.js';
+import type { Change } from './change-configuration.js';
+import type { ConfigurationStore } from './configuration-store.js';
+import { toView } from './configuration.js';
+import type { Configuration } from './configuration.js';
+import { getWebhook } from './get-webhook.js';
+import { readListQuery } from './list-query.js';
+import { listWebhooks } from './list-webhooks.js';
+import type { PublishConfiguration } from './publish-configuration.js';
+import { registerWebhook } from './register-webhook.js';
+import { removeSecret } from './remove-secret.js';
+import { rotateSecret } from './rotate-secret.js';
+import type { TakeTurns } from './take-turns.js';
+import { updateWebhook } from './update-webhook.js';
+import type { WebhookInput } from './webhook-input.js';
+
+export interface OperationParts {
+  readonly readInput: (request: ApiRequest) => WebhookInput;
+  /** The store, for all that one request asks of it within so many milliseconds. */
+  readonly storeFor: (ms: number) => ConfigurationStore;
+  readonly takeTurns: TakeTurns;
+  readonly publish: PublishConfiguration;
+  readonly audit: Audit;
+  readonly newRef: () => string;
+  readonly newSecret: () => string;
+  readonly seal: (secret: string, configuration: Configuration) => string;
+  readonly now: () => Date;
+  readonly maxWebhooks: number;
+}
+
+const COLLECTION = '/integration/v1/webhooks';
+const ONE = `${COLLECTION}/:ref`;
+const MAX_BODY_BYTES = 16_384;
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+export const DATABASE_MS = 4_000;
+
+/** Writes of one tenant take turns in this process; see `createTurns` for how long. */
+const inTurn = <C extends Change>(
+  { identity }: ApiRequest,
+  parts: OperationParts,
+  work: (ports: OperationParts & ConfigurationStore) => Promise<C>,
+): Promise<C> => {
+  const ports = { ...parts, ...parts.storeFor(DATABASE_MS) };
+  return parts.takeTurns(identity.tenantId, () => work(ports));
+};
+
+/** Makes a change known: tells the audit trail, then Kafka. True when the change is in force a second from now. */
+async function tell(
+  action: AuditedAction,
+  request: ApiRequest,
+  change: Change,
+  { audit, publish }: OperationParts,
+): Promise<boolean> {
+  audit(action, request, change);
+  const { after } = change;
+  return after.publishedRevision >= after.revision || (await publish(after));
+}
+
+/** An extension field: the change is durable, but not in force yet. */
+const unlessPublished = (published: boolean): { published?: false } =>
+  published ? {} : { published: false };
+
+type Handler = (request: ApiRequest) => Promise<ApiReply>;
+
+const changed = async (
+  action: AuditedAction,
+  request: ApiRequest,
+  change: Change,
+  parts: OperationParts,
+): Promise<ApiReply> => {
+  const published = await tell(action, request, change, parts);
+  return { status: 200, body: { ...toView(change.after), ...unlessPublished(published) } };
+};
+
+function collectionHandlers(parts: OperationParts): Record<'register' | 'update' | 'list', Handler> {
+  return {
+    register: async (request) => {
+      const input = parts.readInput(request);
+      const change = await inTurn(request, parts, (ports) =>
+        registerWebhook(request.identity.tenantId, input, ports),
+      );
+      return changed('register', request, change, parts);
+    },
+    update: async (request) => {
+      const input = parts.readInput(request);
+      const change = await inTurn(request, parts, (ports) =>
+        updateWebhook(request.identity.tenantId, input, ports),
+      );
+      return changed('update', request, change, parts);
+    },
+    list: async ({ identity, query }) => {
+      const wanted = readListQuery(query);
+      const { list } = parts.storeFor(DATABASE_MS);
+      return { status: 200, body: await listWebhooks(identity.tenantId, wanted, list) };
+    },
+  };
+}
+
+const refOf = ({ params }: ApiRequest): string => params['ref'] ?? '';
+
+function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove', Handler> {
+  return {
+    get: async (request) => {
+      const { findByRef } = parts.storeFor(DATABASE_MS);
+      return {
+        status: 200,
+        body: toView(await getWebhook(request.identity.tenantId, refOf(request), findByRef)),
+      };
+    },
+    rotate: async (request) => {
+      const rotation = await inTurn(request, parts, (ports) =>
+        rotateSecret(request.identity.tenantId, refOf(request), ports),
+      );
+      const published = await tell('rotate-secret', request, rotation, parts);
+      const until = rotation.after.secrets[1]?.expiresAt?.toISOString();
+      const previous = until === undefined ? {} : { previousValidUntil: until };
+      const { after, secret } = rotation;
+      return { status: 200, body: { ref: after.ref, secret, ...previous, ...unlessPublished(published) } };
+    },
+    remove: async (request) => {
+      const change = await inTurn(request, parts, (ports) =>
+        removeSecret(request.identity.tenantId, refOf(request), ports),
+      );
+      // 202: done as far as the database goes, not in force yet.
+      return { status: (await tell('remove-secret', request, change, parts)) ? 204 : 202 };
+    },
+  };
+}
+
+const READ = ['webhook.read'] as const;
+const WRITE = ['webhook.write'] as const;
+
+/** Every operation of this service; `openapi.yaml` describes the same set. */
+export function createOperations(parts: OperationParts): readonly Operation[] {
+  const { register, update, list } = collectionHandlers(parts);
+  const { get, rotate, remove } = oneHandlers(parts);
+  const body = { path: COLLECTION, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
+  return [
+    { method: 'GET', path: COLLECTION, scopes: READ, handle: list },
+    { method: 'POST', ...body, handle: register },
+    { method: 'PUT', ...body, handle: update },
+    { method: 'GET', path: ONE, scopes: READ, handle: get },
+    { method: 'POST', path: `${ONE}/secret`, scopes: WRITE, handle: rotate },
+    { method: 'DELETE', path: `${ONE}/secret`, scopes: WRITE, handle: remove },
+  ];
+}

@@ -1,0 +1,99 @@
+import { AppError } from '@webhooks/http-api';
+import { pauseBefore } from './change-configuration.js';
+import type { Change } from './change-configuration.js';
+import { databaseUnavailable } from './configuration-store.js';
+import type { InsertResult } from './configuration-store.js';
+import type { Configuration, Route } from './configuration.js';
+import { agrees } from './webhook-input.js';
+import type { WebhookInput } from './webhook-input.js';
+
+export interface RegisterPorts {
+  readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
+  readonly findByRoute: (tenantId: string, route: Route) => Promise<Configuration | undefined>;
+  readonly lastPosition: (tenantId: string) => Promise<number>;
+  readonly insert: (configuration: Configuration) => Promise<InsertResult>;
+  readonly confirm: (configuration: Configuration) => Promise<boolean>;
+  readonly newRef: () => string;
+  readonly now: () => Date;
+  /** Configurations that one tenant may have. */
+  readonly maxWebhooks: number;
+}
+
+/** More than the contenders that one place can have: the processes, for those of one process take turns. */
+const MAX_ROUNDS = 20;
+
+/** Another configuration has the ref or the route. */
+export const alreadyRegistered = ({ ref }: Configuration): AppError =>
+  new AppError('webhook-already-registered', `the webhook ${ref} is registered there with other values`, {
+    violations: [{ property: 'ref', reason: 'names the webhook that is registered already' }],
+    members: { ref },
+  });
+
+async function findSame(
+  tenantId: string,
+  input: WebhookInput,
+  ports: RegisterPorts,
+): Promise<Configuration | undefined> {
+  const byRef = input.ref === undefined ? undefined : await ports.findByRef(tenantId, input.ref);
+  return byRef ?? ports.findByRoute(tenantId, input);
+}
+
+async function nextPosition(tenantId: string, ports: RegisterPorts): Promise<number> {
+  const position = (await ports.lastPosition(tenantId)) + 1;
+  if (position <= ports.maxWebhooks) return position;
+  throw new AppError('limit-reached', `a tenant can have at most ${ports.maxWebhooks} webhooks`);
+}
+
+function create(
+  tenantId: string,
+  input: WebhookInput,
+  position: number,
+  ports: RegisterPorts,
+): Configuration {
+  const now = ports.now();
+  return {
+    enabled: true,
+    ...input,
+    ref: input.ref ?? ports.newRef(),
+    tenantId,
+    position,
+    revision: 1,
+    publishedRevision: 0,
+    createdAt: now,
+    updatedAt: now,
+    secrets: [],
+  };
+}
+
+/** One round: undefined when another registration took the ref, the route or the place in between. */
+async function tryToRegister(
+  tenantId: string,
+  input: WebhookInput,
+  ports: RegisterPorts,
+): Promise<Change | undefined> {
+  const same = await findSame(tenantId, input, ports);
+  if (same) {
+    if (!agrees(input, same)) throw alreadyRegistered(same);
+    return (await ports.confirm(same)) ? { before: same, after: same } : undefined;
+  }
+  const next = create(tenantId, input, await nextPosition(tenantId, ports), ports);
+  return (await ports.insert(next)) === 'inserted' ? { before: undefined, after: next } : undefined;
+}
+
+/**
+ * `POST`: registers a configuration, or gives back the one that is registered already when every value that was given is
+ * its value (a safe repeat). The limit of a tenant holds however many register at once: a configuration needs a free place
+ * from 1 to the limit, and a unique index gives each place once.
+ */
+export async function registerWebhook(
+  tenantId: string,
+  input: WebhookInput,
+  ports: RegisterPorts,
+): Promise<Change> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    if (round > 0) await pauseBefore(round);
+    const change = await tryToRegister(tenantId, input, ports);
+    if (change) return change;
+  }
+  throw databaseUnavailable(new Error(`others registered in between ${MAX_ROUNDS} times in a row`));
+}

@@ -1,0 +1,41 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { errorFields } from '@webhooks/runtime';
+import type { Logger } from '@webhooks/runtime';
+
+export interface Repetition {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly work: (signal: AbortSignal) => Promise<void>;
+  readonly log: Logger;
+}
+
+/** Does `work` again and again, a pause between two rounds; a fault is told once when it begins and once when it ends. */
+export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let failing = false;
+
+  const round = async (): Promise<void> => {
+    try {
+      await work(signal);
+      if (failing) log.info(`${name} works again`);
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn(`${name} failed; it goes on trying`, errorFields(error));
+      failing = true;
+    }
+  };
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await round();
+      await wait(everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  const running = loop();
+  return {
+    stop: () => {
+      stopping.abort();
+      return running;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { AppError } from '@webhooks/http-api';
+import { changeConfiguration } from './change-configuration.js';
+import type { Change, ChangePorts } from './change-configuration.js';
+import { databaseUnavailable } from './configuration-store.js';
+import { revise } from './configuration.js';
+import type { Configuration, Route } from './configuration.js';
+import { alreadyRegistered } from './register-webhook.js';
+import type { WebhookInput } from './webhook-input.js';
+
+export interface UpdatePorts extends ChangePorts {
+  readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
+  readonly findByRoute: (tenantId: string, route: Route) => Promise<Configuration | undefined>;
+  readonly findByType: (tenantId: string, route: Route, limit: number) => Promise<readonly Configuration[]>;
+  readonly now: () => Date;
+}
+
+/** Candidates that an ambiguous update names at most. */
+const MAX_CANDIDATES = 100;
+
+const notRegistered = (): AppError =>
+  new AppError('webhook-not-registered', 'no webhook is registered with these values; register it with POST');
+
+const ambiguous = (candidates: readonly Configuration[]): AppError =>
+  new AppError('webhook-ambiguous', 'several webhooks match; name one of them by its ref', {
+    violations: [{ property: 'ref', reason: 'is needed, because several webhooks match' }],
+    members: { candidates: candidates.map(({ ref }) => ref) },
+  });
+
+/** Without a ref: the one with this route, else the only one of the application for the event type. */
+async function findUnnamed(
+  tenantId: string,
+  input: WebhookInput,
+  ports: UpdatePorts,
+): Promise<Configuration | undefined> {
+  const exact = await ports.findByRoute(tenantId, input);
+  if (exact) return exact;
+  const candidates = await ports.findByType(tenantId, input, MAX_CANDIDATES);
+  if (candidates.length > 1) throw ambiguous(candidates);
+  return candidates[0];
+}
+
+async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Configuration> {
+  const found =
+    input.ref === undefined
+      ? await findUnnamed(tenantId, input, ports)
+      : await ports.findByRef(tenantId, input.ref);
+  if (!found) throw notRegistered();
+  return found;
+}
+
+const isSame = (a: Configuration, b: Configuration): boolean =>
+  a.eventType === b.eventType &&
+  a.endpointUrl === b.endpointUrl &&
+  a.applicationId === b.applicationId &&
+  a.enabled === b.enabled;
+
+/** URL and event type as given; an application or `enabled` that was left out stays (an update must not re-enable by accident). */
+function change(current: Configuration, input: WebhookInput, now: Date): Configuration {
+  const next = revise(current, input, now);
+  return isSame(current, next) ? current : next;
+}
+
+/** `PUT`: changes the configuration that the caller names by its ref, or that its values single out (contract §1). */
+export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
+  const plan = {
+    find: () => find(tenantId, input, ports),
+    change: (current: Configuration) => change(current, input, ports.now()),
+    onTaken: async (next: Configuration): Promise<never> => {
+      const holder = await ports.findByRoute(tenantId, next);
+      throw holder ? alreadyRegistered(holder) : databaseUnavailable();
+    },
+  };
+  return changeConfiguration(plan, ports);
+}
