@@ -29,30 +29,52 @@ interface Destination {
 const NEXT_ADDRESS_MS = 1_000;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
+export interface GuardedConnector {
+  readonly connect: buildConnector.connector;
+  /** Gives up every connection that is still on its way up. */
+  abandon(): void;
+}
+
 /**
  * The only way out: https only; every address of the answer is judged and one bad address refuses the connection;
  * connects only to an address of that same answer; judges the address of the connected socket once more; then TLS by name.
  */
-export function createGuardedConnector(guard: Guard): buildConnector.connector {
-  return ({ protocol, hostname, port }, callback) => {
-    const connecting = new Connecting(guard, { host: hostname, port: port === '' ? 443 : Number(port) });
-    connecting.run(protocol).then(
-      (socket) => callback(null, socket),
-      (error: unknown) => callback(toFailure(error), null),
-    );
+export function createGuardedConnector(guard: Guard): GuardedConnector {
+  const underWay = new Set<Connecting>();
+  return {
+    connect({ protocol, hostname, port }, callback) {
+      const connecting = new Connecting(guard, { host: hostname, port: port === '' ? 443 : Number(port) });
+      underWay.add(connecting);
+      connecting.run(protocol).then(
+        (socket) => {
+          underWay.delete(connecting);
+          callback(null, socket);
+        },
+        (error: unknown) => {
+          underWay.delete(connecting);
+          callback(toFailure(error), null);
+        },
+      );
+    },
+    abandon() {
+      for (const connecting of underWay) connecting.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
+    },
   };
 }
 
 function toFailure(error: unknown): SendFailure {
   if (error instanceof SendFailure) return error;
-  return new SendFailure('CONNECT', codeOf(error, 'CONNECT_FAILED'), error);
+  const code = codeOf(error, 'CONNECT_FAILED');
+  return new SendFailure(code === 'ETIMEDOUT' ? 'CONNECT_TIMEOUT' : 'CONNECT', code, error);
 }
 
 /** One connection on its way up, under one deadline. */
 class Connecting {
   readonly #guard: Guard;
   readonly #to: Destination;
+  readonly #ending = Promise.withResolvers<never>();
   #socket: Socket | undefined;
+  #given: SendFailure | undefined;
 
   constructor(guard: Guard, to: Destination) {
     this.#guard = guard;
@@ -61,14 +83,10 @@ class Connecting {
 
   async run(protocol: string): Promise<TLSSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
-    let giveUp: (failure: SendFailure) => void = () => undefined;
-    const late = new Promise<never>((_, reject) => (giveUp = reject));
-    const timer = setTimeout(() => {
-      giveUp(new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT'));
-      this.#socket?.destroy();
-    }, this.#guard.connectTimeoutMs);
+    const late = new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    const timer = setTimeout(() => this.giveUp(late), this.#guard.connectTimeoutMs);
     try {
-      return await Promise.race([this.#open(), late]);
+      return await Promise.race([this.#open(), this.#ending.promise]);
     } catch (error) {
       this.#socket?.destroy();
       throw error;
@@ -77,8 +95,16 @@ class Connecting {
     }
   }
 
+  giveUp(failure: SendFailure): void {
+    this.#given = failure;
+    this.#ending.reject(failure);
+    this.#socket?.destroy();
+  }
+
   async #open(): Promise<TLSSocket> {
     const addresses = await this.#vettedAddresses();
+    // An answer of DNS may come when nobody waits for it any more.
+    if (this.#given !== undefined) throw this.#given;
     const tcp = connectTcp({
       host: this.#to.host,
       port: this.#to.port,

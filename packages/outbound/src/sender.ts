@@ -4,6 +4,7 @@ import { Attempt } from './attempt.js';
 import type { AttemptOwner } from './attempt.js';
 import { DeadlineQueue } from './deadline-queue.js';
 import { createGuardedConnector } from './guarded-connector.js';
+import type { GuardedConnector } from './guarded-connector.js';
 import { OriginPools } from './origin-pools.js';
 import type { PoolLimits } from './origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -79,6 +80,7 @@ export function createSender(options: SenderOptions = {}): Sender {
 class PooledSender implements Sender, AttemptOwner {
   readonly attemptTimeoutMs: number;
   readonly answerLimitBytes: number;
+  readonly #connector: GuardedConnector;
   readonly #pools: OriginPools;
   readonly #deadlines = new DeadlineQueue();
   #posts = 0;
@@ -89,7 +91,7 @@ class PooledSender implements Sender, AttemptOwner {
   constructor(options: SenderOptions) {
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? 10_000;
     this.answerLimitBytes = options.answerLimitBytes ?? 65_536;
-    const connector = createGuardedConnector({
+    this.#connector = createGuardedConnector({
       allowAddress: createAddressPolicy(options.addresses),
       allowLocalhost: options.addresses?.allowLoopback === true,
       resolve: options.resolve ?? createResolver(),
@@ -103,7 +105,7 @@ class PooledSender implements Sender, AttemptOwner {
         this.#connectionsOpen -= 1;
       },
     });
-    this.#pools = new OriginPools(connector, { ...DEFAULT_LIMITS, ...options });
+    this.#pools = new OriginPools(this.#connector.connect, { ...DEFAULT_LIMITS, ...options });
   }
 
   post(request: SendRequest): Promise<SendResult> {
@@ -127,6 +129,7 @@ class PooledSender implements Sender, AttemptOwner {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#pools.close();
+    this.#connector.abandon();
   }
 
   stats(): SenderStats {

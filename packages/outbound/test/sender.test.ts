@@ -1,43 +1,18 @@
-import { startEndpoint } from '@webhooks/testkit';
-import type { Endpoint, EndpointOptions } from '@webhooks/testkit';
-import { createSender } from '../src/index.js';
-import type { Sender, SenderOptions, SendResult } from '../src/index.js';
+import { eventually } from '@webhooks/testkit';
+import { BODY, post, Rig } from './rig.js';
 
-const closing: (() => Promise<void>)[] = [];
-async function start(options: EndpointOptions = {}): Promise<Endpoint> {
-  const endpoint = await startEndpoint(options);
-  closing.push(() => endpoint.close());
-  return endpoint;
-}
-function open(endpoint: Endpoint, options: SenderOptions = {}): Sender {
-  const sender = createSender({
-    addresses: { allowLoopback: true },
-    extraCaFile: endpoint.caFile,
-    ...options,
-  });
-  closing.push(() => sender.close());
-  return sender;
-}
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-const post = (sender: Sender, endpoint: Endpoint, body = '{"id":"evt_1"}'): Promise<SendResult> =>
-  sender.post({
-    target: { origin: endpoint.origin, path: '/hook?token=s3cret' },
-    headers: ['content-type', 'application/json', 'webhook-id', 'evt_1'],
-    body: Buffer.from(body),
-  });
+const rig = new Rig();
+afterEach(() => rig.close());
 
 describe('a sender', () => {
   it('posts exactly the bytes and headers it was given', async () => {
-    const endpoint = await start();
-    const sender = open(endpoint);
-    const result = await post(sender, endpoint, '{"id":"evt_1","text":"é 🙂"}');
+    const endpoint = await rig.endpoint();
+    const bytes = Buffer.from('{"id":"evt_1","text":"é 🙂"}');
+    const result = await post(rig.sender(endpoint), endpoint.origin, bytes);
     expect(result).toMatchObject({ kind: 'answered', status: 200, cut: false });
     const [arrival] = endpoint.arrivals;
-    expect(arrival).toMatchObject({ method: 'POST', path: '/hook?token=s3cret' });
-    expect(arrival?.body.toString()).toBe('{"id":"evt_1","text":"é 🙂"}');
+    expect(arrival).toMatchObject({ method: 'POST', path: '/hook?token=s3cret', httpVersion: '1.1' });
+    expect(arrival?.body.equals(bytes)).toBe(true);
     expect(arrival?.headers).toEqual({
       host: `localhost:${endpoint.port}`,
       connection: 'keep-alive',
@@ -45,5 +20,131 @@ describe('a sender', () => {
       'content-length': '31',
       'webhook-id': 'evt_1',
     });
+  });
+
+  it('takes headers as a record, too', async () => {
+    const endpoint = await rig.endpoint();
+    const target = { origin: endpoint.origin, path: '/' };
+    await rig.sender(endpoint).post({ target, headers: { 'webhook-attempt': '3' }, body: BODY });
+    expect(endpoint.arrivals[0]?.headers['webhook-attempt']).toBe('3');
+  });
+
+  it.each([200, 201, 204, 299, 304, 400, 404, 410, 500, 599])('gives back status %d', async (status) => {
+    const endpoint = await rig.endpoint({ answer: status });
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'answered', status });
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a %d', async (status) => {
+    const other = await rig.endpoint();
+    const endpoint = await rig.endpoint({
+      answer: { kind: 'status', status, headers: { location: other.url } },
+    });
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'answered', status });
+    expect(other.stats()).toMatchObject({ connections: 0 });
+  });
+
+  it.each([429, 503])('gives back the Retry-After of a %d as it came', async (status) => {
+    const headers = { 'retry-after': 'Sat, 21 Nov 2026 14:05:00 GMT' };
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status, headers } });
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({
+      status,
+      retryAfter: 'Sat, 21 Nov 2026 14:05:00 GMT',
+    });
+  });
+
+  it('takes the first of several Retry-After, and none that is overlong or comes with another status', async () => {
+    const headers = { 'retry-after': ['7', '9'] };
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 429, headers } });
+    const sender = rig.sender(endpoint);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ retryAfter: '7' });
+    endpoint.answerWith({ kind: 'status', status: 500, headers });
+    expect(await post(sender, endpoint.origin)).not.toHaveProperty('retryAfter');
+    endpoint.answerWith({ kind: 'status', status: 429, headers: { 'retry-after': '1'.repeat(65) } });
+    expect(await post(sender, endpoint.origin)).not.toHaveProperty('retryAfter');
+  });
+
+  it('understands an endpoint of HTTP/1.0, whose answer ends with the connection', async () => {
+    const bytes = 'HTTP/1.0 202 Accepted\r\ncontent-type: text/plain\r\n\r\nthank you';
+    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes, then: 'end' } });
+    const sender = rig.sender(endpoint);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 202, cut: false });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 202 });
+    expect(endpoint.stats().connections).toBe(2);
+  });
+
+  it('looks past a few informational answers', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'informational', status: 103, count: 3 } });
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({
+      kind: 'answered',
+      status: 200,
+    });
+  });
+
+  it('takes an answer that comes while the body is still being sent', async () => {
+    const early = { kind: 'status', status: 413, headers: { connection: 'close' } } as const;
+    const endpoint = await rig.endpoint({ early });
+    const result = await post(rig.sender(endpoint), endpoint.origin, Buffer.alloc(4_000_000, 'x'));
+    // The endpoint may reset the connection before its answer is read: both are an end, and neither is a wait.
+    if (result.kind === 'answered') expect(result.status).toBe(413);
+    else expect(result).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
+    expect(result.durationMs).toBeLessThan(3_000);
+  });
+
+  it('reuses a connection, and opens no more than there are attempts at a time', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint);
+    for (let i = 0; i < 20; i += 1) await post(sender, endpoint.origin);
+    expect(endpoint.stats()).toMatchObject({ arrivals: 20, connections: 1 });
+    const lanes = Array.from({ length: 8 }, async () => {
+      for (let i = 0; i < 25; i += 1) await post(sender, endpoint.origin);
+    });
+    await Promise.all(lanes);
+    expect(endpoint.stats()).toMatchObject({ arrivals: 220, connections: 8 });
+    expect(sender.stats()).toMatchObject({ posts: 220, connectionsOpened: 8, inFlight: 0, pools: 1 });
+  });
+
+  it('opens a new connection after the endpoint closed the idle one', async () => {
+    const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 2_000 });
+    const sender = rig.sender(endpoint, { keepAliveMs: 60_000 });
+    await post(sender, endpoint.origin);
+    await eventually(() => sender.stats().connectionsOpen === 0);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
+    expect(endpoint.stats().connections).toBe(2);
+  });
+
+  it("throws for a caller's mistake, which is no failure of the endpoint", async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint);
+    const target = { origin: endpoint.origin, path: '/hook' };
+    const injected = { 'x-a': 'one\r\nx-b: two' };
+    await expect(sender.post({ target, headers: injected, body: BODY })).rejects.toThrow(
+      'invalid x-a header',
+    );
+    const badPath = { ...target, path: '/a b' };
+    await expect(sender.post({ target: badPath, headers: [], body: BODY })).rejects.toThrow(
+      'invalid request path',
+    );
+    expect(sender.stats().inFlight).toBe(0);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
+  });
+
+  it('refuses plain http', async () => {
+    const endpoint = await rig.endpoint({ plain: true });
+    const result = await post(rig.sender(endpoint), `http://localhost:${endpoint.port}`);
+    expect(result).toMatchObject({ kind: 'forbidden', error: 'ADDRESS_DENIED', reason: 'not https' });
+    expect(endpoint.stats().connections).toBe(0);
+  });
+
+  it('lets attempts in flight end when it is closed, and takes no new ones', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 150 } });
+    const sender = rig.sender(endpoint);
+    const running = post(sender, endpoint.origin);
+    await eventually(() => endpoint.stats().arrivals === 1);
+    const closing = sender.close();
+    await expect(post(sender, endpoint.origin)).rejects.toThrow('the sender is closed');
+    await closing;
+    expect(await running).toMatchObject({ status: 200 });
+    expect(sender.stats()).toMatchObject({ pools: 0, inFlight: 0 });
+    await eventually(() => endpoint.stats().openConnections === 0);
   });
 });

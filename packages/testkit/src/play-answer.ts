@@ -56,8 +56,12 @@ function playStatus(answer: Extract<Answer, { kind: 'status' }>, { response, str
     response.end(answer.body);
   };
   if (answer.delayMs === undefined) return send();
-  const timer = setTimeout(send, answer.delayMs);
-  stream.once('close', () => clearTimeout(timer));
+  const giveUp = (): void => clearTimeout(timer);
+  const timer = setTimeout(() => {
+    stream.off('close', giveUp);
+    send();
+  }, answer.delayMs);
+  stream.once('close', giveUp);
 }
 
 function playInformational(answer: Extract<Answer, { kind: 'informational' }>, exchange: Exchange): void {

@@ -57,7 +57,8 @@ class RecordingReceiver implements Receiver {
     tcp.on('error', () => undefined);
     tcp.once('close', () => this.#open.delete(peer));
     if (this.#options.connection === 'reset') tcp.resetAndDestroy();
-    else if (this.#options.connection !== 'hang') web.emit('connection', tcp);
+    else if (this.#options.connection === 'hang') tcp.resume();
+    else web.emit('connection', tcp);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {

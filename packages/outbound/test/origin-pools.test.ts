@@ -1,0 +1,77 @@
+import { eventually } from '@webhooks/testkit';
+import { post, Rig } from './rig.js';
+
+const rig = new Rig();
+afterEach(() => rig.close());
+
+describe('connections', () => {
+  it('of an origin without traffic are closed', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint, { idlePoolMs: 100, keepAliveMs: 60_000 });
+    await post(sender, endpoint.origin);
+    expect(sender.stats()).toMatchObject({ pools: 1, connectionsOpen: 1 });
+    await eventually(() => sender.stats().pools === 0 && sender.stats().connectionsOpen === 0);
+    await eventually(() => endpoint.stats().openConnections === 0);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
+  });
+
+  it('are bounded in origins: the ones used longest ago go first', async () => {
+    const endpoints = await Promise.all([1, 2, 3, 4].map(() => rig.endpoint()));
+    const [first, second, third, fourth] = endpoints;
+    if (!first || !second || !third || !fourth) throw new Error('expected four endpoints');
+    const sender = rig.sender(first, { maxPools: 3, keepAliveMs: 60_000 });
+    for (const { origin } of [first, second, third, first, fourth]) await post(sender, origin);
+    expect(sender.stats().pools).toBe(3);
+    await eventually(() => second.stats().openConnections === 0);
+    expect(first.stats()).toMatchObject({ connections: 1, openConnections: 1 });
+    expect(third.stats()).toMatchObject({ openConnections: 1 });
+  });
+
+  it('of busy origins are never closed for the bound', async () => {
+    const endpoints = await Promise.all(
+      [1, 2, 3].map(() => rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 200 } })),
+    );
+    const [first] = endpoints;
+    if (!first) throw new Error('expected an endpoint');
+    const sender = rig.sender(first, { maxPools: 1 });
+    const results = await Promise.all(endpoints.map(({ origin }) => post(sender, origin)));
+    for (const result of results) expect(result).toMatchObject({ status: 200, cut: false });
+  });
+
+  it('are replaced after a while, so that a moved name is noticed under constant traffic', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint, { maxPoolAgeMs: 200 });
+    const end = performance.now() + 700;
+    let lost = 0;
+    while (performance.now() < end) {
+      const result = await post(sender, endpoint.origin);
+      if (result.kind !== 'answered') lost += 1;
+    }
+    expect(lost).toBe(0);
+    expect(sender.stats().connectionsOpened).toBeGreaterThanOrEqual(2);
+    expect(sender.stats().connectionsOpened).toBeLessThanOrEqual(8);
+  });
+
+  it('to one origin are bounded; further attempts wait their turn', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 20 } });
+    const sender = rig.sender(endpoint, { connectionsPerOrigin: 4 });
+    const results = await Promise.all(Array.from({ length: 40 }, () => post(sender, endpoint.origin)));
+    for (const result of results) expect(result).toMatchObject({ status: 200 });
+    expect(endpoint.stats()).toMatchObject({ connections: 4, arrivals: 40 });
+  });
+
+  it('that cannot come up do not hold up the attempts behind them', async () => {
+    const endpoint = await rig.endpoint({ connection: 'hang' });
+    const sender = rig.sender(endpoint, {
+      connectionsPerOrigin: 1,
+      attemptTimeoutMs: 300,
+      connectTimeoutMs: 2_000,
+    });
+    const results = await Promise.all([1, 2].map(() => post(sender, endpoint.origin)));
+    for (const result of results) expect(result).toMatchObject({ error: 'TIMEOUT' });
+    const { port } = endpoint;
+    await endpoint.close();
+    await rig.endpoint({ port });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+  });
+});

@@ -1,0 +1,202 @@
+import { eventually } from '@webhooks/testkit';
+import type { Answer, CutStage } from '@webhooks/testkit';
+import { gzipSync } from 'node:zlib';
+import type { SendResult } from '../src/index.js';
+import { post, Rig } from './rig.js';
+
+const rig = new Rig();
+afterEach(() => rig.close());
+
+/** Posts with a deadline of 400 ms to an endpoint that answers so. */
+async function postWithin400Ms(answer: Answer): Promise<SendResult> {
+  const endpoint = await rig.endpoint({ answer });
+  const result = await post(rig.sender(endpoint, { attemptTimeoutMs: 400 }), endpoint.origin);
+  await eventually(() => endpoint.stats().openConnections === 0, { message: 'the connection is broken off' });
+  return result;
+}
+
+const timedOut = { kind: 'unreachable', error: 'TIMEOUT', code: 'DEADLINE' };
+
+describe('the deadline of an attempt', () => {
+  it.each<[string, Answer]>([
+    ['that never answers', { kind: 'hang' }],
+    ['that drips its headers', { kind: 'drip-headers', everyMs: 20 }],
+    ['that begins an answer and falls silent', { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nx-a: 1\r\n' }],
+    [
+      'that sends its one informational answer and no other',
+      { kind: 'raw', bytes: 'HTTP/1.1 103 Early\r\n\r\n' },
+    ],
+  ])('holds for an endpoint %s', async (_, answer) => {
+    const result = await postWithin400Ms(answer);
+    expect(result).toMatchObject(timedOut);
+    expect(result.durationMs).toBeGreaterThanOrEqual(400);
+    expect(result.durationMs).toBeLessThan(650);
+  });
+
+  it.each([200, 500])('holds for a body that drips after a %d, whose status counts', async (status) => {
+    const result = await postWithin400Ms({ kind: 'drip-body', status, everyMs: 20 });
+    expect(result).toMatchObject({ kind: 'answered', status, cut: true });
+    expect(result.durationMs).toBeLessThan(650);
+  });
+
+  it('holds for a TCP connection that stays silent, by the limit for connecting', async () => {
+    const endpoint = await rig.endpoint({ connection: 'hang' });
+    const result = await post(rig.sender(endpoint, { connectTimeoutMs: 300 }), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'CONNECT_TIMEOUT', code: 'CONNECT_TIMEOUT' });
+    expect(result.durationMs).toBeLessThan(550);
+    await eventually(() => endpoint.stats().openConnections === 0);
+  });
+
+  it('holds for a name that is resolved for ever', async () => {
+    const endpoint = await rig.endpoint();
+    const resolve = (): Promise<never> => new Promise(() => undefined);
+    const sender = rig.sender(endpoint, { connectTimeoutMs: 200, resolve });
+    const result = await post(sender, `https://hook.acme.com.br:${endpoint.port}`);
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'CONNECT_TIMEOUT' });
+    expect(result.durationMs).toBeLessThan(450);
+  });
+
+  it('holds for attempts that wait for a connection, and does not hurt the one they waited for', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 300 } });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 500, connectionsPerOrigin: 1 });
+    const results = await Promise.all([1, 2, 3, 4].map(() => post(sender, endpoint.origin)));
+    expect(results[0]).toMatchObject({ kind: 'answered', status: 200 });
+    for (const late of results.slice(1)) expect(late).toMatchObject(timedOut);
+    endpoint.answerWith(200);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(sender.stats()).toMatchObject({ inFlight: 0 });
+  });
+
+  it('holds for each of many attempts that hang side by side', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'hang' } });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 1_000 });
+    const results = await Promise.all(Array.from({ length: 64 }, () => post(sender, endpoint.origin)));
+    for (const result of results) {
+      expect(result).toMatchObject(timedOut);
+      expect(result.durationMs).toBeLessThan(1_250);
+    }
+  });
+});
+
+describe('the limits of an answer', () => {
+  it('break off an endless body, whose status counts', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'endless-body' } });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
+    expect(result.durationMs).toBeLessThan(2_000);
+    await eventually(() => endpoint.stats().openConnections === 0);
+    // What left the endpoint beyond the limit stood in the buffers of the kernel.
+    expect(endpoint.stats().endlessBytes).toBeLessThan(8_000_000);
+  });
+
+  it('let a body of exactly the limit pass', async () => {
+    const body = Buffer.alloc(65_536, 'x');
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, body } });
+    const sender = rig.sender(endpoint);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200, cut: false });
+    endpoint.answerWith({ kind: 'status', status: 200, body: Buffer.alloc(65_537, 'x') });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200, cut: true });
+    endpoint.answerWith(200);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200, cut: false });
+    expect(endpoint.stats().connections).toBe(2);
+  });
+
+  it('never unpack a compressed body', async () => {
+    const bomb = gzipSync(Buffer.alloc(50_000_000));
+    const headers = { 'content-encoding': 'gzip' };
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, headers, body: bomb } });
+    const before = process.memoryUsage().rss;
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ status: 200 });
+    expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000);
+    expect(endpoint.arrivals[0]?.headers).not.toHaveProperty('accept-encoding');
+  });
+
+  it('break off an endless header block', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'endless-headers' } });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({
+      kind: 'unreachable',
+      error: 'PROTOCOL',
+      code: 'UND_ERR_HEADERS_OVERFLOW',
+    });
+    await eventually(() => endpoint.stats().openConnections === 0);
+  });
+
+  it('break off a flood of informational answers', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'informational' } });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL', code: 'TOO_MANY_INFORMATIONAL' });
+    await eventually(() => endpoint.stats().openConnections === 0);
+  });
+
+  it.each([
+    ['garbage', 'not HTTP at all\r\n\r\n'],
+    ['another protocol version', 'HTTP/3.7 200 OK\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
+    [
+      'a length beside chunks',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['an unasked 100 Continue', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
+  ])('take %s as a fault of protocol', async (_, bytes) => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });
+    const result = await post(rig.sender(endpoint, { attemptTimeoutMs: 2_000 }), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL' });
+    expect(result.durationMs).toBeLessThan(1_000);
+  });
+
+  it('do not let a second answer nobody asked for pass as the answer to the next request', async () => {
+    const one = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes: one + one.replace('200', '201') } });
+    const sender = rig.sender(endpoint);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
+    await eventually(() => sender.stats().connectionsOpen === 0);
+    endpoint.answerWith(204);
+    expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
+  });
+});
+
+describe('a connection that breaks', () => {
+  const stages: CutStage[] = ['before-answer', 'in-headers'];
+
+  it.each(stages.flatMap((stage) => [[stage, 'reset'] as const, [stage, 'end'] as const]))(
+    '%s by %s is a failure of the socket',
+    async (stage, how) => {
+      const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage, how } });
+      const sender = rig.sender(endpoint);
+      expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
+      expect(endpoint.stats().arrivals).toBe(1);
+      endpoint.answerWith(200);
+      expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+    },
+  );
+
+  it.each(['reset', 'end'] as const)('in the body of a 200 by %s leaves the 200 standing', async (how) => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage: 'in-body', how } });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
+  });
+
+  it('before TLS is a failure to connect', async () => {
+    const endpoint = await rig.endpoint({ connection: 'reset' });
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'CONNECT', code: 'ECONNRESET' });
+  });
+
+  it('cannot even be opened when nobody listens', async () => {
+    const endpoint = await rig.endpoint();
+    await endpoint.close();
+    const result = await post(rig.sender(endpoint), endpoint.origin);
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'CONNECT', code: 'ECONNREFUSED' });
+  });
+
+  it('never shows query or body in what it says', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage: 'before-answer' } });
+    const results = [await post(rig.sender(endpoint), endpoint.origin)];
+    endpoint.answerWith({ kind: 'raw', bytes: 'garbage s3cret-answer\r\n\r\n' });
+    results.push(await post(rig.sender(endpoint), endpoint.origin));
+    expect(JSON.stringify(results)).not.toMatch(/s3cret|hook|evt_1|localhost|127\.0/);
+  });
+});
