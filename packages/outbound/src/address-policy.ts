@@ -1,13 +1,16 @@
 import ipaddr from 'ipaddr.js';
 import { BlockList, isIP } from 'node:net';
-import { ALLOWED_IPV6, DENIED_IPV4, DENIED_IPV6 } from './denied-blocks.js';
+import { ALLOWED_IPV6, DENIED_IPV4, DENIED_IPV6, EXCEPTABLE, METADATA } from './denied-blocks.js';
 
 export interface AddressRules {
   /** Development only: 127.0.0.0/8 and ::1 may be reached. Default false. */
   readonly allowLoopback?: boolean;
   /** The operator's own blocks (CIDR or single addresses): public addresses of ours, cluster ranges, partners. */
   readonly deny?: readonly string[];
-  /** The operator's exceptions (CIDR or single addresses), such as a partner's private link; `deny` is stronger. */
+  /**
+   * The operator's exceptions (CIDR or single addresses), such as a partner's private link; `deny` is stronger.
+   * Each must lie inside a private range (`EXCEPTABLE`): loopback, link-local, metadata and wrapped addresses stay shut.
+   */
   readonly allow?: readonly string[];
 }
 
@@ -26,17 +29,17 @@ type Check = (address: string, family: Family) => string | undefined;
 /**
  * Two checks that share neither code nor table must both pass: ipaddr.js with its named ranges, and node:net's
  * BlockList with ours. An embedded IPv4 address (mapped, NAT64, 6to4, Teredo) is never unwrapped: the wrapper is refused.
- * Throws when an entry of `deny` is not an address or a block.
+ * Throws when an entry of `deny` or `allow` is not an address or a block, or when one of `allow` is not private.
  */
 export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
   const operatorList = toBlockList(rules.deny ?? []);
-  const exceptions = toBlockList(rules.allow ?? []);
+  const isException = createExceptions(rules.allow ?? []);
   const allowLoopback = rules.allowLoopback === true;
   return (address) => {
     const family = familyOf(address);
     if (family === undefined) return denied('not an address');
     if (operatorList.check(address, family)) return denied('operator list');
-    if (exceptions.check(address, family)) return ALLOWED;
+    if (isException(address, family)) return ALLOWED;
     if (allowLoopback && isLoopback(address, family)) return ALLOWED;
     const reason = checkByRange(address) ?? checkByBlocks(address, family);
     return reason === undefined ? ALLOWED : denied(reason);
@@ -76,6 +79,30 @@ function isLoopback(address: string, family: Family): boolean {
   return ipaddr.parse(address).range() === 'loopback' && LOOPBACK.check(address, family);
 }
 
+/** Lists of their own for each family: a BlockList would find the IPv4 address inside a mapped IPv6 one. */
+function createExceptions(blocks: readonly string[]): (address: string, family: Family) => boolean {
+  for (const block of blocks) {
+    if (!isExceptable(parseBlock(block))) {
+      throw new Error(`expected an exception inside ${EXCEPTABLE.join(', ')}, got "${block}"`);
+    }
+  }
+  const isFour = (block: string): boolean => parseBlock(block).family === 'ipv4';
+  const lists = {
+    ipv4: toBlockList(blocks.filter(isFour)),
+    ipv6: toBlockList(blocks.filter((block) => !isFour(block))),
+  };
+  return (address, family) => lists[family].check(address, family) && !NEVER_EXCEPTED.check(address, family);
+}
+
+function isExceptable({ address, bits, family }: Block): boolean {
+  return EXCEPTABLE.map(parseBlock).some(
+    (range) =>
+      range.family === family &&
+      bits >= range.bits &&
+      toBlockList([`${range.address}/${range.bits}`]).check(address, family),
+  );
+}
+
 function toBlockList(blocks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {
@@ -85,7 +112,13 @@ function toBlockList(blocks: readonly string[]): BlockList {
   return list;
 }
 
-function parseBlock(block: string): { address: string; bits: number; family: Family } {
+interface Block {
+  readonly address: string;
+  readonly bits: number;
+  readonly family: Family;
+}
+
+function parseBlock(block: string): Block {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
   const family = familyOf(address);
   const width = family === 'ipv4' ? 32 : 128;
@@ -97,6 +130,7 @@ function parseBlock(block: string): { address: string; bits: number; family: Fam
 }
 
 const GLOBAL_UNICAST = toBlockList([ALLOWED_IPV6]);
+const NEVER_EXCEPTED = toBlockList(METADATA);
 const LOOPBACK = toBlockList(['127.0.0.0/8', '::1/128']);
 const DENIED = [...DENIED_IPV4, ...DENIED_IPV6].map(([block, reason]) => ({
   list: toBlockList([block]),

@@ -91,9 +91,17 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
     this.#begun = true;
     if (this.#ended) return;
     if (this.#status > 0) return this.#answered(true);
-    if (!isOurFault(error)) return this.#failed(error);
+    if (isOurFault(error)) this.refuse(error);
+    else this.#failed(error);
+  }
+
+  /** It could not even be started, by a mistake of the caller. */
+  refuse(error: unknown): void {
+    if (this.#ended) return;
     this.#finish();
-    this.#reject(error);
+    this.#reject(
+      error instanceof Error ? error : new Error('the attempt could not be started', { cause: error }),
+    );
   }
 
   /** The deadline has come: whatever is still going on is over, on the wire too. */

@@ -33,3 +33,15 @@ export const DENIED_IPV6: readonly (readonly [block: string, reason: string])[] 
   ['3ffe::/16', 'returned 6bone'],
   ['3fff::/20', 'documentation'],
 ];
+
+/** Where an operator may make exceptions: private networks, and nothing that is this machine or the cloud under it. */
+export const EXCEPTABLE: readonly string[] = [
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  'fc00::/7',
+];
+
+/** Metadata and credential services that stand inside those ranges: never excepted. */
+export const METADATA: readonly string[] = ['100.100.100.200', 'fd00:ec2::/32', 'fd20:ce::254'];

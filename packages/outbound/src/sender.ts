@@ -117,7 +117,11 @@ class PooledSender implements Sender, AttemptOwner {
       const attempt = new Attempt(this, pool, { resolve, reject }, now);
       this.#posts += 1;
       this.#deadlines.add(attempt);
-      pool.start(attempt, { method: 'POST', path: target.path, headers, body });
+      try {
+        pool.start(attempt, { method: 'POST', path: target.path, headers, body });
+      } catch (error) {
+        attempt.refuse(error);
+      }
     });
   }
 

@@ -73,6 +73,51 @@ describe('classifyAddress', () => {
   );
 });
 
+describe("the operator's exceptions", () => {
+  it('open exactly what they name', () => {
+    const policy = createAddressPolicy({ allow: ['10.1.0.0/16', '192.168.7.7', 'fd12:3456::/32'] });
+    for (const address of ['10.1.2.3', '192.168.7.7', 'fd12:3456::1']) {
+      expect(policy(address)).toEqual({ allowed: true });
+    }
+    for (const address of ['10.2.0.1', '192.168.7.8', 'fd13::1', '127.0.0.1', '169.254.169.254']) {
+      expect(policy(address)).toMatchObject({ allowed: false });
+    }
+  });
+
+  it.each(
+    [
+      '0.0.0.0/0 ::/0 127.0.0.0/8 127.0.0.1 ::1 169.254.0.0/16 169.254.169.254 168.63.129.16 0.0.0.0/8 10.0.0.0/7',
+      '172.16.0.0/11 192.168.0.0/15 fe80::/10 fc00::/6 ::ffff:10.0.0.0/104 64:ff9b::/96 224.0.0.0/4 8.8.8.8',
+    ].flatMap((line) => line.split(' ')),
+  )('cannot be made for %s', (block) => {
+    expect(() => createAddressPolicy({ allow: [block] })).toThrow('expected an exception inside');
+  });
+
+  it('never unwrap: a mapped, translated or 6to4 form of an excepted address stays denied', () => {
+    const policy = createAddressPolicy({ allow: ['10.0.0.0/8'] });
+    for (const address of [
+      '::ffff:10.0.0.1',
+      '::10.0.0.1',
+      '::ffff:0:10.0.0.1',
+      '64:ff9b::a00:1',
+      '2002:a00:1::',
+    ]) {
+      expect(policy(address)).toMatchObject({ allowed: false });
+    }
+  });
+
+  it('never open metadata services, and never what the operator denies', () => {
+    const policy = createAddressPolicy({
+      allow: ['100.64.0.0/10', 'fc00::/7', '10.0.0.0/8'],
+      deny: ['10.9.0.0/16'],
+    });
+    for (const address of ['100.100.100.200', 'fd00:ec2::254', 'fd00:ec2::23', 'fd20:ce::254', '10.9.1.1']) {
+      expect(policy(address)).toMatchObject({ allowed: false });
+    }
+    expect(policy('10.8.1.1')).toEqual({ allowed: true });
+  });
+});
+
 describe('the two checks', () => {
   const random = createRandom(11);
 

@@ -124,6 +124,7 @@ describe('a sender', () => {
     await expect(sender.post({ target: badPath, headers: [], body: BODY })).rejects.toThrow(
       'invalid request path',
     );
+    await expect(post(sender, 'no origin at all')).rejects.toThrow();
     expect(sender.stats().inFlight).toBe(0);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
   });
