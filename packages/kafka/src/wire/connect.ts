@@ -50,8 +50,11 @@ function socketTracker(sockets: Set<Socket>) {
     sockets.add(socket);
     socket.once('close', () => {
       sockets.delete(socket);
+      // kafkajs unrefs a dead socket at each failed attempt, and each time Node adds a listener for its next connect.
+      Object.assign(socket, { unref: () => socket });
       // kafkajs only listens to `end` and `error`: a socket that closed without either would leave requests waiting.
-      if (!socket.readableEnded && !socket.errored) socket.emit('end');
+      if (!socket.readableEnded && !socket.errored)
+        socket.emit('error', new Error('the connection was closed'));
     });
     return socket;
   };

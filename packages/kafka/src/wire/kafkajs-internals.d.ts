@@ -42,6 +42,13 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
   export default RequestQueue;
 }
 
+declare module 'kafkajs/src/network/connection.js' {
+  class Connection {
+    connect: (this: Connection) => Promise<boolean>;
+  }
+  export default Connection;
+}
+
 declare module 'kafkajs/src/cluster/index.js' {
   import type { Socket } from 'node:net';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';

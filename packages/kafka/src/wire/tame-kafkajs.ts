@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 
 const VERSION = '2.2.4';
@@ -33,6 +34,19 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
   );
 }
 
+const connecting = new WeakMap<Connection, Promise<boolean>>();
+const connectAnew = Connection.prototype.connect;
+
+/** Two requests that find a connection lost at the same time would open two sockets and forget the first. */
+function connect(this: Connection): Promise<boolean> {
+  let attempt = connecting.get(this);
+  if (attempt === undefined) {
+    attempt = connectAnew.call(this).finally(() => connecting.delete(this));
+    connecting.set(this, attempt);
+  }
+  return attempt;
+}
+
 function installedVersion(): unknown {
   const manifest: unknown = createRequire(import.meta.url)('kafkajs/package.json');
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
@@ -47,6 +61,7 @@ export function tameKafkajs(version: unknown = installedVersion()): void {
       `packages/kafka is written for kafkajs ${VERSION}, found ${String(version)}: read its request queue, cluster and consumer group again before raising the version`,
     );
   }
+  Connection.prototype.connect = connect;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
   RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
 }

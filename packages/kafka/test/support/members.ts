@@ -1,0 +1,51 @@
+import { openSource, type Kafka, type Source } from '../../src/index.js';
+
+export interface Member {
+  readonly source: Source;
+  /** Values handled, in order. */
+  readonly handled: string[];
+}
+
+export interface MemberOptions {
+  readonly groupId: string;
+  readonly topic: string;
+  /** Time one record takes. */
+  readonly workMs?: number;
+  readonly maxInFlight?: number;
+}
+
+/** A member of a group that writes down what it handled. */
+export async function openMember(kafka: Kafka, options: MemberOptions): Promise<Member> {
+  const { groupId, topic, workMs = 0, maxInFlight = 100 } = options;
+  const handled: string[] = [];
+  const source = await openSource({
+    kafka,
+    groupId,
+    topics: [topic],
+    window: { maxInFlight, maxInFlightBytes: 10_000_000 },
+    handle: (record) =>
+      new Promise((resolve) => {
+        setTimeout(() => {
+          handled.push(String(record.value));
+          resolve();
+        }, workMs);
+      }),
+  });
+  return { source, handled };
+}
+
+export const partitionsOf = ({ source }: Member): number =>
+  Object.keys(source.health().lagByPartition).length;
+
+export interface Ledger {
+  readonly lost: number;
+  readonly repeats: number;
+}
+
+/** Compares what was handled with the numbers 0…count-1 that were written. */
+export function balance(handled: readonly string[], count: number): Ledger {
+  const distinct = new Set(handled);
+  let lost = 0;
+  for (let n = 0; n < count; n += 1) if (!distinct.has(`${n}`)) lost += 1;
+  return { lost, repeats: handled.length - distinct.size };
+}
