@@ -58,6 +58,7 @@ export function spawnGuarded(
     stdio: ['ignore', logDescriptor, logDescriptor, 'pipe'],
   });
   closeSync(logDescriptor);
+  child.on('error', () => undefined); // a missing shell: said on the next line
   if (child.pid === undefined) throw new Error(`${command} could not be started: no shell (sh) on the PATH`);
   const guardPipe = child.stdio[3];
   guardPipe?.on('error', () => undefined);

@@ -3,6 +3,8 @@ import { lastLines, runCommand } from './command.js';
 import { withProgress, type Log } from './log.js';
 
 const INSTALL_TIMEOUT_MS = 600_000;
+/** Settings of the user's pip that `--target` cannot be combined with; all others (index, proxy, wheels) hold. */
+const NEUTRAL_PIP = { PIP_USER: '0', PIP_REQUIRE_VIRTUALENV: '0' };
 const HOW_TO_INSTALL =
   'Debian and Ubuntu: sudo apt-get install python3 python3-pip · Fedora: sudo dnf install python3 python3-pip · macOS: brew install python';
 
@@ -55,11 +57,18 @@ async function install(
 ): Promise<void> {
   const pip = await runCommand(command, ['-m', 'pip', '--version'], { timeoutMs: 30_000 });
   if (pip.code !== 0) throw new Error(`Python has no pip. ${HOW_TO_INSTALL}`);
-  const options = ['--quiet', '--disable-pip-version-check', '--no-input', '--only-binary', ':all:'];
+  const options = [
+    '--quiet',
+    '--disable-pip-version-check',
+    '--no-input',
+    '--only-binary',
+    ':all:',
+    '--no-compile',
+  ];
   const { code, output } = await runCommand(
     command,
     ['-m', 'pip', 'install', ...options, ...(preRelease ? ['--pre'] : []), '--target', folder, requirement],
-    { timeoutMs: INSTALL_TIMEOUT_MS },
+    { timeoutMs: INSTALL_TIMEOUT_MS, env: NEUTRAL_PIP },
   );
   if (code !== 0) throw new Error(`pip could not install ${title} (${requirement}): ${lastLines(output, 3)}`);
 }

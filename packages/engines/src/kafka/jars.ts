@@ -72,6 +72,7 @@ async function fetchWithMaven(jars: readonly LockedJar[], folder: string, cause:
   const goal = ['-B', '-q', '-f', projectFile, 'dependency:copy-dependencies'];
   const options = ['-DexcludeTransitive=true', `-DoutputDirectory=${folder}`];
   const { code, output } = await runCommand('mvn', [...goal, ...options], { timeoutMs: MAVEN_TIMEOUT_MS });
+  await rm(projectFile, { force: true });
   if (code === 0) return;
   throw new Error(
     `The jars of Apache Kafka could not be fetched: directly: ${errorText(cause)}; with Maven: ${lastLines(output, 3)}. ` +
