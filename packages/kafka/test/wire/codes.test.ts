@@ -1,0 +1,35 @@
+import { ByteWriter, readInt64, varintSize } from '../../src/wire/bytes.js';
+import { crc32c } from '../../src/wire/crc32c.js';
+import { VarintReader } from '../../src/wire/fetched-record.js';
+import { murmur2 } from '../../src/wire/murmur2.js';
+
+describe('wire encodings', () => {
+  it('computes CRC-32C as RFC 3720 B.4 and the check value of the catalogue say', () => {
+    expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
+    expect(crc32c(Buffer.alloc(32))).toBe(0x8a9136aa);
+    expect(crc32c(Buffer.alloc(32, 0xff))).toBe(0x62a8ab43);
+    expect(crc32c(Buffer.from(Array.from({ length: 32 }, (_, n) => n)))).toBe(0x46dd794e);
+  });
+
+  it('hashes keys as the tests of Kafka’s Java client expect (UtilsTest.testMurmur2)', () => {
+    expect(murmur2(Buffer.from('21'))).toBe(-973932308);
+    expect(murmur2(Buffer.from('foobar'))).toBe(-790332482);
+    expect(murmur2(Buffer.from('abc'))).toBe(479470107);
+    expect(murmur2(Buffer.from('a-little-bit-long-string'))).toBe(-985981536);
+  });
+
+  it.each([0, 1, -1, 63, 64, -64, -65, 300, 2 ** 31, -(2 ** 31), 1_764_000_000_000, -86_400_000_000])(
+    'writes and reads %d as a varint',
+    (value) => {
+      const out = new ByteWriter(varintSize(value)).varint(value);
+      expect(out.at).toBe(varintSize(value));
+      expect(new VarintReader(out.buffer, 0).next()).toBe(value);
+    },
+  );
+
+  it.each([0, 1, -1, 2 ** 32, 2 ** 53 - 1, -(2 ** 40)])('writes and reads %d as an int64', (value) => {
+    const { buffer } = new ByteWriter(8).int64(value);
+    expect(buffer.readBigInt64BE()).toBe(BigInt(value));
+    expect(readInt64(buffer, 0)).toBe(value);
+  });
+});

@@ -1,0 +1,156 @@
+import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { compressFrameSync } from 'lz4-napi';
+import type { KafkaRecord } from '../../src/index.js';
+import { RecordCursor, scanBatches } from '../../src/wire/record-cursor.js';
+import type { AbortedTransaction } from '../../src/wire/fetch-protocol.js';
+import { batchOf, marker, TRANSACTIONAL } from './batches.js';
+
+const PLACE = { topic: 't', partition: 3 };
+
+function read(batches: readonly Buffer[], from = 0, aborted: readonly AbortedTransaction[] = []) {
+  const cursor = new RecordCursor(PLACE, Buffer.concat(batches), from, aborted);
+  const records: KafkaRecord[] = [];
+  for (let record = cursor.next(); record !== undefined; record = cursor.next()) records.push(record);
+  return { records, position: cursor.position };
+}
+
+const seen = (records: readonly KafkaRecord[]) =>
+  records.map(({ offset, value, undecodable }) =>
+    undecodable === undefined ? `${offset}:${String(value)}` : `${offset}!`,
+  );
+
+describe('record cursor', () => {
+  it('begins at the offset that was asked for and ends after the last batch', () => {
+    const { records, position } = read(
+      [batchOf({ base: 10, values: ['a', 'b', 'c'] }), batchOf({ base: 13, values: ['d'] })],
+      11,
+    );
+    expect(seen(records)).toEqual(['11:b', '12:c', '13:d']);
+    expect(position).toBe(14);
+  });
+
+  it('passes what compaction removed, empty batches included', () => {
+    const { records, position } = read([
+      batchOf({ base: 0, values: ['a'], lastDelta: 9 }),
+      batchOf({ base: 10, values: [], lastDelta: 89 }),
+    ]);
+    expect(seen(records)).toEqual(['0:a']);
+    expect(position).toBe(100);
+  });
+
+  it('passes records of aborted transactions, also of several that began before the block', () => {
+    const of = (base: number, producerId: number, value: string) =>
+      batchOf({ base, producerId, values: [value], attributes: TRANSACTIONAL });
+    const { records, position } = read(
+      [
+        of(20, 1, 'x'),
+        of(21, 2, 'x'),
+        of(22, 3, 'good'),
+        marker(23, 1, 0),
+        of(24, 1, 'good again'),
+        of(25, 2, 'x'),
+        marker(26, 2, 0),
+        marker(27, 3, 1),
+      ],
+      20,
+      [
+        { producerId: 2, firstOffset: 12 },
+        { producerId: 1, firstOffset: 5 },
+      ],
+    );
+    expect(seen(records)).toEqual(['22:good', '24:good again']);
+    expect(position).toBe(28);
+  });
+
+  it.each([
+    [
+      'an unknown codec',
+      batchOf({ base: 5, values: ['a', 'b'], attributes: 7 }),
+      /unknown compression codec 7/,
+    ],
+    [
+      'bytes that are not what the codec says',
+      batchOf({ base: 5, values: ['a', 'b'], attributes: 1 }),
+      /header/,
+    ],
+    [
+      'damaged zstd',
+      batchOf({ base: 5, values: ['a', 'b'], attributes: 4, pack: (b) => zstdCompressSync(b).fill(0x55, 8) }),
+      /./,
+    ],
+    [
+      'damaged lz4',
+      batchOf({ base: 5, values: ['a', 'b'], attributes: 3, pack: (b) => deflateRawSync(b) }),
+      /./,
+    ],
+    [
+      'damaged snappy',
+      batchOf({ base: 5, values: ['a', 'b'], attributes: 2, pack: () => Buffer.alloc(9, 0xff) }),
+      /./,
+    ],
+    ['an older message format', batchOf({ base: 6, values: ['a', 'b'], magic: 1 }), /message format 1/],
+  ])(
+    'gives %s as one undecodable record with the bytes of the batch, and goes on',
+    (_name, batch, reason) => {
+      const { records, position } = read(
+        [batchOf({ base: 4, values: ['before'] }), batch, batchOf({ base: 7, values: ['after'] })],
+        4,
+      );
+      expect(seen(records)).toEqual(['4:before', '5!', '7:after']);
+      expect(records[1]?.undecodable).toMatch(reason);
+      expect(records[1]?.value?.equals(batch)).toBe(true);
+      expect(position).toBe(8);
+    },
+  );
+
+  it('gives what could be read of a batch that is damaged in the middle', () => {
+    const batch = batchOf({ base: 0, values: ['a', 'b', 'c'] });
+    batch.fill(0x7f, batch.length - 6);
+    const { records, position } = read([batch, batchOf({ base: 3, values: ['d'] })]);
+    expect(seen(records)).toEqual(['0:a', '1:b', '2!', '3:d']);
+    expect(position).toBe(4);
+  });
+
+  it.each([
+    ['gzip', 1, (bytes: Buffer) => gzipSync(bytes)],
+    ['lz4', 3, (bytes: Buffer) => compressFrameSync(bytes)],
+    ['zstd', 4, (bytes: Buffer) => zstdCompressSync(bytes)],
+  ])('refuses to unpack a bomb of %s beyond 64 MiB', (_name, attributes, pack) => {
+    const bomb = batchOf({
+      base: 0,
+      values: ['a'],
+      attributes,
+      pack: () => pack(Buffer.alloc(80 * 1024 * 1024)),
+    });
+    const { records } = read([bomb]);
+    expect(seen(records)).toEqual(['0!']);
+  });
+});
+
+describe('scanBatches', () => {
+  it('counts whole batches and where they end', () => {
+    const whole = Buffer.concat([
+      batchOf({ base: 3, values: ['a', 'b'] }),
+      batchOf({ base: 5, values: ['c'], lastDelta: 4 }),
+    ]);
+    const cut = batchOf({ base: 10, values: ['d'] }).subarray(0, 40);
+    expect(scanBatches(Buffer.concat([whole, cut]))).toEqual({
+      bytes: whole.length,
+      nextOffset: 10,
+      neededBytes: 0,
+    });
+  });
+
+  it('says what a first batch needs that was cut', () => {
+    const batch = batchOf({ base: 3, values: ['x'.repeat(500)] });
+    expect(scanBatches(batch.subarray(0, 100))).toEqual({
+      bytes: 0,
+      nextOffset: undefined,
+      neededBytes: batch.length,
+    });
+  });
+
+  it('finds nothing in nothing', () => {
+    expect(scanBatches(Buffer.alloc(0))).toEqual({ bytes: 0, nextOffset: undefined, neededBytes: 0 });
+  });
+});

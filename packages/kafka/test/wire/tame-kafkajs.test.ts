@@ -1,0 +1,35 @@
+import { performance } from 'node:perf_hooks';
+import { jest } from '@jest/globals';
+import { eventually } from '@webhooks/testkit';
+import { openSink, openTableReader } from '../../src/index.js';
+import { tameKafkajs } from '../../src/wire/tame-kafkajs.js';
+import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
+
+afterAll(closeAll);
+
+describe('kafkajs, tamed', () => {
+  it('is refused in any other version than the one whose source was read', () => {
+    expect(() => tameKafkajs('2.2.5')).toThrow(/written for kafkajs 2\.2\.4, found 2\.2\.5/);
+    expect(() => tameKafkajs()).not.toThrow();
+  });
+
+  it('[`RequestQueue` arms a negative timer: about 900 wake-ups a second for each idle socket] arms no negative timer, and few at all', async () => {
+    const kafka = sharedKafka();
+    const topic = await newTopic(kafka, 4);
+    const sink = await openSink({ kafka });
+    const reader = await openTableReader({ kafka, topic, onRecord: () => undefined });
+    await sink.send({ topic, key: 'a', value: 'a' });
+    await reader.caughtUp;
+    const timeout = jest.spyOn(globalThis, 'setTimeout');
+    const interval = jest.spyOn(globalThis, 'setInterval');
+    const end = performance.now() + 2_000;
+    await eventually(() => performance.now() > end, { intervalMs: 100 });
+    const armed = [...timeout.mock.calls, ...interval.mock.calls];
+    timeout.mockRestore();
+    interval.mockRestore();
+    expect(armed.filter(([, delayMs]) => (delayMs ?? 0) < 0)).toEqual([]);
+    expect(armed.length).toBeLessThan(40); // two seconds, ten fetches
+    await reader.close();
+    await sink.close();
+  });
+});
