@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TOPICS } from '@webhooks/contracts';
-import type { Client } from '@webhooks/client';
+import { ProblemError } from '@webhooks/client';
+import type { Client, EventResult } from '@webhooks/client';
 import kafkajs from 'kafkajs';
 import type { Producer } from 'kafkajs';
 import type { FeedLine } from './feed-line.js';
@@ -90,13 +91,27 @@ function* batches(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** Posts lines once. Returns those that were unavailable: nothing was promised for them. */
+/** The results of a post, or undefined when nothing was promised: ingest is away, or cannot reach Kafka. */
+async function tryPost(
+  client: Client,
+  lines: readonly FeedLine[],
+): Promise<readonly EventResult[] | undefined> {
+  try {
+    return await client.postEventLines(lines.map(({ text }) => text).join('\n'));
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.status < 500) throw error;
+    return undefined;
+  }
+}
+
+/** Posts lines once. Returns those for which nothing was promised. */
 async function postOnce(
   client: Client,
   lines: readonly FeedLine[],
   report: FeedReport,
 ): Promise<readonly FeedLine[]> {
-  const results = await client.postEventLines(lines.map(({ text }) => text).join('\n'));
+  const results = await tryPost(client, lines);
+  if (!results) return lines;
   return lines.filter((line, index) => {
     const status = results[index]?.status;
     if (status === 'accepted') report.acknowledged.push(line);

@@ -6,6 +6,7 @@ import type { FeedLine } from './feed-line.js';
 import { feedIngest, feedTopic } from './feed.js';
 import type { FeedReport } from './feed.js';
 import { planHooks } from './hooks.js';
+import type { Hook } from './hooks.js';
 import { Ledger } from './ledger.js';
 import { openReceipts } from './receipts.js';
 import { startReceivers } from './receivers.js';
@@ -35,9 +36,10 @@ const QUIET_MS = 90_000;
 const LOOK_MS = 200;
 const PROGRESS_MS = 2_000;
 
+export const newReport = (): FeedReport => ({ acknowledged: [], refusedByIngest: 0, toBeRejected: 0 });
+
 /** Feeds every second line straight to the topic and posts the others to ingest, both at the same time. */
-async function feed({ stack, lines }: DemoOptions): Promise<FeedReport> {
-  const report: FeedReport = { acknowledged: [], refusedByIngest: 0, toBeRejected: 0 };
+export async function feed(stack: Stack, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
   const description = stack.description();
   const paymentSystem = description.clients.find(({ clientId }) => clientId === PAYMENT_SYSTEM);
   if (!paymentSystem) throw new Error('the stack has no client for a payment system');
@@ -53,7 +55,6 @@ async function feed({ stack, lines }: DemoOptions): Promise<FeedReport> {
       report,
     ),
   ]);
-  return report;
 }
 
 /** Shows how far it is, at most every two seconds. */
@@ -106,24 +107,33 @@ async function untilBalanced({ ledger, report, gained, file, print }: Waiting): 
   return rejected;
 }
 
-/** Registers, feeds, waits and accounts: the demonstration on a stack that is up. */
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const { stack, lines, dataDir, fixedPorts, print } = options;
+/** Receivers that listen, and endpoints that are registered and in force. */
+export interface Stage {
+  readonly receivers: Receivers;
+  readonly hooks: readonly Hook[];
+}
+
+export async function setStage({ stack, lines, dataDir, fixedPorts }: DemoOptions): Promise<Stage> {
   const receivers = await startReceivers(join(dataDir, 'receipts.ndjson'), stack.authority, fixedPorts);
   const hooks = planHooks(lines.flatMap(({ event }) => event ?? []));
   await registerHooks(hooks, {
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     urlOf: (hook) => `${(hook.refusesFirst ? receivers.refusing : receivers.willing).origin}${hook.path}`,
   });
-  print(`· ${hooks.length} endpoints registered; one of them refuses the first attempt of each event`);
   // A registration is in force for events that reach Kafka later than 1 s after its answer (contract §1).
   await delay(1_000);
+  return { receivers, hooks };
+}
+
+/** Feeds with `feedAll`, waits until everything is settled, and holds the ledger against the receivers' file. */
+export async function account(
+  { receivers, hooks }: Stage,
+  { stack, print }: DemoOptions,
+  feedAll: (report: FeedReport) => Promise<void>,
+): Promise<DemoResult & { readonly ledger: Ledger }> {
   const counter = await countRejected(stack.description().kafkaBrokers);
-  const started = performance.now();
-  const report = await feed(options);
-  print(
-    `· ${lines.length} events fed in ${((performance.now() - started) / 1_000).toFixed(1)} s, half to the topic, half to ingest`,
-  );
+  const report = newReport();
+  await feedAll(report);
   const ledger = new Ledger(hooks);
   for (const { event } of report.acknowledged) if (event) ledger.expect(event);
   const rejected = await untilBalanced({
@@ -134,10 +144,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     print,
   });
   await counter.close();
-  print(`· settled ${((performance.now() - started) / 1_000).toFixed(1)} s after the first event`);
-  showTable(ledger, print);
   const { accepted, delivered, duplicates, lost } = ledger.totals();
   return {
+    ledger,
     receivers,
     balanced: lost === 0 && accepted > 0 && rejected === report.toBeRejected,
     closing: [
@@ -145,4 +154,20 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} lost=${lost}`,
     ],
   };
+}
+
+/** Registers, feeds, waits and accounts: the demonstration on a stack that is up. */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const { stack, lines, print } = options;
+  const stage = await setStage(options);
+  print(`· ${stage.hooks.length} endpoints registered; one of them refuses the first attempt of each event`);
+  const started = performance.now();
+  const took = (): string => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
+  const result = await account(stage, options, async (report) => {
+    await feed(stack, lines, report);
+    print(`· ${lines.length} events fed in ${took()}, half to the topic, half to ingest`);
+  });
+  print(`· settled ${took()} after the first event`);
+  showTable(result.ledger, print);
+  return result;
 }
