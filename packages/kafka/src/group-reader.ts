@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { openLinkOf } from './create-kafka.js';
 import { remainingMs, within } from './deadline.js';
+import { EndWatch } from './end-watch.js';
 import type { Lane } from './lane.js';
 import { Membership, type CommitRequest } from './membership.js';
 import type { AssignedPartition } from './membership-offsets.js';
@@ -24,7 +25,7 @@ export interface GroupReaderOptions extends Pick<
 }
 
 const DEFAULTS = { commitIntervalMs: 1_000, startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
-const METADATA_MAX_AGE_MS = 30_000;
+const METADATA_MAX_AGE_MS = 10_000;
 const FETCH_WAIT_MS = 250;
 const BUSY_WAIT_MS = 25;
 /** What can be settled within a second of a rebalance is not repeated by the next owner. */
@@ -40,6 +41,7 @@ export class GroupReader {
   readonly #link: Link;
   readonly #fetcher: Fetcher;
   readonly #membership: Membership;
+  readonly #ends: EndWatch;
   #commitTimer: NodeJS.Timeout | undefined;
   #assigned: readonly Lane[] = [];
   #settled = false;
@@ -54,6 +56,11 @@ export class GroupReader {
     this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
     this.#fetcher = this.#makeFetcher();
     this.#membership = this.#makeMembership();
+    this.#ends = new EndWatch({
+      cluster: this.#link.cluster,
+      lanes: () => this.#assigned,
+      onError: (error) => this.progress.failed(error),
+    });
   }
 
   #makeFetcher(): Fetcher {
@@ -103,6 +110,7 @@ export class GroupReader {
 
   #tick(): void {
     if (this.#ticking || !this.#settled) return;
+    this.#ends.tick();
     this.#ticking = true;
     this.#commit()
       .catch((error: unknown) => this.progress.failed(error))

@@ -65,6 +65,11 @@ export class Lane implements Feed {
     return Math.max(0, this.#buffer.highWatermark - this.watermark);
   }
 
+  /** The partition's end was seen otherwise than by a fetch. */
+  sawEnd(end: number): void {
+    this.#buffer.highWatermark = Math.max(this.#buffer.highWatermark, end);
+  }
+
   get maxBytes(): number {
     return this.#buffer.maxBytes;
   }

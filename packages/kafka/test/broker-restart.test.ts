@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
-import { openDelayedSource, openSink, openTableReader, type Kafka } from '../src/index.js';
+import { openDelayedSource, openSink, openSource, openTableReader, type Kafka } from '../src/index.js';
 import { closeAll, kafkaAt, newTopic } from './support/cluster.js';
 import { balance, openMember } from './support/members.js';
 import { ownBroker } from './support/own-broker.js';
@@ -99,6 +99,42 @@ describe('kill -9 of the broker, and its return', () => {
     });
     await reader.close();
     await sink.close();
+  });
+
+  it('[pause state survives a rebalance but not a crash-restart] stays paused through the outage and resumes after it', async () => {
+    const topic = await newTopic(kafka, 2);
+    const sink = await openSink({ kafka });
+    const member = await openMember(kafka, { groupId: randomName('group'), topic });
+    member.source.pause();
+    await sink.sendMany(Array.from({ length: 50 }, (_, n) => ({ topic, key: `${n}`, value: `${n}` })));
+    broker.engine.kill();
+    await eventually(() => member.source.health().lastError !== undefined);
+    await broker.engine.restart();
+    await eventually(() => member.source.health().lag === 50, { timeoutMs: 20_000 });
+    expect(member.handled).toEqual([]);
+    member.source.resume();
+    await eventually(() => new Set(member.handled).size === 50, { timeoutMs: 20_000 });
+    await member.source.stop({ deadlineMs: 5_000 });
+    await sink.close();
+  });
+
+  it('[a retriable crash restarts for ever with green health checks] calls onFatal when it was no member for too long', async () => {
+    const topic = await newTopic(kafka, 1);
+    const fatal: Error[] = [];
+    const source = await openSource({
+      kafka,
+      groupId: randomName('group'),
+      topics: [topic],
+      window: { maxInFlight: 1, maxInFlightBytes: 1 },
+      giveUpAfterMs: 3_000,
+      handle: () => Promise.resolve(),
+      onFatal: (error) => fatal.push(error),
+    });
+    broker.engine.kill();
+    await eventually(() => fatal.length === 1, { timeoutMs: 25_000 });
+    expect(source.health().joined).toBe(false);
+    await source.stop({ deadlineMs: 500 });
+    await broker.engine.restart();
   });
 
   it('stops in bounded time while the broker is away, telling what it could not do', async () => {
