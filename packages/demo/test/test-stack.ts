@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@webhooks/client';
+import { startStack } from '@webhooks/stack';
+import type { Stack } from '@webhooks/stack';
+import { clientFor } from '../src/register-hooks.js';
+
+export interface TestStack {
+  readonly stack: Stack;
+  readonly dataDir: string;
+  /** What the stack said. */
+  readonly said: readonly string[];
+  readonly clientOf: (tenantId: string) => Client;
+  /** Stops everything and removes the data. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A whole stack of real processes on free ports, with a data folder of its own. */
+export async function startTestStack(
+  overrides: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+): Promise<TestStack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stack-'));
+  const said: string[] = [];
+  const stack = await startStack({ dataDir, fixedPorts: false, overrides, log: (line) => said.push(line) });
+  return {
+    stack,
+    dataDir,
+    said,
+    clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
+    stop: async () => {
+      await stack.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
