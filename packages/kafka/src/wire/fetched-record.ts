@@ -25,25 +25,28 @@ export class VarintReader {
 
   /** Length-prefixed bytes as a view; a length of -1 is null. Throws when they reach beyond `end`. */
   bytes(end: number): Buffer | null {
+    const length = this.skip(end);
+    return length < 0 ? null : this.data.subarray(this.at - length, this.at);
+  }
+
+  /** Passes over length-prefixed bytes; gives their length. */
+  skip(end: number): number {
     const length = this.next();
-    if (length === -1) return null;
-    const start = this.at;
-    this.at += length;
-    if (length < 0 || this.at > end) throw new Error('a length points outside its record');
-    return this.data.subarray(start, this.at);
+    if (length > 0) this.at += length;
+    if (length < -1 || this.at > end) throw new Error('a length points outside its record');
+    return length;
   }
 }
 
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
-/** Headers are decoded when first asked for: most readers of most records never do. */
+/** Key and headers are decoded when they are asked for: most readers of most records never do. */
 export class FetchedRecord implements KafkaRecord {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
   readonly timestamp: number;
-  readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly size: number;
   readonly #data: Buffer;
@@ -64,11 +67,15 @@ export class FetchedRecord implements KafkaRecord {
     this.timestamp = place.timestamp;
     this.size = end - reader.at;
     this.#bodyAt = reader.at;
-    this.key = reader.bytes(end);
+    reader.skip(end); // the key
     this.value = reader.bytes(end);
     this.#data = reader.data;
     this.#headersAt = reader.at;
     this.#end = end;
+  }
+
+  get key(): Buffer | null {
+    return new VarintReader(this.#data, this.#bodyAt).bytes(this.#end);
   }
 
   /** The same record with bytes of its own: a view would keep the whole fetched block in memory. */
