@@ -12,17 +12,21 @@ import { databaseUnavailable, storeWithin } from './configuration-store.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { DATABASE_MS, createOperations } from './operations.js';
-import { createPublish } from './publish-configuration.js';
-import type { PublishConfiguration } from './publish-configuration.js';
+import { keepPublicationNotes } from './note-published.js';
+import { createPublisher } from './publish-configuration.js';
+import type { Publisher } from './publish-configuration.js';
 import { repeat } from './repeat.js';
 import { sweepUnpublished } from './sweep-unpublished.js';
 import { createTurns } from './take-turns.js';
+import { watchTopic } from './watch-topic.js';
 import { readWebhookInput } from './webhook-input.js';
 
 const PUBLISH_MS = 2_000;
 const NOTE_MS = 1_000;
 const SWEEP_EVERY_MS = 1_000;
-const SWEEP_STORE_MS = 10_000;
+/** What the database gets for one round of background work. */
+const SWEEP_MS = 10_000;
+const COMPARE_MS = 120_000;
 const now = (): Date => new Date();
 
 /** Kafka may be away at the start: the topics are made when it comes. */
@@ -41,35 +45,32 @@ function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: Serv
   scope.onClose('topic creation', () => creating.stop());
 }
 
-async function openPublisher(
-  kafka: Kafka,
-  database: Database,
-  scope: ServiceScope,
-): Promise<PublishConfiguration> {
+async function openPublisher(kafka: Kafka, database: Database, scope: ServiceScope): Promise<Publisher> {
+  const { log } = scope;
+  const notes = keepPublicationNotes({
+    log,
+    markPublished: (configurations) => storeWithin(database, NOTE_MS).markPublished(configurations),
+  });
+  scope.onClose('publication notes', notes.close);
   const sink = await openSink({ kafka });
   scope.onClose('configuration sink', () => sink.close());
-  return createPublish({
-    sink,
-    timeoutMs: PUBLISH_MS,
-    markPublished: (configuration) => storeWithin(database, NOTE_MS).markPublished(configuration),
-    log: scope.log,
-    published: new Counter({
-      name: 'config_api_publications_total',
-      help: 'Configurations given to Kafka, by whether Kafka acknowledged them in time',
-      labelNames: ['result'],
-      registers: [scope.registry],
-    }),
+  const published = new Counter({
+    name: 'config_api_publications_total',
+    help: 'Configurations given to Kafka, by whether Kafka acknowledged them in time',
+    labelNames: ['result'],
+    registers: [scope.registry],
   });
+  return createPublisher({ sink, timeoutMs: PUBLISH_MS, note: notes.note, log, published });
 }
 
-function startSweep(database: Database, publish: PublishConfiguration, scope: ServiceScope): void {
+function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {
   const sweeping = repeat({
     name: 'publishing what was left unpublished',
     everyMs: SWEEP_EVERY_MS,
     log: scope.log,
     work: async () => {
-      const store = storeWithin(database, SWEEP_STORE_MS);
-      const count = await sweepUnpublished({ unpublished: store.unpublished, publish, now });
+      const { unpublished, confirm } = storeWithin(database, SWEEP_MS);
+      const count = await sweepUnpublished({ unpublished, confirm, publish, now });
       if (count > 0) scope.log.info('published what was left unpublished', { count });
     },
   });
@@ -80,13 +81,18 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
   const kafka = connectKafka(config.kafka, scope);
   createTopicsSometime(kafka, config, scope);
   const database = await openDatabase(config.mongodbUri, scope);
-  const publish = await openPublisher(kafka, database, scope);
-  startSweep(database, publish, scope);
+  const publisher = await openPublisher(kafka, database, scope);
+  startSweep(database, publisher, scope);
+  watchTopic({
+    kafka,
+    scope,
+    ports: () => ({ ...storeWithin(database, COMPARE_MS), republish: publisher.republish, now }),
+  });
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
     storeFor: (ms) => storeWithin(database, ms),
     takeTurns: createTurns(DATABASE_MS, databaseUnavailable),
-    publish,
+    publish: publisher.publish,
     audit: createAudit(scope.log),
     newRef: uuidv7,
     newSecret: generateSecret,

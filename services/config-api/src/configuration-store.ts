@@ -6,7 +6,7 @@ import { idOf, toConfiguration, toRow } from './configuration-model.js';
 import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
 import { routeKeyOf } from './configuration.js';
 import type { Configuration, Route } from './configuration.js';
-import type { Database } from './database.js';
+import type { Database, WriteMemory } from './database.js';
 import type { ListQuery } from './list-query.js';
 
 const DUPLICATE_KEY = 11_000;
@@ -44,7 +44,7 @@ function createAsk(database: Database, end: number): Ask {
 
 type Filter = Readonly<Record<string, unknown>>;
 
-function readsOf(ask: Ask) {
+function readsOf(ask: Ask, memory: WriteMemory) {
   const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
     const row = await ask((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
     return row ? toConfiguration(row) : undefined;
@@ -69,8 +69,13 @@ function readsOf(ask: Ask) {
     /** The oldest first. */
     list: (tenantId: string, { filter, after, limit }: ListQuery) =>
       find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit),
-    /** How many configurations a tenant has: none is ever removed, so the last place is their number. */
-    async lastPosition(tenantId: string): Promise<number> {
+    /**
+     * How many configurations a tenant has: none is ever removed, so the last place is their number. What is remembered may
+     * be less, and then the place turns out to be taken.
+     */
+    lastPosition: async (tenantId: string): Promise<number> => {
+      const remembered = memory.positions.get(tenantId);
+      if (remembered !== undefined) return remembered;
       const row = await ask((model) =>
         model.findOne({ tenantId }, { position: 1 }).sort({ position: -1 }).lean<ConfigurationRow>().exec(),
       );
@@ -90,7 +95,7 @@ const asRead = (configuration: Configuration) => ({
   revision: configuration.revision,
 });
 
-function writesOf(ask: Ask) {
+function writesOf(ask: Ask, memory: WriteMemory) {
   const write = async <T>(statement: Statement<T>): Promise<T | 'taken'> => {
     try {
       return await ask(statement);
@@ -100,37 +105,58 @@ function writesOf(ask: Ask) {
     }
   };
   return {
-    async insert(configuration: Configuration): Promise<InsertResult> {
+    insert: async (configuration: Configuration): Promise<InsertResult> => {
+      const { tenantId, position } = configuration;
       const result = await write((model) => model.insertOne(toRow(configuration)));
-      return result === 'taken' ? 'taken' : 'inserted';
+      if (result === 'taken') {
+        memory.positions.delete(tenantId);
+        return 'taken';
+      }
+      memory.positions.set(tenantId, position);
+      memory.revisions.set(idOf(configuration), configuration.revision);
+      return 'inserted';
     },
 
     /** Puts `after` in the place of `before`. */
-    async replace(before: Configuration, after: Configuration): Promise<ReplaceResult> {
+    replace: async (before: Configuration, after: Configuration): Promise<ReplaceResult> => {
       const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
       if (result === 'taken') return 'taken';
-      return result.matchedCount === 1 ? 'replaced' : 'stale';
+      if (result.matchedCount !== 1) return 'stale';
+      memory.revisions.set(idOf(after), after.revision);
+      return 'replaced';
     },
+  };
+}
 
+function notesOf(ask: Ask, memory: WriteMemory) {
+  return {
     /**
-     * Changes nothing, and makes sure that what was read is as durable as a write of one's own: a majority write waits
-     * until everything before it is on a majority. False when the document has another revision by now.
+     * Makes sure that what was read is as durable as a write of one's own. A revision that this process wrote, or that
+     * Kafka has, is; another gets a write that changes nothing, for a majority write waits until everything before it is on
+     * a majority. False when the document has another revision by now.
      */
-    async confirm(configuration: Configuration): Promise<boolean> {
-      const { revision } = configuration;
+    confirm: async (configuration: Configuration): Promise<boolean> => {
+      const { revision, publishedRevision } = configuration;
+      if (publishedRevision >= revision || memory.revisions.get(idOf(configuration)) === revision)
+        return true;
       const result = await ask((model) =>
         model.updateOne(asRead(configuration), { $set: { revision } }).exec(),
       );
       return result.matchedCount === 1;
     },
 
-    /** Notes that Kafka has this revision; a lost note costs one more publication. */
-    async markPublished(configuration: Configuration): Promise<void> {
-      const change = {
-        $set: { publishedRevision: configuration.revision },
-        $unset: { unpublished: 1 },
-      } as const;
-      await ask((model) => model.updateOne(asRead(configuration), change, { writeConcern: { w: 1 } }).exec());
+    /** Notes that Kafka has these revisions; a lost note costs one more publication. */
+    markPublished: async (configurations: readonly Configuration[]): Promise<void> => {
+      const notes = configurations.map((configuration) => ({
+        updateOne: {
+          filter: asRead(configuration),
+          update: {
+            $set: { publishedRevision: configuration.revision },
+            $unset: { unpublished: 1 as const },
+          },
+        },
+      }));
+      await ask((model) => model.bulkWrite(notes, { ordered: false, writeConcern: { w: 1 } }));
     },
   };
 }
@@ -143,5 +169,9 @@ export type ConfigurationStore = ReturnType<typeof storeWithin>;
  */
 export function storeWithin(database: Database, ms: number) {
   const ask = createAsk(database, performance.now() + ms);
-  return { ...readsOf(ask), ...writesOf(ask) };
+  return {
+    ...readsOf(ask, database.memory),
+    ...writesOf(ask, database.memory),
+    ...notesOf(ask, database.memory),
+  };
 }

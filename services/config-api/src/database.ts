@@ -4,9 +4,19 @@ import { createConnection } from 'mongoose';
 import type { Connection } from 'mongoose';
 import { modelOn } from './configuration-model.js';
 import type { ConfigurationModel } from './configuration-model.js';
+import { RecentMap } from './recent-map.js';
 import { repeat } from './repeat.js';
 
+/** What this process wrote and saw acknowledged by a majority: spares statements whose answer is known. */
+export interface WriteMemory {
+  /** The last place that was given, by tenant. */
+  readonly positions: RecentMap<string, number>;
+  /** The revision, by key. */
+  readonly revisions: RecentMap<string, number>;
+}
+
 export interface Database {
+  readonly memory: WriteMemory;
   /** Undefined until the first connection stands and the unique indexes with it: without them nothing may be written. */
   model(): ConfigurationModel | undefined;
 }
@@ -16,6 +26,7 @@ const SELECTION_MS = 2_000;
 const SOCKET_MS = 4_000;
 const PAUSE_MS = 1_000;
 const PING_MS = 2_000;
+const REMEMBERED = 10_000;
 
 const OPTIONS = {
   bufferCommands: false,
@@ -79,5 +90,9 @@ export async function openDatabase(uri: string, scope: ServiceScope): Promise<Da
     await connection.close();
   });
   scope.health.readiness('database', () => fault);
-  return { model: () => (prepared ? model : undefined) };
+  const memory = {
+    positions: new RecentMap<string, number>(REMEMBERED),
+    revisions: new RecentMap<string, number>(REMEMBERED),
+  };
+  return { memory, model: () => (prepared ? model : undefined) };
 }

@@ -22,13 +22,15 @@ export const MAX_PAGE = 1_000;
 const isEventType = (text: string): text is EventType => EVENT_TYPES.some((type) => type === text);
 const ref = new RegExp(REF_PATTERN);
 
-/** A cursor is the place of the last element, in a form that invites nobody to count. */
-export const cursorAfter = (position: number): string =>
-  Buffer.from(`after:${position}`).toString('base64url');
+/** Every text of this form is the place of some element: there is no cursor that is well-formed and wrong. */
+const CURSOR = /^c([1-9a-z][0-9a-z]{0,6})$/;
 
-function readCursor(text: string): number | undefined {
-  const position = /^after:([1-9]\d{0,9})$/.exec(Buffer.from(text, 'base64url').toString('latin1'))?.[1];
-  return position !== undefined && cursorAfter(Number(position)) === text ? Number(position) : undefined;
+/** A cursor is the place of the last element of a page; callers need not know. */
+export const cursorAfter = (position: number): string => `c${position.toString(36)}`;
+
+function parseCursor(text: string): Parsed | undefined {
+  const position = CURSOR.exec(text)?.[1];
+  return position === undefined ? undefined : { cursor: Number.parseInt(position, 36) };
 }
 
 type Parsed = Partial<{
@@ -54,11 +56,6 @@ function parseLimit(text: string): Parsed | undefined {
 function parseApplicationId(text: string): Parsed | undefined {
   const { length } = Array.from(text);
   return length >= 1 && length <= 128 && !text.includes('\0') ? { applicationId: text } : undefined;
-}
-
-function parseCursor(text: string): Parsed | undefined {
-  const cursor = readCursor(text);
-  return cursor === undefined ? undefined : { cursor };
 }
 
 const PARAMETERS: Readonly<Record<string, Parameter>> = {

@@ -46,15 +46,14 @@ const inTurn = <C extends Change>(
 };
 
 /** Makes a change known: tells the audit trail, then Kafka. True when the change is in force a second from now. */
-async function tell(
+function tell(
   action: AuditedAction,
   request: ApiRequest,
   change: Change,
   { audit, publish }: OperationParts,
 ): Promise<boolean> {
   audit(action, request, change);
-  const { after } = change;
-  return after.publishedRevision >= after.revision || (await publish(after));
+  return publish(change.after);
 }
 
 /** An extension field: the change is durable, but not in force yet. */

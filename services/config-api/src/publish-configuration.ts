@@ -4,49 +4,79 @@ import { errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
 import { toRecord } from './configuration.js';
 import type { Configuration } from './configuration.js';
+import { RecentMap } from './recent-map.js';
 
 /** True once Kafka acknowledged this revision with `acks=all`, false when it did not in time. Never throws. */
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
 
-export interface PublishOptions {
+export interface Publisher {
+  /** Publishes a revision unless Kafka is known to have it or a later one. */
+  readonly publish: PublishConfiguration;
+  /** Publishes a revision whatever is known: the topic turned out to say something else. */
+  readonly republish: PublishConfiguration;
+}
+
+export interface PublisherOptions {
   readonly sink: Sink;
   readonly timeoutMs: number;
-  readonly markPublished: (configuration: Configuration) => Promise<void>;
+  /** Told of each revision that Kafka has. */
+  readonly note: (configuration: Configuration) => void;
   readonly log: Logger;
   readonly published: Counter<'result'>;
 }
 
-/** Publishes a revision to `webhooks.configurations` and notes in the database that Kafka has it. */
-export function createPublish(options: PublishOptions): PublishConfiguration {
-  const { sink, timeoutMs, markPublished, log, published } = options;
+const REMEMBERED = 10_000;
 
-  const note = async (configuration: Configuration): Promise<void> => {
-    try {
-      await markPublished(configuration);
-    } catch (error) {
-      // Not a fault of the request: the sweep publishes once more.
-      log.debug('a publication could not be noted', { ref: configuration.ref, ...errorFields(error) });
-    }
-  };
+const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
+/** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
+function createSend({ sink, timeoutMs, log, published }: PublisherOptions): PublishConfiguration {
   return async (configuration) => {
-    const { tenantId, ref, revision } = configuration;
+    const value = JSON.stringify(toRecord(configuration));
     try {
       await sink.send(
-        {
-          topic: TOPICS.configurations,
-          key: configurationKey(tenantId, ref),
-          value: JSON.stringify(toRecord(configuration)),
-        },
+        { topic: TOPICS.configurations, key: keyOf(configuration), value },
         { deadlineMs: timeoutMs },
       );
+      published.inc({ result: 'acknowledged' });
+      return true;
     } catch (error) {
+      const { ref, revision } = configuration;
       published.inc({ result: 'failed' });
       log.warn('a configuration was not acknowledged by Kafka', { ref, revision, ...errorFields(error) });
       return false;
     }
-    published.inc({ result: 'acknowledged' });
-    await note(configuration);
+  };
+}
+
+export function createPublisher(options: PublisherOptions): Publisher {
+  const send = createSend(options);
+  const acknowledged = new RecentMap<string, number>(REMEMBERED);
+  /** Publications on their way, so that many callers who ask for one revision at once cost one record. */
+  const running = new Map<string, Promise<boolean>>();
+
+  const republish: PublishConfiguration = async (configuration) => {
+    if (!(await send(configuration))) return false;
+    const key = keyOf(configuration);
+    acknowledged.set(key, Math.max(configuration.revision, acknowledged.get(key) ?? 0));
+    options.note(configuration);
     return true;
   };
+
+  const publish: PublishConfiguration = (configuration) => {
+    const { publishedRevision, revision } = configuration;
+    if (publishedRevision >= revision) return Promise.resolve(true);
+    const key = keyOf(configuration);
+    if ((acknowledged.get(key) ?? 0) >= revision) {
+      options.note(configuration);
+      return Promise.resolve(true);
+    }
+    const name = `${key}@${revision}`;
+    const known = running.get(name);
+    if (known) return known;
+    const sending = republish(configuration).finally(() => running.delete(name));
+    running.set(name, sending);
+    return sending;
+  };
+  return { publish, republish };
 }
