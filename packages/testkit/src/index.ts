@@ -3,6 +3,8 @@ export type { Arrival, ArrivalLine } from './arrival.js';
 export * from './build-event.js';
 export * from './endpoint.js';
 export * from './eventually.js';
+export { openApiDocument } from './open-api-document.js';
+export type { OpenApiDocument, SeenAnswer } from './open-api-document.js';
 export * from './random.js';
 export * from './random-name.js';
 export { openStrangeAuthority, sharedAuthority } from './test-authority.js';

@@ -1,11 +1,17 @@
+import { join } from 'node:path';
+import { EVENT_TYPES, PROBLEMS } from '@webhooks/contracts';
 import { createClient, ProblemError } from '@webhooks/client';
 import type { Client } from '@webhooks/client';
 import type { DevelopmentClient } from '@webhooks/engines';
-import { buildEvent, eventually } from '@webhooks/testkit';
+import { buildEvent, eventually, openApiDocument } from '@webhooks/testkit';
 import { readEvents } from './read-topic.js';
 import type { SeenRecord } from './read-topic.js';
 import { CLIENTS, startIngest } from './start-ingest.js';
 import type { RunningIngest } from './start-ingest.js';
+
+const document = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
+
+const PATH = '/integration/v1/events';
 
 let ingest: RunningIngest;
 let topic: Awaited<ReturnType<typeof readEvents>>;
@@ -42,11 +48,22 @@ async function post(
   client: DevelopmentClient = CLIENTS.acme,
 ): Promise<Response> {
   const token = await clientOf(client).token();
-  return fetch(`${ingest.url}/integration/v1/events`, {
+  const response = await fetch(`${ingest.url}${PATH}`, {
     method: 'POST',
     body: new Uint8Array(Buffer.from(body)),
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
   });
+  await expectDocumented('POST', response);
+  return response;
+}
+
+/** Every answer of these tests is one that `openapi.yaml` allows. */
+async function expectDocumented(method: string, response: Response): Promise<void> {
+  const body: unknown = await response.clone().json();
+  const { status, headers } = response;
+  expect(
+    document.faultsOfAnswer({ method, path: PATH, status, contentType: headers.get('content-type'), body }),
+  ).toEqual([]);
 }
 
 const problemOf = async (work: Promise<unknown>): Promise<ProblemError['problem']> => {
@@ -180,7 +197,8 @@ describe('a body that cannot be used', () => {
 
 describe('who may post', () => {
   it('nobody without a token', async () => {
-    const response = await fetch(`${ingest.url}/integration/v1/events`, { method: 'POST', body: '{' });
+    const response = await fetch(`${ingest.url}${PATH}`, { method: 'POST', body: '{' });
+    await expectDocumented('POST', response);
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toContain('Bearer');
   });
@@ -192,7 +210,21 @@ describe('who may post', () => {
   });
 
   it('only by POST', async () => {
-    const response = await fetch(`${ingest.url}/integration/v1/events`);
+    const response = await fetch(`${ingest.url}${PATH}`);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+});
+
+describe('the document', () => {
+  it('names this one operation, and accepts what the service accepts', () => {
+    expect(document.operations).toEqual([`POST ${PATH}`]);
+    for (const eventType of EVENT_TYPES) {
+      expect(document.faultsOfRequest('POST', PATH, buildEvent({ eventType }))).toEqual([]);
+    }
+    expect(document.faultsOfRequest('POST', PATH, { eventType: 'PIX_STATIC' })).not.toEqual([]);
+  });
+
+  it('names only problems that exist', () => {
+    expect(document.problemCodes.filter((code) => !(code in PROBLEMS))).toEqual([]);
   });
 });

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@webhooks/client';
+import { startKafka } from '@webhooks/engines';
+import type { KafkaEngine } from '@webhooks/engines';
+import { buildEvent, eventually } from '@webhooks/testkit';
+import { CLIENTS, startIngest } from './start-ingest.js';
+import type { RunningIngest } from './start-ingest.js';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'ingest-'));
+let kafka: KafkaEngine;
+let ingest: RunningIngest;
+
+// A broker of its own: it is killed here.
+beforeAll(async () => {
+  kafka = await startKafka({ dataDir });
+  ingest = await startIngest({ KAFKA_BROKERS: kafka.brokers.join(','), PUBLISH_TIMEOUT_MS: '1500' });
+});
+afterAll(async () => {
+  await ingest.stop();
+  await kafka.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const post = async (body: string, token: string): Promise<Response> =>
+  fetch(`${ingest.url}/integration/v1/events`, {
+    method: 'POST',
+    body,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+  });
+
+it('promises nothing while the broker is away, and takes events again when it is back', async () => {
+  const { clientId, clientSecret } = CLIENTS.acme;
+  const token = await createClient({
+    baseUrl: ingest.url,
+    credentials: { tokenEndpoint: ingest.tokenEndpoint, clientId, clientSecret },
+  }).token();
+  const event = JSON.stringify(buildEvent({ tenantId: 'acme' }));
+  expect((await post(event, token)).status).toBe(202);
+
+  kafka.kill();
+  const one = await post(event, token);
+  expect([one.status, one.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await one.json()).toMatchObject({ code: 'unavailable' });
+  const batch = await post(`[${event},{}]`, token);
+  expect([batch.status, batch.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await batch.json()).toMatchObject({ results: [{ status: 'unavailable' }, { status: 'invalid' }] });
+
+  await kafka.restart();
+  await eventually(async () => expect((await post(event, token)).status).toBe(202), {
+    timeoutMs: 30_000,
+    message: 'waiting for ingest to reach the broker again',
+  });
+  expect(await ingest.metrics()).toMatch(/ingest_events_published_total\{result="failed"\} [1-9]/);
+});
