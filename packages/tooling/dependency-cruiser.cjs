@@ -46,7 +46,7 @@ module.exports = {
       comment: 'what runs one machine or measures is not part of a service',
       severity: 'error',
       from: { path: '^services/[^/]+/src/' },
-      to: { path: '^packages/(engines|testkit|stack|demo|bench|chaos|tooling|client)/' },
+      to: { path: '^packages/(engines|testkit|stack|ledger|demo|bench|chaos|tooling|client)/' },
     },
     {
       name: 'contracts-no-io',
@@ -78,8 +78,9 @@ module.exports = {
     mayImport('client', ['contracts']),
     mayImport('testkit', ['contracts', 'engines']),
     mayImport('stack', ['contracts', 'engines', 'testkit', 'client']),
-    mayImport('demo', ['contracts', 'engines', 'testkit', 'client', 'stack']),
-    mayImport('bench', ['contracts', 'engines', 'testkit', 'client', 'stack']),
+    mayImport('ledger', ['contracts', 'engines', 'testkit', 'client', 'stack']),
+    mayImport('demo', ['contracts', 'engines', 'testkit', 'client', 'stack', 'ledger']),
+    mayImport('bench', ['contracts', 'engines', 'testkit', 'client', 'stack', 'ledger']),
   ],
   options: {
     doNotFollow: { path: ['node_modules', '(^|/)dist/'] },

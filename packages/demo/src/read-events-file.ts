@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { readFeedLine } from './feed-line.js';
-import type { FeedLine } from './feed-line.js';
+import { readFeedLine } from '@webhooks/ledger';
+import type { FeedLine } from '@webhooks/ledger';
 
 const MAX_LINES = 1_000_000;
 

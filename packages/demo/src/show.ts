@@ -1,7 +1,5 @@
 import type { StackDescription } from '@webhooks/stack';
-import type { HookAccount, Ledger } from './ledger.js';
-
-export type Print = (line: string) => void;
+import type { HookAccount, Ledger, Print } from '@webhooks/ledger';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { generateSample, toNdjson } from './generate-sample.js';
+import { generateSample, toNdjson } from '@webhooks/ledger';
 
 // node packages/demo/dist/src/write-sample.js --count 20000 --seed 7 --out /tmp/events.ndjson
 const { values } = parseArgs({

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { eventually } from '@webhooks/testkit';
-import type { FeedLine } from '../src/feed-line.js';
-import { readFeedLine } from '../src/feed-line.js';
-import { generateSample } from '../src/generate-sample.js';
-import { account, feed, setStage } from '../src/run-demo.js';
+import type { FeedLine } from '@webhooks/ledger';
+import { readFeedLine } from '@webhooks/ledger';
+import { generateSample } from '@webhooks/ledger';
+import { account, feed, setStage } from '@webhooks/ledger';
 
 const EVENTS = 20_000;
 /** Killed one after the other, each while events go through; the last turn kills all of them at once. */

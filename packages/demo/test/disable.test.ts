@@ -8,11 +8,11 @@ import type { Stack } from '@webhooks/stack';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
-import { readFeedLine } from '../src/feed-line.js';
-import { feedTopic } from '../src/feed.js';
-import { generateSample } from '../src/generate-sample.js';
-import { clientFor } from '../src/register-hooks.js';
-import { newReport } from '../src/run-demo.js';
+import { readFeedLine } from '@webhooks/ledger';
+import { feedTopic } from '@webhooks/ledger';
+import { generateSample } from '@webhooks/ledger';
+import { clientFor } from '@webhooks/ledger';
+import { newReport } from '@webhooks/ledger';
 
 /** Contract §1 "In force": no attempt starts later than this after a disabling PUT was answered. */
 const BOUND_MS = 1_000;

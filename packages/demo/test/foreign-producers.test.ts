@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
-import { toNdjson } from '../src/generate-sample.js';
+import { toNdjson } from '@webhooks/ledger';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 import { feedProgram, has, needs, python } from './tool.js';

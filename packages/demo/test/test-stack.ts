@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Client } from '@webhooks/client';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
-import { clientFor } from '../src/register-hooks.js';
+import { clientFor } from '@webhooks/ledger';
 
 export interface TestStack {
   readonly stack: Stack;

@@ -4,7 +4,7 @@ import { freePort } from '@webhooks/engines';
 import type { CertificateAuthority } from '@webhooks/engines';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint } from '@webhooks/testkit';
-import type { Print } from './show.js';
+import type { Print } from './print.js';
 
 /** The two local receivers: a willing one, and one that refuses the first attempt of each event. */
 export interface Receivers {

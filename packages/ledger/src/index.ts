@@ -1,0 +1,13 @@
+export { account, feed, newReport, setStage } from './account.js';
+export type { AccountOptions, Balance, Stage } from './account.js';
+export { readFeedLine } from './feed-line.js';
+export type { FeedLine } from './feed-line.js';
+export { feedTopic } from './feed.js';
+export type { FeedReport } from './feed.js';
+export { generateSample, toNdjson } from './generate-sample.js';
+export type { Hook } from './hooks.js';
+export { Ledger } from './ledger.js';
+export type { HookAccount } from './ledger.js';
+export type { Print } from './print.js';
+export type { Receivers } from './receivers.js';
+export { clientFor } from './register-hooks.js';

@@ -1,0 +1,2 @@
+/** Shows one line to whoever watches. */
+export type Print = (line: string) => void;
