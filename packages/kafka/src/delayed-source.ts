@@ -86,7 +86,6 @@ class TieredSource implements DelayedSource {
         progress.settled();
         this.#plan();
       },
-      onError: (error) => progress.failed(error),
     });
   }
 
@@ -201,7 +200,7 @@ class TieredSource implements DelayedSource {
       ...this.#reader.health(),
       inFlight: this.#gate.records,
       inFlightBytes: this.#gate.bytes,
-      retrying: this.#handling.retrying,
+      ...this.#handling.health(),
       waiting: this.#room.size,
     };
   }

@@ -11,7 +11,6 @@ export interface HandlingOptions {
   readonly log: Logger;
   /** A record was handled or given up: there is room. */
   readonly onSettled: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 const MAX_RETRY_MS = 10_000;
@@ -24,14 +23,18 @@ export class Handling {
   readonly #options: HandlingOptions;
   readonly #waiting = new Map<NodeJS.Timeout, Task>();
   #stopped = false;
+  #lastError: string | undefined;
 
   constructor(options: HandlingOptions) {
     this.#options = options;
   }
 
-  /** Records that wait for another call. */
-  get retrying(): number {
-    return this.#waiting.size;
+  /** `retrying`: records that wait for another call; `lastError`: why. */
+  health(): { readonly retrying: number; readonly lastError?: string } {
+    const retrying = this.#waiting.size;
+    return retrying === 0 || this.#lastError === undefined
+      ? { retrying }
+      : { retrying, lastError: this.#lastError };
   }
 
   start(task: Task): void {
@@ -59,8 +62,8 @@ export class Handling {
 
   #failed(task: Task, failures: number, error: unknown): void {
     const { topic, partition, offset } = task.record;
-    this.#options.onError(error);
-    const fields = { topic, partition, offset, failures, error: asError(error).message };
+    this.#lastError = asError(error).message;
+    const fields = { topic, partition, offset, failures, error: this.#lastError };
     this.#options.log('warn', 'kafka: a record was not handled, it will be tried again', fields);
     if (this.#stopped) return;
     const timer = setTimeout(

@@ -15,11 +15,12 @@ export class Progress {
   /** A record was settled. */
   settled(): void {
     this.#at = performance.now();
+    this.#lastError = undefined;
   }
 
   /** The broker answered: progress when there is nothing else to do. */
   idle(): void {
-    if (this.#gate.records === 0) this.#at = performance.now();
+    if (this.#gate.records === 0) this.settled();
   }
 
   failed(error: unknown): void {

@@ -16,6 +16,8 @@ export interface SinkCourierOptions {
   readonly lanes: ReadonlyMap<string, SinkLane>;
   readonly bounds: BatchBounds;
   readonly onError: (error: unknown) => void;
+  /** The brokers answer, and take what they are given. */
+  readonly onWell: () => void;
 }
 
 interface Parcel {
@@ -44,7 +46,10 @@ export class SinkCourier {
       link: options.link,
       maxAgeMs: METADATA_MAX_AGE_MS,
       log: options.log,
-      onRefreshed: () => this.go(),
+      onRefreshed: () => {
+        options.onWell();
+        this.go();
+      },
       onError: options.onError,
     });
   }
@@ -131,8 +136,8 @@ export class SinkCourier {
       return false;
     }
     const error = new RecordRefused(code, errorName(code), lane.topic);
-    this.#options.onError(error);
     if (verdict === 'again') {
+      this.#options.onError(error);
       this.#metadata.expire();
       lane.putBack(batch);
       return true;
@@ -150,6 +155,7 @@ export class SinkCourier {
   #arrived(nodeId: number, retry: boolean): void {
     if (retry) return this.#waitABit(nodeId);
     this.#failures.delete(nodeId);
+    this.#options.onWell();
     this.#busy.delete(nodeId);
     this.go();
   }

@@ -3,7 +3,8 @@ import { backoffMs } from './wire/backoff.js';
 
 export interface SinkTopicsOptions {
   readonly link: Link;
-  readonly onKnown: () => void;
+  /** Worth another try to place what waits. */
+  readonly onLooked: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -11,16 +12,17 @@ export interface SinkTopicsOptions {
 export class SinkTopics {
   readonly #options: SinkTopicsOptions;
   readonly #asking = new Set<string>();
+  readonly #failures = new Map<string, number>();
   #stopped = false;
 
   constructor(options: SinkTopicsOptions) {
     this.#options = options;
   }
 
-  /** Undefined while it is not known: `onKnown` is called when it is. */
+  /** Undefined while it is not known: it is asked for then, and `onLooked` called afterwards. */
   partitionsOf(topic: string): number | undefined {
     const known = this.#known(topic);
-    if (known === undefined) this.#ask(topic, 1);
+    if (known === undefined) this.#ask(topic);
     return known;
   }
 
@@ -33,21 +35,25 @@ export class SinkTopics {
     }
   }
 
-  #ask(topic: string, attempt: number): void {
+  #ask(topic: string): void {
     if (this.#asking.has(topic) || this.#stopped) return;
     this.#asking.add(topic);
     this.#load(topic)
       .then(() => {
-        this.#asking.delete(topic);
-        this.#options.onKnown();
+        this.#failures.delete(topic);
+        this.#looked(topic);
       })
       .catch((error: unknown) => {
+        const failures = (this.#failures.get(topic) ?? 0) + 1;
+        this.#failures.set(topic, failures);
         this.#options.onError(error);
-        setTimeout(() => {
-          this.#asking.delete(topic);
-          this.#ask(topic, attempt + 1);
-        }, backoffMs(attempt)).unref();
+        setTimeout(() => this.#looked(topic), backoffMs(failures)).unref();
       });
+  }
+
+  #looked(topic: string): void {
+    this.#asking.delete(topic);
+    if (!this.#stopped) this.#options.onLooked();
   }
 
   async #load(topic: string): Promise<void> {

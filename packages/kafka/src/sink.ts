@@ -52,9 +52,13 @@ class BatchingSink implements Sink {
       this.#lastError = asError(error).message;
     };
     const bounds = { maxRecords: this.#settings.maxBatchRecords, maxBytes: this.#settings.maxBatchBytes };
+    const onWell = () => {
+      this.#lastError = undefined;
+    };
     const link = this.#link;
-    this.#courier = new SinkCourier({ link, log: kafka.log, lanes: this.#lanes, bounds, onError });
-    this.#topics = new SinkTopics({ link, onKnown: () => this.#placeAll(), onError });
+    const { log } = kafka;
+    this.#courier = new SinkCourier({ link, log, lanes: this.#lanes, bounds, onError, onWell });
+    this.#topics = new SinkTopics({ link, onLooked: () => this.#placeAll(), onError });
   }
 
   send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {

@@ -45,6 +45,7 @@ export interface SourceHealth {
   readonly inFlightBytes: number;
   /** Records whose `handle` rejected and which wait for another call. */
   readonly retrying: number;
+  /** Absent when no record waits for another call and nothing went wrong since the last progress. */
   readonly lastError?: string;
   /** Times an assignment was received. */
   readonly rebalances: number;

@@ -46,7 +46,6 @@ class WindowedSource implements Source {
         progress.settled();
         this.#plan();
       },
-      onError: (error) => progress.failed(error),
     });
   }
 
@@ -105,7 +104,7 @@ class WindowedSource implements Source {
       ...this.#reader.health(),
       inFlight: this.#gate.records,
       inFlightBytes: this.#gate.bytes,
-      retrying: this.#handling.retrying,
+      ...this.#handling.health(),
     };
   }
 

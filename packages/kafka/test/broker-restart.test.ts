@@ -1,6 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
-import { openDelayedSource, openSink, openSource, openTableReader, type Kafka } from '../src/index.js';
+import {
+  openDelayedSource,
+  openSink,
+  openSource,
+  openTableReader,
+  SinkTimeout,
+  type Kafka,
+} from '../src/index.js';
 import { closeAll, kafkaAt, newTopic } from './support/cluster.js';
 import { balance, openMember } from './support/members.js';
 import { ownBroker } from './support/own-broker.js';
@@ -43,6 +50,7 @@ describe('kill -9 of the broker, and its return', () => {
     clearInterval(load);
     await Promise.all(sends);
     expect(acknowledged).toHaveLength(sent);
+    expect(sink.health()).toEqual({ pendingRecords: 0, pendingBytes: 0 });
     await eventually(() => new Set(member.handled).size === sent, { timeoutMs: 30_000 });
     const { lost } = balance(member.handled, sent);
     expect(lost).toBe(0);
@@ -77,6 +85,20 @@ describe('kill -9 of the broker, and its return', () => {
     expect(next.handled).toEqual(['110']);
     expect(balance(member.handled, 110)).toEqual({ lost: 0, repeats: 0 });
     await next.source.stop({ deadlineMs: 5_000 });
+    await sink.close();
+  });
+
+  it('the sink is well again by itself: no record has to be sent to find out', async () => {
+    const topic = await newTopic(kafka, 1);
+    const sink = await openSink({ kafka });
+    await sink.send({ topic, key: 'a', value: '1' });
+    broker.engine.kill();
+    await expect(sink.send({ topic, key: 'a', value: '2' }, { deadlineMs: 500 })).rejects.toThrow(
+      SinkTimeout,
+    );
+    expect(sink.health().lastError).toBeDefined();
+    await broker.engine.restart();
+    await eventually(() => sink.health().lastError === undefined, { timeoutMs: 20_000 });
     await sink.close();
   });
 

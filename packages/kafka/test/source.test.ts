@@ -169,7 +169,7 @@ describe('source', () => {
     const groupId = randomName('group');
     const first: string[] = [];
     const handle = (into: string[]) => async (record: KafkaRecord) => {
-      await new Promise((resolve) => setImmediate(resolve));
+      await new Promise((resolve) => setTimeout(resolve, 5)); // so that the stop comes in the middle
       into.push(record.value?.toString() ?? '');
     };
     const window = { maxInFlight: 20, maxInFlightBytes: 1_000_000 };
