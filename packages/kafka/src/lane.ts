@@ -89,7 +89,9 @@ export class Lane implements Feed {
   }
 
   outOfRange(earliest: number): void {
-    this.#restart(earliest);
+    // Deleted by retention: what is buffered and in flight goes on. Truncated or made anew: nothing known holds any more.
+    if (earliest >= this.#buffer.nextFetch) this.#buffer.skipAhead(earliest);
+    else this.#restart(earliest);
   }
 
   /** The partition is ours (again): go on where this process, or whoever went further, stopped. */

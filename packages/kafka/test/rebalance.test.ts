@@ -1,7 +1,9 @@
+import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
 import { openSink, type Sink } from '../src/index.js';
 import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
 import { committed } from './support/committed.js';
+import { spawnMember } from './support/member-process.js';
 import { balance, openMember, partitionsOf, type Member } from './support/members.js';
 
 const kafka = sharedKafka();
@@ -76,5 +78,28 @@ describe('a group of several members', () => {
     expect(repeats).toBeLessThanOrEqual(40);
     await first.source.stop({ deadlineMs: 5_000 });
     await second.source.stop({ deadlineMs: 5_000 });
+  });
+
+  it('takes over from a member that was killed within about 11 s: nothing lost, at most a commit interval and its window repeated', async () => {
+    const topic = await newTopic(kafka, 4);
+    const groupId = randomName('group');
+    const killed = spawnMember(kafka.brokers, groupId, topic, 10);
+    await eventually(killed.joined);
+    const survivor = await openMember(kafka, { groupId, topic, workMs: 10, maxInFlight: 50 });
+    await eventually(() => partitionsOf(survivor) === 2);
+    await write(topic, 0, 10_000);
+    await eventually(() => killed.handled.length > 500);
+    killed.process.kill('SIGKILL');
+    const begin = performance.now();
+    await eventually(() => partitionsOf(survivor) === 4, { timeoutMs: 20_000 });
+    expect(performance.now() - begin).toBeLessThan(13_000);
+    await eventually(() => new Set([...killed.handled, ...survivor.handled]).size === 10_000, {
+      timeoutMs: 20_000,
+    });
+    await eventually(() => survivor.source.health().lag === 0);
+    const { lost, repeats } = balance([...killed.handled, ...survivor.handled], 10_000);
+    expect(lost).toBe(0);
+    expect(repeats).toBeLessThanOrEqual(5_000 * 1.5 + 50); // 50 in flight of 10 ms each: 5,000 a second
+    await survivor.source.stop({ deadlineMs: 5_000 });
   });
 });

@@ -58,7 +58,7 @@ export class PartitionBuffer {
     const scan = scanBatches(fetched.records);
     this.#neededBytes = scan.neededBytes;
     if (scan.nextOffset === undefined) return;
-    const batches = fetched.records.subarray(0, scan.bytes);
+    const batches = ownBytes(fetched.records.subarray(0, scan.bytes));
     this.#chunks.push(new RecordCursor(this, batches, requestedOffset, fetched.aborted));
     this.#nextFetch = Math.max(scan.nextOffset, requestedOffset);
   }
@@ -79,6 +79,11 @@ export class PartitionBuffer {
     return this.#head;
   }
 
+  /** Keeps what is buffered and fetches on at `offset`, beyond it: what lies between is gone. */
+  skipAhead(offset: number): void {
+    this.#nextFetch = Math.max(this.#nextFetch, offset);
+  }
+
   /** Forgets what is buffered and goes on at `offset`. */
   seek(offset: number): void {
     this.#chunks.length = 0;
@@ -86,4 +91,12 @@ export class PartitionBuffer {
     this.#neededBytes = 0;
     this.#nextFetch = offset;
   }
+}
+
+/**
+ * A record that is handled for long keeps alive what it is a view of: the block of its partition, by this copy, and not
+ * the answer for all partitions of a broker (8 MiB at most).
+ */
+function ownBytes(block: Buffer): Buffer {
+  return block.length * 2 < block.buffer.byteLength ? Buffer.from(block) : block;
 }

@@ -1,0 +1,42 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PACKAGE = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'src', 'index.js');
+
+const SCRIPT = `
+const { createKafka, openSource } = await import(process.argv[1]);
+const [brokers, groupId, topic, workMs] = process.argv.slice(2);
+const kafka = createKafka({ brokers: brokers.split(','), clientId: 'member' });
+await openSource({
+  kafka, groupId, topics: [topic],
+  window: { maxInFlight: 50, maxInFlightBytes: 10_000_000 },
+  handle: (record) => new Promise((resolve) => setTimeout(() => { console.log(String(record.value)); resolve(); }, Number(workMs))),
+});
+console.log('joined');
+`;
+
+export interface MemberProcess {
+  readonly process: ChildProcess;
+  readonly handled: string[];
+  readonly joined: () => boolean;
+}
+
+/** A member of a group in a process of its own, to be killed. Runs what is built in `dist`. */
+export function spawnMember(
+  brokers: readonly string[],
+  groupId: string,
+  topic: string,
+  workMs: number,
+): MemberProcess {
+  const args = ['--input-type=module', '-e', SCRIPT, PACKAGE, brokers.join(), groupId, topic, `${workMs}`];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const handled: string[] = [];
+  let joined = false;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line === 'joined') joined = true;
+    else handled.push(line);
+  });
+  return { process: child, handled, joined: () => joined };
+}
