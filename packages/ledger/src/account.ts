@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PAYMENT_SYSTEM } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import type { Stack, StackDescription } from '@webhooks/stack';
 import type { FeedLine } from './feed-line.js';
 import { feedIngest, feedTopic } from './feed.js';
 import type { FeedReport } from './feed.js';
@@ -9,9 +9,11 @@ import { planHooks } from './hooks.js';
 import type { Hook } from './hooks.js';
 import { Ledger } from './ledger.js';
 import { openReceipts } from './receipts.js';
+import type { Receipt } from './receipts.js';
 import { startReceivers } from './receivers.js';
 import type { Receivers } from './receivers.js';
 import { clientFor, registerHooks } from './register-hooks.js';
+import type { RegisterOptions, ServiceAddresses } from './register-hooks.js';
 import { countRejected } from './rejected-count.js';
 import type { Print } from './print.js';
 
@@ -23,9 +25,14 @@ export interface AccountOptions {
   readonly print: Print;
 }
 
-export interface Balance {
+/** What feeding and accounting need of a stack, be it processes of this machine or containers. */
+export interface FedStack {
+  readonly description: () => ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
+}
+
+export interface Balance<R = Receivers> {
   readonly ledger: Ledger;
-  readonly receivers: Receivers;
+  readonly receivers: R;
   readonly balanced: boolean;
   /** The two closing lines. */
   readonly closing: readonly [string, string];
@@ -39,7 +46,7 @@ const PROGRESS_MS = 2_000;
 export const newReport = (): FeedReport => ({ acknowledged: [], refusedByIngest: 0, toBeRejected: 0 });
 
 /** Feeds every second line straight to the topic and posts the others to ingest, both at the same time. */
-export async function feed(stack: Stack, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
+export async function feed(stack: FedStack, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
   const description = stack.description();
   const paymentSystem = description.clients.find(({ clientId }) => clientId === PAYMENT_SYSTEM);
   if (!paymentSystem) throw new Error('the stack has no client for a payment system');
@@ -84,13 +91,12 @@ interface Waiting {
   readonly ledger: Ledger;
   readonly report: FeedReport;
   readonly gained: () => Promise<number>;
-  readonly file: string;
+  readonly receipts: { readonly next: () => Receipt[] };
   readonly print: Print;
 }
 
 /** Reads the receivers' file until the ledger balances or nothing new came for 90 s. Returns what was rejected. */
-async function untilBalanced({ ledger, report, gained, file, print }: Waiting): Promise<number> {
-  const receipts = openReceipts(file);
+async function untilBalanced({ ledger, report, gained, receipts, print }: Waiting): Promise<number> {
   const showProgress = createProgress(ledger, print);
   let rejected = 0;
   await untilQuiet(async () => {
@@ -103,46 +109,54 @@ async function untilBalanced({ ledger, report, gained, file, print }: Waiting): 
     const changed = fresh.length > 0 || rejected !== rejectedBefore;
     return { changed, done: delivered === accepted && rejected >= report.toBeRejected };
   });
-  receipts.close();
   return rejected;
 }
 
 /** Receivers that listen, and endpoints that are registered and in force. */
-export interface Stage {
-  readonly receivers: Receivers;
+export interface Stage<R = Receivers> {
+  readonly receivers: R;
   readonly hooks: readonly Hook[];
+}
+
+/** Registers an endpoint for each tenant and type found in the lines, and waits until they are in force. */
+export async function putInForce(
+  lines: readonly FeedLine[],
+  options: RegisterOptions,
+): Promise<readonly Hook[]> {
+  const hooks = planHooks(lines.flatMap(({ event }) => event ?? []));
+  await registerHooks(hooks, options);
+  // A registration is in force for events that reach Kafka later than 1 s after its answer (contract §1).
+  await delay(1_000);
+  return hooks;
 }
 
 export async function setStage({ stack, lines, dataDir, fixedPorts }: AccountOptions): Promise<Stage> {
   const receivers = await startReceivers(join(dataDir, 'receipts.ndjson'), stack.authority, fixedPorts);
-  const hooks = planHooks(lines.flatMap(({ event }) => event ?? []));
-  await registerHooks(hooks, {
+  const hooks = await putInForce(lines, {
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     urlOf: (hook) => `${(hook.refusesFirst ? receivers.refusing : receivers.willing).origin}${hook.path}`,
   });
-  // A registration is in force for events that reach Kafka later than 1 s after its answer (contract §1).
-  await delay(1_000);
   return { receivers, hooks };
 }
 
-/** Feeds with `feedAll`, waits until everything is settled, and holds the ledger against the receivers' file. */
-export async function account(
-  { receivers, hooks }: Stage,
-  { stack, print }: AccountOptions,
+/**
+ * Feeds with `feedAll`, waits until everything is settled, and holds the ledger against the receivers' file: against
+ * what is appended to it from now on.
+ */
+export async function account<R extends { readonly file: string }>(
+  { receivers, hooks }: Stage<R>,
+  { stack, print }: { readonly stack: FedStack; readonly print: Print },
   feedAll: (report: FeedReport) => Promise<void>,
-): Promise<Balance> {
+): Promise<Balance<R>> {
+  const receipts = openReceipts(receivers.file);
+  receipts.next();
   const counter = await countRejected(stack.description().kafkaBrokers);
   const report = newReport();
   await feedAll(report);
   const ledger = new Ledger(hooks);
   for (const { event } of report.acknowledged) if (event) ledger.expect(event);
-  const rejected = await untilBalanced({
-    ledger,
-    report,
-    gained: counter.gained,
-    file: receivers.file,
-    print,
-  });
+  const rejected = await untilBalanced({ ledger, report, gained: counter.gained, receipts, print });
+  receipts.close();
   await counter.close();
   const { accepted, delivered, duplicates, lost } = ledger.totals();
   return {

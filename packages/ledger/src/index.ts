@@ -1,5 +1,5 @@
-export { account, feed, newReport, setStage } from './account.js';
-export type { AccountOptions, Balance, Stage } from './account.js';
+export { account, feed, newReport, putInForce, setStage } from './account.js';
+export type { AccountOptions, Balance, FedStack, Stage } from './account.js';
 export { readFeedLine } from './feed-line.js';
 export type { FeedLine } from './feed-line.js';
 export { feedTopic } from './feed.js';
@@ -9,5 +9,8 @@ export type { Hook } from './hooks.js';
 export { Ledger } from './ledger.js';
 export type { HookAccount } from './ledger.js';
 export type { Print } from './print.js';
+export { openReceipts } from './receipts.js';
+export type { Receipt } from './receipts.js';
 export type { Receivers } from './receivers.js';
 export { clientFor } from './register-hooks.js';
+export type { RegisterOptions, ServiceAddresses } from './register-hooks.js';

@@ -5,8 +5,11 @@ import type { DevelopmentClient } from '@webhooks/engines';
 import type { StackDescription } from '@webhooks/stack';
 import type { Hook } from './hooks.js';
 
+/** Where the services are reached; with one public address both are the same. */
+export type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'tokenEndpoint'>;
+
 /** A client of the services for one machine's credentials. */
-export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: StackDescription): Client {
+export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {
   return createClient({
     baseUrl: stack.configApi,
     ingestUrl: stack.ingest,
@@ -31,11 +34,13 @@ async function registerHook(client: Client, hook: Hook, endpointUrl: string): Pr
   }
 }
 
+export interface RegisterOptions {
+  readonly clientOf: (tenantId: string) => Client;
+  readonly urlOf: (hook: Hook) => string;
+}
+
 /** Registers all hooks, tenant by tenant with the tenant's own token. */
-export async function registerHooks(
-  hooks: readonly Hook[],
-  options: { readonly clientOf: (tenantId: string) => Client; readonly urlOf: (hook: Hook) => string },
-): Promise<void> {
+export async function registerHooks(hooks: readonly Hook[], options: RegisterOptions): Promise<void> {
   const byTenant = Map.groupBy(hooks, ({ tenantId }) => tenantId);
   for (const [tenantId, own] of byTenant) {
     const client = options.clientOf(tenantId);
