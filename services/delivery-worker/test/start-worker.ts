@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { TOPICS, configurationKey } from '@webhooks/contracts';
+import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
+import { startKafka } from '@webhooks/engines';
+import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
+import type { LogFields } from '@webhooks/runtime';
+import { sharedAuthority } from '@webhooks/testkit';
+import kafkajs from 'kafkajs';
+import { composeDeliveryWorker } from '../src/compose.js';
+import { readWorkerConfig } from '../src/config.js';
+
+export interface SeenRecord {
+  readonly topic: string;
+  readonly value: Buffer | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RunningWorker {
+  readonly metrics: () => Promise<string>;
+  readonly stop: () => Promise<void>;
+}
+
+/** A broker of its own, and what a test does with it besides the worker: publish, and look at topics. */
+export interface Bench {
+  readonly startWorker: (env?: Readonly<Record<string, string>>) => Promise<RunningWorker>;
+  readonly publish: (
+    topic: string,
+    record: { key: string; value: string | Buffer; headers?: Record<string, string>; partition?: number },
+  ) => Promise<void>;
+  readonly configure: (configuration: ConfigurationRecord) => Promise<void>;
+  readonly send: (event: PaymentEvent) => Promise<void>;
+  /** Everything on these topics, from the beginning, as it comes. */
+  readonly follow: (...topics: readonly string[]) => Promise<readonly SeenRecord[]>;
+  readonly stop: () => Promise<void>;
+}
+
+export const KEYRING = `test:${randomBytes(32).toString('base64')}`;
+
+const silent = (): undefined => undefined;
+const quiet = { debug: silent, info: silent, warn: silent, error: silent };
+
+async function runWorker(
+  brokers: readonly string[],
+  env: Readonly<Record<string, string>>,
+  faults: LogFields[],
+): Promise<RunningWorker> {
+  const closers = new Closers();
+  const registry = new Registry();
+  const { caFile } = await sharedAuthority();
+  const settings = new SettingsReader({
+    KAFKA_BROKERS: brokers.join(','),
+    SECRETS_KEYS: KEYRING,
+    ALLOW_LOCALHOST_ENDPOINTS: 'true',
+    ENDPOINT_CA_FILE: caFile,
+    RETRY_JITTER_PERCENT: '0',
+    ...env,
+  });
+  await composeDeliveryWorker(readWorkerConfig(settings), {
+    log: quiet,
+    registry,
+    health: new HealthBoard(),
+    onClose: (name, close) => closers.add(name, close),
+    addPage: silent,
+    fail: (error) => faults.push({ error }),
+  });
+  return {
+    metrics: () => registry.metrics(),
+    stop: async () => {
+      await closers.closeAll(quiet, 30_000);
+    },
+  };
+}
+
+function createFollower(kafka: kafkajs.Kafka, closers: (() => Promise<void>)[]): Bench['follow'] {
+  return async (...topics) => {
+    const consumer = kafka.consumer({
+      groupId: `follow-${randomBytes(6).toString('hex')}`,
+      maxWaitTimeInMs: 50,
+    });
+    const seen: SeenRecord[] = [];
+    await consumer.connect();
+    closers.push(() => consumer.disconnect());
+    await consumer.subscribe({ topics: [...topics], fromBeginning: true });
+    await consumer.run({
+      eachMessage: ({ topic, message }) => {
+        const headers = Object.fromEntries(
+          Object.entries(message.headers ?? {}).map(([name, value]) => [name, String(value)]),
+        );
+        seen.push({ topic, value: message.value, headers });
+        return Promise.resolve();
+      },
+    });
+    return seen;
+  };
+}
+
+export async function openBench(): Promise<Bench> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'worker-'));
+  const engine = await startKafka({ dataDir });
+  const kafka = new kafkajs.Kafka({
+    clientId: 'test',
+    brokers: engine.brokers,
+    logLevel: kafkajs.logLevel.NOTHING,
+  });
+  const producer = kafka.producer({ createPartitioner: kafkajs.Partitioners.DefaultPartitioner });
+  await producer.connect();
+  const closers: (() => Promise<void>)[] = [() => producer.disconnect()];
+  const faults: LogFields[] = [];
+  const publish: Bench['publish'] = async (topic, record) => {
+    await producer.send({ topic, acks: -1, messages: [record] });
+  };
+  return {
+    startWorker: (env = {}) => runWorker(engine.brokers, env, faults),
+    publish,
+    configure: (configuration) =>
+      publish(TOPICS.configurations, {
+        key: configurationKey(configuration.tenantId, configuration.ref),
+        value: JSON.stringify(configuration),
+      }),
+    send: (event) => publish(TOPICS.events, { key: event.data.endToEndId, value: JSON.stringify(event) }),
+    follow: createFollower(kafka, closers),
+    stop: async () => {
+      for (const close of closers) await close();
+      await engine.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+      if (faults.length > 0) throw new Error('the worker gave up', { cause: faults[0] });
+    },
+  };
+}
