@@ -168,6 +168,25 @@ describe('delayed source', () => {
     await two.source.stop({ deadlineMs: 1_000 });
   });
 
+  it('shares the tiers with a second member: nothing lost, and what waits in memory is not released by both', async () => {
+    const topic = await tierTopic(6);
+    const groupId = randomName('group');
+    const tiers = [{ topic, delayMs: 10 }];
+    const one = await open({ groupId, tiers });
+    const due = Date.now() + 3_000;
+    await Promise.all(Array.from({ length: 120 }, (_, n) => wait(topic, `key-${n}`, due)));
+    await eventually(() => one.source.health().waiting === 120);
+    const two = await open({ groupId, tiers });
+    await eventually(() => one.source.health().waiting < 120 && two.source.health().waiting > 0);
+    await eventually(() => one.released.length + two.released.length >= 120);
+    const keys = [...one.released, ...two.released].map(({ key }) => key);
+    expect(new Set(keys).size).toBe(120);
+    expect(keys).toHaveLength(120);
+    expect(two.released.length).toBeGreaterThan(0);
+    await one.source.stop({ deadlineMs: 1_000 });
+    await two.source.stop({ deadlineMs: 1_000 });
+  });
+
   it('calls again when a release or a move was not handled', async () => {
     const topic = await tierTopic();
     let releases = 0;
