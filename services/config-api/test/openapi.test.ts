@@ -1,0 +1,121 @@
+import { DATA_FIELDS, DATA_SCHEMAS, EVENT_TYPES, PROBLEMS, renderNotification } from '@webhooks/contracts';
+import { buildEvent } from '@webhooks/testkit';
+import { createOperations } from '../src/operations.js';
+import type { OperationParts } from '../src/operations.js';
+import { REF_PATTERN } from '../src/webhook-input.js';
+import { at, faultOf, isObject, openapi } from './support/openapi-check.js';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
+const paths = Object.entries(at('#/paths'));
+const operations = paths.flatMap(([path, item]) =>
+  METHODS.flatMap((method) => {
+    const operation = isObject(item) ? item[method] : undefined;
+    return isObject(operation) ? [{ path, method, operation }] : [];
+  }),
+);
+
+/** No operation is called here, so no part is needed. */
+const routes = createOperations({} as OperationParts);
+
+/** Each value in the document under a member of this name. */
+function under(name: string, value: unknown): unknown[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([member, inner]) => [
+    ...(member === name ? [inner] : []),
+    ...under(name, inner),
+  ]);
+}
+
+describe('openapi.yaml', () => {
+  it('describes exactly the operations that the service has, with the scope each needs', () => {
+    const documented = operations.map(
+      ({ path, method, operation }) =>
+        `${method.toUpperCase()} ${path} ${JSON.stringify(operation['security'])}`,
+    );
+    const served = routes.map(
+      ({ method, path, scopes }) =>
+        `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')} ${JSON.stringify([{ accessToken: scopes }])}`,
+    );
+    expect(documented.sort()).toEqual(served.sort());
+  });
+
+  it('marks what goes beyond the specification', () => {
+    for (const { path, operation } of operations)
+      expect(operation['x-extension'] === true).toBe(path !== '/integration/v1/webhooks');
+  });
+
+  it('declares the statuses of the specification for POST and PUT', () => {
+    for (const method of ['post', 'put']) {
+      const statuses = Object.keys(at(`#/paths/~1integration~1v1~1webhooks/${method}/responses`));
+      expect(statuses).toEqual(['200', '401', '403', '422', '429', '431', '500']);
+    }
+  });
+
+  it('names only problem codes that exist, each with its status and title', () => {
+    const { enum: codes } = at('#/components/schemas/ProblemCode');
+    const known = Object.keys(PROBLEMS);
+    expect(Array.isArray(codes) && codes.every((code) => known.includes(String(code)))).toBe(true);
+    const problems = Object.values(PROBLEMS).map(({ status, title }) => `${status} ${title}`);
+    const examples = under('value', openapi['components'])
+      .filter(isObject)
+      .filter((value) => 'code' in value);
+    expect(examples.length).toBeGreaterThan(8);
+    for (const { status, title } of examples)
+      expect(problems).toContain(`${String(status)} ${String(title)}`);
+  });
+
+  it('has examples that follow their own schemas', () => {
+    const schemas = {
+      '#/components/schemas/Problem': under('value', at('#/components/responses')).filter(
+        (value) => isObject(value) && 'code' in value,
+      ),
+      '#/components/schemas/WebhookRegistration': under(
+        'value',
+        at('#/paths/~1integration~1v1~1webhooks/post/requestBody'),
+      ),
+      '#/components/schemas/WebhookUpdate': under(
+        'value',
+        at('#/paths/~1integration~1v1~1webhooks/put/requestBody'),
+      ),
+      '#/components/schemas/Webhook': [at('#/components/examples/webhook/value')],
+      '#/components/schemas/WebhookList': [at('#/components/examples/list/value')],
+      '#/components/schemas/WebhookAnswer': under('value', at('#/components/responses/Configured')),
+      '#/components/schemas/WebhookSecret': under(
+        'value',
+        at('#/paths/~1integration~1v1~1webhooks~1{ref}~1secret/post/responses/200'),
+      ),
+    };
+    for (const [pointer, values] of Object.entries(schemas)) {
+      expect(values.length).toBeGreaterThan(0);
+      for (const value of values) expect(faultOf(pointer, value)).toBeUndefined();
+    }
+  });
+
+  it('gives a ref the form that the code gives it', () => {
+    expect(at('#/components/schemas/Ref')['pattern']).toBe(REF_PATTERN);
+  });
+});
+
+describe('the notifications of openapi.yaml', () => {
+  const pointerOf = (type: string) => `#/webhooks/${type}/post/requestBody/content/application~1json`;
+
+  it('are the four event types', () => {
+    expect(Object.keys(at('#/webhooks'))).toEqual([...EVENT_TYPES]);
+  });
+
+  it.each(EVENT_TYPES)('have the fields that the worker sends for %s', (type) => {
+    const data = at(`${pointerOf(type)}/schema/properties/data`);
+    expect(data['required']).toEqual(DATA_SCHEMAS[type].required);
+    expect(Object.keys(at(`${pointerOf(type)}/schema/properties/data/properties`))).toEqual(
+      DATA_FIELDS[type],
+    );
+  });
+
+  it.each(EVENT_TYPES)('describe the body that is made for %s', (type) => {
+    const body: unknown = JSON.parse(String(renderNotification(buildEvent({ eventType: type }))));
+    const { schema, examples } = at(pointerOf(type));
+    const pointer = isObject(schema) ? String(schema['$ref']) : '';
+    expect(faultOf(pointer, body)).toBeUndefined();
+    for (const example of under('value', examples)) expect(faultOf(pointer, example)).toBeUndefined();
+  });
+});

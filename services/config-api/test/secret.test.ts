@@ -1,0 +1,108 @@
+import { configurationKey, openSecret, parseKeyring } from '@webhooks/contracts';
+import { parseSecret } from '@webhooks/outbound';
+import type { Caller } from './support/caller.js';
+import { openConfigurationTopic } from './support/configuration-topic.js';
+import type { ConfigurationTopic, SeenConfiguration } from './support/configuration-topic.js';
+import { SECRETS_KEYS, makeTopics, startConfigApi } from './support/start-config-api.js';
+import type { RunningConfigApi } from './support/start-config-api.js';
+
+let api: RunningConfigApi;
+let acme: Caller;
+let topic: ConfigurationTopic;
+let ref: string;
+
+beforeAll(async () => {
+  await makeTopics();
+  api = await startConfigApi();
+  topic = openConfigurationTopic();
+});
+beforeEach(async () => {
+  acme = await api.tenant();
+  const { body } = await acme.post({ eventType: 'PIX_OUT', endpointUrl: 'https://hook.acme.com.br/pix' });
+  ref = String(body['ref']);
+});
+afterAll(async () => {
+  await topic.close();
+  await api.stop();
+});
+
+const DAY_MS = 86_400_000;
+
+interface Sealed {
+  readonly sealed: string;
+  readonly expiresAt?: string;
+}
+const sealedOf = (record: SeenConfiguration): readonly Sealed[] =>
+  Array.isArray(record['secrets']) ? (record['secrets'] as Sealed[]) : [];
+const open = ({ sealed }: Sealed): string =>
+  openSecret(parseKeyring(SECRETS_KEYS), sealed, configurationKey(acme.tenantId, ref));
+
+describe('a signing secret', () => {
+  it('is shown once, in the form of Standard Webhooks, and goes to the workers encrypted', async () => {
+    const { status, body, headers } = await acme.rotate(ref);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ref, secret: body['secret'] });
+    expect(parseSecret(body['secret'])).toMatchObject({ ok: true });
+    expect(headers.get('cache-control')).toBe('no-store');
+    const record = await topic.recordOf(acme.tenantId, ref, 2);
+    expect(sealedOf(record).map(open)).toEqual([body['secret']]);
+    const shown = JSON.stringify([record, (await acme.get(ref)).body, (await acme.list()).body, api.lines]);
+    expect(shown).not.toContain(String(body['secret']).slice(6));
+  });
+
+  it('stays valid for 24 hours beside the next one, and not beside the one after', async () => {
+    const first = await acme.rotate(ref);
+    const before = Date.now();
+    const second = await acme.rotate(ref);
+    const until = Date.parse(String(second.body['previousValidUntil']));
+    expect(until).toBeGreaterThanOrEqual(before + DAY_MS);
+    expect(until).toBeLessThanOrEqual(Date.now() + DAY_MS);
+    const record = await topic.recordOf(acme.tenantId, ref, 3);
+    expect(sealedOf(record).map(open)).toEqual([second.body['secret'], first.body['secret']]);
+    expect(sealedOf(record)[1]?.expiresAt).toBe(second.body['previousValidUntil']);
+    const third = await acme.rotate(ref);
+    const last = await topic.recordOf(acme.tenantId, ref, 4);
+    expect(sealedOf(last).map(open)).toEqual([third.body['secret'], second.body['secret']]);
+  });
+
+  it('survives an update of its configuration', async () => {
+    const { body } = await acme.rotate(ref);
+    await acme.put({ ref, eventType: 'PIX_STATIC', endpointUrl: 'https://hook.acme.com.br/pix' });
+    const record = await topic.recordOf(acme.tenantId, ref, 3);
+    expect(sealedOf(record).map(open)).toEqual([body['secret']]);
+  });
+
+  it('is removed, the previous one too, and removing it again changes nothing', async () => {
+    await acme.rotate(ref);
+    await acme.rotate(ref);
+    expect((await acme.remove(ref)).status).toBe(204);
+    const record = await topic.recordOf(acme.tenantId, ref, 4);
+    expect(record['secrets']).toBeUndefined();
+    expect((await acme.remove(ref)).status).toBe(204);
+    await acme.rotate(ref);
+    expect(sealedOf(await topic.recordOf(acme.tenantId, ref, 5))).toHaveLength(1);
+  });
+
+  it('is different each time, and each of many rotations at once gets a revision of its own', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => acme.rotate(ref)));
+    expect(new Set(answers.map(({ body }) => body['secret'])).size).toBe(10);
+    await topic.recordOf(acme.tenantId, ref, 11);
+  });
+
+  it('belongs to an existing configuration of the tenant: another tenant gets 404', async () => {
+    const beta = await api.tenant();
+    expect((await beta.rotate(ref)).status).toBe(404);
+    expect((await beta.remove(ref)).status).toBe(404);
+    expect((await acme.rotate('nonsense')).status).toBe(404);
+    expect(topic.recordsOf(acme.tenantId, ref).map(({ revision }) => revision)).toEqual([1]);
+  });
+
+  it('leaves a line in the audit trail when it is made and when it is removed', async () => {
+    await acme.rotate(ref);
+    await acme.remove(ref);
+    const actions = api.lines
+      .filter(({ fields }) => fields['ref'] === ref)
+      .map(({ fields }) => fields['action']);
+    expect(actions).toEqual(['register', 'rotate-secret', 'remove-secret']);
+  });
+});

@@ -1,0 +1,43 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT, exportJWK, generateKeyPair } from 'jose';
+
+export const AUDIENCE = 'urn:test:webhooks';
+
+/** Signs access tokens for any tenant, and serves the key that verifies them. */
+export interface TokenDesk {
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** A token of `tenantId` with these scopes (default: read and write). */
+  token(tenantId: string, scope?: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function openTokenDesk(): Promise<TokenDesk> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const keys = [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }];
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    jwksUri: `${issuer}/jwks`,
+    token: (tenantId, scope = 'webhook.read webhook.write', claims = {}) =>
+      new SignJWT({ client_id: `client of ${tenantId}`, tenant_id: tenantId, scope, ...claims })
+        .setProtectedHeader({ alg: 'ES256', kid: 'k1', typ: 'at+jwt' })
+        .setIssuer(issuer)
+        .setAudience(AUDIENCE)
+        .setSubject(`client of ${tenantId}`)
+        .setJti('token')
+        .setIssuedAt()
+        .setExpirationTime('10m')
+        .sign(privateKey),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
