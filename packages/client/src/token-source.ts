@@ -35,7 +35,8 @@ function parseToken(body: unknown, now: number): Token {
 /** OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic; concurrent callers share one request. */
 export function createTokenSource(credentials: ClientCredentials, call: Call): TokenSource {
   const { tokenEndpoint, clientId, clientSecret, scope } = credentials;
-  let current: Promise<Token> | undefined;
+  let known: Token | undefined;
+  let asking: Promise<Token> | undefined;
   const request = async (): Promise<Token> => {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
@@ -51,9 +52,11 @@ export function createTokenSource(credentials: ClientCredentials, call: Call): T
     return parseToken(response.data, now);
   };
   return async () => {
-    const known = await current?.catch(() => undefined);
     if (known && Date.now() < known.renewAt) return known.value;
-    current = request();
-    return (await current).value;
+    asking ??= request().finally(() => {
+      asking = undefined;
+    });
+    known = await asking;
+    return known.value;
   };
 }
