@@ -1,11 +1,13 @@
 import { account, feed, setStage } from '@webhooks/ledger';
-import type { AccountOptions, Balance } from '@webhooks/ledger';
+import type { AccountOptions, Balance, FedStack, FeedLine, Print, Stage } from '@webhooks/ledger';
 import { showTable } from './show.js';
 
-/** Registers, feeds, waits and accounts: the demonstration on a stack that is up. */
-export async function runDemo(options: AccountOptions): Promise<Balance> {
+/** Feeds all lines, waits and accounts, and shows how it went. */
+export async function feedAndAccount<R extends { readonly file: string }>(
+  stage: Stage<R>,
+  options: { readonly stack: FedStack; readonly lines: readonly FeedLine[]; readonly print: Print },
+): Promise<Balance<R>> {
   const { stack, lines, print } = options;
-  const stage = await setStage(options);
   print(`· ${stage.hooks.length} endpoints registered; one of them refuses the first attempt of each event`);
   const started = performance.now();
   const took = (): string => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
@@ -16,4 +18,9 @@ export async function runDemo(options: AccountOptions): Promise<Balance> {
   print(`· settled ${took()} after the first event`);
   showTable(result.ledger, print);
   return result;
+}
+
+/** Registers, feeds, waits and accounts: the demonstration on a stack that is up. */
+export async function runDemo(options: AccountOptions): Promise<Balance> {
+  return feedAndAccount(await setStage(options), options);
 }

@@ -1,5 +1,5 @@
 import type { StackDescription } from '@webhooks/stack';
-import type { HookAccount, Ledger, Print } from '@webhooks/ledger';
+import type { HookAccount, Ledger, Print, ServiceAddresses } from '@webhooks/ledger';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
@@ -42,6 +42,20 @@ export function showAddresses(
   dataDir: string,
   print: Print,
 ): void {
+  print('The stack stays up; stop it with Ctrl-C.');
+  print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · tokens ${stack.tokenEndpoint}`);
+  print(`  Kafka ${stack.kafkaBrokers.join(',')} · MongoDB ${stack.mongodbUri}`);
+  print(`  receiver ${receiver} (answers 200 at every path and shows what arrives)`);
+  print(`  addresses, clients and process ids: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);
+  showCommands(stack, receiver, print);
+}
+
+/** Get a token, register a webhook, send an event: three lines that can be pasted. */
+export function showCommands(
+  stack: ServiceAddresses & Pick<StackDescription, 'clients'>,
+  receiver: string,
+  print: Print,
+): void {
   const [client] = stack.clients;
   if (!client) throw new Error('the stack has no client');
   const json = `-H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
@@ -54,11 +68,6 @@ export function showAddresses(
       amount: '42.00',
     },
   };
-  print('The stack stays up; stop it with Ctrl-C.');
-  print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · tokens ${stack.tokenEndpoint}`);
-  print(`  Kafka ${stack.kafkaBrokers.join(',')} · MongoDB ${stack.mongodbUri}`);
-  print(`  receiver ${receiver} (answers 200 at every path and shows what arrives)`);
-  print(`  addresses, clients and process ids: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);
   print('');
   print('Try it from another terminal: get a token, register a webhook, send an event.');
   print('');

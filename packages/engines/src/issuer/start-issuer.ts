@@ -19,6 +19,10 @@ export interface DevelopmentClient {
 export interface IssuerOptions {
   /** Preferred port; a free one is taken when it is in use or not given. */
   readonly port?: number;
+  /** Address to listen at; default 127.0.0.1. */
+  readonly host?: string;
+  /** The claim `iss`, where others reach this server (in a container: by its name); default `http://127.0.0.1:<port>`. */
+  readonly issuer?: string;
   /** Value of the claim `aud`. */
   readonly audience: string;
   readonly clients: readonly DevelopmentClient[];
@@ -43,21 +47,21 @@ const DEFAULT_TTL_SECONDS = 600;
 
 /**
  * A token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`)
- * with the claim `tenant_id`. A client that asks for no scope gets all of its own. Plain HTTP at 127.0.0.1.
+ * with the claim `tenant_id`. A client that asks for no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
  */
 export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   const log = options.log ?? (() => undefined);
   // Loaded on demand: most users of this package never start an issuer.
   const { default: Provider } = await import('oidc-provider');
   const port = await freePort(options.port);
-  const issuer = `http://127.0.0.1:${port}`;
+  const issuer = options.issuer ?? `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, configurationFor(options, await loadSigningKey(options.keysFile)));
   provider.on('server_error', (_context, error) => log(`token issuer: ${error.message}`));
   const answer = provider.callback();
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
   });
-  await listen(server, port);
+  await listen(server, port, options.host ?? '127.0.0.1');
   log(`token issuer: ${issuer}`);
   return {
     issuer,
@@ -109,10 +113,10 @@ function configurationFor(options: IssuerOptions, key: SigningKey): Configuratio
   };
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve());
+    server.listen(port, host, () => resolve());
   });
 }
 

@@ -129,4 +129,10 @@ describe('the token issuer', () => {
     expect(other.issuer).not.toBe(issuer.issuer);
     await other.stop();
   });
+
+  it('names itself as told, where others reach it by another address than it listens at', async () => {
+    const named = await start({ host: '0.0.0.0', issuer: 'http://issuer:8080' });
+    expect(named).toMatchObject({ issuer: 'http://issuer:8080', jwksUri: 'http://issuer:8080/jwks' });
+    await named.stop();
+  });
 });

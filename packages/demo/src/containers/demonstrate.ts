@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { clientFor, putInForce } from '@webhooks/ledger';
+import type { FedStack } from '@webhooks/ledger';
+import { readEventsFile } from '../read-events-file.js';
+import { feedAndAccount } from '../run-demo.js';
+import { showCommands } from '../show.js';
+import { FILES } from './folders.js';
+import { readClients } from './read-clients.js';
+import { required } from './required.js';
+
+// The demonstration among containers: it knows public addresses, the topic, and what the receiver wrote down.
+const SAMPLE = join(import.meta.dirname, '..', '..', '..', 'sample', 'events.ndjson');
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+async function main(): Promise<number> {
+  const clients = readClients();
+  const publicAddress = required('PUBLIC_ADDRESS');
+  const addresses = {
+    configApi: publicAddress,
+    ingest: publicAddress,
+    tokenEndpoint: `${required('TOKEN_ISSUER')}/token`,
+    kafkaBrokers: required('KAFKA_BROKERS').split(','),
+    clients,
+  };
+  const stack: FedStack = { description: () => addresses };
+  const receiver = required('RECEIVER_ORIGIN');
+  const lines = await readEventsFile(SAMPLE);
+  const hooks = await putInForce(lines, {
+    clientOf: (tenantId) => {
+      const client = clients.find((candidate) => candidate.tenantId === tenantId);
+      if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);
+      return clientFor(client, addresses);
+    },
+    urlOf: ({ path }) => `${receiver}${path}`,
+  });
+  const { closing, balanced } = await feedAndAccount(
+    { receivers: { file: FILES.receipts }, hooks },
+    { stack, lines, print },
+  );
+  const fromOutside = required('PUBLISHED_ADDRESS');
+  showCommands(
+    {
+      clients,
+      configApi: fromOutside,
+      ingest: fromOutside,
+      tokenEndpoint: required('PUBLISHED_TOKEN_ENDPOINT'),
+    },
+    receiver,
+    print,
+  );
+  for (const line of closing) print(line);
+  return balanced ? 0 : 1;
+}
+
+process.exit(await main());

@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+
+const ROOT = '/var/lib/webhooks';
+
+/** Where the volumes of docker-compose.yml are mounted; each container sees only those that it needs. */
+export const FOLDERS = {
+  /** The certificate authority's key, and the seed of all development secrets: for `make-keys` alone. */
+  authority: join(ROOT, 'authority'),
+  /** The database's password, and config-api's connection string. */
+  database: join(ROOT, 'database'),
+  /** The receiver's certificate, key and append-only file. */
+  receiver: join(ROOT, 'receiver'),
+  /** Keys of config-api and delivery-worker, and the authority that deliveries trust. */
+  secrets: join(ROOT, 'secrets'),
+  /** Clients and signing key of the token issuer. */
+  tokens: join(ROOT, 'tokens'),
+} as const;
+
+export const FILES = {
+  certificate: join(FOLDERS.receiver, 'cert.pem'),
+  certificateKey: join(FOLDERS.receiver, 'key.pem'),
+  receipts: join(FOLDERS.receiver, 'receipts.ndjson'),
+  clients: join(FOLDERS.tokens, 'clients.json'),
+  signingKey: join(FOLDERS.tokens, 'issuer-keys.json'),
+  authority: join(FOLDERS.secrets, 'ca.pem'),
+  keyring: join(FOLDERS.secrets, 'secrets-keys'),
+  databasePassword: join(FOLDERS.database, 'password'),
+  databaseUri: join(FOLDERS.database, 'uri'),
+} as const;

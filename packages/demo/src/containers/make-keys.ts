@@ -1,0 +1,34 @@
+import { rename, writeFile } from 'node:fs/promises';
+import { openCertificateAuthority } from '@webhooks/engines';
+import { openDevelopmentSecrets, planClients } from '@webhooks/stack';
+import { FILES, FOLDERS } from './folders.js';
+import { required } from './required.js';
+
+// Makes what must not be committed: authority, certificate, keys, passwords. What is there already stays as it is.
+
+/** Whole or not at all; `mode` 0600 is for our own user, 0644 for a volume that another user has to read. */
+async function put(file: string, text: string, mode: 0o600 | 0o644): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode });
+  await rename(`${file}.new`, file);
+}
+
+const authority = await openCertificateAuthority(FOLDERS.authority);
+const { certPem, keyPem } = await authority.issue([required('RECEIVER_HOST')]);
+await put(FILES.authority, authority.caPem, 0o644);
+await put(FILES.certificate, certPem, 0o644);
+await put(FILES.certificateKey, keyPem, 0o600);
+
+const secrets = openDevelopmentSecrets(FOLDERS.authority);
+await put(FILES.keyring, secrets.keyring, 0o600);
+await put(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
+
+const password = secrets.clientSecret('mongodb');
+const options = 'authSource=admin&directConnection=true&retryWrites=false';
+await put(
+  FILES.databaseUri,
+  `mongodb://webhooks:${encodeURIComponent(password)}@${required('MONGODB_HOST')}/webhook_config?${options}`,
+  0o600,
+);
+// The database's image reads it as a user of its own.
+await put(FILES.databasePassword, password, 0o644);
+process.stdout.write('keys and certificates are there\n');
