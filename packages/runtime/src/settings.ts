@@ -86,6 +86,16 @@ export class SettingsReader {
     return text === 'true';
   }
 
+  /** A switch that only development may set: with `NODE_ENV=production` it is a fault. Default false. */
+  developmentFlag(name: string): boolean {
+    const value = this.flag(name, false);
+    this.refuseWhen(
+      value && this.env['NODE_ENV'] === 'production',
+      `${name}=true is for development and must not be set with NODE_ENV=production`,
+    );
+    return value;
+  }
+
   url(name: string, fallback?: string): string {
     const text = this.text(name, fallback);
     if (text !== '' && !URL.canParse(text)) this.faults.push(`${name} must be a URL`);

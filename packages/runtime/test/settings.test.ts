@@ -67,4 +67,11 @@ describe('settings', () => {
     );
     expect(faults).toEqual(['KEY: expected 32 bytes']);
   });
+
+  it('for development are refused in production', () => {
+    const read = (settings: SettingsReader) => settings.developmentFlag('LAX');
+    expect(readSettings({ LAX: 'true', NODE_ENV: 'development' }, read)).toBe(true);
+    expect(readSettings({ NODE_ENV: 'production' }, read)).toBe(false);
+    expect(faultsOf({ LAX: 'true', NODE_ENV: 'production' }, read)[0]).toContain('NODE_ENV=production');
+  });
 });

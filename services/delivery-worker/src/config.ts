@@ -37,11 +37,7 @@ const readSchedule = (settings: SettingsReader): RetrySchedule => ({
 });
 
 export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
-  const allowLocalhost = settings.flag('ALLOW_LOCALHOST_ENDPOINTS', false);
-  settings.refuseWhen(
-    allowLocalhost && process.env['NODE_ENV'] === 'production',
-    'ALLOW_LOCALHOST_ENDPOINTS=true is for development and must not be set with NODE_ENV=production',
-  );
+  const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
   const endpointCaFile = settings.optionalText('ENDPOINT_CA_FILE');
   return {
     kafka: readKafkaSettings(settings, 'delivery-worker'),
