@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface HttpServer {
@@ -13,16 +13,49 @@ export interface HttpServer {
 
 const MAX_CONNECTIONS = 10_000;
 
+/** How often connections that became idle are looked for while the server closes. */
+const IDLE_CHECK_MS = 50;
+
+/** The answers that are not finished, so that those in flight at the end can say `Connection: close`. */
+class OpenAnswers {
+  private readonly answers = new Set<ServerResponse>();
+  private closing = false;
+
+  add(answer: ServerResponse): void {
+    if (this.closing) answer.setHeader('connection', 'close');
+    this.answers.add(answer);
+    answer.once('close', () => this.answers.delete(answer));
+  }
+
+  close(): void {
+    this.closing = true;
+    for (const answer of this.answers) if (!answer.headersSent) answer.setHeader('connection', 'close');
+  }
+}
+
+function closeServer(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+    // An answer whose header was sent before the end leaves its connection open, and idle only later.
+    const look = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    server.close(() => {
+      clearTimeout(cut);
+      clearInterval(look);
+      resolve();
+    });
+  });
+}
+
 /** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
 export async function listen(
   listener: RequestListener,
   options: { readonly port: number; readonly host: string },
 ): Promise<HttpServer> {
-  let closing = false;
+  const answers = new OpenAnswers();
   const server = createServer(
     { maxHeaderSize: 16_384, headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 },
     (request, response) => {
-      if (closing) response.setHeader('connection', 'close');
+      answers.add(response);
       listener(request, response);
     },
   );
@@ -33,15 +66,9 @@ export async function listen(
   });
   return {
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) =>
-      new Promise((resolve) => {
-        closing = true;
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-        server.close(() => {
-          clearTimeout(cut);
-          resolve();
-        });
-        server.closeIdleConnections();
-      }),
+    close: (graceMs) => {
+      answers.close();
+      return closeServer(server, graceMs);
+    },
   };
 }

@@ -19,15 +19,16 @@ export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafk
   return kafka;
 }
 
-/** Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes over 60 s. */
+/** Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes longer than `deadlineMs`. */
 export async function prepareTopics(
   kafka: Kafka,
   settings: KafkaSettings,
   specs: readonly TopicSpec[],
+  deadlineMs = 60_000,
 ): Promise<void> {
   if (!settings.createTopics) return;
   const { replicationFactor } = settings;
   const wanted =
     replicationFactor === undefined ? specs : specs.map((spec) => ({ ...spec, replicationFactor }));
-  await ensureTopics(kafka, wanted, { deadlineMs: 60_000 });
+  await ensureTopics(kafka, wanted, { deadlineMs });
 }

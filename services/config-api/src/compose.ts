@@ -23,6 +23,8 @@ import { readWebhookInput } from './webhook-input.js';
 
 const PUBLISH_MS = 2_000;
 const NOTE_MS = 1_000;
+/** One try; what it could not do in time the next one does. Closing waits for it. */
+const TOPICS_MS = 5_000;
 const SWEEP_EVERY_MS = 1_000;
 /** What the database gets for one round of background work. */
 const SWEEP_MS = 10_000;
@@ -38,7 +40,7 @@ function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: Serv
     log: scope.log,
     work: async () => {
       if (done) return;
-      await prepareTopics(kafka, config.kafka, TOPIC_TABLE);
+      await prepareTopics(kafka, config.kafka, TOPIC_TABLE, TOPICS_MS);
       done = true;
     },
   });

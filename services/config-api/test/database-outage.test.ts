@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, startMongo } from '@webhooks/engines';
+import type { MongoEngine } from '@webhooks/engines';
+import { eventually } from '@webhooks/testkit';
+import type { Answer, Caller } from './support/caller.js';
+import { makeTopics, startConfigApi } from './support/start-config-api.js';
+import type { RunningConfigApi } from './support/start-config-api.js';
+
+let folder: string;
+let port: number;
+let mongo: MongoEngine | undefined;
+let api: RunningConfigApi;
+let acme: Caller;
+
+const HOOK = { eventType: 'PIX_OUT', endpointUrl: 'https://hook.acme.com.br/pix' };
+const hook = (name: string) => ({ ...HOOK, endpointUrl: `https://hook.acme.com.br/${name}` });
+const uri = (): string =>
+  `mongodb://127.0.0.1:${port}/outage?directConnection=true&retryWrites=false&serverMonitoringMode=poll`;
+
+beforeAll(async () => {
+  await makeTopics();
+  folder = await mkdtemp(join(tmpdir(), 'config-api-mongo-'));
+  port = await freePort();
+  api = await startConfigApi({ MONGODB_URI: uri() });
+  acme = await api.tenant();
+});
+afterAll(async () => {
+  await api.stop();
+  await mongo?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Every operation, all at once: each must be told within 5 s that the database is not available. */
+async function expectUnavailable(): Promise<void> {
+  const ref = '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f';
+  const timed = async (work: Promise<Answer>): Promise<void> => {
+    const begun = performance.now();
+    const { status, body, headers } = await work;
+    expect(status).toBe(500);
+    expect(body['code']).toBe('database-unavailable');
+    expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+  };
+  await Promise.all([
+    timed(acme.post(hook('never'))),
+    timed(acme.post(hook('never'))),
+    timed(acme.put({ ...HOOK, enabled: false })),
+    timed(acme.list()),
+    timed(acme.get(ref)),
+    timed(acme.rotate(ref)),
+    timed(acme.remove(ref)),
+  ]);
+}
+
+const untilServed = (): Promise<unknown> =>
+  eventually(
+    async () => {
+      const answer = await acme.list();
+      expect(answer.status).toBe(200);
+      expect(api.ready()).toEqual({ ok: true, faults: {} });
+    },
+    { timeoutMs: 30_000, intervalMs: 200, message: 'the service has recovered' },
+  );
+
+const urls = async (): Promise<unknown[]> => {
+  const { body } = await acme.list();
+  return Array.isArray(body['data'])
+    ? body['data'].map((element: { endpointUrl: unknown }) => element.endpointUrl)
+    : [];
+};
+
+// One story: each outage ends before the next one begins.
+it('the service starts without its database, says so, and serves as soon as there is one', async () => {
+  expect(api.ready()).toMatchObject({ ok: false, faults: { database: expect.any(String) as unknown } });
+  await expectUnavailable();
+  mongo = await startMongo({ dataDir: folder, port });
+  await untilServed();
+  expect((await acme.post(HOOK)).status).toBe(200);
+});
+
+it('it is not ready while the database is gone, answers 500 within 5 s, and recovers by itself', async () => {
+  mongo?.kill();
+  await expectUnavailable();
+  await eventually(() => !api.ready().ok);
+  await mongo?.restart();
+  await untilServed();
+  expect(await urls()).toEqual([HOOK.endpointUrl]);
+  expect((await acme.post(hook('after'))).status).toBe(200);
+});
+
+it('it does the same while the database is silent', async () => {
+  const pid = mongo?.pid;
+  if (pid === undefined) return;
+  process.kill(pid, 'SIGSTOP');
+  await expectUnavailable();
+  await eventually(() => !api.ready().ok);
+  process.kill(pid, 'SIGCONT');
+  await untilServed();
+  // What was on its way when the caller was told 500 may have been done: then it was done whole, and once.
+  const { status, body } = await acme.post(hook('never'));
+  expect(status).toBe(200);
+  expect(body['enabled']).toBe(true);
+  expect((await urls()).filter((url) => url === hook('never').endpointUrl)).toHaveLength(1);
+});
+
+it('it logs the beginning and the end of an outage once each', () => {
+  const lines = api.lines.filter(({ message }) => message.startsWith('the database'));
+  const words = lines.map(({ message }) => message);
+  expect(words.filter((message) => message === 'the database cannot be reached').length).toBe(3);
+  expect(words.filter((message) => message === 'the database is back').length).toBe(3);
+});

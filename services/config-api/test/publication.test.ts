@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configurationKey } from '@webhooks/contracts';
+import { freePort, startKafka } from '@webhooks/engines';
+import type { KafkaEngine } from '@webhooks/engines';
+import { eventually } from '@webhooks/testkit';
+import type { Connection } from 'mongoose';
+import { createConnection } from 'mongoose';
+import { modelOn, toRow } from '../src/configuration-model.js';
+import type { ConfigurationRow } from '../src/configuration-model.js';
+import type { Caller } from './support/caller.js';
+import { openConfigurationTopic } from './support/configuration-topic.js';
+import type { ConfigurationTopic, SeenConfiguration } from './support/configuration-topic.js';
+import { makeTopics, startConfigApi } from './support/start-config-api.js';
+import type { RunningConfigApi } from './support/start-config-api.js';
+
+let api: RunningConfigApi;
+let acme: Caller;
+let topic: ConfigurationTopic;
+let database: Connection;
+
+beforeAll(async () => {
+  await makeTopics();
+  api = await startConfigApi();
+  topic = openConfigurationTopic();
+  database = await createConnection(api.env['MONGODB_URI'] ?? '').asPromise();
+});
+beforeEach(async () => {
+  acme = await api.tenant();
+});
+afterAll(async () => {
+  await database.close();
+  await topic.close();
+  await api.stop();
+});
+
+const HOOK = { eventType: 'PIX_OUT', endpointUrl: 'https://hook.acme.com.br/pix' } as const;
+
+const register = async (): Promise<string> => String((await acme.post(HOOK)).body['ref']);
+const rowOf = async (ref: string): Promise<ConfigurationRow | null> =>
+  database
+    .collection<ConfigurationRow>('configurations')
+    .findOne({ _id: configurationKey(acme.tenantId, ref) });
+const lastOf = (ref: string): SeenConfiguration | undefined => topic.recordsOf(acme.tenantId, ref).at(-1);
+const untilLast = (ref: string, revision: number, count: number): Promise<unknown> =>
+  eventually(
+    () => lastOf(ref)?.['revision'] === revision && topic.recordsOf(acme.tenantId, ref).length >= count,
+    { timeoutMs: 15_000, message: `the last record has revision ${revision}` },
+  );
+
+describe('a published configuration', () => {
+  it('is noted as published, so that nobody publishes it again', async () => {
+    const ref = await register();
+    await eventually(async () => {
+      const row = await rowOf(ref);
+      expect(row).toMatchObject({ revision: 1, publishedRevision: 1 });
+      expect(row).not.toHaveProperty('unpublished');
+    });
+    expect(topic.recordsOf(acme.tenantId, ref).length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('the topic', () => {
+  it('is repaired when an older record overtook a newer one', async () => {
+    const ref = await register();
+    const first = await topic.recordOf(acme.tenantId, ref, 1);
+    await acme.put({ ...HOOK, ref, enabled: false });
+    await topic.recordOf(acme.tenantId, ref, 2);
+    await topic.write(acme.tenantId, ref, JSON.stringify(first));
+    await untilLast(ref, 2, 4);
+    expect(lastOf(ref)).toMatchObject({ enabled: false });
+  });
+
+  it.each([
+    ['removed', null],
+    ['overwritten with what is no configuration', 'garbage'],
+  ])('is repaired when a record was %s', async (_name, value) => {
+    const ref = await register();
+    await topic.recordOf(acme.tenantId, ref, 1);
+    await topic.write(acme.tenantId, ref, value);
+    await untilLast(ref, 1, 3);
+  });
+
+  it('gets a revision above its own when the database is older than it, and changes count on from there', async () => {
+    const ref = await register();
+    const first = await topic.recordOf(acme.tenantId, ref, 1);
+    const ahead = { ...first, revision: 9, enabled: false };
+    const behind = { ...first, revision: 8 };
+    await topic.write(acme.tenantId, ref, JSON.stringify(ahead));
+    await topic.write(acme.tenantId, ref, JSON.stringify(behind));
+    await untilLast(ref, 9, 4);
+    expect(lastOf(ref)).toMatchObject({ revision: 9, enabled: true });
+    await acme.put({ ...HOOK, ref, enabled: false });
+    expect(await topic.recordOf(acme.tenantId, ref, 10)).toMatchObject({ enabled: false });
+  });
+
+  it('gets what it lacks when the service starts, however sure the database is that it was published', async () => {
+    const ref = randomUUID();
+    const long = new Date(Date.now() - 60_000);
+    const row = toRow({
+      ...HOOK,
+      ...{ tenantId: acme.tenantId, ref, normalizedUrl: HOOK.endpointUrl, enabled: true, position: 1 },
+      ...{ revision: 3, publishedRevision: 3, createdAt: long, updatedAt: long, secrets: [] },
+    });
+    await modelOn(database).insertOne(row);
+    const second = await startConfigApi(api.env);
+    expect(await topic.recordOf(acme.tenantId, ref, 3)).toMatchObject({ tenantId: acme.tenantId });
+    await second.stop();
+  });
+});
+
+describe('without Kafka', () => {
+  it('a change is durable and answered within 3 s with published: false, and published by whoever finds it', async () => {
+    const brokers = `127.0.0.1:${await freePort()}`;
+    const lonely = await startConfigApi({
+      MONGODB_URI: api.env['MONGODB_URI'] ?? '',
+      KAFKA_BROKERS: brokers,
+    });
+    await eventually(() => lonely.ready().ok);
+    const tenant = await lonely.tenant(acme.tenantId);
+    const begun = performance.now();
+    const { status, body } = await tenant.post(HOOK);
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(status).toBe(200);
+    expect(body['published']).toBe(false);
+    await lonely.stop();
+    const record = await topic.recordOf(acme.tenantId, String(body['ref']), 1);
+    expect(record).toMatchObject(HOOK);
+  });
+});
+
+describe('with a broker of its own', () => {
+  let kafka: KafkaEngine;
+  let folder: string;
+  let own: RunningConfigApi;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'config-api-kafka-'));
+    kafka = await startKafka({ dataDir: folder });
+    own = await startConfigApi({ KAFKA_BROKERS: kafka.brokers.join(',') });
+  });
+  afterAll(async () => {
+    await own.stop();
+    await kafka.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('the service creates the topics by itself, goes on while the broker is away and catches up when it is back', async () => {
+    const tenant = await own.tenant();
+    const first = await eventually(
+      async () => {
+        const { body } = await tenant.post({ ...HOOK, endpointUrl: `https://a.b/${randomUUID()}` });
+        return body['published'] === undefined ? body : false;
+      },
+      { timeoutMs: 30_000, message: 'a change is published' },
+    );
+    kafka.kill();
+    const late = await tenant.put({ ...HOOK, ref: first['ref'], endpointUrl: 'https://a.b/late' });
+    const secret = await tenant.rotate(String(first['ref']));
+    const removed = await tenant.remove(String(first['ref']));
+    expect([late.body['published'], secret.body['published'], removed.status]).toEqual([false, false, 202]);
+    await kafka.restart();
+    const unpublished = async (): Promise<number> => {
+      const url = own.env['MONGODB_URI'] ?? '';
+      const connection = await createConnection(url).asPromise();
+      const count = await connection.collection('configurations').countDocuments({ unpublished: true });
+      await connection.close();
+      return count;
+    };
+    await eventually(async () => (await unpublished()) === 0, {
+      timeoutMs: 30_000,
+      intervalMs: 200,
+      message: 'everything is published',
+    });
+    const again = await tenant.put({ ...HOOK, ref: first['ref'], endpointUrl: 'https://a.b/later' });
+    expect(again.body['published']).toBeUndefined();
+  });
+});
