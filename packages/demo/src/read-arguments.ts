@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export interface DemoArguments {
@@ -30,7 +30,9 @@ export function readArguments(args: readonly string[]): DemoArguments {
         help: { type: 'boolean', default: false },
       },
     });
-    return { once: values.once, eventsFile: values.events, help: values.help };
+    // npm runs scripts in the project's folder; a relative path is meant from where the command was typed.
+    const eventsFile = resolve(process.env['INIT_CWD'] ?? '.', values.events);
+    return { once: values.once, eventsFile, help: values.help };
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : 'wrong arguments'}\n\n${USAGE}`, {
       cause: error,

@@ -18,7 +18,7 @@ export interface FeedReport {
 
 const TOPIC_BATCH = 200;
 const INGEST_BATCH = 100;
-const INGEST_BATCH_CHARACTERS = 400_000;
+const INGEST_BATCH_BYTES = 500_000;
 const INGEST_CONNECTIONS = 4;
 const RETRY_FOR_MS = 120_000;
 
@@ -75,18 +75,18 @@ export async function feedTopic(
 
 function* batches(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> {
   let batch: FeedLine[] = [];
-  let characters = 0;
+  let bytes = 0;
   for (const line of lines) {
     if (
       batch.length > 0 &&
-      (batch.length === INGEST_BATCH || characters + line.text.length > INGEST_BATCH_CHARACTERS)
+      (batch.length === INGEST_BATCH || bytes + line.record.byteLength > INGEST_BATCH_BYTES)
     ) {
       yield batch;
       batch = [];
-      characters = 0;
+      bytes = 0;
     }
     batch.push(line);
-    characters += line.text.length;
+    bytes += line.record.byteLength;
   }
   if (batch.length > 0) yield batch;
 }
@@ -99,8 +99,10 @@ async function tryPost(
   try {
     return await client.postEventLines(lines.map(({ text }) => text).join('\n'));
   } catch (error) {
-    if (error instanceof ProblemError && error.problem.status < 500) throw error;
-    return undefined;
+    if (!(error instanceof ProblemError) || error.problem.status >= 500) return undefined;
+    // The whole body was refused: one line that is too large for any request.
+    if (lines.length === 1) return [{ index: 0, status: 'invalid' }];
+    throw error;
   }
 }
 
