@@ -1,0 +1,84 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SignJWT, exportJWK, generateKeyPair } from 'jose';
+import type { CryptoKey, JWK, JWTPayload } from 'jose';
+
+export const AUDIENCE = 'urn:test:api';
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly alg: string;
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+export async function makeKey(kid: string, alg: string): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+/** Header and claims to change in, add to (undefined: remove from) a token that would be accepted. */
+export interface TokenChange {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly key?: SigningKey;
+}
+
+/** A token issuer whose key set, and the answers for it, can be changed. */
+export class TokenDesk {
+  readonly issuer: string;
+  /** How often the key set was fetched, from wherever on this server. */
+  requests = 0;
+  /** What is answered for the key set: the keys, or a status without any. */
+  answer: readonly JWK[] | number;
+  readonly key: SigningKey;
+  private readonly server: ReturnType<typeof createServer>;
+
+  private constructor(key: SigningKey, server: ReturnType<typeof createServer>) {
+    this.key = key;
+    this.answer = [key.publicJwk];
+    this.server = server;
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    server.on('request', (_request, response) => {
+      this.requests += 1;
+      if (typeof this.answer === 'number') response.writeHead(this.answer).end('<html>');
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.answer }));
+    });
+  }
+
+  static async open(alg = 'ES256'): Promise<TokenDesk> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new TokenDesk(await makeKey('k1', alg), server);
+  }
+
+  /** Claims of RFC 9068, valid for ten minutes. */
+  claims(): JWTPayload {
+    const now = Math.floor(Date.now() / 1_000);
+    return {
+      iss: this.issuer,
+      aud: AUDIENCE,
+      sub: 'client-1',
+      client_id: 'client-1',
+      jti: 'token-1',
+      iat: now,
+      exp: now + 600,
+      scope: 'thing.read thing.write',
+      tenant_id: 'acme',
+    };
+  }
+
+  token({ header, claims, key = this.key }: TokenChange = {}): Promise<string> {
+    const payload: Record<string, unknown> = { ...this.claims(), ...claims };
+    return new SignJWT(payload)
+      .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header })
+      .sign(key.privateKey);
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
+    });
+  }
+}

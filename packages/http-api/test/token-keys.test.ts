@@ -1,0 +1,56 @@
+import { eventually } from '@webhooks/testkit';
+import { TokenDesk, makeKey } from './support/token-desk.js';
+import { openVerifier, verdictOf } from './support/verdict.js';
+
+describe('the key set', () => {
+  it('is kept while the issuer is away, and its last good keys stay in use', async () => {
+    const other = await TokenDesk.open();
+    const failures: unknown[] = [];
+    const by = openVerifier(other, {
+      refreshMs: 20,
+      onRefreshFailed: (error: unknown) => failures.push(error),
+    });
+    await eventually(() => by.isReady());
+    for (const answer of [500, 200]) {
+      other.answer = answer;
+      const count = failures.length;
+      await eventually(() => failures.length > count + 1);
+    }
+    expect(await verdictOf(by, `Bearer ${await other.token()}`)).toBe('ok');
+    const token = await other.token();
+    await other.close();
+    const count = failures.length;
+    await eventually(() => failures.length > count + 1);
+    expect(await verdictOf(by, `Bearer ${token}`)).toBe('ok');
+    by.close();
+  });
+
+  it('gets a new key before anyone notices: a rotation refuses nobody', async () => {
+    const other = await TokenDesk.open();
+    const by = openVerifier(other, { refreshMs: 20 });
+    await eventually(() => by.isReady());
+    const next = await makeKey('k2', 'ES256');
+    other.answer = [next.publicJwk, other.key.publicJwk];
+    await eventually(
+      async () => (await verdictOf(by, `Bearer ${await other.token({ key: next })}`)) === 'ok',
+    );
+    expect(await verdictOf(by, `Bearer ${await other.token()}`)).toBe('ok');
+    other.answer = [next.publicJwk];
+    await eventually(async () => (await verdictOf(by, `Bearer ${await other.token()}`)) === 'invalid-token');
+    by.close();
+    await other.close();
+  });
+
+  it.each([500, 404, 200])('that never came (status %d) is our fault, not the caller’s', async (status) => {
+    const other = await TokenDesk.open();
+    other.answer = status;
+    const by = openVerifier(other);
+    const fault: unknown = await by.verify(`Bearer ${await other.token()}`).catch((error: unknown) => error);
+    expect(fault).toMatchObject({ code: 'keys-unavailable', headers: { 'retry-after': '5' } });
+    expect(by.isReady()).toBe(false);
+    expect(await verdictOf(by, undefined)).toBe('invalid-token');
+    other.answer = [other.key.publicJwk];
+    by.close();
+    await other.close();
+  });
+});
