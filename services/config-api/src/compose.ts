@@ -82,7 +82,7 @@ function startSweep(database: Database, { publish }: Publisher, scope: ServiceSc
 export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
   createTopicsSometime(kafka, config, scope);
-  const database = await openDatabase(config.mongodbUri, scope);
+  const database = await openDatabase(config.mongodb, scope);
   const publisher = await openPublisher(kafka, database, scope);
   startSweep(database, publisher, scope);
   watchTopic({

@@ -8,19 +8,29 @@ import { DEFAULT_URL_POLICY, parsePortRanges } from '@webhooks/outbound';
 import type { UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 
+export interface MongodbSettings {
+  readonly uri: string;
+  /** The database that the connection string names, `webhook_config` when it names none. */
+  readonly database: string;
+}
+
 export interface ConfigApiConfig {
   readonly api: ApiSettings;
   readonly kafka: KafkaSettings;
-  readonly mongodbUri: string;
+  readonly mongodb: MongodbSettings;
   readonly keyring: Keyring;
   readonly urlPolicy: UrlPolicy;
   readonly maxWebhooksPerTenant: number;
 }
 
-function parseMongoUri(text: string): string {
-  if (!/^mongodb(\+srv)?:\/\/[^/]/.test(text))
-    throw new Error('expected a connection string that begins with mongodb:// or mongodb+srv://');
-  return text;
+/** The database of this service when the connection string names none. */
+const DATABASE = 'webhook_config';
+const MONGODB_URI = /^mongodb(?:\+srv)?:\/\/[^/?]+(?:\/([^?]*))?(?:\?.*)?$/;
+
+function parseMongoUri(text: string): MongodbSettings {
+  const parts = MONGODB_URI.exec(text);
+  if (!parts) throw new Error('expected a connection string that begins with mongodb:// or mongodb+srv://');
+  return { uri: text, database: decodeURIComponent(parts[1] || DATABASE) };
 }
 
 function readUrlPolicy(settings: SettingsReader): UrlPolicy {
@@ -42,7 +52,7 @@ export function readConfigApiConfig(settings: SettingsReader): ConfigApiConfig {
   return {
     api: readApiSettings(settings, 8081),
     kafka: readKafkaSettings(settings, 'config-api'),
-    mongodbUri: settings.parsed('MONGODB_URI', undefined, parseMongoUri) ?? '',
+    mongodb: settings.parsed('MONGODB_URI', undefined, parseMongoUri) ?? { uri: '', database: DATABASE },
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     urlPolicy: readUrlPolicy(settings),
     maxWebhooksPerTenant: settings.integer('MAX_WEBHOOKS_PER_TENANT', 1_000, { min: 1, max: 100_000 }),

@@ -2,6 +2,7 @@ import { errorFields, withDeadline } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createConnection } from 'mongoose';
 import type { Connection } from 'mongoose';
+import type { MongodbSettings } from './config.js';
 import { modelOn } from './configuration-model.js';
 import type { ConfigurationModel } from './configuration-model.js';
 import { RecentMap } from './recent-map.js';
@@ -62,7 +63,10 @@ function createStateLog({ log }: ServiceScope): (error: unknown) => string | und
  * Connects to MongoDB and stays connected: a server that is away at the start or later is tried again until it is there,
  * and meanwhile the service is not ready. Resolves after the first try.
  */
-export async function openDatabase(uri: string, scope: ServiceScope): Promise<Database> {
+export async function openDatabase(
+  { uri, database }: MongodbSettings,
+  scope: ServiceScope,
+): Promise<Database> {
   const connection = createConnection();
   const model = modelOn(connection);
   const note = createStateLog(scope);
@@ -72,7 +76,7 @@ export async function openDatabase(uri: string, scope: ServiceScope): Promise<Da
   const look = async (): Promise<void> => {
     try {
       if (!prepared) {
-        await connection.openUri(uri, OPTIONS);
+        await connection.openUri(uri, { ...OPTIONS, dbName: database });
         await model.createIndexes();
         prepared = true;
       }

@@ -1,7 +1,7 @@
 import { TOPICS } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
-import { Gauge } from '@webhooks/runtime';
+import { Counter, Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { repairAll, repairKey } from './repair-topic.js';
 import type { RepairPorts } from './repair-topic.js';
@@ -34,6 +34,11 @@ async function repairDoubts(picture: TopicPicture, ports: RepairPorts): Promise<
 
 /** One round of repairs: what became doubtful, and at the first round and every five minutes all documents. */
 function createRound({ scope, ports }: WatchTopicOptions, picture: TopicPicture) {
+  const repairs = new Counter({
+    name: 'config_api_topic_repairs_total',
+    help: 'Configurations that the topic said differently from the database',
+    registers: [scope.registry],
+  });
   let compareAt = Number.NEGATIVE_INFINITY;
   return async (reader: TableReader, signal: AbortSignal): Promise<void> => {
     if (!isFresh(reader)) return;
@@ -44,7 +49,37 @@ function createRound({ scope, ports }: WatchTopicOptions, picture: TopicPicture)
       repaired += count.repaired;
       if (count.failed === 0) compareAt = performance.now() + COMPARE_ALL_MS;
     }
+    repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });
+  };
+}
+
+/** The reader, opened when it is first needed and again after a fault that it cannot mend by itself (no right to read). */
+function createReaderSlot({ kafka }: WatchTopicOptions, picture: TopicPicture) {
+  let reader: TableReader | undefined;
+  let fault: Error | undefined;
+  const close = async (): Promise<void> => {
+    const closing = reader;
+    reader = undefined;
+    await closing?.close();
+  };
+  return {
+    close,
+    open: async (): Promise<TableReader> => {
+      if (fault) {
+        const cause = fault;
+        fault = undefined;
+        await close();
+        throw new Error('the topic of configurations cannot be read', { cause });
+      }
+      reader ??= await openTableReader({
+        kafka,
+        topic: TOPICS.configurations,
+        onRecord: (record) => picture.apply(record),
+        onFatal: (error) => (fault = error),
+      });
+      return reader;
+    },
   };
 }
 
@@ -53,27 +88,19 @@ function createRound({ scope, ports }: WatchTopicOptions, picture: TopicPicture)
  * that was overtaken by an older one, is missing, or stems from a database that was restored. Kafka may come later.
  */
 export function watchTopic(options: WatchTopicOptions): void {
-  const { kafka, scope } = options;
+  const { scope } = options;
   const picture = new TopicPicture();
+  const slot = createReaderSlot(options, picture);
   const round = createRound(options, picture);
-  let reader: TableReader | undefined;
   const watching = repeat({
     name: 'comparing the topic with the database',
     everyMs: ROUND_MS,
     log: scope.log,
-    work: async (signal) => {
-      reader ??= await openTableReader({
-        kafka,
-        topic: TOPICS.configurations,
-        onRecord: (record) => picture.apply(record),
-        onFatal: scope.fail,
-      });
-      await round(reader, signal);
-    },
+    work: async (signal) => round(await slot.open(), signal),
   });
   scope.onClose('topic watch', async () => {
     await watching.stop();
-    await reader?.close();
+    await slot.close();
   });
   new Gauge({
     name: 'config_api_topic_keys',
