@@ -1,0 +1,80 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { FOLDERS } from '../src/containers/folders.js';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
+
+interface Container {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Container>>;
+}
+
+const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+const services = readdirSync(join(ROOT, 'services'));
+const environmentOf = (name: string): Readonly<Record<string, string>> =>
+  compose.services[name]?.environment ?? {};
+
+/** Everything that may read a service's environment, as text: its own settings and those that packages read for it. */
+function settingsOf(service: string): string {
+  return [
+    ['services', service, 'src', 'config.ts'],
+    ['packages', 'http-api', 'src', 'settings.ts'],
+    ['packages', 'kafka', 'src', 'kafka-settings.ts'],
+    ['packages', 'runtime', 'src', 'run-service.ts'],
+  ]
+    .map((path) => read(...path))
+    .join('\n');
+}
+
+describe('docker-compose.yml', () => {
+  it('runs every service there is', () => {
+    expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(services));
+  });
+
+  it.each(services)('sets only what %s reads', (service) => {
+    const settings = settingsOf(service);
+    const unknown = Object.keys(environmentOf(service)).filter(
+      (name) =>
+        name !== 'NODE_ENV' &&
+        !settings.includes(`'${name}'`) &&
+        !settings.includes(`'${name.replace(/_FILE$/, '')}'`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it.each(services)('runs %s as in production, where no endpoint may be on localhost', (service) => {
+    expect(environmentOf(service)['NODE_ENV']).toBe('production');
+    expect(environmentOf(service)).not.toHaveProperty('ALLOW_LOCALHOST_ENDPOINTS');
+  });
+
+  it('publishes ports on this machine only', () => {
+    const ports = Object.values(compose.services).flatMap((container) => container.ports ?? []);
+    expect(ports.length).toBeGreaterThan(0);
+    expect(ports.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([]);
+  });
+
+  it('mounts the folders that the containers of the demonstration use, and the image has them', () => {
+    const mounted = Object.values(compose.services)
+      .flatMap((container) => container.volumes ?? [])
+      .flatMap((volume) => /:(\/var\/lib\/webhooks\/[^:]+)/.exec(volume)?.[1] ?? []);
+    const folders = Object.values(FOLDERS).sort();
+    expect([...new Set(mounted)].sort()).toEqual(folders);
+    const made = /for name in ([a-z ]+); do/.exec(read('deploy', 'docker', 'Dockerfile'))?.[1] ?? '';
+    expect(made.split(' ').map((name) => `/var/lib/webhooks/${name}`)).toEqual(folders);
+  });
+
+  it('holds no secret', () => {
+    const values = Object.values(compose.services).flatMap((container) =>
+      Object.entries(container.environment ?? {}),
+    );
+    const secret = values.filter(([name]) => /PASSWORD|SECRET|KEY/.test(name) && !name.endsWith('_FILE'));
+    expect(secret).toEqual([]);
+  });
+});
