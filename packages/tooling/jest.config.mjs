@@ -26,7 +26,7 @@ export default {
   // One real Kafka and one MongoDB for the whole run: TEST_KAFKA_BROKERS, TEST_MONGODB_URI (packages/engines).
   globalSetup: '<rootDir>/packages/engines/dist/src/jest-global-setup.js',
   globalTeardown: '<rootDir>/packages/engines/dist/src/jest-global-teardown.js',
-  testTimeout: 60_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
 };

@@ -26,11 +26,11 @@ let stack: Stack;
 
 beforeAll(async () => {
   stack = await startStack({ dataDir, fixedPorts: false, log: (line) => said.push(line) });
-});
+}, 120_000);
 afterAll(async () => {
   await stack.stop();
   rmSync(dataDir, { recursive: true, force: true });
-});
+}, 120_000);
 
 function killNow(names: readonly string[]): Readonly<Record<string, number>> {
   const { processes } = stack.description();

@@ -22,22 +22,27 @@ const INGEST_BATCH_BYTES = 500_000;
 const INGEST_CONNECTIONS = 4;
 const RETRY_FOR_MS = 120_000;
 
-/** Produces to the topic as any payment system could: a client of its own, keyed by the end-to-end id, acks=all. */
-async function produceBatch(producer: Producer, lines: readonly FeedLine[]): Promise<void> {
-  const messages = lines.map(({ record, event }) => ({
-    key: event?.data.endToEndId ?? 'unreadable',
-    value: record,
-  }));
+/** Does `work` again while the broker is away, for two minutes at most: what was not acknowledged is the payment system's to repeat. */
+async function persist(work: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + RETRY_FOR_MS;
   for (;;) {
     try {
-      await producer.send({ topic: TOPICS.events, acks: -1, messages });
+      await work();
       return;
     } catch (error) {
       if (performance.now() > deadline) throw error;
       await delay(500);
     }
   }
+}
+
+/** Produces to the topic as any payment system could: a client of its own, keyed by the end-to-end id, acks=all. */
+async function produceBatch(producer: Producer, lines: readonly FeedLine[]): Promise<void> {
+  const messages = lines.map(({ record, event }) => ({
+    key: event?.data.endToEndId ?? 'unreadable',
+    value: record,
+  }));
+  await persist(() => producer.send({ topic: TOPICS.events, acks: -1, messages }));
 }
 
 function noteProduced(lines: readonly FeedLine[], report: FeedReport): void {
@@ -61,7 +66,7 @@ export async function feedTopic(
     allowAutoTopicCreation: false,
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });
-  await producer.connect();
+  await persist(() => producer.connect());
   try {
     for (let from = 0; from < lines.length; from += TOPIC_BATCH) {
       const batch = lines.slice(from, from + TOPIC_BATCH);

@@ -21,15 +21,16 @@ const MAX_PAUSE_MS = 5_000;
 /** Starts the service again and again, with growing pauses, until it runs or nobody wants it any more. */
 async function startAgain(
   options: ServiceOptions,
-  isWanted: () => boolean,
+  abandoned: AbortSignal,
   log: KeepOptions['log'],
 ): Promise<ServiceProcess | undefined> {
+  const isWanted = (): boolean => !abandoned.aborted;
   for (let pauseMs = FIRST_PAUSE_MS; isWanted(); pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     await delay(pauseMs);
     try {
-      return await startServiceProcess(options);
+      return await startServiceProcess({ ...options, abandoned });
     } catch (error) {
-      log(error instanceof Error ? error.message : String(error));
+      if (isWanted()) log(error instanceof Error ? error.message : String(error));
     }
   }
   return undefined;
@@ -40,13 +41,12 @@ export async function keepServiceRunning(
   { log, onRestart }: KeepOptions,
 ): Promise<KeptService> {
   let current = await startServiceProcess(options);
-  const state = { wanted: true };
-  const isWanted = (): boolean => state.wanted;
+  const abandon = new AbortController();
 
   const watch = async (): Promise<void> => {
-    for (let reason = await current.ended; isWanted(); reason = await current.ended) {
+    for (let reason = await current.ended; !abandon.signal.aborted; reason = await current.ended) {
       log(`${options.name} ended (${reason}); starting it again`);
-      current = (await startAgain(options, isWanted, log)) ?? current;
+      current = (await startAgain(options, abandon.signal, log)) ?? current;
       onRestart();
     }
   };
@@ -58,7 +58,7 @@ export async function keepServiceRunning(
       return current.pid;
     },
     stop: async () => {
-      state.wanted = false;
+      abandon.abort();
       await current.stop();
       await watching;
       // It may have been started again in the meantime.

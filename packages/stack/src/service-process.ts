@@ -16,6 +16,8 @@ export interface ServiceOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Everything the service prints is appended here. */
   readonly logFile: string;
+  /** Ends the waiting for a service that nobody wants any more. */
+  readonly abandoned?: AbortSignal;
 }
 
 /** One running process of a service. */
@@ -42,6 +44,7 @@ async function isReady(adminPort: number): Promise<boolean> {
 async function untilReady(options: ServiceOptions, hasEnded: () => string | undefined): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (!(await isReady(options.adminPort))) {
+    options.abandoned?.throwIfAborted();
     const reason = hasEnded();
     if (reason !== undefined)
       throw new Error(`${options.name} ended while starting (${reason}); see ${options.logFile}`);

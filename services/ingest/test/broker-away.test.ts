@@ -37,7 +37,8 @@ it('promises nothing while the broker is away, and takes events again when it is
     credentials: { tokenEndpoint: ingest.tokenEndpoint, clientId, clientSecret },
   }).token();
   const event = JSON.stringify(buildEvent({ tenantId: 'acme' }));
-  expect((await post(event, token)).status).toBe(202);
+  const isTaken = async () => expect((await post(event, token)).status).toBe(202);
+  await eventually(isTaken, { timeoutMs: 30_000, message: 'waiting for the first acknowledgement' });
 
   kafka.kill();
   const one = await post(event, token);
@@ -48,9 +49,6 @@ it('promises nothing while the broker is away, and takes events again when it is
   expect(await batch.json()).toMatchObject({ results: [{ status: 'unavailable' }, { status: 'invalid' }] });
 
   await kafka.restart();
-  await eventually(async () => expect((await post(event, token)).status).toBe(202), {
-    timeoutMs: 30_000,
-    message: 'waiting for ingest to reach the broker again',
-  });
+  await eventually(isTaken, { timeoutMs: 30_000, message: 'waiting for ingest to reach the broker again' });
   expect(await ingest.metrics()).toMatch(/ingest_events_published_total\{result="failed"\} [1-9]/);
 });
