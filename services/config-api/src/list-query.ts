@@ -3,7 +3,7 @@ import type { EventType, Violation } from '@webhooks/contracts';
 import { invalidRequest } from '@webhooks/http-api';
 import { REF_PATTERN } from './webhook-input.js';
 
-export interface ListFilter {
+interface ListFilter {
   readonly eventType?: EventType;
   readonly applicationId?: string;
   readonly enabled?: boolean;
@@ -17,7 +17,7 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-export const MAX_PAGE = 1_000;
+const MAX_PAGE = 1_000;
 
 const isEventType = (text: string): text is EventType => EVENT_TYPES.some((type) => type === text);
 const ref = new RegExp(REF_PATTERN);

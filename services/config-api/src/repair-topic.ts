@@ -19,9 +19,9 @@ const PAGE = 500;
 const SETTLED_MS = 5_000;
 
 /** What the topic says of a configuration, compared with the document, which is the truth. */
-export type Difference = 'none' | 'behind' | 'ahead';
+type Difference = 'none' | 'behind' | 'ahead';
 
-export function differenceOf(document: Configuration, last: LastRecord | undefined): Difference {
+function differenceOf(document: Configuration, last: LastRecord | undefined): Difference {
   if (!last || last.revision < document.revision) return 'behind';
   const same = last.revision === document.revision && last.updatedAt === document.updatedAt.getTime();
   return same ? 'none' : 'ahead';

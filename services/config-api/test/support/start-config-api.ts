@@ -11,7 +11,7 @@ import type { Caller } from './caller.js';
 import { AUDIENCE, openTokenDesk } from './token-desk.js';
 import type { TokenDesk } from './token-desk.js';
 
-export interface LogLine {
+interface LogLine {
   readonly level: string;
   readonly message: string;
   readonly fields: LogFields;
