@@ -17,13 +17,28 @@ export interface ResolverOptions {
 const OTHER_FAMILY_MS = 250;
 
 /**
+ * Those who ask for a name while it is being asked for get the same answer: a burst of connections to one endpoint is
+ * one question, not hundreds that a name server drops. Nothing is kept: whoever asks after the answer asks anew.
+ */
+function shareQuestions(resolve: Resolve): Resolve {
+  const open = new Map<string, Promise<readonly string[]>>();
+  return (host) => {
+    const asked = open.get(host);
+    if (asked !== undefined) return asked;
+    const question = resolve(host).finally(() => open.delete(host));
+    open.set(host, question);
+    return question;
+  };
+}
+
+/**
  * Asks name servers itself (c-ares): no thread of libuv's pool of four is held by a slow name, and neither
  * /etc/hosts nor search domains apply, because the question is for the absolute name.
  */
 export function createResolver({ timeoutMs = 800, tries = 2, servers }: ResolverOptions = {}): Resolve {
   const resolver = new Resolver({ timeout: timeoutMs, tries });
   if (servers !== undefined) resolver.setServers(servers);
-  return async (host) => {
+  return shareQuestions(async (host) => {
     const name = `${host}.`;
     const four = settle(resolver.resolve4(name));
     const six = settle(resolver.resolve6(name));
@@ -34,7 +49,7 @@ export function createResolver({ timeoutMs = 800, tries = 2, servers }: Resolver
     const addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
     throw new SendFailure('DNS', worstCode(answers.map((answer) => answer.code)));
-  };
+  });
 }
 
 interface FamilyAnswer {

@@ -104,6 +104,18 @@ describe('createResolver', () => {
     expect(performance.now() - before).toBeLessThan(700);
   });
 
+  it('asks once for all who ask at the same time, and anew for whoever asks later', async () => {
+    let last = 0;
+    const server = await nameServer((_, type) =>
+      type === 'A' ? { rcode: 'ok', addresses: [`200.147.3.${(last += 1)}`] } : none,
+    );
+    const resolve = createResolver({ servers: [server.address] });
+    const answers = await Promise.all(Array.from({ length: 500 }, () => resolve('hook.acme.com.br')));
+    expect(new Set(answers.map(String))).toEqual(new Set(['200.147.3.1']));
+    expect(server.asked).toHaveLength(2);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
+  });
+
   it.each<[string, Reply, RegExp]>([
     ['an unknown name', { rcode: 'nxdomain' }, /ENOTFOUND/],
     ['a failing server', { rcode: 'servfail' }, /ESERVFAIL/],
