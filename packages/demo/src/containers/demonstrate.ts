@@ -1,7 +1,5 @@
-import { join } from 'node:path';
-import { clientFor, putInForce } from '@webhooks/ledger';
+import { clientFor, generateSample, putInForce, readFeedLine } from '@webhooks/ledger';
 import type { FedStack } from '@webhooks/ledger';
-import { readEventsFile } from '../read-events-file.js';
 import { feedAndAccount } from '../run-demo.js';
 import { showCommands } from '../show.js';
 import { FILES } from './folders.js';
@@ -9,7 +7,7 @@ import { readClients } from './read-clients.js';
 import { required } from './required.js';
 
 // The demonstration among containers: it knows public addresses, the topic, and what the receiver wrote down.
-const SAMPLE = join(import.meta.dirname, '..', '..', '..', 'sample', 'events.ndjson');
+const EVENTS = 1_200;
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -27,7 +25,8 @@ async function main(): Promise<number> {
   };
   const stack: FedStack = { description: () => addresses };
   const receiver = required('RECEIVER_ORIGIN');
-  const lines = await readEventsFile(SAMPLE);
+  // Other events at each run: the workers remember for a while what they settled, and drop its repetition.
+  const lines = generateSample(EVENTS, Date.now()).map((event) => readFeedLine(JSON.stringify(event)));
   const hooks = await putInForce(lines, {
     clientOf: (tenantId) => {
       const client = clients.find((candidate) => candidate.tenantId === tenantId);
