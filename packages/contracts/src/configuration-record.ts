@@ -13,7 +13,8 @@ export interface SealedSecret {
 
 /** A configuration as it stands on the compacted topic `webhooks.configurations`; key: `tenantId/ref`. */
 export interface ConfigurationRecord {
-  readonly v: 1;
+  /** Format of the record; this code writes 1. */
+  readonly v: number;
   readonly tenantId: string;
   readonly ref: string;
   /** Rises with each change, from 1; a reader applies only a higher one. */
@@ -46,7 +47,8 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     'updatedAt',
   ],
   properties: {
-    v: { const: 1 },
+    // A later version keeps the known fields (contract §6): a worker that is one version behind goes on.
+    v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
     revision: { type: 'integer', minimum: 1 },

@@ -67,7 +67,7 @@ export const eventSchema = (eventType: EventType) => ({
   },
 });
 
-/** The same as a caller of `ingest` may post it: `id`, `tenantId` and `occurredAt` can be left to the service. */
+/** The same as a caller of `ingest` may post it: `id` and `tenantId` can be left to the service. */
 export const postedEventSchema = (eventType: EventType) => ({
   ...eventSchema(eventType),
   required: ['eventType', 'occurredAt', 'data'],

@@ -24,8 +24,13 @@ export function codeOf(error: unknown, fallback: string): string {
   return typeof code === 'string' && SAFE_CODE.test(code) ? code : fallback;
 }
 
-/** A caller's mistake (a bad header, a closed sender): not an endpoint's failure, so it is thrown. */
+/** A caller's mistake (a bad header, a closed sender) or this machine's exhaustion: no endpoint's failure, so it is thrown. */
 const OUR_FAULT = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
   'UND_ERR_INVALID_ARG',
   'UND_ERR_CLOSED',
   'UND_ERR_DESTROYED',
@@ -33,7 +38,7 @@ const OUR_FAULT = new Set([
 ]);
 
 export function isOurFault(error: Error): boolean {
-  return OUR_FAULT.has(codeOf(error, ''));
+  return OUR_FAULT.has(error instanceof SendFailure ? error.reasonCode : codeOf(error, ''));
 }
 
 const CLASS_BY_CODE: Readonly<Record<string, Unreachable['error']>> = {

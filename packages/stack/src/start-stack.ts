@@ -111,7 +111,11 @@ function describe(
 }
 
 async function closeAll(closers: Closer[]): Promise<void> {
-  for (let close = closers.pop(); close; close = closers.pop()) await close();
+  const faults: unknown[] = [];
+  for (let close = closers.pop(); close; close = closers.pop()) {
+    await close().catch((error: unknown) => faults.push(error));
+  }
+  if (faults.length > 0) throw new Error('the stack did not stop in order', { cause: faults[0] });
 }
 
 function prepareDataDir(dataDir: string, closers: Closer[]): void {

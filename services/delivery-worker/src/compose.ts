@@ -10,7 +10,7 @@ import {
 } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { createSender } from '@webhooks/outbound';
-import { Gauge } from '@webhooks/runtime';
+import { Gauge, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createAttemptLog } from './attempt-log.js';
 import { attempt } from './attempt.js';
@@ -20,12 +20,13 @@ import { consumeEvent } from './consume-event.js';
 import { consumeTask, moveTask } from './consume-task.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
 import { currentConfiguration } from './current-configuration.js';
-import { decide } from './decide.js';
+import { decide, park } from './decide.js';
 import { deliver } from './deliver.js';
-import { EndpointGate } from './endpoint-gate.js';
+import { Slots } from './slots.js';
 import { createObservers } from './observe.js';
 import type { Observers } from './observe.js';
-import { createPicture, createPictureFeed } from './picture.js';
+import { createPictureFeed } from './picture-feed.js';
+import { createPicture } from './picture.js';
 import type { Picture } from './picture.js';
 import { createPublishSurely } from './publish-surely.js';
 import type { PublishSurely } from './publish-surely.js';
@@ -36,8 +37,7 @@ import { createSourceGauges, watchSource } from './watch-source.js';
 import type { SourceGauges } from './watch-source.js';
 
 const REMEMBERED_SETTLEMENTS = 100_000;
-/** Above any number of attempts in flight, so that no attempt waits inside the connection pool after its look at the configuration. */
-const CONNECTIONS_PER_ORIGIN = 4_096;
+const LARGE_FAN_OUTS = 4;
 
 type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
 
@@ -92,23 +92,40 @@ function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: Servi
   const { picture, publish, observers } = parts;
   const attemptLog = createAttemptLog(publish);
   const sender = createSender({
-    addresses: { allowLoopback: config.allowLocalhost, deny: config.deniedCidrs, allow: config.allowedCidrs },
+    addresses: config.addresses,
     ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
-    connectionsPerOrigin: CONNECTIONS_PER_ORIGIN,
+    // As many as there are attempts: none waits inside the pool after its look at the configuration.
+    connectionsPerOrigin: config.maxAttempts,
   });
   scope.onClose('sender', () => sender.close());
-  const gate = new EndpointGate(config.endpointConcurrency);
+  const endpoints = new Slots(config.endpointConcurrency);
+  const all = new Slots(config.maxAttempts);
   const keyOf = (task: DeliveryTask): string => `${task.tenantId}/${task.ref}`;
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
   const settlePorts = { publish, attemptLog, observe: observers.settled };
   const ports = {
-    enter: (task: DeliveryTask) => gate.enter(keyOf(task)),
-    leave: (task: DeliveryTask) => gate.leave(keyOf(task)),
+    // The endpoint's slot first: whoever waits for a slow endpoint must not hold one of the slots of all.
+    enter: async (task: DeliveryTask) => {
+      await endpoints.enter(keyOf(task));
+      await all.enter('');
+    },
+    leave: (task: DeliveryTask) => {
+      all.leave('');
+      endpoints.leave(keyOf(task));
+    },
     current: (task: DeliveryTask) => currentConfiguration(task, picture),
     attempt: (task: DeliveryTask, configuration: Parameters<typeof attempt>[1]) =>
       attempt(task, configuration, attemptOptions),
     decide: (outcome: Parameters<typeof decide>[0], task: DeliveryTask) =>
       decide(outcome, { ...task, now: Date.now(), schedule: config.schedule, random: Math.random() }),
+    park: (task: DeliveryTask, fault: unknown) => {
+      scope.log.error('an attempt could not be made', {
+        ref: task.ref,
+        deliveryId: task.deliveryId,
+        ...errorFields(fault),
+      });
+      return park(task.parkedCount, { ...task, now: Date.now(), schedule: config.schedule });
+    },
     settle: (settled: Parameters<typeof settle>[0]) => settle(settled, settlePorts),
   };
   return (task, source) => deliver(task, source, ports);
@@ -116,6 +133,8 @@ function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: Servi
 
 interface SourceParts extends DeliveryParts {
   readonly gauges: SourceGauges;
+  /** Filled with how to stop each source; they stop side by side, each within its own drain. */
+  readonly stops: (() => Promise<void>)[];
   readonly deliverTask: DeliverTask;
 }
 
@@ -133,6 +152,7 @@ async function openEventSource(
     reject: (record: Parameters<typeof rejectRecord>[0], why: Parameters<typeof rejectRecord>[1]) =>
       rejectRecord(record, why, publish),
     observe: observers.event,
+    largeFanOuts: new Slots(LARGE_FAN_OUTS),
   };
   const source = await openSource({
     kafka,
@@ -142,7 +162,7 @@ async function openEventSource(
     handle: (record) => consumeEvent(record, ports),
     onFatal: scope.fail,
   });
-  watchSource('events', source, parts.gauges, scope);
+  parts.stops.push(watchSource('events', source, parts.gauges, scope));
 }
 
 async function openTaskSources(
@@ -175,7 +195,7 @@ async function openTaskSources(
     move: (record, remainingMs) => moveTask(record, remainingMs, ports),
     onFatal: scope.fail,
   });
-  watchSource('retries', retries, parts.gauges, scope);
+  parts.stops.push(watchSource('retries', retries, parts.gauges, scope));
   const deliveries = await openSource({
     kafka,
     groupId: `${config.groupPrefix}.deliveries`,
@@ -184,7 +204,7 @@ async function openTaskSources(
     handle: (record) => consumeTask(record, ports),
     onFatal: scope.fail,
   });
-  watchSource('deliveries', deliveries, parts.gauges, scope);
+  parts.stops.push(watchSource('deliveries', deliveries, parts.gauges, scope));
 }
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
@@ -195,7 +215,11 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
   const parts = { picture, publish, observers };
   const deliverTask = composeDeliver(config, parts, scope);
-  const sourceParts = { ...parts, deliverTask, gauges: createSourceGauges(scope) };
+  const stops: (() => Promise<void>)[] = [];
+  scope.onClose('sources', async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  });
+  const sourceParts = { ...parts, deliverTask, gauges: createSourceGauges(scope), stops };
   await openTaskSources(kafka, config, sourceParts, scope);
   await openEventSource(kafka, config, sourceParts, scope);
 }

@@ -2,7 +2,8 @@ import { parseKeyring } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
-import { vendorSignatureHeader } from '@webhooks/outbound';
+import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
+import type { AddressRules } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 import { DEFAULT_DELAYS, parseDelays, parseDuration } from './schedule.js';
 import type { RetrySchedule } from './schedule.js';
@@ -17,14 +18,14 @@ export interface WorkerConfig {
   /** Records in flight, for each of the three sources. */
   readonly maxInFlight: number;
   readonly maxInFlightBytes: number;
+  /** Attempts that are under way at once, at all endpoints together. */
+  readonly maxAttempts: number;
   /** Attempts that one endpoint gets at once from this worker. */
   readonly endpointConcurrency: number;
   /** One successful attempt in so many is logged; failures always are. */
   readonly successLogSample: number;
-  readonly allowLocalhost: boolean;
+  readonly addresses: AddressRules;
   readonly endpointCaFile?: string;
-  readonly deniedCidrs: readonly string[];
-  readonly allowedCidrs: readonly string[];
 }
 
 const DAY_MS = 86_400_000;
@@ -36,6 +37,33 @@ const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseDuration) ?? 8 * DAY_MS,
 });
 
+function parseHeaderValue(text: string): string {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text))
+    throw new Error('expected 1 to 200 printable ASCII characters');
+  return text;
+}
+
+/** What may be connected to; a block that is none is told with the other faults. */
+function readAddresses(
+  settings: SettingsReader,
+  allowLoopback: boolean,
+): { readonly addresses: AddressRules } {
+  const addresses = {
+    allowLoopback,
+    deny: settings.list('ENDPOINT_DENIED_CIDRS', []),
+    allow: settings.list('ENDPOINT_ALLOWED_CIDRS', []),
+  };
+  try {
+    createAddressPolicy(addresses);
+  } catch (error) {
+    settings.refuseWhen(
+      true,
+      `ENDPOINT_DENIED_CIDRS or ENDPOINT_ALLOWED_CIDRS: ${error instanceof Error ? error.message : 'not valid'}`,
+    );
+  }
+  return { addresses };
+}
+
 export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
   const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
   const endpointCaFile = settings.optionalText('ENDPOINT_CA_FILE');
@@ -44,15 +72,14 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     groupPrefix: settings.text('GROUP_PREFIX', 'delivery-worker'),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
-    userAgent: settings.text('USER_AGENT', 'webhooks/1'),
+    userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
     schedule: readSchedule(settings),
     maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
+    maxAttempts: settings.integer('MAX_ATTEMPTS_IN_FLIGHT', 1_024, { min: 1, max: 16_384 }),
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
-    allowLocalhost,
     ...(endpointCaFile === undefined ? {} : { endpointCaFile }),
-    deniedCidrs: settings.list('ENDPOINT_DENIED_CIDRS', []),
-    allowedCidrs: settings.list('ENDPOINT_ALLOWED_CIDRS', []),
+    ...readAddresses(settings, allowLocalhost),
   };
 }

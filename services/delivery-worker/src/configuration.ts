@@ -1,5 +1,5 @@
 import { configurationKey, openSecret } from '@webhooks/contracts';
-import type { ConfigurationRecord, EventType, Keyring } from '@webhooks/contracts';
+import type { ConfigurationRecord, EventType, Keyring, SealedSecret } from '@webhooks/contracts';
 import { prepareSecret } from '@webhooks/outbound';
 import type { PreparedSecret, SendTarget } from '@webhooks/outbound';
 
@@ -16,29 +16,27 @@ export interface Configuration {
   signingSecrets(now: number): readonly PreparedSecret[];
 }
 
-interface TimedSecret {
-  readonly secret: PreparedSecret;
-  readonly expiresAt: number;
-}
-
 const NONE: readonly PreparedSecret[] = [];
 
-/** Opens the secrets at their first use and keeps them: most configurations of a large table never deliver here. */
-function lazySecrets(
+/** Opens a secret at its first use and keeps it: most configurations of a large table never deliver here. */
+function lazySecret(entry: SealedSecret, owner: string, keyring: Keyring): () => PreparedSecret {
+  let opened: PreparedSecret | undefined;
+  return () => (opened ??= prepareSecret(openSecret(keyring, entry.sealed, owner)));
+}
+
+/** Secrets in force at a moment. One that has expired is never opened: its key may be gone, and must not matter. */
+function secretsOf(
   record: ConfigurationRecord,
   keyring: Keyring,
 ): (now: number) => readonly PreparedSecret[] {
   const sealed = record.secrets ?? [];
   if (sealed.length === 0) return () => NONE;
   const owner = configurationKey(record.tenantId, record.ref);
-  let opened: readonly TimedSecret[] | undefined;
-  return (now) => {
-    opened ??= sealed.map((entry) => ({
-      secret: prepareSecret(openSecret(keyring, entry.sealed, owner)),
-      expiresAt: entry.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(entry.expiresAt),
-    }));
-    return opened.filter(({ expiresAt }) => now < expiresAt).map(({ secret }) => secret);
-  };
+  const timed = sealed.map((entry) => ({
+    open: lazySecret(entry, owner, keyring),
+    expiresAt: entry.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(entry.expiresAt),
+  }));
+  return (now) => timed.filter(({ expiresAt }) => now < expiresAt).map(({ open }) => open());
 }
 
 /** Where a URL that passed the rules at registration leads to. The address behind it is judged on each connection. */
@@ -58,6 +56,6 @@ export function toConfiguration(record: ConfigurationRecord, keyring: Keyring): 
     ...(applicationId === undefined ? {} : { applicationId }),
     enabled,
     target: targetOf(record.endpointUrl),
-    signingSecrets: lazySecrets(record, keyring),
+    signingSecrets: secretsOf(record, keyring),
   };
 }

@@ -4,6 +4,8 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import { fanOut } from './fan-out.js';
 import type { FanOutSource } from './fan-out.js';
 import type { Picture } from './picture.js';
+import type { Slots } from './slots.js';
+import type { Configuration } from './configuration.js';
 import type { PublishSurely } from './publish-surely.js';
 
 export interface ConsumeEventPorts {
@@ -14,12 +16,17 @@ export interface ConsumeEventPorts {
     record: KafkaRecord,
     why: { reason: string; violations: readonly Violation[] },
   ) => Promise<void>;
+  /** How many large fan-outs are written at once. */
+  readonly largeFanOuts: Slots;
   /** Counts what became of a record: how many deliveries it made, or why it was rejected. */
   readonly observe: (result: { readonly deliveries: number } | { readonly rejected: string }) => void;
 }
 
 /** Above this many configurations for one event its tasks travel through `webhooks.deliveries` (architecture §2). */
 const MAX_DIRECT_TASKS = 32;
+/** What one large fan-out gives to Kafka at once. */
+const MAX_SHARE_TASKS = 500;
+const MAX_SHARE_BYTES = 4 * 1_048_576;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 export const originOf = ({ topic, partition, offset }: KafkaRecord): RecordOrigin => ({
@@ -50,6 +57,24 @@ function readRecord(
 const publishTask = (publish: PublishSurely, task: DeliveryTask): Promise<void> =>
   publish({ topic: TOPICS.deliveries, key: task.deliveryId, value: task.body, headers: taskHeaders(task) });
 
+/** Tasks of a large fan-out, a share at a time, so that neither the tasks nor their bytes pile up in memory. */
+async function publishTasks(
+  source: FanOutSource,
+  configurations: readonly Configuration[],
+  ports: ConsumeEventPorts,
+): Promise<void> {
+  const share = Math.max(1, Math.min(MAX_SHARE_TASKS, Math.floor(MAX_SHARE_BYTES / source.body.byteLength)));
+  await ports.largeFanOuts.enter('');
+  try {
+    for (let from = 0; from < configurations.length; from += share) {
+      const tasks = fanOut(source, configurations.slice(from, from + share));
+      await settleAll(tasks.map((task) => publishTask(ports.publish, task)));
+    }
+  } finally {
+    ports.largeFanOuts.leave('');
+  }
+}
+
 /** One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). */
 export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<void> {
   const read = readRecord(record);
@@ -60,13 +85,10 @@ export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts
   }
   if (!ports.picture.isFresh()) await ports.picture.whenFresh();
   const { event, origin } = read.source;
-  const tasks = fanOut(read.source, ports.picture.enabledFor(event.tenantId, event.eventType));
-  const handle =
-    tasks.length > MAX_DIRECT_TASKS
-      ? (task: DeliveryTask) => publishTask(ports.publish, task)
-      : (task: DeliveryTask) => ports.deliver(task, origin);
-  await settleAll(tasks.map(handle));
-  ports.observe({ deliveries: tasks.length });
+  const configurations = ports.picture.enabledFor(event.tenantId, event.eventType);
+  if (configurations.length > MAX_DIRECT_TASKS) await publishTasks(read.source, configurations, ports);
+  else await settleAll(fanOut(read.source, configurations).map((task) => ports.deliver(task, origin)));
+  ports.observe({ deliveries: configurations.length });
 }
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */

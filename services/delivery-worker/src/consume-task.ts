@@ -1,6 +1,7 @@
 import { TOPICS, parseDeliveryTask } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import { boundedCopy } from './bounded-copy.js';
 import { originOf } from './consume-event.js';
 import type { PublishSurely } from './publish-surely.js';
 import { publishWaiting } from './settle.js';
@@ -14,14 +15,15 @@ export interface ConsumeTaskPorts {
   readonly damaged: (record: KafkaRecord, reason: string) => void;
 }
 
-/** A task that cannot be read is kept for operators, with its headers and bytes as they are; nothing is dropped. */
+/** A task that cannot be read is kept for operators, with its headers and bytes as far as the topic takes them. */
 async function publishDamaged(record: KafkaRecord, reason: string, ports: ConsumeTaskPorts): Promise<void> {
+  const { key, value, headers } = boundedCopy(record);
   await ports.publish({
     topic: TOPICS.deadLetters,
-    key: record.key ?? `${record.partition}/${record.offset}`,
-    value: record.value,
+    key,
+    value,
     headers: {
-      ...record.headers,
+      ...headers,
       'dead-reason': reason,
       'dead-at': String(Date.now()),
       'damaged-topic': record.topic,
@@ -39,9 +41,8 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
       ? parseDeliveryTask(record.headers, record.value)
       : { ok: false as const, reason: 'undecodable' };
   if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
-  if (ports.settled.has(parsed.task)) return undefined;
-  await ports.deliver(parsed.task, originOf(record));
-  ports.settled.add(parsed.task);
+  const { task } = parsed;
+  return ports.settled.once(task, () => ports.deliver(task, originOf(record)));
 }
 
 /** A record whose rest is longer than its tier waits on in the largest tier that is not longer than the rest. */

@@ -5,6 +5,8 @@ import type { RetrySchedule } from './schedule.js';
 export type Settlement =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
+  /** No attempt could be made, and that was our own fault: the same attempt comes later. */
+  | { readonly kind: 'parked'; readonly dueAt: number }
   | { readonly kind: 'dead'; readonly reason: 'attempts-exhausted' | 'expired' | 'configuration-unknown' }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
@@ -51,4 +53,18 @@ export function decide(outcome: AttemptOutcome, decision: Decision): Settlement 
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
   return { kind: 'retry', dueAt: Math.min(decision.now + waitMs(outcome, planned, decision), limit) };
+}
+
+const FIRST_PARK_MS = 30_000;
+const MAX_PARK_MS = 1_800_000;
+
+/** When an attempt that could not be made is tried again: 30 s, doubling to 30 min; a delivery at its greatest age is dead. */
+export function park(
+  parkedCount: number,
+  decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
+): Settlement {
+  const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
+  const waitMs = Math.min(FIRST_PARK_MS * 2 ** Math.min(parkedCount, 16), MAX_PARK_MS);
+  return { kind: 'parked', dueAt: Math.min(decision.now + waitMs, limit) };
 }

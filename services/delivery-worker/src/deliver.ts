@@ -4,14 +4,19 @@ import type { Current } from './current-configuration.js';
 import type { Settlement } from './decide.js';
 import type { AttemptOutcome } from './outcome.js';
 
-/** What a delivery needs of the world. Each rejects only for our own faults: then the task counts as not handled. */
+/** What a delivery needs of the world. */
 export interface DeliverPorts {
   /** Waits for a free slot of the endpoint; the slot is given back with `leave`. */
   readonly enter: (task: DeliveryTask) => Promise<void>;
   readonly leave: (task: DeliveryTask) => void;
+  /** Rejects when the picture cannot be had: then the task counts as not handled. */
   readonly current: (task: DeliveryTask) => Promise<Current>;
+  /** Rejects for our own faults only: no key opens the secret, no socket is left. */
   readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<AttemptOutcome>;
   readonly decide: (outcome: AttemptOutcome, task: DeliveryTask) => Settlement;
+  /** What to do with a task whose attempt could not be made. */
+  readonly park: (task: DeliveryTask, fault: unknown) => Settlement;
+  /** Rejects when the worker stops before Kafka acknowledged: then the task counts as not handled. */
   readonly settle: (settled: Settled) => Promise<void>;
 }
 
@@ -32,8 +37,13 @@ async function turn(task: DeliveryTask, source: RecordOrigin, ports: DeliverPort
   const current = await ports.current(task);
   const at = Date.now();
   if (current.kind === 'ended') return { task, source, at, settlement: current.settlement };
-  const outcome = await ports.attempt(task, current.configuration);
-  return { task, source, outcome, at, settlement: ports.decide(outcome, task) };
+  try {
+    const outcome = await ports.attempt(task, current.configuration);
+    return { task, source, outcome, at, settlement: ports.decide(outcome, task) };
+  } catch (fault) {
+    // Not "not handled": the neighbours of this task in the same event would be posted to again and again.
+    return { task, source, at, settlement: ports.park(task, fault) };
+  }
 }
 
 /** One turn of a delivery. First attempts, retries and redeliveries all come through here. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import { errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
@@ -8,24 +9,15 @@ export type PublishSurely = (record: OutgoingRecord) => Promise<void>;
 const DEADLINE_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
 
-/** Waits, at most until the worker stops. Resolves early then: the caller looks at the signal itself. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
-}
-
 /**
  * Publishes until it succeeds. A failed attempt was made and must not be made again because a broker is away: its
  * settlement waits here, bounded by the window of the source that read the record.
  */
 export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal): PublishSurely {
+  // One promise for all who pause: a listener for each would be thousands on one signal while a broker is away.
+  const stopped = new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
   return async (record) => {
     for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
@@ -37,7 +29,7 @@ export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal
           topic: record.topic,
           ...errorFields(error),
         });
-        await pause(pauseMs, signal);
+        await Promise.race([delay(pauseMs, undefined, { ref: false }), stopped]);
       }
     }
   };

@@ -21,7 +21,7 @@ const failureOf = (outcome: AttemptOutcome | undefined): { errorCode?: string; h
 
 /** The task as it waits for its next attempt. */
 function nextTask({ task, outcome, at }: Settled, dueAt: number): DeliveryTask {
-  const { errorCode: _code, httpStatus: _status, ...rest } = task;
+  const { errorCode, httpStatus, ...rest } = task;
   return {
     ...rest,
     attempt: task.attempt + 1,
@@ -30,6 +30,13 @@ function nextTask({ task, outcome, at }: Settled, dueAt: number): DeliveryTask {
     ...failureOf(outcome),
   };
 }
+
+/** The task as it waits for the attempt that could not be made. */
+const parkedTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
+  ...task,
+  dueAt,
+  parkedCount: task.parkedCount + 1,
+});
 
 /** Writes a task to the retry tier that fits its wait. */
 export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitMs: number): Promise<void> {
@@ -75,6 +82,7 @@ function entriesOf({ task, source, outcome, at, settlement }: Settled): AttemptL
   const entries: AttemptLogEntry[] = [];
   const next = settlement.kind === 'retry' ? { nextAt: settlement.dueAt } : {};
   if (outcome) entries.push({ kind: 'attempt', ...base, ...resultOf(outcome), ...next });
+  if (settlement.kind === 'parked') entries.push({ kind: 'parked', ...base, nextAt: settlement.dueAt });
   if (settlement.kind === 'dead' || settlement.kind === 'cancelled') {
     entries.push({ kind: settlement.kind, ...base, reason: settlement.reason });
   }
@@ -86,6 +94,12 @@ async function publishSettlement(settled: Settled, publish: PublishSurely): Prom
   switch (settlement.kind) {
     case 'retry':
       return publishWaiting(publish, nextTask(settled, settlement.dueAt), settlement.dueAt - Date.now());
+    case 'parked':
+      return publishWaiting(
+        publish,
+        parkedTask(settled.task, settlement.dueAt),
+        settlement.dueAt - Date.now(),
+      );
     case 'dead':
       return publishDead(publish, settled, settlement.reason);
     case 'delivered':

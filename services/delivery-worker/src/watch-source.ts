@@ -15,6 +15,7 @@ const DRAIN_MS = 15_000;
 export interface SourceGauges {
   readonly lag: Gauge<'source'>;
   readonly inFlight: Gauge<'source'>;
+  readonly retrying: Gauge<'source'>;
 }
 
 export function createSourceGauges({ registry }: ServiceScope): SourceGauges {
@@ -25,6 +26,11 @@ export function createSourceGauges({ registry }: ServiceScope): SourceGauges {
       help: 'Records behind the end of the topics',
       ...shared,
     }),
+    retrying: new Gauge({
+      name: 'webhook_source_retrying',
+      help: 'Records that could not be handled and wait for another try',
+      ...shared,
+    }),
     inFlight: new Gauge({
       name: 'webhook_source_in_flight',
       help: 'Records that are being handled',
@@ -33,22 +39,19 @@ export function createSourceGauges({ registry }: ServiceScope): SourceGauges {
   };
 }
 
-/** Ties a source to the service: its health and gauges, and its orderly stop when the service ends. */
+/** Ties a source to the service: its health and gauges. Returns its orderly stop. */
 export function watchSource(
   name: string,
   source: Watched,
-  { lag, inFlight }: SourceGauges,
+  { lag, inFlight, retrying }: SourceGauges,
   scope: ServiceScope,
-): void {
+): () => Promise<void> {
   const timer = setInterval(() => {
     const health = source.health();
     lag.set({ source: name }, health.lag);
     inFlight.set({ source: name }, health.inFlight);
+    retrying.set({ source: name }, health.retrying);
   }, 1_000);
-  scope.onClose(`source ${name}`, async () => {
-    clearInterval(timer);
-    scope.log.info('source stopped', { source: name, ...(await source.stop({ deadlineMs: DRAIN_MS })) });
-  });
   scope.health.readiness(`source ${name}`, () =>
     source.health().joined ? undefined : 'not a member of its group',
   );
@@ -57,4 +60,8 @@ export function watchSource(
     const idleMs = performance.now() - lastProgressAt;
     return joined && idleMs > STUCK_MS ? `no progress for ${Math.round(idleMs / 1_000)} s` : undefined;
   });
+  return async () => {
+    clearInterval(timer);
+    scope.log.info('source stopped', { source: name, ...(await source.stop({ deadlineMs: DRAIN_MS })) });
+  };
 }

@@ -67,6 +67,17 @@ describe('the secrets of a configuration', () => {
     ).toMatch(/^v1,/);
   });
 
+  it('do not need the key of one that has expired', () => {
+    const gone = parseKeyring(`old:${randomBytes(32).toString('base64')}`);
+    const previous = {
+      sealed: sealSecret(gone, generateSecret(), owner),
+      expiresAt: '2026-01-02T00:00:00.000Z',
+    };
+    expect(
+      configuration({ secrets: [sealed(), previous] }).signingSecrets(Date.parse('2026-01-03T00:00:00.000Z')),
+    ).toHaveLength(1);
+  });
+
   it('are none unless made', () => {
     expect(configuration().signingSecrets(0)).toEqual([]);
   });

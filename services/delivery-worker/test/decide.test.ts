@@ -1,4 +1,4 @@
-import { decide, retryAfterMs } from '../src/decide.js';
+import { decide, park, retryAfterMs } from '../src/decide.js';
 import type { Decision, Settlement } from '../src/decide.js';
 import type { AttemptOutcome } from '../src/outcome.js';
 import { DEFAULT_DELAYS, parseDelays, parseDuration } from '../src/schedule.js';
@@ -85,6 +85,23 @@ describe('decide', () => {
   });
 });
 
+describe('park', () => {
+  it.each<[string, number, Partial<Decision>, Settlement]>([
+    ['waits 30 s at first', 0, {}, { kind: 'parked', dueAt: NOW + 30 * SECOND }],
+    ['then twice as long', 1, {}, { kind: 'parked', dueAt: NOW + MINUTE }],
+    ['and 30 min at most', 1_000, {}, { kind: 'parked', dueAt: NOW + 30 * MINUTE }],
+    [
+      'never beyond the greatest age',
+      9,
+      { firstDueAt: NOW - 8 * DAY + SECOND },
+      { kind: 'parked', dueAt: NOW + SECOND },
+    ],
+    ['at which it is dead', 9, { firstDueAt: NOW - 8 * DAY }, { kind: 'dead', reason: 'expired' }],
+  ])('%s', (_, parkedCount, over, expected) => {
+    expect(park(parkedCount, decision(over))).toEqual(expected);
+  });
+});
+
 describe('Retry-After', () => {
   it.each([
     [undefined, 0],
@@ -111,7 +128,7 @@ describe('the schedule as text', () => {
     expect(hours).toBeLessThan(76);
   });
 
-  it.each(['', '5', '5 s', '-5s', '5s,,6s', '5w', '8d', Array(51).fill('1s').join(',')])(
+  it.each(['', '5', '5 s', '-5s', '5s,,6s', '5w', '8d', '0s', '999ms', Array(51).fill('1s').join(',')])(
     '%j is refused',
     (text) => {
       expect(() => parseDelays(text)).toThrow('expected');

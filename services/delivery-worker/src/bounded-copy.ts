@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import type { KafkaRecord } from '@webhooks/kafka';
+
+/** Below the 4 MiB of the smallest topic that takes copies, with room for headers. */
+const MAX_VALUE_BYTES = 3 * 1_048_576;
+const MAX_KEY_BYTES = 16_384;
+const MAX_HEADER_BYTES = 65_536;
+
+export interface BoundedCopy {
+  readonly key: Buffer | string;
+  readonly value: Buffer | null;
+  /** The original headers while they are small, and what says that something was cut. */
+  readonly headers: Readonly<Record<string, string | Buffer>>;
+}
+
+const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+const cutNote = (name: string, bytes: Buffer): Record<string, string> => ({
+  [`original-${name}-size`]: String(bytes.byteLength),
+  [`original-${name}-sha256`]: sha256(bytes),
+});
+
+function smallHeaders(headers: KafkaRecord['headers']): Record<string, Buffer> {
+  const kept: Record<string, Buffer> = {};
+  let room = MAX_HEADER_BYTES;
+  for (const [name, value] of Object.entries(headers)) {
+    room -= Buffer.byteLength(name) + value.byteLength;
+    if (room < 0) break;
+    kept[name] = value;
+  }
+  return kept;
+}
+
+const cutKey = ({ key, partition, offset }: KafkaRecord): Pick<BoundedCopy, 'key' | 'headers'> => {
+  const place = `${partition}/${offset}`;
+  if (key === null) return { key: place, headers: {} };
+  return key.byteLength > MAX_KEY_BYTES ? { key: place, headers: cutNote('key', key) } : { key, headers: {} };
+};
+
+function cutValue({ value }: KafkaRecord, maxBytes: number): Pick<BoundedCopy, 'value' | 'headers'> {
+  if (value === null || value.byteLength <= maxBytes) return { value, headers: {} };
+  return { value: value.subarray(0, maxBytes), headers: cutNote('value', value) };
+}
+
+/**
+ * A record's key, value and headers as another topic will surely take them: what a foreign producer made too large is
+ * cut, and its size and SHA-256 are kept. A record that no topic takes would be published for ever.
+ */
+export function boundedCopy(record: KafkaRecord, maxValueBytes = MAX_VALUE_BYTES): BoundedCopy {
+  const { key, headers: ofKey } = cutKey(record);
+  const { value, headers: ofValue } = cutValue(record, maxValueBytes);
+  return { key, value, headers: { ...smallHeaders(record.headers), ...ofKey, ...ofValue } };
+}

@@ -1,0 +1,68 @@
+import type { EndOffsets, TableReader } from '@webhooks/kafka';
+import { eventually } from '@webhooks/testkit';
+import { ConfigurationTable } from '../src/configuration-table.js';
+import { createPicture } from '../src/picture.js';
+
+/** A reader whose freshness and position a test decides. */
+function stubReader() {
+  const state = { freshAt: performance.now(), position: 0, end: 0, asked: 0 };
+  const reader: TableReader = {
+    caughtUp: Promise.resolve(),
+    freshAt: () => state.freshAt,
+    passed: (ends: EndOffsets) => state.position >= (ends.get(0) ?? 0),
+    positions: () => new Map([[0, state.position]]),
+    fetchEnds: () => {
+      state.asked += 1;
+      return Promise.resolve(new Map([[0, state.end]]));
+    },
+    close: () => Promise.resolve(),
+  };
+  return { state, picture: createPicture(new ConfigurationTable(), reader) };
+}
+
+describe('the picture', () => {
+  it('is fresh for 700 ms after a fetch that proved the end', () => {
+    const { state, picture } = stubReader();
+    expect(picture.isFresh()).toBe(true);
+    state.freshAt = performance.now() - 699;
+    expect(picture.isFresh()).toBe(true);
+    state.freshAt = performance.now() - 701;
+    expect(picture.isFresh()).toBe(false);
+    picture.close();
+  });
+
+  it('when stale makes work wait, and lets it go on as soon as it is fresh', async () => {
+    const { state, picture } = stubReader();
+    state.freshAt = Number.NEGATIVE_INFINITY;
+    let went = 0;
+    const waiting = [picture.whenFresh(), picture.whenFresh()].map((wait) => wait.then(() => (went += 1)));
+    await Promise.resolve();
+    expect(went).toBe(0);
+    state.freshAt = performance.now();
+    await Promise.all(waiting);
+    expect(went).toBe(2);
+    picture.close();
+  });
+
+  it('catches up to the ends asked for after the call, with one question for all who wait', async () => {
+    const { state, picture } = stubReader();
+    state.end = 10;
+    let caughtUp = 0;
+    const waiting = [1, 2, 3].map(() => picture.catchUp().then(() => (caughtUp += 1)));
+    await eventually(() => state.asked > 0, { timeoutMs: 1_000 });
+    expect([caughtUp, state.asked]).toEqual([0, 1]);
+    state.position = 10;
+    await Promise.all(waiting);
+    expect(caughtUp).toBe(3);
+    picture.close();
+  });
+
+  it('that is closed lets nobody wait for ever', async () => {
+    const { state, picture } = stubReader();
+    state.freshAt = Number.NEGATIVE_INFINITY;
+    const waiting = picture.whenFresh();
+    picture.close();
+    await expect(waiting).rejects.toThrow('stopping');
+    await expect(picture.whenFresh()).rejects.toThrow('stopping');
+  });
+});
