@@ -30,18 +30,19 @@ export function errorName(code: number): string {
   return NAMES.get(code) ?? `error ${code}`;
 }
 
-/** What we read of an error thrown by kafkajs; anything else gives `{ message }`. */
+/** What we read of an error thrown by kafkajs; anything else gives `{ error }`. Spread into log fields. */
 export interface KafkaFault {
   readonly name: string;
-  readonly message: string;
+  /** Its message; not named so, because the log would join that to the line's own. */
+  readonly error: string;
   /** Kafka's name of a protocol error, such as `REBALANCE_IN_PROGRESS`. */
   readonly type: string | undefined;
 }
 
 export function faultOf(error: unknown): KafkaFault {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error), type: undefined };
+  if (!(error instanceof Error)) return { name: 'Error', error: String(error), type: undefined };
   const type = 'type' in error && typeof error.type === 'string' ? error.type : causeType(error);
-  return { name: error.name, message: error.message, type };
+  return { name: error.name, error: error.message, type };
 }
 
 function causeType(error: Error): string | undefined {
