@@ -19,6 +19,20 @@ export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafk
   return kafka;
 }
 
+/** From this many replicas on, one may be away while an acknowledged record still lies on two. */
+const REPLICAS_FOR_QUORUM = 3;
+const QUORUM = { 'min.insync.replicas': '2' };
+
+/** The topics as they are to be created: with the replication of the settings. */
+export function replicated(
+  specs: readonly TopicSpec[],
+  { replicationFactor }: Pick<KafkaSettings, 'replicationFactor'>,
+): readonly TopicSpec[] {
+  if (replicationFactor === undefined) return specs;
+  const durable = replicationFactor >= REPLICAS_FOR_QUORUM ? QUORUM : {};
+  return specs.map((spec) => ({ ...spec, replicationFactor, configs: { ...durable, ...spec.configs } }));
+}
+
 /** Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes longer than `deadlineMs`. */
 export async function prepareTopics(
   kafka: Kafka,
@@ -27,8 +41,5 @@ export async function prepareTopics(
   deadlineMs = 60_000,
 ): Promise<void> {
   if (!settings.createTopics) return;
-  const { replicationFactor } = settings;
-  const wanted =
-    replicationFactor === undefined ? specs : specs.map((spec) => ({ ...spec, replicationFactor }));
-  await ensureTopics(kafka, wanted, { deadlineMs });
+  await ensureTopics(kafka, replicated(specs, settings), { deadlineMs });
 }
