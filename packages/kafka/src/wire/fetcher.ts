@@ -173,14 +173,18 @@ class FetchLoop implements Fetcher {
     if (fetched.errorCode === ERROR.OFFSET_OUT_OF_RANGE) this.#reset(feed, request.offset);
   }
 
-  /** `fromBeginning` everywhere: whatever is missing was deleted by retention, and nothing that is left is skipped. */
+  /**
+   * `fromBeginning` everywhere: whatever is missing was deleted by retention, and nothing that is left is skipped. A
+   * partition that was moved meanwhile (assigned anew, say) is left alone: what was asked about is not wanted any more.
+   */
   #reset(feed: Feed, offset: number): void {
     earliestOffset(this.#options.link.cluster, feed)
       .then((earliest) => {
+        if (this.#stopped || feed.want() !== offset) return;
         const { topic, partition } = feed;
         const fields = { topic, partition, offset, earliest };
         this.#options.log('error', 'kafka: the offset to read is gone, going on at the earliest', fields);
-        if (!this.#stopped) feed.outOfRange(earliest);
+        feed.outOfRange(earliest);
       })
       .catch((error: unknown) => this.#options.onError?.(error));
   }

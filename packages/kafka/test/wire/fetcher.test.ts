@@ -1,0 +1,60 @@
+import { eventually } from '@webhooks/testkit';
+import { openLinkOf } from '../../src/create-kafka.js';
+import { createFetcher, type Feed } from '../../src/wire/fetcher.js';
+import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
+
+afterAll(closeAll);
+
+const GONE = 1_000;
+
+/** Fetches an offset that does not exist; `onRefused` is called before the earliest one is asked for. */
+async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
+  const kafka = sharedKafka();
+  const topic = await newTopic(kafka);
+  const link = openLinkOf(kafka, 10_000);
+  const resets: number[] = [];
+  let wanted = GONE;
+  let answers = 0;
+  const seek = (offset: number) => {
+    wanted = offset;
+  };
+  const feed: Feed = {
+    topic,
+    partition: 0,
+    maxBytes: 1_000,
+    want: () => wanted,
+    busy: () => false,
+    accept: () => {
+      answers += 1;
+    },
+    outOfRange: (earliest) => {
+      resets.push(earliest);
+      seek(earliest);
+    },
+  };
+  const fetcher = createFetcher({
+    link,
+    feeds: () => [feed],
+    log: (level, message) => {
+      if (level === 'warn' && message.includes('could not be fetched')) onRefused(seek);
+    },
+    maxWaitMs: 100,
+    busyWaitMs: 25,
+    metadataMaxAgeMs: 10_000,
+  });
+  fetcher.kick();
+  await eventually(() => answers >= 3);
+  fetcher.stop();
+  await link.close();
+  return resets;
+}
+
+describe('a fetch of an offset that does not exist', () => {
+  it('goes on at the earliest one', async () => {
+    expect(await fetchGone(() => undefined)).toEqual([0]);
+  });
+
+  it('moves nothing when the reader wants another offset meanwhile', async () => {
+    expect(await fetchGone((seek) => seek(0))).toEqual([]);
+  });
+});
