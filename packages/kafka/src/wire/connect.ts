@@ -38,7 +38,7 @@ function kafkajsLogger(log: Logger): KafkajsLogger {
   });
 }
 
-function socketTracker(sockets: Set<Socket>) {
+function socketTracker(sockets: Set<Socket>, isClosed: () => boolean) {
   return (options: { host: string; port: number; ssl?: object; onConnect: () => void }): Socket => {
     const { host, port, ssl, onConnect } = options;
     const servername = isIP(host) === 0 ? { servername: host } : {};
@@ -48,6 +48,8 @@ function socketTracker(sockets: Set<Socket>) {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     sockets.add(socket);
+    // kafkajs tries a lost connection once more: not after the end.
+    if (isClosed()) socket.destroy(new Error('closed by this process'));
     socket.once('close', () => {
       sockets.delete(socket);
       // kafkajs unrefs a dead socket at each failed attempt, and each time Node adds a listener for its next connect.
@@ -63,11 +65,12 @@ function socketTracker(sockets: Set<Socket>) {
 /** `metadataMaxAgeMs`: new partitions and moved leaders are noticed after that at the latest. */
 export function openLink(options: KafkaOptions & { log: Logger }, metadataMaxAgeMs: number): Link {
   const sockets = new Set<Socket>();
+  let closed = false;
   const logger = kafkajsLogger(options.log);
   const cluster = new Cluster({
     ...LIMITS,
     logger,
-    socketFactory: socketTracker(sockets),
+    socketFactory: socketTracker(sockets, () => closed),
     brokers: options.brokers,
     ssl: options.tls === true ? {} : options.tls || undefined,
     sasl: options.sasl,
@@ -80,6 +83,7 @@ export function openLink(options: KafkaOptions & { log: Logger }, metadataMaxAge
     isolationLevel: READ_COMMITTED,
   });
   const close = async () => {
+    closed = true;
     for (const socket of sockets) socket.destroy(new Error('closed by this process'));
     await cluster.disconnect().catch(() => undefined);
     for (const socket of sockets) socket.destroy();
