@@ -1,18 +1,36 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import axios from 'axios';
 import type { AxiosInstance, AxiosRequestConfig, AxiosResponse } from 'axios';
+import { ConnectionError, UnexpectedAnswerError } from './call-errors.js';
+import type { ParseAnswer } from './parse-answer.js';
 import { ProblemError, parseProblem } from './problem-error.js';
 
 export interface CallOptions {
   /** Time for one request, in milliseconds; default 10,000. */
   readonly timeoutMs?: number;
-  /** How often a request is repeated after 429, 500, 503 or a broken connection; default 4. */
+  /** How often a request is repeated after 429, 500, 502, 503, 504 or a broken connection; default 4. */
   readonly maxRetries?: number;
   /** Longest wait between two tries, in milliseconds, whatever `Retry-After` says; default 10,000. */
   readonly maxWaitMs?: number;
 }
 
-export type Call = (request: AxiosRequestConfig) => Promise<AxiosResponse<unknown>>;
+export interface CallRequest<T> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Address, or the path after `baseURL`. */
+  readonly url: string;
+  readonly baseURL?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly auth?: AxiosRequestConfig['auth'];
+  readonly data?: unknown;
+  readonly params?: Readonly<Record<string, string>>;
+  /** The statuses with which this operation says that it was done. */
+  readonly statuses: readonly number[];
+  readonly parse: ParseAnswer<T>;
+  /** False for what must not be done twice: then one request is all there is, whatever comes of it. Default true. */
+  readonly repeatable?: boolean;
+}
+
+export type Call = <T>(request: CallRequest<T>) => Promise<T>;
 
 const REPEATED: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const FIRST_WAIT_MS = 100;
@@ -25,16 +43,26 @@ function waitFor(attempt: number, retryAfter: unknown): number {
     : own;
 }
 
-function isBroken(error: unknown): boolean {
-  return axios.isAxiosError(error) && error.response === undefined;
+const placeOf = ({ method, url, baseURL }: CallRequest<unknown>) => ({
+  method,
+  origin: URL.parse(url, baseURL)?.origin ?? 'an address that is no URL',
+});
+
+/** The meaning of an answer: its parsed body, or the error that it is. */
+function readAnswer<T>(request: CallRequest<T>, { status, data }: AxiosResponse<unknown>): T {
+  if (status >= 400) throw new ProblemError(parseProblem(status, data));
+  const { statuses, parse } = request;
+  if (!statuses.includes(status))
+    throw new UnexpectedAnswerError(placeOf(request), status, `expected ${statuses.join(' or ')}`);
+  const parsed = parse(data);
+  if (parsed === undefined)
+    throw new UnexpectedAnswerError(placeOf(request), status, 'the body is not what this operation answers');
+  return parsed;
 }
 
-/**
- * Calls over HTTP that repeat themselves where that is safe: every operation of the service is idempotent, so an answer
- * that was lost may be asked for again. An error answer that stays is thrown as `ProblemError`; a connection that stays
- * broken as axios's own error. Bodies over 16 MiB and redirects are refused.
- */
-export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_000 }: CallOptions): Call {
+type Ask = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;
+
+function createAsk(timeoutMs: number): Ask {
   const http: AxiosInstance = axios.create({
     timeout: timeoutMs,
     maxRedirects: 0,
@@ -42,28 +70,45 @@ export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_
     proxy: false,
     validateStatus: () => true,
   });
+  return async (request) => {
+    const { method, url, baseURL, headers, auth, data, params } = request;
+    // A record, because the types of axios let no optional member be undefined.
+    const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params };
+    try {
+      return await http.request<unknown>(wanted);
+    } catch (fault) {
+      throw new ConnectionError(placeOf(request), fault);
+    }
+  };
+}
+
+/**
+ * Calls over HTTP that repeat themselves where that is safe: an operation that may be done twice may be asked for again
+ * when its answer was lost. Throws `ProblemError` for an error answer that stays, `ConnectionError` when none came, and
+ * `UnexpectedAnswerError` for anything else that the operation does not answer, redirects (never followed) included.
+ * Bodies over 16 MiB are refused.
+ */
+export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_000 }: CallOptions): Call {
+  const ask = createAsk(timeoutMs);
   const once = async (
-    request: AxiosRequestConfig,
+    request: CallRequest<unknown>,
     attempt: number,
   ): Promise<AxiosResponse<unknown> | number> => {
+    const last = request.repeatable === false || attempt >= maxRetries;
     try {
-      const response = await http.request<unknown>(request);
-      const again = REPEATED.has(response.status) && attempt < maxRetries;
+      const response = await ask(request);
+      const again = !last && REPEATED.has(response.status);
       return again ? waitFor(attempt, response.headers['retry-after']) : response;
     } catch (error) {
-      if (!isBroken(error) || attempt >= maxRetries) throw error;
+      if (last) throw error;
       return waitFor(attempt, undefined);
     }
   };
   return async (request) => {
     for (let attempt = 0; ; attempt += 1) {
       const result = await once(request, attempt);
-      if (typeof result === 'number') {
-        await delay(Math.min(result, maxWaitMs));
-        continue;
-      }
-      if (result.status >= 400) throw new ProblemError(parseProblem(result.status, result.data));
-      return result;
+      if (typeof result !== 'number') return readAnswer(request, result);
+      await delay(Math.min(result, maxWaitMs));
     }
   };
 }

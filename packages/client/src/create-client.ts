@@ -1,6 +1,14 @@
-import type { AxiosRequestConfig } from 'axios';
 import { createCall } from './call.js';
-import type { CallOptions } from './call.js';
+import type { CallOptions, CallRequest } from './call.js';
+import {
+  parseAcceptedId,
+  parseList,
+  parseNothing,
+  parseResults,
+  parseSecret,
+  parseWebhook,
+} from './parse-answer.js';
+import type { ParseAnswer } from './parse-answer.js';
 import { ProblemError } from './problem-error.js';
 import { createTokenSource } from './token-source.js';
 import type { ClientCredentials, TokenSource } from './token-source.js';
@@ -22,7 +30,10 @@ export interface ClientOptions extends CallOptions {
   readonly credentials: ClientCredentials;
 }
 
-/** Typed calls of the service. Each throws `ProblemError` for an error answer and axios's error when none came. */
+/**
+ * Typed calls of the service. Each throws `ProblemError` for an error answer, `ConnectionError` when none came, and
+ * `UnexpectedAnswerError` for an answer that is not the operation's.
+ */
 export interface Client {
   /** A valid access token, for calls of one's own. */
   token: TokenSource;
@@ -30,6 +41,10 @@ export interface Client {
   update(webhook: WebhookInput): Promise<Webhook>;
   list(filter?: WebhookFilter): Promise<WebhookList>;
   get(ref: string): Promise<Webhook>;
+  /**
+   * Asked for once, whatever `maxRetries` says: after a lost answer the secret may have been rotated, and doing it again
+   * would end the one that the receiver has. Throws then; decide by what the receiver sees whether to rotate again.
+   */
   rotateSecret(ref: string): Promise<WebhookSecret>;
   removeSecret(ref: string): Promise<void>;
   /** Resolves with the event's id once it is durable. */
@@ -43,73 +58,70 @@ export interface Client {
 const WEBHOOKS = '/integration/v1/webhooks';
 const EVENTS = '/integration/v1/events';
 
-/** Answers are trusted to follow the service's own OpenAPI document; they are not validated again here. */
-const asWebhook = (body: unknown): Webhook => body as Webhook;
-const asList = (body: unknown): WebhookList => body as WebhookList;
-const asSecret = (body: unknown): WebhookSecret => body as WebhookSecret;
-const asAccepted = (body: unknown): { readonly id: string } => body as { readonly id: string };
+/** Every configuration call answers 200; an event is durable only with 202. */
+const CONFIGURED = [200];
+const DURABLE = [202];
+/** 202: durable, not in force yet. */
+const REMOVED = [202, 204];
 
 const withoutUndefined = (filter: WebhookFilter): Record<string, string> =>
   Object.fromEntries(
     Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   );
 
-const resultsOf = (body: unknown): readonly EventResult[] =>
-  (body as { readonly results: readonly EventResult[] }).results;
-
-interface AuthorizedRequest extends Pick<
-  AxiosRequestConfig,
-  'baseURL' | 'method' | 'url' | 'data' | 'params'
-> {
+interface AuthorizedRequest<T> extends Omit<CallRequest<T>, 'headers' | 'auth'> {
   readonly contentType?: string;
 }
+
+type PostBody = <T>(parse: ParseAnswer<T>, data: unknown, contentType?: string) => Promise<T>;
+
+/** A batch of which nothing was accepted is a problem that holds the same list. */
+async function postBatch(
+  post: PostBody,
+  data: unknown,
+  contentType?: string,
+): Promise<readonly EventResult[]> {
+  try {
+    return await post(parseResults, data, contentType);
+  } catch (error) {
+    const results = error instanceof ProblemError ? parseResults(error.problem.members) : undefined;
+    if (results === undefined) throw error;
+    return results;
+  }
+}
+
+const oneUrl = (ref: string): string => `${WEBHOOKS}/${encodeURIComponent(ref)}`;
 
 export function createClient(options: ClientOptions): Client {
   const call = createCall(options);
   const token = createTokenSource(options.credentials, call);
-  const authorized = async ({ contentType, ...request }: AuthorizedRequest): Promise<unknown> => {
+  const authorized = async <T>({ contentType, ...request }: AuthorizedRequest<T>): Promise<T> => {
     const authorization = `Bearer ${await token()}`;
     const headers =
       contentType === undefined ? { authorization } : { authorization, 'content-type': contentType };
-    return (await call({ ...request, headers })).data;
+    return call({ ...request, headers });
   };
-  const config = (request: AuthorizedRequest) => authorized({ baseURL: options.baseUrl, ...request });
-  const ingest = (data: unknown, contentType = 'application/json') =>
+  const config = <T>(request: Omit<AuthorizedRequest<T>, 'statuses'>, statuses = CONFIGURED) =>
+    authorized({ baseURL: options.baseUrl, statuses, ...request });
+  const ingest: PostBody = (parse, data, contentType = 'application/json') =>
     authorized({
       baseURL: options.ingestUrl ?? options.baseUrl,
-      method: 'POST',
-      url: EVENTS,
-      data,
-      contentType,
+      ...{ method: 'POST', url: EVENTS, statuses: DURABLE, parse, data, contentType },
     });
-  const postBatch = async (
-    data: unknown,
-    contentType = 'application/json',
-  ): Promise<readonly EventResult[]> => {
-    try {
-      return resultsOf(await ingest(data, contentType));
-    } catch (error) {
-      if (error instanceof ProblemError && 'results' in error.problem.members) {
-        return resultsOf(error.problem.members);
-      }
-      throw error;
-    }
-  };
-  const secretUrl = (ref: string): string => `${WEBHOOKS}/${encodeURIComponent(ref)}/secret`;
   return {
     token,
-    register: async (data) => asWebhook(await config({ method: 'POST', url: WEBHOOKS, data })),
-    update: async (data) => asWebhook(await config({ method: 'PUT', url: WEBHOOKS, data })),
-    list: async (filter = {}) =>
-      asList(await config({ method: 'GET', url: WEBHOOKS, params: withoutUndefined(filter) })),
-    get: async (ref) =>
-      asWebhook(await config({ method: 'GET', url: `${WEBHOOKS}/${encodeURIComponent(ref)}` })),
-    rotateSecret: async (ref) => asSecret(await config({ method: 'POST', url: secretUrl(ref) })),
+    register: (data) => config({ method: 'POST', url: WEBHOOKS, data, parse: parseWebhook }),
+    update: (data) => config({ method: 'PUT', url: WEBHOOKS, data, parse: parseWebhook }),
+    list: (filter = {}) =>
+      config({ method: 'GET', url: WEBHOOKS, params: withoutUndefined(filter), parse: parseList }),
+    get: (ref) => config({ method: 'GET', url: oneUrl(ref), parse: parseWebhook }),
+    rotateSecret: (ref) =>
+      config({ method: 'POST', url: `${oneUrl(ref)}/secret`, parse: parseSecret, repeatable: false }),
     removeSecret: async (ref) => {
-      await config({ method: 'DELETE', url: secretUrl(ref) });
+      await config({ method: 'DELETE', url: `${oneUrl(ref)}/secret`, parse: parseNothing }, REMOVED);
     },
-    postEvent: async (event) => asAccepted(await ingest(event)).id,
-    postEvents: (events) => postBatch(events),
-    postEventLines: (lines) => postBatch(lines, 'application/x-ndjson'),
+    postEvent: (event) => ingest(parseAcceptedId, event),
+    postEvents: (events) => postBatch(ingest, events),
+    postEventLines: (lines) => postBatch(ingest, lines, 'application/x-ndjson'),
   };
 }

@@ -1,3 +1,4 @@
+export { ConnectionError, UnexpectedAnswerError } from './call-errors.js';
 export type { CallOptions } from './call.js';
 export { createClient } from './create-client.js';
 export type { Client, ClientOptions } from './create-client.js';

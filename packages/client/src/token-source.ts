@@ -19,7 +19,8 @@ interface Token {
 /** A token is renewed when a tenth of its life is left. */
 const RENEW_SHARE = 0.9;
 
-function parseToken(body: unknown, now: number): Token {
+/** A token good for `expires_in` seconds from now on, or for a minute when the issuer does not say. */
+function parseToken(body: unknown, now: number): Token | undefined {
   if (
     typeof body === 'object' &&
     body !== null &&
@@ -29,7 +30,7 @@ function parseToken(body: unknown, now: number): Token {
     const lifetime = 'expires_in' in body && typeof body.expires_in === 'number' ? body.expires_in : 60;
     return { value: body.access_token, renewAt: now + lifetime * 1_000 * RENEW_SHARE };
   }
-  throw new Error('the token endpoint answered without an access_token');
+  return undefined;
 }
 
 /** OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic; concurrent callers share one request. */
@@ -37,19 +38,20 @@ export function createTokenSource(credentials: ClientCredentials, call: Call): T
   const { tokenEndpoint, clientId, clientSecret, scope } = credentials;
   let known: Token | undefined;
   let asking: Promise<Token> | undefined;
-  const request = async (): Promise<Token> => {
+  const request = (): Promise<Token> => {
     const form = new URLSearchParams({
       grant_type: 'client_credentials',
       ...(scope === undefined ? {} : { scope }),
     });
     const now = Date.now();
-    const response = await call({
+    return call({
       method: 'POST',
       url: tokenEndpoint,
       auth: { username: encodeURIComponent(clientId), password: encodeURIComponent(clientSecret) },
       data: form,
+      statuses: [200],
+      parse: (body) => parseToken(body, now),
     });
-    return parseToken(response.data, now);
   };
   return async () => {
     if (known && Date.now() < known.renewAt) return known.value;

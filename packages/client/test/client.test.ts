@@ -1,28 +1,18 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { ProblemError, createClient } from '../src/index.js';
+import type { IncomingMessage } from 'node:http';
+import { inspect } from 'node:util';
+import { ConnectionError, ProblemError, UnexpectedAnswerError, createClient } from '../src/index.js';
 import type { Client } from '../src/index.js';
+import { LIST, ScriptedService, WEBHOOK } from './support/scripted-service.js';
+import type { Answer } from './support/scripted-service.js';
 
-interface Answer {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Break the connection instead of answering. */
-  readonly cut?: boolean;
-}
-
-interface Asked {
-  readonly line: string;
-  readonly authorization: string;
-  readonly contentType: string;
-  readonly body: string;
-}
-
-let server: Server;
+let service: ScriptedService;
 let url: string;
-let asked: Asked[];
-let script: Answer[];
+
+beforeEach(async () => {
+  service = await ScriptedService.open();
+  ({ url } = service);
+});
+afterEach(() => service.close());
 
 const PROBLEM = {
   type: 'urn:webhooks:problem:x',
@@ -35,39 +25,11 @@ const PROBLEM = {
   ref: 'r',
 };
 
-const nextAnswer = (path: string | undefined): Answer =>
-  path === '/token'
-    ? { status: 200, body: { access_token: `token-${asked.length}`, expires_in: 600 } }
-    : (script.shift() ?? { status: 200, body: {} });
-
-const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
-
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  let body = '';
-  for await (const chunk of request as AsyncIterable<Buffer>) body += chunk.toString();
-  const { authorization = '', 'content-type': contentType = '' } = request.headers;
-  asked.push({ line: `${String(request.method)} ${String(request.url)}`, authorization, contentType, body });
-  const next = nextAnswer(request.url);
-  if (next.cut === true) response.destroy();
-  else
-    response
-      .writeHead(next.status, { 'content-type': 'application/json', ...next.headers })
-      .end(textOf(next.body));
-}
-
-beforeEach(async () => {
-  asked = [];
-  script = [];
-  server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterEach(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+const EVENT = {
+  eventType: 'PIX_STATIC',
+  occurredAt: 'x',
+  data: { endToEndId: 'e', amount: '1.00' },
+} as const;
 
 const client = (over: Partial<Parameters<typeof createClient>[0]> = {}): Client =>
   createClient({
@@ -77,12 +39,14 @@ const client = (over: Partial<Parameters<typeof createClient>[0]> = {}): Client 
     ...over,
   });
 
-const calls = (): string[] => asked.map(({ line }) => line);
-const problemOf = async (work: Promise<unknown>): Promise<ProblemError> => {
-  const error: unknown = await work.then(
+const calls = (): string[] => service.asked.map(({ line }) => line);
+const faultOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
     () => undefined,
     (fault: unknown) => fault,
   );
+const problemOf = async (work: Promise<unknown>): Promise<ProblemError> => {
+  const error = await faultOf(work);
   if (error instanceof ProblemError) return error;
   throw new Error('expected a problem', { cause: error });
 };
@@ -93,32 +57,27 @@ describe('a token', () => {
     await Promise.all([own.list(), own.list()]);
     await own.list();
     expect(calls().filter((line) => line === 'POST /token')).toHaveLength(1);
-    expect(Buffer.from((asked[0]?.authorization ?? '').slice(6), 'base64').toString()).toBe(
+    expect(Buffer.from((service.asked[0]?.authorization ?? '').slice(6), 'base64').toString()).toBe(
       'a%20b:s%3A%C3%A4',
     );
-    expect(asked.at(-1)?.authorization).toBe('Bearer token-1');
+    expect(service.asked.at(-1)?.authorization).toBe('Bearer token-1');
   });
 });
 
 describe('a call', () => {
   it('is repeated after 503, 429 and a broken connection, and then answers', async () => {
-    script = [
+    service.script = [
       { status: 503, headers: { 'retry-after': '1' } },
       { status: 429 },
       { status: 0, cut: true },
-      { status: 200, body: { id: 'evt_1', status: 'accepted' } },
+      { status: 202, body: { id: 'evt_1', status: 'accepted' } },
     ];
-    const event = {
-      eventType: 'PIX_STATIC',
-      occurredAt: 'x',
-      data: { endToEndId: 'e', amount: '1.00' },
-    } as const;
-    expect(await client().postEvent(event)).toBe('evt_1');
+    expect(await client().postEvent(EVENT)).toBe('evt_1');
     expect(calls().filter((line) => line.endsWith('/events'))).toHaveLength(4);
   });
 
   it('is not repeated after an answer that will stay, which becomes a typed error', async () => {
-    script = [{ status: 422, body: PROBLEM }];
+    service.script = [{ status: 422, body: PROBLEM }];
     const { problem, message } = await problemOf(
       client().register({ eventType: 'PIX_OUT', endpointUrl: 'https://x.y' }),
     );
@@ -133,7 +92,7 @@ describe('a call', () => {
   });
 
   it('gives up after its retries with the last answer, a page of a proxy included', async () => {
-    script = Array.from({ length: 3 }, () => ({
+    service.script = Array.from({ length: 3 }, () => ({
       status: 502,
       body: '<html>',
       headers: { 'content-type': 'text/html' },
@@ -144,26 +103,70 @@ describe('a call', () => {
   });
 
   it('does not follow a redirect', async () => {
-    script = [{ status: 307, headers: { location: `${url}/elsewhere` }, body: {} }];
-    await client({ maxRetries: 0 }).list();
-    expect(calls()).not.toContain('GET /elsewhere');
+    service.script = [{ status: 307, headers: { location: `${url}/elsewhere` }, body: {} }];
+    await expect(client().list()).rejects.toThrow(UnexpectedAnswerError);
+    expect(calls()).toEqual(['POST /token', 'GET /integration/v1/webhooks']);
+  });
+
+  it.each<[string, Answer]>([
+    ['a redirect', { status: 308, headers: { location: 'https://x.y' } }],
+    ['a page', { status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }],
+    [
+      'a page with the right status',
+      { status: 202, body: '<html>', headers: { 'content-type': 'text/html' } },
+    ],
+    ['no content', { status: 204 }],
+    ['another status below 400', { status: 200, body: { id: 'evt_1', results: [] } }],
+    ['the right status without an id', { status: 202, body: { id: 7, results: [{ index: 'a' }] } }],
+  ])('promises nothing for %s', async (_, given) => {
+    service.script = [given, given];
+    for (const work of [client().postEvent(EVENT), client().postEvents([EVENT])]) {
+      const error = await faultOf(work);
+      expect(error).toBeInstanceOf(UnexpectedAnswerError);
+      expect(error).toMatchObject({ status: given.status, method: 'POST', origin: url });
+    }
   });
 
   it('ends at its time-out', async () => {
-    server.removeAllListeners('request');
-    await expect(client({ timeoutMs: 100, maxRetries: 0 }).list()).rejects.toMatchObject({
-      code: 'ECONNABORTED',
-    });
+    service.server.removeAllListeners('request');
+    const error = await faultOf(client({ timeoutMs: 100, maxRetries: 0 }).list());
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: 'ECONNABORTED', method: 'POST', origin: url });
+  });
+
+  it.each([
+    ['the token is asked for', '/token', 's:ä'],
+    ['the service is called', '/integration', 'token-'],
+  ])('that finds no connection while %s throws an error without secrets', async (_, path, secret) => {
+    const breakAt = (request: IncomingMessage): unknown =>
+      request.url?.startsWith(path) === true && request.socket.destroy();
+    service.server.prependListener('request', breakAt);
+    const error = await faultOf(client({ maxRetries: 0 }).postEvent(EVENT));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: 'ECONNRESET', method: 'POST', origin: url });
+    expect((error as ConnectionError).cause).toBeInstanceOf(Error);
+    const shown = `${inspect(error, { depth: 20, showHidden: true })} ${JSON.stringify(error)} ${String(error)}`;
+    for (const word of [secret, encodeURIComponent(secret), 'Basic ', 'Bearer ', 'authorization'])
+      expect(shown).not.toContain(word);
   });
 });
 
 describe('the operations', () => {
   it('speak the paths and bodies of the service', async () => {
     const own = client();
+    service.script = [
+      { status: 200, body: WEBHOOK },
+      { status: 200, body: LIST },
+      { status: 200, body: WEBHOOK },
+      { status: 200, body: { ref: 'r', secret: 'whsec_x' } },
+      { status: 204 },
+      { status: 202 },
+    ];
     await own.update({ ref: 'r', eventType: 'PIX_OUT', endpointUrl: 'https://x.y', enabled: false });
     await own.list({ enabled: true, limit: 5 });
     await own.get('a/b');
     await own.rotateSecret('r');
+    await own.removeSecret('r');
     await own.removeSecret('r');
     expect(calls().slice(1)).toEqual([
       'PUT /integration/v1/webhooks',
@@ -171,8 +174,9 @@ describe('the operations', () => {
       'GET /integration/v1/webhooks/a%2Fb',
       'POST /integration/v1/webhooks/r/secret',
       'DELETE /integration/v1/webhooks/r/secret',
+      'DELETE /integration/v1/webhooks/r/secret',
     ]);
-    expect(JSON.parse(asked[1]?.body ?? '')).toEqual({
+    expect(JSON.parse(service.asked[1]?.body ?? '')).toEqual({
       ref: 'r',
       eventType: 'PIX_OUT',
       endpointUrl: 'https://x.y',
@@ -180,14 +184,41 @@ describe('the operations', () => {
     });
   });
 
+  it('refuse an answer that is not theirs', async () => {
+    const own = client();
+    const input = { eventType: 'PIX_OUT', endpointUrl: 'https://x.y' } as const;
+    for (const work of [
+      () => own.register(input),
+      () => own.update(input),
+      () => own.get('r'),
+      () => own.list(),
+      () => own.rotateSecret('r'),
+    ]) {
+      service.script = [{ status: 200, body: { ref: 7, data: [{}], results: 1 } }];
+      await expect(work()).rejects.toThrow(UnexpectedAnswerError);
+    }
+    service.script = [{ status: 200, body: {} }];
+    await expect(own.removeSecret('r')).rejects.toThrow(UnexpectedAnswerError);
+  });
+
+  it.each<[string, Answer]>([
+    ['a lost answer', { status: 0, cut: true }],
+    ['503', { status: 503 }],
+    ['429', { status: 429 }],
+  ])('never rotate a secret a second time by themselves, after %s neither', async (_, given) => {
+    service.script = [given, { status: 200, body: { ref: 'r', secret: 'whsec_x' } }];
+    await expect(client().rotateSecret('r')).rejects.toThrow();
+    expect(calls()).toEqual(['POST /token', 'POST /integration/v1/webhooks/r/secret']);
+  });
+
   it('give the results of a batch, also when none was accepted', async () => {
     const results = [{ index: 0, status: 'invalid' }];
-    script = [
+    service.script = [
       { status: 202, body: { results } },
       { status: 422, body: { ...PROBLEM, code: 'no-event-accepted', results } },
     ];
     expect(await client().postEventLines('{}\n')).toEqual(results);
-    expect(asked.at(-1)).toMatchObject({ contentType: 'application/x-ndjson', body: '{}\n' });
+    expect(service.asked.at(-1)).toMatchObject({ contentType: 'application/x-ndjson', body: '{}\n' });
     expect(await client().postEvents([])).toEqual(results);
   });
 });

@@ -1,0 +1,50 @@
+interface CallPlace {
+  readonly method: string;
+  /** Scheme, host and port of what was called; never the path, the query, headers or a body. */
+  readonly origin: string;
+}
+
+/** Only the words of a fault: what a library hangs on its errors holds the request with its secrets, or raw bytes. */
+function bare(fault: unknown): Error {
+  const { name, message } = fault instanceof Error ? fault : new Error(String(fault));
+  const copy = new Error(message);
+  copy.name = name;
+  return copy;
+}
+
+function codeOf(fault: unknown): string {
+  return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'UNKNOWN';
+}
+
+/** No answer came: whether the service did what was asked is not known. Holds nothing of the request but where it went. */
+export class ConnectionError extends Error {
+  /** Short word such as `ECONNREFUSED`, or `ECONNABORTED` after the time-out. */
+  readonly code: string;
+  readonly method: string;
+  readonly origin: string;
+
+  constructor({ method, origin }: CallPlace, fault: unknown) {
+    const code = codeOf(fault);
+    super(`${method} ${origin}: no answer (${code})`, { cause: bare(fault) });
+    this.name = 'ConnectionError';
+    this.code = code;
+    this.method = method;
+    this.origin = origin;
+  }
+}
+
+/** An answer came that is neither an error of the service nor what this operation answers: a redirect, a proxy's page. */
+export class UnexpectedAnswerError extends Error {
+  readonly status: number;
+  readonly method: string;
+  readonly origin: string;
+
+  /** `reason` says what was expected, without the body that came. */
+  constructor({ method, origin }: CallPlace, status: number, reason: string) {
+    super(`${method} ${origin}: unexpected answer with status ${status}: ${reason}`);
+    this.name = 'UnexpectedAnswerError';
+    this.status = status;
+    this.method = method;
+    this.origin = origin;
+  }
+}
