@@ -1,6 +1,7 @@
 import type { KafkaRecord, TopicPartition } from '../record.js';
+import { scanBatches } from './batch-frame.js';
 import type { FetchedPartition } from './fetch-protocol.js';
-import { RecordCursor, scanBatches } from './record-cursor.js';
+import { RecordCursor } from './record-cursor.js';
 
 /** Bytes asked of one partition in one fetch; a batch larger than this raises it for that one fetch. */
 export const FETCH_BYTES = 256 * 1024;
@@ -60,7 +61,8 @@ export class PartitionBuffer {
     if (scan.nextOffset === undefined) return;
     const batches = ownBytes(fetched.records.subarray(0, scan.bytes));
     this.#chunks.push(new RecordCursor(this, batches, requestedOffset, fetched.aborted));
-    this.#nextFetch = Math.max(scan.nextOffset, requestedOffset);
+    // What a damaged batch says of its offsets may lie behind: one further is where its record stands for.
+    this.#nextFetch = Math.max(scan.nextOffset, requestedOffset + 1);
   }
 
   /** The next record, or undefined when nothing is buffered. */

@@ -1,9 +1,11 @@
 import { encodeBatch, encodeBody } from '../../src/wire/record-batch.js';
+import { crc32c } from '../../src/wire/crc32c.js';
 import { writeInt64 } from '../../src/wire/bytes.js';
 
 const BASE_OFFSET_AT = 0;
 const LENGTH_AT = 8;
 const MAGIC_AT = 16;
+const CRC_AT = 17;
 const ATTRIBUTES_AT = 21;
 const LAST_DELTA_AT = 23;
 const PRODUCER_AT = 43;
@@ -19,9 +21,11 @@ export interface BatchShape {
   readonly lastDelta?: number;
   readonly pack?: (records: Buffer) => Buffer;
   readonly key?: Buffer;
+  /** What a broken producer wrote, under a checksum that holds. */
+  readonly spoil?: (batch: Buffer) => void;
 }
 
-/** A record batch as a broker would serve it. The checksum is not kept right: nobody reads it. */
+/** A record batch as a broker would serve it. */
 export function batchOf(shape: BatchShape): Buffer {
   const records = shape.values.map((value) => ({
     body: encodeBody({ key: shape.key ?? null, value: Buffer.from(value), headers: [] }),
@@ -36,11 +40,13 @@ export function batchOf(shape: BatchShape): Buffer {
   batch.writeInt8(shape.magic ?? 2, MAGIC_AT);
   batch.writeInt16BE(shape.attributes ?? 0, ATTRIBUTES_AT);
   batch.writeInt32BE(shape.lastDelta ?? Math.max(shape.values.length - 1, 0), LAST_DELTA_AT);
+  shape.spoil?.(batch);
+  batch.writeUInt32BE(crc32c(batch.subarray(ATTRIBUTES_AT)), CRC_AT);
   return batch;
 }
 
 export const TRANSACTIONAL = 0x10;
-const CONTROL = 0x20;
+export const CONTROL = 0x20;
 
 /** A marker: `type` 0 aborts, 1 commits. */
 export function marker(base: number, producerId: number, type: number): Buffer {

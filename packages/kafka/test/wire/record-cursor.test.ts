@@ -1,9 +1,9 @@
 import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';
 import type { KafkaRecord } from '../../src/index.js';
-import { RecordCursor, scanBatches } from '../../src/wire/record-cursor.js';
+import { RecordCursor } from '../../src/wire/record-cursor.js';
 import type { AbortedTransaction } from '../../src/wire/fetch-protocol.js';
-import { batchOf, marker, TRANSACTIONAL } from './batches.js';
+import { batchOf, CONTROL, marker, TRANSACTIONAL } from './batches.js';
 
 const PLACE = { topic: 't', partition: 3 };
 
@@ -103,12 +103,37 @@ describe('record cursor', () => {
     },
   );
 
-  it('gives what could be read of a batch that is damaged in the middle', () => {
-    const batch = batchOf({ base: 0, values: ['a', 'b', 'c'] });
-    batch.fill(0x7f, batch.length - 6);
+  it('gives what could be read of a batch that was written wrongly', () => {
+    const spoil = (bytes: Buffer) => bytes.fill(0x7f, bytes.length - 6);
+    const batch = batchOf({ base: 0, values: ['a', 'b', 'c'], spoil });
     const { records, position } = read([batch, batchOf({ base: 3, values: ['d'] })]);
     expect(seen(records)).toEqual(['0:a', '1:b', '2!', '3:d']);
     expect(position).toBe(4);
+  });
+
+  it.each([
+    ['its records', (batch: Buffer) => batch.fill(0x7f, batch.length - 6)],
+    ['its attributes', (batch: Buffer) => batch.writeInt16BE(CONTROL, 21)],
+    ['the number of its records', (batch: Buffer) => batch.writeInt32BE(7, 57)],
+    ['the offsets that it covers, far too many', (batch: Buffer) => batch.writeInt32BE(1_000_000, 23)],
+    ['the offsets that it covers, less than none', (batch: Buffer) => batch.writeInt32BE(-5, 23)],
+  ])('gives a batch whose checksum does not match as one undecodable record: %s', (_name, damage) => {
+    const batch = batchOf({ base: 1, values: ['b', 'c'] });
+    damage(batch);
+    const { records, position } = read([
+      batchOf({ base: 0, values: ['a'] }),
+      batch,
+      batchOf({ base: 3, values: ['d'] }),
+    ]);
+    expect(seen(records)).toEqual(['0:a', '1!', '3:d']);
+    expect(records[1]?.undecodable).toMatch(/checksum/);
+    expect(position).toBe(4);
+  });
+
+  it('gives a batch that lies before what was asked for as undecodable, once', () => {
+    const { records, position } = read([batchOf({ base: 0, values: ['a', 'b'] })], 10);
+    expect(seen(records)).toEqual(['10!']);
+    expect(position).toBe(11);
   });
 
   it.each([
@@ -124,33 +149,5 @@ describe('record cursor', () => {
     });
     const { records } = read([bomb]);
     expect(seen(records)).toEqual(['0!']);
-  });
-});
-
-describe('scanBatches', () => {
-  it('counts whole batches and where they end', () => {
-    const whole = Buffer.concat([
-      batchOf({ base: 3, values: ['a', 'b'] }),
-      batchOf({ base: 5, values: ['c'], lastDelta: 4 }),
-    ]);
-    const cut = batchOf({ base: 10, values: ['d'] }).subarray(0, 40);
-    expect(scanBatches(Buffer.concat([whole, cut]))).toEqual({
-      bytes: whole.length,
-      nextOffset: 10,
-      neededBytes: 0,
-    });
-  });
-
-  it('says what a first batch needs that was cut', () => {
-    const batch = batchOf({ base: 3, values: ['x'.repeat(500)] });
-    expect(scanBatches(batch.subarray(0, 100))).toEqual({
-      bytes: 0,
-      nextOffset: undefined,
-      neededBytes: batch.length,
-    });
-  });
-
-  it('finds nothing in nothing', () => {
-    expect(scanBatches(Buffer.alloc(0))).toEqual({ bytes: 0, nextOffset: undefined, neededBytes: 0 });
   });
 });
