@@ -1,6 +1,7 @@
 import type { AssignedPartition } from './membership-offsets.js';
 import type { KafkaRecord } from './record.js';
 import type { Feed } from './wire/fetcher.js';
+import { ownRecord } from './wire/fetched-record.js';
 import type { FetchedPartition } from './wire/fetch-protocol.js';
 import { PartitionBuffer, type BufferLimits } from './wire/partition-buffer.js';
 
@@ -131,8 +132,9 @@ export class Lane implements Feed {
 
   /** The next record, which is then in flight. */
   take(): Task | undefined {
-    const record = this.#buffer.take();
-    if (record === undefined) return undefined;
+    const taken = this.#buffer.take();
+    if (taken === undefined) return undefined;
+    const record = ownRecord(taken);
     const inFlight = this.#inFlight;
     inFlight.set(record.offset, true);
     return {

@@ -41,6 +41,28 @@ export class VarintReader {
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
+/** What a record may keep alive beyond itself: blocks up to this, or this many times its own bytes. */
+const SMALL_BLOCK_BYTES = 16 * 1024;
+const WASTE_FACTOR = 4;
+
+/**
+ * For a record that will be held: a few KiB of a block of up to 64 MiB (unpacked) must not keep all of it in memory. One
+ * copy of the record's bytes then; none when the block is small or mostly this record.
+ */
+export function ownRecord(record: KafkaRecord): KafkaRecord {
+  return record instanceof FetchedRecord ? record.owned() : record;
+}
+
+/** The bytes, copied when they are a small part of what they are a view of. */
+export function ownBytes(bytes: Buffer): Buffer {
+  return isWasteful(bytes, bytes.length) ? Buffer.from(bytes) : bytes;
+}
+
+function isWasteful(block: Buffer, usedBytes: number): boolean {
+  const heldBytes = block.buffer.byteLength;
+  return heldBytes > SMALL_BLOCK_BYTES && heldBytes > usedBytes * WASTE_FACTOR;
+}
+
 /** Key and headers are decoded when they are asked for: most readers of most records never do. */
 export class FetchedRecord implements KafkaRecord {
   readonly topic: string;
@@ -76,6 +98,11 @@ export class FetchedRecord implements KafkaRecord {
 
   get key(): Buffer | null {
     return new VarintReader(this.#data, this.#bodyAt).bytes(this.#end);
+  }
+
+  /** This record, or its copy when it would keep a much larger block in memory. */
+  owned(): FetchedRecord {
+    return isWasteful(this.#data, this.size) ? this.detached() : this;
   }
 
   /** The same record with bytes of its own: a view would keep the whole fetched block in memory. */

@@ -3,7 +3,7 @@ import { AT, batchAt, batchFault, isCurrentFormat, offsetAfter } from './batch-f
 import { readInt64 } from './bytes.js';
 import { unpack } from './codecs.js';
 import { asError } from './errors.js';
-import { FetchedRecord, VarintReader } from './fetched-record.js';
+import { FetchedRecord, ownBytes, VarintReader } from './fetched-record.js';
 import type { AbortedTransaction } from './fetch-protocol.js';
 
 const LOG_APPEND_TIME = 0x08;
@@ -125,7 +125,7 @@ export class RecordCursor {
   /** One record that stands for the rest of its batch, so that the caller can report it and the partition moves on. */
   #undecodable(reason: string): KafkaRecord {
     this.#left = 0;
-    const value = this.#batch;
+    const value = ownBytes(this.#batch);
     const dated = value.length >= AT.records && isCurrentFormat(value);
     const timestamp = dated ? readInt64(value, AT.maxTime) : Date.now();
     const { topic, partition } = this.#place;

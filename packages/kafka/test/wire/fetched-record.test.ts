@@ -1,0 +1,62 @@
+import { gzipSync } from 'node:zlib';
+import { Lane } from '../../src/lane.js';
+import { batchOf, type BatchShape } from './batches.js';
+
+const PLACE = { topic: 't', partition: 0 };
+
+/** What a record in flight keeps in memory: the first of a block. */
+function firstOf(shape: Partial<BatchShape>) {
+  const lane = new Lane({ ...PLACE, committed: 0, earliest: 0 }, { onFetched: () => undefined });
+  lane.assign({ ...PLACE, committed: 0, earliest: 0 });
+  const records = batchOf({
+    base: 0,
+    values: ['small', 'x'.repeat(1_000_000)],
+    key: Buffer.from('k'),
+    ...shape,
+  });
+  lane.accept(
+    { ...PLACE, errorCode: 0, highWatermark: 2, lastStableOffset: 2, aborted: [], records },
+    { offset: 0 },
+  );
+  const record = lane.take()?.record;
+  if (record === undefined) throw new Error('no record');
+  return record;
+}
+
+const heldBytes = (bytes: Buffer | null) => bytes?.buffer.byteLength;
+
+describe('a record in flight', () => {
+  it.each([
+    ['plain', {}],
+    ['packed', { attributes: 1, pack: (bytes: Buffer) => gzipSync(bytes) }],
+  ])('of a large %s block has bytes of its own', (_name, shape) => {
+    const record = firstOf(shape);
+    expect(record).toMatchObject({ offset: 0, timestamp: 1_000, size: expect.any(Number) as number });
+    expect(String(record.value)).toBe('small');
+    expect(String(record.key)).toBe('k');
+    expect(heldBytes(record.value)).toBeLessThanOrEqual(Buffer.poolSize);
+    expect(heldBytes(record.key)).toBeLessThanOrEqual(Buffer.poolSize);
+  });
+
+  it('that is most of its block is not copied', () => {
+    const value = 'x'.repeat(1_000_000);
+    const record = firstOf({ values: [value] });
+    expect(heldBytes(record.value)).toBeGreaterThan(value.length + 60);
+  });
+
+  it('that stands for a damaged batch has bytes of its own too', () => {
+    const damaged = batchOf({ base: 0, values: ['a'] });
+    damaged[damaged.length - 1] = 7;
+    const block = Buffer.concat([damaged, batchOf({ base: 1, values: ['x'.repeat(1_000_000)] })]);
+    const lane = new Lane({ ...PLACE, committed: 0, earliest: 0 }, { onFetched: () => undefined });
+    lane.assign({ ...PLACE, committed: 0, earliest: 0 });
+    lane.accept(
+      { ...PLACE, errorCode: 0, highWatermark: 2, lastStableOffset: 2, aborted: [], records: block },
+      { offset: 0 },
+    );
+    const record = lane.take()?.record;
+    expect(record?.undecodable).toMatch(/checksum/);
+    expect(record?.value?.equals(damaged)).toBe(true);
+    expect(heldBytes(record?.value ?? null)).toBeLessThanOrEqual(Buffer.poolSize);
+  });
+});
