@@ -7,7 +7,6 @@ import { readClients } from './read-clients.js';
 import { required } from './required.js';
 
 // The demonstration among containers: it knows public addresses, the topic, and what the receiver wrote down.
-const EVENTS = 1_200;
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -26,7 +25,9 @@ async function main(): Promise<number> {
   const stack: FedStack = { description: () => addresses };
   const receiver = required('RECEIVER_ORIGIN');
   // Other events at each run: the workers remember for a while what they settled, and drop its repetition.
-  const lines = generateSample(EVENTS, Date.now()).map((event) => readFeedLine(JSON.stringify(event)));
+  const lines = generateSample(Number(required('EVENTS')), Date.now()).map((event) =>
+    readFeedLine(JSON.stringify(event)),
+  );
   const hooks = await putInForce(lines, {
     clientOf: (tenantId) => {
       const client = clients.find((candidate) => candidate.tenantId === tenantId);
