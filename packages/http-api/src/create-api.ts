@@ -4,11 +4,13 @@ import type { Logger, Registry } from '@webhooks/runtime';
 import express from 'express';
 import type { NextFunction, Request, Response } from 'express';
 import { AppError } from './app-error.js';
+import { DEFAULT_OPEN_BODY_BYTES, createBodyBudget } from './body-budget.js';
+import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
 import type { TenantRule } from './identity.js';
-import type { ApiReply, Operation } from './operation.js';
+import type { ApiReply, ApiRequest, Operation } from './operation.js';
 import { renderProblem } from './problem.js';
-import { readBody } from './read-body.js';
+import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
 import type { TokenVerifier } from './token-verifier.js';
 
 export interface ApiOptions {
@@ -17,6 +19,8 @@ export interface ApiOptions {
   readonly tenantRule: TenantRule;
   readonly log: Logger;
   readonly registry: Registry;
+  /** Bytes that the bodies of all open requests may have together, beyond which 503 is answered; default 64 MiB. */
+  readonly maxOpenBodyBytes?: number;
 }
 
 interface Meters {
@@ -50,30 +54,49 @@ function requestIdOf(request: Request): string {
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value;
 
-async function serve(
+/** What follows the first `?`: a query may hold further ones. */
+function queryOf({ url }: Request): URLSearchParams {
+  const at = url.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : url.slice(at));
+}
+
+/** Runs `work` with the body of a request, which counts in the budget until `work` has ended. */
+async function withBody<T>(
+  request: Request,
+  maxBytes: number | undefined,
+  budget: BodyBudget,
+  work: (body: Buffer) => Promise<T>,
+): Promise<T> {
+  if (maxBytes === undefined) return work(Buffer.alloc(0));
+  checkBodyHeaders(request, maxBytes);
+  const release = budget.reserve(request, maxBytes);
+  try {
+    return await work(await readBody(request, maxBytes));
+  } finally {
+    release();
+  }
+}
+
+/** What of a request is known without its body; throws 401 and 403. */
+async function readHead(
   operation: Operation,
   request: Request,
   options: ApiOptions,
-  requestId: string,
-): Promise<ApiReply> {
+): Promise<Omit<ApiRequest, 'body' | 'requestId'>> {
   const claims = await options.verifier.verify(request.headers.authorization);
   const identity = identify(claims, {
     scopes: operation.scopes,
     tenantHeader: single(request.headers['tenantid']),
     rule: options.tenantRule,
   });
-  const body =
-    operation.maxBodyBytes === undefined ? Buffer.alloc(0) : await readBody(request, operation.maxBodyBytes);
-  return operation.handle({
+  return {
     identity,
-    requestId,
     params: Object.fromEntries(
       Object.entries(request.params).map(([name, value]) => [name, single(value) ?? '']),
     ),
-    query: new URLSearchParams(request.url.split('?')[1] ?? ''),
+    query: queryOf(request),
     header: (name) => single(request.headers[name]),
-    body,
-  });
+  };
 }
 
 function send(response: Response, reply: ApiReply): void {
@@ -96,21 +119,58 @@ const toAppError = (error: unknown): AppError =>
     ? error
     : new AppError('internal-error', 'the request could not be served', { cause: error });
 
+/** Counts a request when its connection is done with it; a caller that did not wait for its answer gets a word of its own. */
+function measure(label: string, response: Response, { log }: ApiOptions, meters: Meters): void {
+  const stop = meters.seconds.startTimer({ operation: label });
+  response.once('close', () => {
+    stop();
+    const hungUp = !response.writableFinished && response.errored === null;
+    const status = hungUp ? 'client-closed' : String(response.statusCode);
+    meters.requests.inc({ operation: label, status });
+    if (hungUp)
+      log.debug('the caller hung up', { operation: label, requestId: response.get('x-request-id') });
+  });
+}
+
+/** What the requests of one application share. */
+interface Shared extends ApiOptions {
+  readonly meters: Meters;
+  readonly budget: BodyBudget;
+}
+
 /** Methods of one path; every other method is 405 with `Allow`, HEAD and OPTIONS too. */
-function dispatcher(operations: readonly Operation[], options: ApiOptions, meters: Meters) {
+function dispatcher(operations: readonly Operation[], shared: Shared) {
   const allow = operations.map(({ method }) => method).join(', ');
   return async (request: Request, response: Response): Promise<void> => {
     const operation = operations.find(({ method }) => method === request.method);
     const label = `${operation ? request.method : 'other'} ${operations[0]?.path ?? ''}`;
-    const stop = meters.seconds.startTimer({ operation: label });
-    response.once('close', () => {
-      stop();
-      meters.requests.inc({ operation: label, status: String(response.statusCode) });
-    });
+    measure(label, response, shared, shared.meters);
     if (!operation)
       throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
-    send(response, await serve(operation, request, options, String(response.get('x-request-id'))));
+    const head = await readHead(operation, request, shared);
+    const requestId = String(response.get('x-request-id'));
+    const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
+      operation.handle({ ...head, requestId, body }),
+    );
+    send(response, reply);
   };
+}
+
+function answerFault(fault: unknown, request: Request, response: Response, log: Logger): void {
+  const error =
+    fault instanceof URIError
+      ? new AppError('not-found', 'there is nothing at this path')
+      : toAppError(fault);
+  if (error.code.endsWith('error') || error.code.endsWith('unavailable')) {
+    log.error('request failed', {
+      requestId: response.get('x-request-id'),
+      path: request.path,
+      code: error.code,
+      ...errorFields(error.cause),
+    });
+  }
+  if (response.headersSent) response.destroy(error);
+  else sendProblem(request, response, error);
 }
 
 function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
@@ -123,33 +183,24 @@ function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
  */
 export function createApi(options: ApiOptions): express.Express {
   const app = express();
-  const meters = createMeters(options.registry);
+  const shared = {
+    ...options,
+    meters: createMeters(options.registry),
+    budget: createBodyBudget(options.maxOpenBodyBytes ?? DEFAULT_OPEN_BODY_BYTES),
+  };
   app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
   app.use((request, response, next) => {
     response.set('x-request-id', requestIdOf(request));
     next();
   });
-  for (const [path, operations] of byPath(options.operations))
-    app.all(path, dispatcher(operations, options, meters));
+  for (const [path, operations] of byPath(options.operations)) app.all(path, dispatcher(operations, shared));
   app.use(() => {
     throw new AppError('not-found', 'there is nothing at this path');
   });
   // Express tells an error handler by its four parameters.
   app.use((fault: unknown, request: Request, response: Response, _next: NextFunction) => {
-    const error =
-      fault instanceof URIError
-        ? new AppError('not-found', 'there is nothing at this path')
-        : toAppError(fault);
-    if (error.code.endsWith('error') || error.code.endsWith('unavailable')) {
-      options.log.error('request failed', {
-        requestId: response.get('x-request-id'),
-        path: request.path,
-        code: error.code,
-        ...errorFields(error.cause),
-      });
-    }
-    if (response.headersSent) response.destroy();
-    else sendProblem(request, response, error);
+    if (fault instanceof CallerGone) response.destroy();
+    else answerFault(fault, request, response, options.log);
   });
   return app;
 }

@@ -33,6 +33,7 @@ export async function serveApi(
     operations,
     verifier,
     tenantRule: settings.tenantRule,
+    maxOpenBodyBytes: settings.maxOpenBodyBytes,
     log: scope.log,
     registry: scope.registry,
   });

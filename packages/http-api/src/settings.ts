@@ -1,4 +1,5 @@
 import type { SettingsReader } from '@webhooks/runtime';
+import { DEFAULT_OPEN_BODY_BYTES } from './body-budget.js';
 import type { TenantRule } from './identity.js';
 
 /** Settings that every service with a public HTTP port has. */
@@ -10,6 +11,8 @@ export interface ApiSettings {
   readonly jwksUri: string;
   readonly maxTokenLifetimeSeconds: number;
   readonly tenantRule: TenantRule;
+  /** Bytes that the bodies of all open requests may have together; default 64 MiB. */
+  readonly maxOpenBodyBytes: number;
 }
 
 export function readApiSettings(settings: SettingsReader, defaultPort: number): ApiSettings {
@@ -25,6 +28,8 @@ export function readApiSettings(settings: SettingsReader, defaultPort: number): 
       min: 60,
       max: 31_536_000,
     }),
+    // Not less than the largest body of an operation, which would never fit.
+    maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', DEFAULT_OPEN_BODY_BYTES, { min: 1_048_576 }),
     tenantRule: {
       claim: settings.text('TENANT_CLAIM', 'tenant_id'),
       ...(singleTenant === undefined ? {} : { singleTenant }),

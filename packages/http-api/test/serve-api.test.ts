@@ -88,7 +88,7 @@ const problemOf = async (response: Response): Promise<Record<string, unknown>> =
 
 describe('an operation', () => {
   it('gets the caller, the decoded path, the query as it came and the headers', async () => {
-    const response = await call('/things/a%20b?x=1&x=2&y=%26', { headers: { 'x-custom': 'é' } });
+    const response = await call('/things/a%20b?x=1&x=2&y=%26&z=a?b?c', { headers: { 'x-custom': 'é' } });
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('x-powered-by')).toBeNull();
@@ -98,6 +98,7 @@ describe('an operation', () => {
         ['x', '1'],
         ['x', '2'],
         ['y', '&'],
+        ['z', 'a?b?c'],
       ],
     });
   });

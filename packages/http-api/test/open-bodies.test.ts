@@ -1,0 +1,161 @@
+import { request } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
+import type { LogFields } from '@webhooks/runtime';
+import { eventually } from '@webhooks/testkit';
+import { readApiSettings, serveApi } from '../src/index.js';
+import type { Operation } from '../src/index.js';
+import { AUDIENCE, TokenDesk } from './support/token-desk.js';
+
+const MIB = 1_048_576;
+
+let desk: TokenDesk;
+let port: number;
+let registry: Registry;
+let closers: Closers;
+let lines: { level: string; message: string; fields: LogFields }[];
+/** Ends the handlers that hold their request. */
+let finish: (() => void)[];
+
+const note =
+  (level: string) =>
+  (message: string, fields: LogFields = {}): void =>
+    void lines.push({ level, message, fields });
+const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+
+const OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'POST', path: '/held', scopes: ['thing.write'], maxBodyBytes: MIB },
+    handle: () => new Promise((resolve) => finish.push(() => resolve({ status: 200, body: {} }))),
+  },
+  {
+    ...{ method: 'POST', path: '/quick', scopes: ['thing.write'], maxBodyBytes: MIB },
+    handle: () => Promise.resolve({ status: 202, body: {} }),
+  },
+  {
+    ...{ method: 'GET', path: '/quick', scopes: ['thing.read'] },
+    handle: () => Promise.resolve({ status: 202, body: {} }),
+  },
+];
+
+beforeAll(async () => {
+  desk = await TokenDesk.open();
+});
+afterAll(() => desk.close());
+
+beforeEach(async () => {
+  [lines, finish, registry, closers] = [[], [], new Registry(), new Closers()];
+  const settings = new SettingsReader({
+    ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
+    MAX_OPEN_BODY_BYTES: String(2 * MIB),
+  });
+  port = await serveApi(readApiSettings(settings, 1), OPERATIONS, {
+    ...{ log, registry, health: new HealthBoard(), fail: () => undefined, addPage: () => undefined },
+    onClose: (name, close) => closers.add(name, close),
+  });
+});
+afterEach(async () => {
+  for (const end of finish) end();
+  await closers.closeAll(log, 5_000);
+});
+
+type Headers = Readonly<Record<string, string | number>>;
+
+/** A request whose headers are sent, and whose body is the test's to send. */
+async function open(path: string, headers: Headers, method = 'POST'): Promise<ClientRequest> {
+  const authorization = `Bearer ${await desk.token()}`;
+  const opened = request({
+    ...{ host: '127.0.0.1', port, path, method, agent: false },
+    headers: { authorization, ...headers },
+  });
+  opened.on('error', () => undefined);
+  opened.flushHeaders();
+  return opened;
+}
+
+async function answer(
+  path: string,
+  headers: Headers,
+  body?: string,
+  method?: string,
+): Promise<IncomingMessage> {
+  const opened = await open(path, headers, method);
+  if (body !== undefined) opened.end(body);
+  return new Promise((resolve, reject) => {
+    opened.once('response', resolve).once('error', reject);
+  });
+}
+const statusOfByte = async (): Promise<number | undefined> =>
+  (await answer('/quick', { 'content-length': 1 }, 'x')).statusCode;
+
+/** Sends a body and waits until its handler holds it. */
+async function hold(bytes: number): Promise<ClientRequest> {
+  const before = finish.length;
+  const opened = await open('/held', { 'content-length': bytes });
+  opened.end(Buffer.alloc(bytes));
+  await eventually(() => finish.length > before);
+  return opened;
+}
+
+describe('the bodies of open requests', () => {
+  it('have one bound: beyond it a request is refused before its body is read', async () => {
+    await Promise.all([hold(MIB), hold(MIB)]);
+    const refused = await answer('/quick', { 'content-length': 1 });
+    const { 'retry-after': wait, connection } = refused.headers;
+    expect([refused.statusCode, wait, connection]).toEqual([503, '1', 'close']);
+    expect((await answer('/quick', {}, '', 'GET')).statusCode).toBe(202);
+  });
+
+  it('count as much as they may become when they are chunked', async () => {
+    await Promise.all([hold(MIB), hold(1)]);
+    const chunked = { 'transfer-encoding': 'chunked' };
+    expect((await answer('/quick', chunked)).statusCode).toBe(503);
+    expect(await statusOfByte()).toBe(202);
+  });
+
+  it('count until the handler has ended or the caller is gone', async () => {
+    await hold(MIB);
+    const cut = await open('/held', { 'content-length': MIB });
+    await eventually(async () => (await statusOfByte()) === 503);
+    cut.destroy();
+    await eventually(async () => (await statusOfByte()) === 202);
+    await hold(MIB);
+    expect(await statusOfByte()).toBe(503);
+    finish[0]?.();
+    await eventually(async () => (await statusOfByte()) === 202);
+  });
+});
+
+describe('a caller that hangs up', () => {
+  const isQuiet = async (): Promise<void> => {
+    await eventually(async () => {
+      const metrics = await registry.metrics();
+      expect(metrics).toContain('http_requests_total{operation="POST /held",status="client-closed"} 1');
+    });
+    expect(await registry.metrics()).not.toContain('operation="POST /held",status="200"');
+    expect(
+      lines.filter(({ level, message }) => level === 'debug' && message === 'the caller hung up'),
+    ).toHaveLength(1);
+    expect(lines.filter(({ message }) => message === 'request failed')).toEqual([]);
+  };
+
+  it('in the middle of its body is no failure of ours', async () => {
+    await hold(MIB);
+    const cut = await open('/held', { 'content-length': MIB });
+    cut.write('half');
+    await eventually(async () => (await statusOfByte()) === 503);
+    lines = [];
+    cut.destroy();
+    await eventually(async () => (await statusOfByte()) === 202);
+    await isQuiet();
+  });
+
+  it('before its answer is none either', async () => {
+    const opened = await hold(1);
+    opened.destroy();
+    await isQuiet();
+    finish[0]?.();
+    expect(await statusOfByte()).toBe(202);
+    await isQuiet();
+  });
+});
