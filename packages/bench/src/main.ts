@@ -21,6 +21,12 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
+const USAGE = `npm run bench -- [scenario …] [--count N]
+
+  scenarios: ${Object.keys(SCENARIOS).join(', ')} (default: ${DEFAULT.join(', ')})
+  --count N  events or posts of each scenario (default: 20,000; memory: 200,000)
+`;
+
 function readScenarios(args: readonly string[]): {
   readonly names: readonly string[];
   readonly count: number | undefined;
@@ -28,8 +34,12 @@ function readScenarios(args: readonly string[]): {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { count: { type: 'string' } },
+    options: { count: { type: 'string' }, help: { type: 'boolean', default: false } },
   });
+  if (values.help) {
+    print(USAGE);
+    process.exit(0);
+  }
   const unknown = positionals.filter((name) => !(name in SCENARIOS));
   if (unknown.length > 0)
     throw new Error(

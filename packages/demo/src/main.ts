@@ -29,8 +29,16 @@ function untilSignal(): Promise<void> {
 
 interface Stopping {
   readonly asked: Promise<void>;
-  /** From now on a signal stops the stack in order; before, it ends the process, and everything else with it. */
+  /** The demonstration is over: the signal is what it waits for. */
   stayUp: boolean;
+  /** Stops what runs, in order, when the signal comes earlier. */
+  stack?: Stack;
+}
+
+async function stopEarly({ stack }: Stopping): Promise<number> {
+  print('· stopping');
+  await stack?.stop();
+  return 130;
 }
 
 async function demonstrate(once: boolean, eventsFile: string, stopping: Stopping): Promise<number> {
@@ -46,6 +54,7 @@ async function demonstrate(once: boolean, eventsFile: string, stopping: Stopping
     tenants,
     log: (line) => print(`· ${line}`),
   });
+  stopping.stack = stack;
   try {
     print(`· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`);
     const result = await runDemo({ stack, lines, dataDir, fixedPorts: !once, print });
@@ -81,7 +90,7 @@ async function main(): Promise<number> {
   }
   const stopping: Stopping = { asked: untilSignal(), stayUp: false };
   const work = demonstrate(once, eventsFile, stopping);
-  return Promise.race([work, stopping.asked.then(() => (stopping.stayUp ? work : 130))]);
+  return Promise.race([work, stopping.asked.then(() => (stopping.stayUp ? work : stopEarly(stopping)))]);
 }
 
 main().then(

@@ -1,6 +1,6 @@
 import { account, feed, setStage } from '@webhooks/ledger';
 import type { AccountOptions, Balance, FedStack, FeedLine, Print, Stage } from '@webhooks/ledger';
-import { showTable } from './show.js';
+import { showFaults, showTable } from './show.js';
 
 /** Feeds all lines, waits and accounts, and shows how it went. */
 export async function feedAndAccount<R extends { readonly file: string }>(
@@ -22,5 +22,6 @@ export async function feedAndAccount<R extends { readonly file: string }>(
 
 /** Registers, feeds, waits and accounts: the demonstration on a stack that is up. */
 export async function runDemo(options: AccountOptions): Promise<Balance> {
+  showFaults(options.lines, options.print);
   return feedAndAccount(await setStage(options), options);
 }

@@ -1,5 +1,5 @@
 import type { StackDescription } from '@webhooks/stack';
-import type { HookAccount, Ledger, Print, ServiceAddresses } from '@webhooks/ledger';
+import type { FeedLine, HookAccount, Ledger, Print, ServiceAddresses } from '@webhooks/ledger';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
@@ -35,6 +35,19 @@ export function showTable(ledger: Ledger, print: Print): void {
   print('');
 }
 
+const SHOWN_FAULTS = 5;
+
+/** Says which lines of the events file are no events, and why; the services will refuse them. */
+export function showFaults(lines: readonly FeedLine[], print: Print): void {
+  const faults = lines.flatMap(({ fault }, index) =>
+    fault === undefined ? [] : [`event ${index + 1}: ${fault}`],
+  );
+  if (faults.length === 0) return;
+  print(`· ${faults.length} of ${lines.length} lines are no events and will be rejected:`);
+  for (const fault of faults.slice(0, SHOWN_FAULTS)) print(`    ${fault}`);
+  if (faults.length > SHOWN_FAULTS) print(`    … and ${faults.length - SHOWN_FAULTS} more`);
+}
+
 /** Addresses of the running stack, and three lines to paste into another terminal. */
 export function showAddresses(
   stack: StackDescription,
@@ -45,6 +58,11 @@ export function showAddresses(
   print('The stack stays up; stop it with Ctrl-C.');
   print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · tokens ${stack.tokenEndpoint}`);
   print(`  Kafka ${stack.kafkaBrokers.join(',')} · MongoDB ${stack.mongodbUri}`);
+  print(
+    `  admin (/livez /readyz /metrics) ${Object.entries(stack.admin)
+      .map(([name, url]) => `${name} ${url}`)
+      .join(' · ')}`,
+  );
   print(`  receiver ${receiver} (answers 200 at every path and shows what arrives)`);
   print(`  addresses, clients and process ids: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);
   showCommands(stack, receiver, print);

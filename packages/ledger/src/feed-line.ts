@@ -10,6 +10,8 @@ export interface FeedLine {
   readonly text: string;
   /** Absent when the service is expected to refuse the line. */
   readonly event?: PaymentEvent;
+  /** Why it is no event. */
+  readonly fault?: string;
 }
 
 const complete = (posted: PostedEvent): PaymentEvent => {
@@ -17,17 +19,21 @@ const complete = (posted: PostedEvent): PaymentEvent => {
   return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
 };
 
-/** The event that a line posted to ingest means; undefined when ingest has to refuse it. */
-function postedEvent(text: string): PaymentEvent | undefined {
+/** The event that a line posted to ingest means, or why ingest has to refuse it. */
+function postedEvent(text: string): { readonly event: PaymentEvent } | { readonly fault: string } {
   const parsed = parseStrictJson(text);
-  const read = parsed.ok ? readPostedEvent(parsed.value) : undefined;
-  return read?.ok === true ? complete(read.event) : undefined;
+  if (!parsed.ok) return { fault: parsed.fault };
+  const read = readPostedEvent(parsed.value);
+  if (read.ok) return { event: complete(read.event) };
+  const [first] = read.violations;
+  return { fault: [read.reason, first?.property, first?.reason].filter(Boolean).join(' ') };
 }
 
 /** A line without id or tenant gets them here, as a payment system that produces to the topic itself would set them. */
 export function readFeedLine(text: string): FeedLine {
-  const event = postedEvent(text);
-  if (!event) return { record: Buffer.from(text), text };
+  const read = postedEvent(text);
+  if ('fault' in read) return { record: Buffer.from(text), text, fault: read.fault };
+  const { event } = read;
   const record = Buffer.from(readEvent(Buffer.from(text)).ok ? text : JSON.stringify(event));
   return { record, text, event };
 }

@@ -20,7 +20,7 @@ export interface Receivers {
 const PREFERRED_PORT = 8443;
 
 const describe = ({ path, headers, body }: Arrival, status: number): string =>
-  `→ POST ${path} attempt ${headers['webhook-attempt'] ?? '?'}: ${body.toString('utf8').slice(0, 200)} → ${status}`;
+  `→ POST ${path} attempt ${headers['webhook-attempt'] ?? '?'}: ${body.byteLength > 300 ? `${body.toString('utf8', 0, 300)}…` : body.toString('utf8')} → ${status}`;
 
 export async function startReceivers(
   file: string,

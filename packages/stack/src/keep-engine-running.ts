@@ -14,6 +14,7 @@ export function keepEngineRunning(
     options.log(`${name} is gone; starting it again on its data`);
     try {
       await engine.restart();
+      options.log(`${name} is back`);
       options.onRestart();
     } catch (error) {
       options.log(

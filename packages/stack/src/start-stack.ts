@@ -106,6 +106,11 @@ function describe(
     tokenEndpoint: issuer.tokenEndpoint,
     clients,
     tls: { caFile: authority.caFile, certFile: certificate.certFile, keyFile: certificate.keyFile },
+    admin: {
+      'config-api': `http://127.0.0.1:${ports.configApiAdmin}`,
+      ingest: `http://127.0.0.1:${ports.ingestAdmin}`,
+      'delivery-worker': `http://127.0.0.1:${ports.workerAdmin}`,
+    },
     processes: Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]]))),
   };
 }

@@ -13,7 +13,9 @@ export interface AttemptOptions {
 
 function toOutcome(result: SendResult): AttemptOutcome {
   const { durationMs } = result;
-  if (result.kind !== 'answered') return { kind: result.kind, error: result.error, durationMs };
+  if (result.kind === 'unreachable')
+    return { kind: 'unreachable', error: result.error, code: result.code, durationMs };
+  if (result.kind === 'forbidden') return { kind: 'forbidden', error: result.error, durationMs };
   const { status, retryAfter } = result;
   if (status >= 200 && status < 300) return { kind: 'accepted', status, durationMs };
   return { kind: 'refused', status, durationMs, ...(retryAfter === undefined ? {} : { retryAfter }) };

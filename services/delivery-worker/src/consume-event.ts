@@ -8,6 +8,19 @@ import type { Slots } from './slots.js';
 import type { Configuration } from './configuration.js';
 import type { PublishSurely } from './publish-surely.js';
 
+/** What became of a record: how many deliveries it made, or why and where it was rejected (never its content). */
+export type EventResult =
+  | { readonly deliveries: number }
+  | {
+      readonly rejected: RecordOriginNumbers & {
+        readonly reason: string;
+        readonly property?: string;
+        readonly detail?: string;
+      };
+    };
+
+type RecordOriginNumbers = Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>;
+
 export interface ConsumeEventPorts {
   readonly picture: Picture;
   readonly publish: PublishSurely;
@@ -19,7 +32,7 @@ export interface ConsumeEventPorts {
   /** How many large fan-outs are written at once. */
   readonly largeFanOuts: Slots;
   /** Counts what became of a record: how many deliveries it made, or why it was rejected. */
-  readonly observe: (result: { readonly deliveries: number } | { readonly rejected: string }) => void;
+  readonly observe: (result: EventResult) => void;
 }
 
 /** Above this many configurations for one event its tasks travel through `webhooks.deliveries` (architecture §2). */
@@ -80,7 +93,17 @@ export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts
   const read = readRecord(record);
   if ('reason' in read) {
     await ports.reject(record, read);
-    ports.observe({ rejected: read.reason });
+    const { topic, partition, offset } = record;
+    const [first] = read.violations;
+    ports.observe({
+      rejected: {
+        reason: read.reason,
+        topic,
+        partition,
+        offset,
+        ...(first ? { property: first.property, detail: first.reason } : {}),
+      },
+    });
     return;
   }
   if (!ports.picture.isFresh()) await ports.picture.whenFresh();

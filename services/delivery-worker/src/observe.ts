@@ -1,11 +1,12 @@
 import { Counter, Histogram } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
+import type { EventResult } from './consume-event.js';
 import type { Settled } from './deliver.js';
 import type { AttemptOutcome } from './outcome.js';
 
 export interface Observers {
   readonly settled: (settled: Settled) => void;
-  readonly event: (result: { readonly deliveries: number } | { readonly rejected: string }) => void;
+  readonly event: (result: EventResult) => void;
   readonly damaged: () => void;
 }
 
@@ -62,6 +63,12 @@ function createMeters(registry: Registry) {
 const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
+const outcomeFields = (outcome: AttemptOutcome): Record<string, unknown> => ({
+  ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
+  ...('code' in outcome ? { code: outcome.code } : {}),
+  durationMs: Math.round(outcome.durationMs),
+});
+
 /** The wide line of one attempt: no body, no URL, no secret. */
 const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknown> => ({
   eventId: task.eventId,
@@ -70,9 +77,7 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
   ref: task.ref,
   eventType: task.eventType,
   attempt: task.attempt,
-  ...(outcome && 'status' in outcome ? { status: outcome.status } : {}),
-  ...(outcome && 'error' in outcome ? { error: outcome.error } : {}),
-  ...(outcome ? { durationMs: Math.round(outcome.durationMs) } : {}),
+  ...(outcome ? outcomeFields(outcome) : {}),
   settlement: settlement.kind,
   ...('reason' in settlement ? { reason: settlement.reason } : {}),
   ...('dueAt' in settlement ? { nextAt: new Date(settlement.dueAt).toISOString() } : {}),

@@ -7,5 +7,10 @@ export type AttemptOutcome =
       readonly retryAfter?: string;
       readonly durationMs: number;
     }
-  | { readonly kind: 'unreachable'; readonly error: string; readonly durationMs: number }
+  | {
+      readonly kind: 'unreachable';
+      readonly error: string;
+      readonly code: string;
+      readonly durationMs: number;
+    }
   | { readonly kind: 'forbidden'; readonly error: string; readonly durationMs: number };

@@ -46,8 +46,16 @@ export function watchSource(
   { lag, inFlight, retrying }: SourceGauges,
   scope: ServiceScope,
 ): () => Promise<void> {
+  let wasJoined = source.health().joined;
   const timer = setInterval(() => {
     const health = source.health();
+    const { joined, lastError } = health;
+    if (joined !== wasJoined) {
+      const fields = { source: name, ...(lastError === undefined ? {} : { error: lastError }) };
+      if (joined) scope.log.info('the source is a member of its group again', fields);
+      else scope.log.warn('the source is not a member of its group: nothing is read', fields);
+    }
+    wasJoined = joined;
     lag.set({ source: name }, health.lag);
     inFlight.set({ source: name }, health.inFlight);
     retrying.set({ source: name }, health.retrying);

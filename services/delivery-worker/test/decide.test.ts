@@ -14,7 +14,12 @@ const answered = (status: number, retryAfter?: string): AttemptOutcome =>
   status < 300 && status >= 200
     ? { kind: 'accepted', status, durationMs: 1 }
     : { kind: 'refused', status, durationMs: 1, ...(retryAfter === undefined ? {} : { retryAfter }) };
-const unreachable: AttemptOutcome = { kind: 'unreachable', error: 'TIMEOUT', durationMs: 10_000 };
+const unreachable: AttemptOutcome = {
+  kind: 'unreachable',
+  error: 'TIMEOUT',
+  code: 'DEADLINE',
+  durationMs: 10_000,
+};
 const forbidden: AttemptOutcome = { kind: 'forbidden', error: 'ADDRESS_DENIED', durationMs: 1 };
 
 const decision = (over: Partial<Decision> = {}): Decision => ({
