@@ -16,15 +16,16 @@ export interface TenantRule {
   readonly singleTenant?: string;
 }
 
-const challenge = (error: string, scopes: readonly string[]) => ({
-  'www-authenticate': `Bearer realm="webhooks", error="${error}", scope="${scopes.join(' ')}"`,
+/** Header of every 403 (RFC 6750 §3.1): the scopes that would allow what was asked. */
+export const scopeChallenge = (scopes: readonly string[]): Readonly<Record<string, string>> => ({
+  'www-authenticate': `Bearer realm="webhooks", error="insufficient_scope", scope="${scopes.join(' ')}"`,
 });
 
 function tenantOf(claims: TokenClaims, rule: TenantRule): string {
   const tenant = claims.payload[rule.claim] ?? rule.singleTenant;
   if (isTenantId(tenant)) return tenant;
   throw new AppError('forbidden-tenant', 'the access token names no tenant', {
-    headers: challenge('insufficient_scope', []),
+    headers: scopeChallenge([]),
   });
 }
 
@@ -47,14 +48,14 @@ export function identify(
       'insufficient-scope',
       `the access token needs the scope ${needed.scopes.join(' or ')}`,
       {
-        headers: challenge('insufficient_scope', needed.scopes),
+        headers: scopeChallenge(needed.scopes),
       },
     );
   }
   const tenantId = tenantOf(claims, needed.rule);
   if (needed.tenantHeader !== undefined && needed.tenantHeader !== tenantId) {
     throw new AppError('forbidden-tenant', 'the header tenantid names another tenant than the access token', {
-      headers: challenge('insufficient_scope', needed.scopes),
+      headers: scopeChallenge(needed.scopes),
     });
   }
   return { clientId: claims.clientId, tenantId, scopes };

@@ -2,6 +2,7 @@ export { AppError, invalidRequest } from './app-error.js';
 export type { AppErrorOptions } from './app-error.js';
 export { createApi } from './create-api.js';
 export type { ApiOptions } from './create-api.js';
+export { scopeChallenge } from './identity.js';
 export type { Identity, TenantRule } from './identity.js';
 export { listen } from './listen.js';
 export type { HttpServer } from './listen.js';

@@ -1,10 +1,12 @@
-import { AppError, invalidRequest } from '@webhooks/http-api';
+import { AppError, invalidRequest, scopeChallenge } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest } from '@webhooks/http-api';
 import { acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
 
+const ANY_TENANT = scopeChallenge(['event.write.any']);
 const RETRY_AFTER = { 'retry-after': '1' };
+const NONE_ACCEPTED = 'none of the events was accepted';
 const unavailable = (members = {}) =>
   new AppError('unavailable', 'the events could not be made durable now; post them again', {
     headers: RETRY_AFTER,
@@ -19,7 +21,9 @@ function replyToOne(result: EventResult): ApiReply {
     case 'invalid':
       throw invalidRequest(result.violations);
     case 'forbidden-tenant':
-      throw new AppError('forbidden-tenant', 'the access token is not for the tenant of this event');
+      throw new AppError('forbidden-tenant', 'the access token is not for the tenant of this event', {
+        headers: ANY_TENANT,
+      });
     case 'unavailable':
       throw unavailable();
   }
@@ -31,8 +35,10 @@ function replyToBatch(results: readonly EventResult[]): ApiReply {
   const has = (status: EventResult['status']): boolean => results.some((result) => result.status === status);
   if (has('accepted')) return { status: 202, body: { results: indexed } };
   if (has('unavailable')) throw unavailable({ results: indexed });
-  const code = has('forbidden-tenant') ? 'forbidden-tenant' : 'no-event-accepted';
-  throw new AppError(code, 'none of the events was accepted', { members: { results: indexed } });
+  const members = { results: indexed };
+  if (has('forbidden-tenant'))
+    throw new AppError('forbidden-tenant', NONE_ACCEPTED, { members, headers: ANY_TENANT });
+  throw new AppError('no-event-accepted', NONE_ACCEPTED, { members });
 }
 
 /** `POST /integration/v1/events` (contract §3): answers only after Kafka acknowledged what it promises. */

@@ -12,6 +12,7 @@ import type { RunningIngest } from './start-ingest.js';
 const document = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
 
 const PATH = '/integration/v1/events';
+const ANY_TENANT = 'Bearer realm="webhooks", error="insufficient_scope", scope="event.write.any"';
 
 let ingest: RunningIngest;
 let topic: Awaited<ReturnType<typeof readEvents>>;
@@ -110,6 +111,7 @@ describe('one event', () => {
       status: 403,
       code: 'forbidden-tenant',
     });
+    expect((await post(JSON.stringify(event))).headers.get('www-authenticate')).toBe(ANY_TENANT);
     expect(await clientOf(CLIENTS.payments).postEvent(event)).toBe(event.id);
   });
 
@@ -157,6 +159,7 @@ describe('several events', () => {
   ])('that are all %s are a problem with the same list', async (_, change, status) => {
     const response = await post(JSON.stringify([change(buildEvent({ tenantId: 'acme' }))]));
     expect(response.status).toBe(status);
+    expect(response.headers.get('www-authenticate')).toBe(status === 403 ? ANY_TENANT : null);
     expect(await response.json()).toMatchObject({ status, results: [{ index: 0 }] });
   });
 
