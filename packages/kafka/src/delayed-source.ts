@@ -41,6 +41,7 @@ class TieredSource implements DelayedSource {
   #planned = false;
   #paused = false;
   #stopping = false;
+  #ended = false;
   #alarm: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
   #onQuiet: (() => void) | undefined;
 
@@ -108,6 +109,7 @@ class TieredSource implements DelayedSource {
   }
 
   #advance(): void {
+    if (this.#ended) return;
     this.#releaseDue();
     const nextLook = this.#lookIntoTiers();
     // Without room in the window no alarm: the next record that is settled makes room and plans.
@@ -207,11 +209,20 @@ class TieredSource implements DelayedSource {
 
   async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {
     this.#stopping = true;
-    const committed = await this.#reader.stop(() => this.#empty(), deadlineMs);
-    this.#handling.stop();
-    clearTimeout(this.#alarm?.timer);
+    const committed = await this.#reader.stop({
+      drained: () => this.#empty(),
+      endHanding: () => this.#endHanding(),
+      deadlineMs,
+    });
     const unfinished = this.#gate.records + this.#room.size;
     return { drained: unfinished === 0, committed, unfinished };
+  }
+
+  /** What still waits is released by the next owner. */
+  #endHanding(): void {
+    this.#ended = true;
+    this.#handling.stop();
+    clearTimeout(this.#alarm?.timer);
   }
 
   /** Gives back to the tiers what is not due at once, so that the next owner has nothing to repeat. */

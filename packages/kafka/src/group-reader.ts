@@ -24,6 +24,12 @@ export interface GroupReaderOptions extends Pick<
   readonly onReassigned?: () => void;
 }
 
+export interface Stopping {
+  readonly drained: () => Promise<unknown>;
+  readonly endHanding: () => void;
+  readonly deadlineMs: number;
+}
+
 const DEFAULTS = { commitIntervalMs: 1_000, startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
 const METADATA_MAX_AGE_MS = 10_000;
 const FETCH_WAIT_MS = 250;
@@ -182,12 +188,16 @@ export class GroupReader {
     };
   }
 
-  /** pause → drain → commit → leave → disconnect. True when all that is finished is committed. */
-  async stop(drained: () => Promise<unknown>, deadlineMs: number): Promise<boolean> {
+  /**
+   * pause → drain → commit → leave → disconnect. True when all that is finished is committed. Commits go on during the
+   * drain: a process that is killed in it repeats little. `endHanding` is called when it is over, whatever came of it.
+   */
+  async stop({ drained, endHanding, deadlineMs }: Stopping): Promise<boolean> {
     const deadlineAt = performance.now() + deadlineMs;
     this.#stopping = true;
-    clearInterval(this.#commitTimer);
     await within(drained(), deadlineMs);
+    endHanding();
+    clearInterval(this.#commitTimer);
     const committed = await this.#lastCommit(deadlineAt);
     await this.#membership.leave();
     this.#fetcher.stop();

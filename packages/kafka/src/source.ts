@@ -109,8 +109,11 @@ class WindowedSource implements Source {
   }
 
   async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {
-    const committed = await this.#reader.stop(() => this.#gate.idle(), deadlineMs);
-    this.#handling.stop();
+    const committed = await this.#reader.stop({
+      drained: () => this.#gate.idle(),
+      endHanding: () => this.#handling.stop(),
+      deadlineMs,
+    });
     const unfinished = this.#gate.records;
     return { drained: unfinished === 0, committed, unfinished };
   }
