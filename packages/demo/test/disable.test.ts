@@ -82,17 +82,18 @@ it('no attempt starts later than 1 s after the answer to a PUT with enabled fals
   });
   const answeredAt = Date.now();
   await feeding;
-  await eventually(() => expect(attempts.entries.length).toBeGreaterThanOrEqual(endpoint.stats().arrivals), {
+  const told = () => attempts.entries.filter(({ kind }) => kind === 'attempt');
+  await eventually(() => expect(told().length).toBeGreaterThanOrEqual(endpoint.stats().arrivals), {
     timeoutMs: 30_000,
     message: 'waiting for the attempts to be told',
   });
-  const made = attempts.entries.filter(({ kind }) => kind === 'attempt');
+  const made = told();
   const cancelled = attempts.entries.filter(({ kind }) => kind === 'cancelled');
   const latest = Math.max(...made.map(({ at }) => at));
   process.stdout.write(
     `attempts=${made.length} cancelled=${cancelled.length}, the last one started ${latest - answeredAt} ms after the answer\n`,
   );
-  expect(made.length).toBeGreaterThan(500);
+  expect(made.length).toBeGreaterThanOrEqual(endpoint.stats().arrivals);
   expect(made.length).toBeLessThan(lines.length);
   expect(latest - answeredAt).toBeLessThanOrEqual(BOUND_MS);
   await attempts.close();
