@@ -34,11 +34,7 @@ function parseMongoUri(text: string): MongodbSettings {
 }
 
 function readUrlPolicy(settings: SettingsReader): UrlPolicy {
-  const allowLocalhost = settings.flag('ALLOW_LOCALHOST_ENDPOINTS', false);
-  settings.refuseWhen(
-    allowLocalhost && process.env['NODE_ENV'] === 'production',
-    'ALLOW_LOCALHOST_ENDPOINTS=true is for development and must not be set with NODE_ENV=production',
-  );
+  const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
   return {
     allowedPorts:
       settings.parsed('ENDPOINT_PORTS', '443,8443,1024-65535', parsePortRanges) ??
