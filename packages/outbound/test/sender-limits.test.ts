@@ -70,11 +70,16 @@ describe('the deadline of an attempt', () => {
   it('holds for each of many attempts that hang side by side', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'hang' } });
     const sender = rig.sender(endpoint, { attemptTimeoutMs: 1_000 });
+    const started = performance.now();
+    const plainTimer = new Promise<number>((resolve) =>
+      setTimeout(() => resolve(performance.now() - started), 1_000),
+    );
     const results = await Promise.all(Array.from({ length: 64 }, () => post(sender, endpoint.origin)));
+    const plainMs = await plainTimer;
     for (const result of results) {
       expect(result).toMatchObject(timedOut);
-      // Far below the time the endpoint would take; how late a timer fires is this machine's business.
-      expect(result.durationMs).toBeLessThan(5_000);
+      // At most 250 ms later than a plain timer of this process, which a loaded machine may itself fire late.
+      expect(result.durationMs).toBeLessThan(plainMs + 250);
     }
   });
 });
