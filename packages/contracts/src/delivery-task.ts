@@ -1,3 +1,5 @@
+import { readAttemptHistory } from './attempt-history.js';
+import type { AttemptHistory } from './attempt-history.js';
 import { headerNumber, headerText } from './header-reader.js';
 import type { RecordHeaders } from './header-reader.js';
 import { isEventType } from './payment-event.js';
@@ -35,6 +37,8 @@ export interface DeliveryTask {
   /** Why the attempt before this one failed. */
   readonly errorCode?: string;
   readonly httpStatus?: number;
+  /** The attempts before this one (`parseAttemptHistory` reads them); absent before the first has failed. */
+  readonly history?: AttemptHistory;
   readonly traceparent?: string;
   /** The exact bytes to send. */
   readonly body: Buffer;
@@ -65,6 +69,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
   if (task.firstAttemptAt !== undefined) headers['first-attempt-at'] = String(task.firstAttemptAt);
   if (task.errorCode !== undefined) headers['error-code'] = task.errorCode;
   if (task.httpStatus !== undefined) headers['http-status'] = String(task.httpStatus);
+  if (task.history !== undefined) headers['history'] = task.history;
   if (task.traceparent !== undefined) headers['traceparent'] = task.traceparent;
   return headers;
 }
@@ -93,12 +98,14 @@ function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
   const firstAttemptAt = headerNumber(headers, 'first-attempt-at');
   const errorCode = headerText(headers, 'error-code');
   const httpStatus = headerNumber(headers, 'http-status');
+  const history = readAttemptHistory(headerText(headers, 'history'));
   const traceparent = headerText(headers, 'traceparent');
   return {
     ...(applicationId === undefined ? {} : { applicationId }),
     ...(firstAttemptAt === undefined ? {} : { firstAttemptAt }),
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
+    ...(history === undefined ? {} : { history }),
     ...(traceparent === undefined ? {} : { traceparent }),
   };
 }

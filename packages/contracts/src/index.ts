@@ -1,3 +1,4 @@
+export * from './attempt-history.js';
 export * from './attempt-pack.js';
 export * from './base32.js';
 export * from './configuration-record.js';

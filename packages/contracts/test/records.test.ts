@@ -28,6 +28,7 @@ const task: DeliveryTask = {
   origin: { topic: 'payments.events', partition: 4, offset: '77' },
   errorCode: 'TLS',
   httpStatus: 503,
+  history: 'v1 1:1795269803100:12:503',
   traceparent: '00-1-2-01',
   body: Buffer.from('{}'),
 };
@@ -40,7 +41,9 @@ describe('a delivery task', () => {
   it.each(
     Object.keys(taskHeaders(task)).filter(
       (name) =>
-        !/^(task-version|error-code|http-status|traceparent|first-attempt-at|parked-count)$/.test(name),
+        !/^(task-version|error-code|http-status|traceparent|first-attempt-at|parked-count|history)$/.test(
+          name,
+        ),
     ),
   )('names the damaged header %s', (name) => {
     for (const damage of ['', '\u0000', '-1 x']) {
@@ -48,6 +51,15 @@ describe('a delivery task', () => {
       expect(result).toEqual({ ok: false, reason: `damaged-header:${name}` });
     }
   });
+
+  it.each(['', 'x', '\u0000', 'v1', 'v1 1:2', '%'.repeat(100_000)])(
+    'is kept when its history is damaged: %.20j',
+    (history) => {
+      const { history: _, ...without } = task;
+      const result = parseDeliveryTask({ ...taskHeaders(task), history }, task.body);
+      expect(result).toEqual({ ok: true, task: without });
+    },
+  );
 
   it('has a body', () => {
     expect(parseDeliveryTask(taskHeaders(task), null)).toEqual({ ok: false, reason: 'null-value' });
