@@ -1,4 +1,4 @@
-import { TOPICS, taskHeaders, tierFor } from '@webhooks/contracts';
+import { TOPICS, appendAttempt, taskHeaders, tierFor } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { AttemptLog } from './attempt-log.js';
 import type { Settled } from './deliver.js';
@@ -12,24 +12,26 @@ export interface SettlePorts {
   readonly observe: (settled: Settled) => void;
 }
 
-const failureOf = (outcome: AttemptOutcome | undefined): { errorCode?: string; httpStatus?: number } => {
-  if (!outcome) return {};
-  return 'status' in outcome
-    ? { errorCode: 'STATUS', httpStatus: outcome.status }
-    : { errorCode: outcome.error };
-};
+/** What the task says of the attempt that failed now: its class or status in place of the former one, and its history. */
+function withFailure({ task, outcome, at }: Settled): DeliveryTask {
+  if (!outcome) return task;
+  const { errorCode: _errorCode, httpStatus: _httpStatus, ...rest } = task;
+  const { durationMs } = outcome;
+  const [failure, result] =
+    'status' in outcome
+      ? [{ errorCode: 'STATUS', httpStatus: outcome.status }, outcome.status]
+      : [{ errorCode: outcome.error }, outcome.error];
+  const history = appendAttempt(task.history, { attempt: task.attempt, at, durationMs, result });
+  return { ...rest, ...failure, history };
+}
 
 /** The task as it waits for its next attempt. */
-function nextTask({ task, outcome, at }: Settled, dueAt: number): DeliveryTask {
-  const { errorCode, httpStatus, ...rest } = task;
-  return {
-    ...rest,
-    attempt: task.attempt + 1,
-    dueAt,
-    firstAttemptAt: task.firstAttemptAt ?? at,
-    ...failureOf(outcome),
-  };
-}
+const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
+  ...withFailure(settled),
+  attempt: settled.task.attempt + 1,
+  dueAt,
+  firstAttemptAt: settled.task.firstAttemptAt ?? settled.at,
+});
 
 /** The task as it waits for the attempt that could not be made. */
 const parkedTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
@@ -48,13 +50,14 @@ export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitM
   });
 }
 
-function publishDead(publish: PublishSurely, { task, outcome, at }: Settled, reason: string): Promise<void> {
-  const headers = taskHeaders({ ...task, ...failureOf(outcome) });
+function publishDead(publish: PublishSurely, settled: Settled, reason: string): Promise<void> {
+  const { deliveryId, body } = settled.task;
+  const headers = taskHeaders(withFailure(settled));
   return publish({
     topic: TOPICS.deadLetters,
-    key: task.deliveryId,
-    value: task.body,
-    headers: { ...headers, 'dead-reason': reason, 'dead-at': String(at) },
+    key: deliveryId,
+    value: body,
+    headers: { ...headers, 'dead-reason': reason, 'dead-at': String(settled.at) },
   });
 }
 

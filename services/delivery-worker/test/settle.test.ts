@@ -1,0 +1,162 @@
+import { RETRY_TIERS, TOPICS, parseAttemptHistory, parseDeliveryTask } from '@webhooks/contracts';
+import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
+import type { OutgoingRecord } from '@webhooks/kafka';
+import type { Settled } from '../src/deliver.js';
+import type { AttemptOutcome } from '../src/outcome.js';
+import { settle } from '../src/settle.js';
+import { buildTask } from './builders.js';
+
+const AT = 1_795_269_803_100;
+const source = { topic: 'payments.events', partition: 0, offset: '1' };
+const refused: AttemptOutcome = { kind: 'refused', status: 503, durationMs: 12 };
+const timedOut: AttemptOutcome = { kind: 'unreachable', error: 'TIMEOUT', code: 'DEADLINE', durationMs: 9 };
+
+interface Written {
+  readonly record: OutgoingRecord | undefined;
+  readonly entries: readonly AttemptLogEntry[];
+}
+
+/** What a settlement writes, and in which order. */
+async function written(over: Partial<Settled>): Promise<Written> {
+  const steps: string[] = [];
+  const records: OutgoingRecord[] = [];
+  const entries: AttemptLogEntry[] = [];
+  await settle(
+    { task: buildTask(), source, at: AT, settlement: { kind: 'delivered' }, ...over },
+    {
+      publish: async (record) => {
+        await Promise.resolve();
+        records.push(record);
+        steps.push('published');
+      },
+      attemptLog: {
+        append: (entry) => {
+          entries.push(entry);
+          steps.push('told');
+          return Promise.resolve();
+        },
+        flush: () => undefined,
+      },
+      observe: () => steps.push('observed'),
+    },
+  );
+  expect(steps.at(-1)).toBe('observed');
+  if (records.length > 0) expect(steps[0]).toBe('published');
+  expect(records.length).toBeLessThanOrEqual(1);
+  return { record: records[0], entries };
+}
+
+function taskOf({ record }: Written): DeliveryTask {
+  const value = record?.value;
+  const parsed = parseDeliveryTask(record?.headers ?? {}, Buffer.isBuffer(value) ? value : null);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return parsed.task;
+}
+
+describe('a settled attempt', () => {
+  it('that delivered writes nothing but its line in the log', async () => {
+    const result = await written({ outcome: { kind: 'accepted', status: 200, durationMs: 3 } });
+    expect(result.record).toBeUndefined();
+    expect(result.entries).toMatchObject([{ kind: 'attempt', result: 'delivered', status: 200 }]);
+  });
+
+  it('that failed waits for the next one and carries its history', async () => {
+    const dueAt = Date.now() + 5_500;
+    const first = await written({ outcome: refused, settlement: { kind: 'retry', dueAt } });
+    expect(first.record?.topic).toBe('webhooks.retries.5s');
+    const task = taskOf(first);
+    expect(task).toMatchObject({
+      attempt: 2,
+      dueAt,
+      firstAttemptAt: AT,
+      errorCode: 'STATUS',
+      httpStatus: 503,
+    });
+    const second = await written({
+      task,
+      at: AT + 7,
+      outcome: timedOut,
+      settlement: { kind: 'retry', dueAt: dueAt + 1 },
+    });
+    const later = taskOf(second);
+    expect(later).toMatchObject({ attempt: 3, firstAttemptAt: AT, errorCode: 'TIMEOUT' });
+    expect(later.httpStatus).toBeUndefined();
+    expect(parseAttemptHistory(later.history)).toEqual([
+      { attempt: 1, at: AT, durationMs: 12, result: 503 },
+      { attempt: 2, at: AT + 7, durationMs: 9, result: 'TIMEOUT' },
+    ]);
+  });
+
+  it('that was the last one makes a dead letter with the reason and the whole history', async () => {
+    const task = buildTask({
+      attempt: 2,
+      history: `v1 1:${AT}:12:503`,
+      errorCode: 'STATUS',
+      httpStatus: 503,
+    });
+    const result = await written({
+      task,
+      at: AT + 9,
+      outcome: timedOut,
+      settlement: { kind: 'dead', reason: 'attempts-exhausted' },
+    });
+    expect(result.record).toMatchObject({
+      topic: TOPICS.deadLetters,
+      key: task.deliveryId,
+      value: task.body,
+    });
+    expect(result.record?.headers).toMatchObject({
+      'dead-reason': 'attempts-exhausted',
+      'dead-at': String(AT + 9),
+      'error-code': 'TIMEOUT',
+      attempt: '2',
+      history: `v1 1:${AT}:12:503 2:${AT + 9}:9:TIMEOUT`,
+    });
+    expect(result.record?.headers).not.toHaveProperty('http-status');
+    expect(result.entries.map(({ kind }) => kind)).toEqual(['attempt', 'dead']);
+  });
+});
+
+describe('a task without an attempt', () => {
+  it('is parked with its history, and the count of its moves, unchanged otherwise', async () => {
+    const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, parkedCount: 4 });
+    const dueAt = Date.now() + 31_000;
+    const result = await written({ task, settlement: { kind: 'parked', dueAt } });
+    expect(taskOf(result)).toEqual({ ...task, dueAt, parkedCount: 5 });
+    expect(result.entries).toMatchObject([{ kind: 'parked', nextAt: dueAt }]);
+  });
+
+  it('that is dead keeps what is known of the attempts before', async () => {
+    const task = buildTask({
+      attempt: 2,
+      history: `v1 1:${AT}:12:503`,
+      errorCode: 'STATUS',
+      httpStatus: 503,
+    });
+    const result = await written({ task, settlement: { kind: 'dead', reason: 'configuration-unknown' } });
+    expect(result.record?.headers).toMatchObject({ history: task.history, 'http-status': '503' });
+    expect(result.entries.map(({ kind }) => kind)).toEqual(['dead']);
+  });
+
+  it('that is cancelled writes nothing but its line in the log', async () => {
+    const result = await written({ settlement: { kind: 'cancelled', reason: 'disabled' } });
+    expect(result.record).toBeUndefined();
+    expect(result.entries).toMatchObject([{ kind: 'cancelled', reason: 'disabled' }]);
+  });
+});
+
+describe('the tier of a wait', () => {
+  it.each(RETRY_TIERS.map(({ name, topic }) => [name, topic]))(
+    '%s is chosen by the rest',
+    async (name, topic) => {
+      const waits = ['1s', '5s', '30s', '2m', '10m', '30m', '1h', '2h', '4h', '8h', '12h', '24h'];
+      const ms = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400];
+      const waitMs = (ms[waits.indexOf(name)] ?? 0) * 1_000 + 900;
+      const result = await written({
+        outcome: refused,
+        settlement: { kind: 'retry', dueAt: Date.now() + waitMs },
+      });
+      expect(result.record?.topic).toBe(topic);
+    },
+  );
+});
