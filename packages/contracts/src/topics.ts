@@ -11,7 +11,7 @@ export const TOPICS = {
 export interface RetryTier {
   readonly name: string;
   readonly topic: string;
-  /** How long after the broker appended it a record of this tier is looked at, in milliseconds. */
+  /** How long after the broker appended it a record of this tier is looked at, in milliseconds; 0: as soon as it is read. */
   readonly delayMs: number;
 }
 
@@ -22,7 +22,8 @@ const DAY = 24 * HOUR;
 const MIB = 1_048_576;
 
 const TIER_DELAYS: readonly (readonly [string, number])[] = [
-  ['1s', SECOND],
+  // What rests below 5 s waits in the worker's memory: looked at later, a wait below a second would end late.
+  ['1s', 0],
   ['5s', 5 * SECOND],
   ['30s', 30 * SECOND],
   ['2m', 2 * MINUTE],
@@ -43,7 +44,7 @@ export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map(([name, delayMs
   delayMs,
 }));
 
-/** The largest tier that is not longer than the wait; waits under a second use the shortest. */
+/** The largest tier that is not longer than the wait; waits under 5 s use the shortest. */
 export function tierFor(waitMs: number): RetryTier {
   const fitting = RETRY_TIERS.findLast((tier) => tier.delayMs <= waitMs) ?? RETRY_TIERS[0];
   if (!fitting) throw new Error('the table of retry tiers is empty');

@@ -136,21 +136,30 @@ class TieredSource implements DelayedSource {
       const lane = lanes[(index + this.#turn) % lanes.length];
       if (lane === undefined) continue;
       this.#takeFrom(lane);
-      next = Math.min(next, this.#hasRoomFor(lane) ? this.#lookAt(lane) : Infinity);
+      next = Math.min(next, this.#takeAt(lane));
     }
     return next;
   }
 
-  #hasRoomFor(lane: Lane): boolean {
-    return this.#gate.hasRoom && this.#room.hasRoom && lane.span < this.#maxSpan;
-  }
-
   #takeFrom(lane: Lane): void {
-    while (this.#hasRoomFor(lane) && this.#lookAt(lane) <= this.#now()) {
+    while (this.#takeAt(lane) <= this.#now()) {
       const task = lane.take();
       if (task === undefined) return;
       this.#dispatch(task);
     }
+  }
+
+  /**
+   * When the next record of the partition can be taken; never while there is no room. What is due, or has to move, needs
+   * none in memory: a full one must not hold up other tiers.
+   */
+  #takeAt(lane: Lane): number {
+    const head = lane.peek();
+    if (head === undefined || !this.#gate.hasRoom || lane.span >= this.#maxSpan) return Infinity;
+    const lookAt = this.#lookAt(lane);
+    if (this.#room.hasRoom) return lookAt;
+    const due = this.#dueAt(head);
+    return due - this.#now() < this.#maxHeapWaitMs ? Math.max(lookAt, due) : lookAt;
   }
 
   /** When the next record of the partition is to be looked at; never when none is there. */

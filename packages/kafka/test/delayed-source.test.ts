@@ -71,6 +71,23 @@ describe('delayed source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
+  it('releases a wait of 50 ms on time from a tier that is looked at as it is read, behind longer waits too', async () => {
+    const topic = await tierTopic();
+    const { source, released, moved } = await open({ tiers: [{ topic, delayMs: 0 }] });
+    const now = Date.now();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => wait(topic, `long-${n}`, now + 3_000)));
+    for (let n = 0; n < 10; n += 1) {
+      await wait(topic, `short-${n}`, Date.now() + 50);
+      await eventually(() => released.length === n + 1, { timeoutMs: 1_000 });
+    }
+    expect(released.every(({ key }) => key.startsWith('short'))).toBe(true);
+    await eventually(() => released.length === 30);
+    expect(Math.min(...released.map(({ lateMs }) => lateMs))).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...released.map(({ lateMs }) => lateMs))).toBeLessThan(500);
+    expect(moved).toEqual([]);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
   it('does not look before the tier’s delay, and releases at once what was due meanwhile or cannot be read', async () => {
     const topic = await tierTopic();
     const begin = Date.now();
@@ -144,6 +161,28 @@ describe('delayed source', () => {
     await eventually(() => source.health().waiting === 10);
     await eventually(() => released.length === 50);
     expect(Math.min(...released.map(({ lateMs }) => lateMs))).toBeGreaterThanOrEqual(0);
+    await source.stop({ deadlineMs: 1_000 });
+  });
+
+  it('whose memory is full of one tier still releases and moves what another tier has, and its own on time', async () => {
+    const [crowded, other] = [await tierTopic(), await tierTopic()];
+    const { source, released, moved } = await open({
+      tiers: [
+        { topic: crowded, delayMs: 0 },
+        { topic: other, delayMs: 100 },
+      ],
+      maxWaiting: 10,
+    });
+    const due = Date.now() + 4_000;
+    await Promise.all(Array.from({ length: 50 }, (_, n) => wait(crowded, `late-${n}`, due)));
+    await eventually(() => source.health().waiting === 10);
+    await wait(other, 'due', Date.now());
+    await wait(other, 'far', Date.now() + 60_000);
+    await wait(other, 'soon', Date.now() + 600);
+    await eventually(() => released.length === 2 && moved.length === 1, { timeoutMs: 2_000 });
+    expect(released.map(({ key }) => key)).toEqual(['due', 'soon']);
+    expect(released[1]?.lateMs).toBeGreaterThanOrEqual(0);
+    await eventually(() => released.length === 52);
     await source.stop({ deadlineMs: 1_000 });
   });
 

@@ -9,7 +9,8 @@ export interface RetrySchedule {
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const MIN_DELAY_MS = 1_000;
+/** Below this a delay is drowned in what Kafka and a timer take. */
+const MIN_DELAY_MS = 10;
 const MAX_DELAY_MS = 7 * 86_400_000;
 
 /** `5s`, `2m`, `12h` or `8d` in milliseconds; throws with the expected form. */
@@ -20,11 +21,11 @@ export function parseDuration(text: string): number {
   return Number(amount) * factor;
 }
 
-/** A list such as `5s,30s,2m`: one to 50 delays, each from 1 s to 7 days. */
+/** A list such as `5s,30s,2m`: one to 50 delays, each from 10 ms to 7 days. */
 export function parseDelays(text: string): readonly number[] {
   const delays = text.split(',').map(parseDuration);
   if (delays.length > 50 || delays.some((delay) => delay < MIN_DELAY_MS || delay > MAX_DELAY_MS)) {
-    throw new Error('expected at most 50 delays of 1 s to 7 days each');
+    throw new Error('expected at most 50 delays of 10 ms to 7 days each');
   }
   return delays;
 }
