@@ -11,8 +11,9 @@ import type {
 } from '@webhooks/engines';
 import { planClients } from './clients.js';
 import { openDevelopmentSecrets } from './development-secrets.js';
+import { createFleet } from './fleet.js';
+import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-engine-running.js';
-import { keepServiceRunning } from './keep-running.js';
 import type { KeptService } from './keep-running.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
@@ -38,6 +39,8 @@ export interface Stack {
   /** Issues certificates that deliveries trust. */
   readonly authority: CertificateAuthority;
   readonly kafka: KafkaEngine;
+  /** Stops and starts single services, and adds workers. */
+  readonly fleet: Pick<Fleet, 'start' | 'startMore' | 'stop'>;
   /** Credentials of a tenant's client. */
   readonly clientOf: (tenantId: string) => DevelopmentClient;
   /** Stops everything, last started first. */
@@ -149,24 +152,16 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
     caFile: engines.authority.caFile,
     overrides: options.overrides ?? {},
   });
-  const services: KeptService[] = [];
-  const description = (): StackDescription => describe({ ...engines, ports, clients, services });
   const keep = { log, onRestart: () => writeStackFile(dataDir, description()) };
+  const fleet = createFleet(plans, join(dataDir, 'logs'), keep);
+  const description = (): StackDescription =>
+    describe({ ...engines, ports, clients, services: fleet.services });
   closers.push(
     keepEngineRunning('Kafka', engines.kafka, keep),
     keepEngineRunning('MongoDB', engines.mongo, keep),
   );
-  closers.push(async () => {
-    await Promise.all(services.map((service) => service.stop()));
-  });
-  await allOrFirstFault(
-    plans.map(async (plan) => {
-      services.push(
-        await keepServiceRunning({ ...plan, logFile: join(dataDir, 'logs', `${plan.name}.log`) }, keep),
-      );
-    }),
-  );
-  writeStackFile(dataDir, description());
+  closers.push(() => fleet.stopAll());
+  await allOrFirstFault(plans.map(({ name }) => fleet.start(name)));
   const clientOf = (tenantId: string): DevelopmentClient => {
     const client = clients.find((candidate) => candidate.tenantId === tenantId);
     if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);
@@ -176,6 +171,7 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
     description,
     authority: engines.authority,
     kafka: engines.kafka,
+    fleet,
     clientOf,
     stop: () => closeAll(closers),
   };

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { freePort } from '@webhooks/engines';
+import { keepServiceRunning } from './keep-running.js';
+import type { KeepOptions, KeptService } from './keep-running.js';
+import type { ServicePlan } from './service-environments.js';
+
+/** One more process of a service. */
+export interface MoreOptions {
+  /** A name of its own, such as `delivery-worker-2`; free again once it was stopped. */
+  readonly name: string;
+  /** The service whose program and settings it has. */
+  readonly like: string;
+  /** Settings that are stronger than those. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The services of a stack, by name. */
+export interface Fleet {
+  readonly services: readonly KeptService[];
+  /** Starts a service of the plan with its planned settings; resolves when it is ready. */
+  start(name: string): Promise<KeptService>;
+  /** Starts one more process like a service of the plan, on a free admin port. */
+  startMore(options: MoreOptions): Promise<KeptService>;
+  /** SIGTERM to one service, which is not started again. Does nothing when it does not run. */
+  stop(name: string): Promise<void>;
+  stopAll(): Promise<void>;
+}
+
+export function createFleet(plans: readonly ServicePlan[], logDir: string, keep: KeepOptions): Fleet {
+  const running: KeptService[] = [];
+  const planOf = (name: string): ServicePlan => {
+    const plan = plans.find((candidate) => candidate.name === name);
+    if (!plan) throw new Error(`there is no service ${name}`);
+    return plan;
+  };
+  const run = async (plan: ServicePlan, as: string): Promise<KeptService> => {
+    const kept = await keepServiceRunning({ ...plan, logFile: join(logDir, `${as}.log`) }, keep);
+    const service = {
+      name: as,
+      get pid() {
+        return kept.pid;
+      },
+      stop: () => kept.stop(),
+    };
+    running.push(service);
+    keep.onRestart();
+    return service;
+  };
+  const stop = async (name: string): Promise<void> => {
+    const index = running.findIndex((service) => service.name === name);
+    const [service] = index < 0 ? [] : running.splice(index, 1);
+    await service?.stop();
+    keep.onRestart();
+  };
+  return {
+    services: running,
+    start: (name) => run(planOf(name), name),
+    startMore: async ({ name, like, env = {} }) => {
+      const plan = planOf(like);
+      return run({ ...plan, adminPort: await freePort(), env: { ...plan.env, ...env } }, name);
+    },
+    stop,
+    stopAll: async () => {
+      await Promise.all(running.map((service) => service.stop()));
+    },
+  };
+}
