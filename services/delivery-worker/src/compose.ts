@@ -1,5 +1,4 @@
 import { RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
-import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import {
   connectKafka,
   openDelayedSource,
@@ -9,22 +8,17 @@ import {
   prepareTopics,
 } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
-import { createSender } from '@webhooks/outbound';
-import { Gauge, errorFields } from '@webhooks/runtime';
+import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { createAttemptLog } from './attempt-log.js';
-import { attempt } from './attempt.js';
 import type { WorkerConfig } from './config.js';
 import { ConfigurationTable } from './configuration-table.js';
 import { consumeEvent } from './consume-event.js';
 import { consumeTask, moveTask } from './consume-task.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
-import { currentConfiguration } from './current-configuration.js';
-import { decide, park } from './decide.js';
-import { deliver } from './deliver.js';
+import { composeDeliver } from './compose-deliver.js';
+import type { DeliveryParts, DeliverTask } from './compose-deliver.js';
 import { Slots } from './slots.js';
 import { createObservers } from './observe.js';
-import type { Observers } from './observe.js';
 import { createPictureFeed } from './picture-feed.js';
 import { createPicture } from './picture.js';
 import type { Picture } from './picture.js';
@@ -32,14 +26,11 @@ import { createPublishSurely } from './publish-surely.js';
 import type { PublishSurely } from './publish-surely.js';
 import { rejectRecord } from './reject-record.js';
 import { SettledMemory } from './settled-memory.js';
-import { settle } from './settle.js';
 import { createSourceGauges, watchSource } from './watch-source.js';
 import type { SourceGauges } from './watch-source.js';
 
-const REMEMBERED_SETTLEMENTS = 100_000;
+const REMEMBERED_SETTLEMENTS = 50_000;
 const LARGE_FAN_OUTS = 4;
-
-type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {
   const stopping = new AbortController();
@@ -80,55 +71,6 @@ async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceSco
   });
   await reader.caughtUp;
   return picture;
-}
-
-interface DeliveryParts {
-  readonly picture: Picture;
-  readonly publish: PublishSurely;
-  readonly observers: Observers;
-}
-
-function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): DeliverTask {
-  const { picture, publish, observers } = parts;
-  const attemptLog = createAttemptLog(publish);
-  const sender = createSender({
-    addresses: config.addresses,
-    ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
-    // As many as there are attempts: none waits inside the pool after its look at the configuration.
-    connectionsPerOrigin: config.maxAttempts,
-  });
-  scope.onClose('sender', () => sender.close());
-  const endpoints = new Slots(config.endpointConcurrency);
-  const all = new Slots(config.maxAttempts);
-  const keyOf = (task: DeliveryTask): string => `${task.tenantId}/${task.ref}`;
-  const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
-  const settlePorts = { publish, attemptLog, observe: observers.settled };
-  const ports = {
-    // The endpoint's slot first: whoever waits for a slow endpoint must not hold one of the slots of all.
-    enter: async (task: DeliveryTask) => {
-      await endpoints.enter(keyOf(task));
-      await all.enter('');
-    },
-    leave: (task: DeliveryTask) => {
-      all.leave('');
-      endpoints.leave(keyOf(task));
-    },
-    current: (task: DeliveryTask) => currentConfiguration(task, picture),
-    attempt: (task: DeliveryTask, configuration: Parameters<typeof attempt>[1]) =>
-      attempt(task, configuration, attemptOptions),
-    decide: (outcome: Parameters<typeof decide>[0], task: DeliveryTask) =>
-      decide(outcome, { ...task, now: Date.now(), schedule: config.schedule, random: Math.random() }),
-    park: (task: DeliveryTask, fault: unknown) => {
-      scope.log.error('an attempt could not be made', {
-        ref: task.ref,
-        deliveryId: task.deliveryId,
-        ...errorFields(fault),
-      });
-      return park(task.parkedCount, { ...task, now: Date.now(), schedule: config.schedule });
-    },
-    settle: (settled: Parameters<typeof settle>[0]) => settle(settled, settlePorts),
-  };
-  return (task, source) => deliver(task, source, ports);
 }
 
 interface SourceParts extends DeliveryParts {

@@ -5,6 +5,7 @@ import type { KafkaSettings } from '@webhooks/kafka';
 import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
 import type { AddressRules } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
+import type { BreakerRules } from './gate/breaker.js';
 import { DEFAULT_DELAYS, parseDelays, parseDuration } from './schedule.js';
 import type { RetrySchedule } from './schedule.js';
 
@@ -22,6 +23,7 @@ export interface WorkerConfig {
   readonly maxAttempts: number;
   /** Attempts that one endpoint gets at once from this worker. */
   readonly endpointConcurrency: number;
+  readonly breaker: BreakerRules;
   /** One successful attempt in so many is logged; failures always are. */
   readonly successLogSample: number;
   readonly addresses: AddressRules;
@@ -35,6 +37,12 @@ const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,
   maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseDuration) ?? 8 * DAY_MS,
+});
+
+const readBreaker = (settings: SettingsReader): BreakerRules => ({
+  failures: settings.integer('BREAKER_FAILURES', 10, { min: 1, max: 1_000_000 }),
+  firstPauseMs: settings.parsed('BREAKER_FIRST_PAUSE', '30s', parseDuration) ?? 30_000,
+  maxPauseMs: settings.parsed('BREAKER_MAX_PAUSE', '10m', parseDuration) ?? 600_000,
 });
 
 function parseHeaderValue(text: string): string {
@@ -74,10 +82,11 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
     userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
     schedule: readSchedule(settings),
-    maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
+    maxInFlight: settings.integer('MAX_IN_FLIGHT', 2_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
     maxAttempts: settings.integer('MAX_ATTEMPTS_IN_FLIGHT', 1_024, { min: 1, max: 16_384 }),
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
+    breaker: readBreaker(settings),
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
     ...(endpointCaFile === undefined ? {} : { endpointCaFile }),
     ...readAddresses(settings, allowLocalhost),

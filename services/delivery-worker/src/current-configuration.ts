@@ -26,12 +26,22 @@ const knows = (
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
 
 /**
- * Reads the configuration in force (contract §5). A `ref` that is unknown, or older here than the task says, is looked
- * up again once the picture holds everything published before; still unknown is dead, never cancelled.
+ * Reads the configuration in force (contract §5), at once when the picture is fresh and knows it: nothing may be awaited
+ * between this look and the attempt.
  */
-export async function currentConfiguration(task: DeliveryTask, picture: Picture): Promise<Current> {
+export function currentConfiguration(task: DeliveryTask, picture: Picture): Current | Promise<Current> {
+  const configuration = picture.find(task.tenantId, task.ref);
+  if (knows(configuration, task) && picture.isFresh()) return judge(task, configuration);
+  return catchUp(task, picture);
+}
+
+/**
+ * A `ref` that is unknown, or older here than the task says, is looked up again once the picture holds everything
+ * published before; still unknown is dead, never cancelled.
+ */
+async function catchUp(task: DeliveryTask, picture: Picture): Promise<Current> {
   if (!knows(picture.find(task.tenantId, task.ref), task)) await picture.catchUp();
-  // Fresh comes last: nothing may be awaited between this look and the attempt.
+  // Fresh comes last, as above.
   if (!picture.isFresh()) await picture.whenFresh();
   const configuration = picture.find(task.tenantId, task.ref);
   if (configuration) return judge(task, configuration);

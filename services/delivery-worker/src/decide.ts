@@ -5,8 +5,12 @@ import type { RetrySchedule } from './schedule.js';
 export type Settlement =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
-  /** No attempt could be made, and that was our own fault: the same attempt comes later. */
-  | { readonly kind: 'parked'; readonly dueAt: number }
+  /** No attempt was made; the same one comes later. `fault`: that was our own fault. The others: the gate's (see there). */
+  | {
+      readonly kind: 'parked';
+      readonly dueAt: number;
+      readonly reason: 'fault' | 'breaker' | 'busy' | 'share';
+    }
   | { readonly kind: 'dead'; readonly reason: 'attempts-exhausted' | 'expired' | 'configuration-unknown' }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
@@ -66,5 +70,15 @@ export function park(
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
   const waitMs = Math.min(FIRST_PARK_MS * 2 ** Math.min(parkedCount, 16), MAX_PARK_MS);
-  return { kind: 'parked', dueAt: Math.min(decision.now + waitMs, limit) };
+  return { kind: 'parked', reason: 'fault', dueAt: Math.min(decision.now + waitMs, limit) };
+}
+
+/** When a task comes back that the gate does not let pass for `waitMs`: at its greatest age at the latest, for its last attempt. */
+export function parkFor(
+  { waitMs, reason }: { readonly waitMs: number; readonly reason: 'breaker' | 'busy' | 'share' },
+  decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
+): Settlement {
+  const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  const dueAt = Math.ceil(decision.now + waitMs);
+  return { kind: 'parked', reason, dueAt: decision.now < limit ? Math.min(dueAt, limit) : dueAt };
 }

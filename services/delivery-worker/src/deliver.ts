@@ -2,20 +2,24 @@ import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { Configuration } from './configuration.js';
 import type { Current } from './current-configuration.js';
 import type { Settlement } from './decide.js';
+import type { Gate, Later, Pass, PassEnd } from './gate/gate-types.js';
+import { classOf } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
 /** What a delivery needs of the world. */
 export interface DeliverPorts {
-  /** Waits for a free slot of the endpoint; the slot is given back with `leave`. */
-  readonly enter: (task: DeliveryTask) => Promise<void>;
-  readonly leave: (task: DeliveryTask) => void;
+  readonly gate: Pick<Gate, 'enter' | 'leave'>;
   /** Rejects when the picture cannot be had: then the task counts as not handled. */
-  readonly current: (task: DeliveryTask) => Promise<Current>;
+  readonly current: (task: DeliveryTask) => Current | Promise<Current>;
   /** Rejects for our own faults only: no key opens the secret, no socket is left. */
   readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<AttemptOutcome>;
   readonly decide: (outcome: AttemptOutcome, task: DeliveryTask) => Settlement;
-  /** What to do with a task whose attempt could not be made. */
-  readonly park: (task: DeliveryTask, fault: unknown) => Settlement;
+  /** Whether the next attempt is the last that the delivery's age allows. */
+  readonly isLast: (task: DeliveryTask) => boolean;
+  /** When a task comes back that the gate does not let pass now. */
+  readonly parkFor: (later: Later, task: DeliveryTask) => Settlement;
+  /** What to do with a task whose attempt could not be made by our own fault. */
+  readonly parkAfterFault: (task: DeliveryTask, fault: unknown) => Settlement;
   /** Rejects when the worker stops before Kafka acknowledged: then the task counts as not handled. */
   readonly settle: (settled: Settled) => Promise<void>;
 }
@@ -32,28 +36,66 @@ export interface Settled {
   readonly settlement: Settlement;
 }
 
-/** look → attempt → decide, while the endpoint's slot is held. */
-async function turn(task: DeliveryTask, source: RecordOrigin, ports: DeliverPorts): Promise<Settled> {
-  const current = await ports.current(task);
+type Turn = Omit<Settled, 'task' | 'source'>;
+
+const UNMADE: PassEnd = { kind: 'unmade' };
+
+const endOf = (outcome: AttemptOutcome): PassEnd =>
+  outcome.kind === 'accepted'
+    ? { kind: 'succeeded', durationMs: outcome.durationMs }
+    : { kind: 'failed', durationMs: outcome.durationMs, label: classOf(outcome) };
+
+/** attempt → decide, with the pass that is given back however it ends. */
+async function attemptWith(
+  pass: Pass,
+  task: DeliveryTask,
+  configuration: Configuration,
+  ports: DeliverPorts,
+): Promise<Turn> {
   const at = Date.now();
-  if (current.kind === 'ended') return { task, source, at, settlement: current.settlement };
+  let end = UNMADE;
   try {
-    const outcome = await ports.attempt(task, current.configuration);
-    return { task, source, outcome, at, settlement: ports.decide(outcome, task) };
+    const outcome = await ports.attempt(task, configuration);
+    end = endOf(outcome);
+    return { outcome, at, settlement: ports.decide(outcome, task) };
   } catch (fault) {
     // Not "not handled": the neighbours of this task in the same event would be posted to again and again.
-    return { task, source, at, settlement: ports.park(task, fault) };
+    return { at, settlement: ports.parkAfterFault(task, fault) };
+  } finally {
+    ports.gate.leave(pass, end);
   }
+}
+
+/** For a task that waited for its slot: the configuration may have changed meanwhile. */
+async function attemptAfresh(pass: Pass, task: DeliveryTask, ports: DeliverPorts): Promise<Turn> {
+  let current: Current;
+  try {
+    current = await ports.current(task);
+  } catch (error) {
+    ports.gate.leave(pass, UNMADE);
+    throw error;
+  }
+  if (current.kind === 'active') return attemptWith(pass, task, current.configuration, ports);
+  ports.gate.leave(pass, UNMADE);
+  return { at: Date.now(), settlement: current.settlement };
+}
+
+/** look → gate → attempt → decide. Nothing is awaited between the last look at the configuration and the attempt. */
+async function turn(task: DeliveryTask, ports: DeliverPorts): Promise<Turn> {
+  const found = ports.current(task);
+  const current = found instanceof Promise ? await found : found;
+  if (current.kind === 'ended') return { at: Date.now(), settlement: current.settlement };
+  const { configuration } = current;
+  const given = ports.gate.enter(task, configuration.target, ports.isLast(task));
+  const verdict = given instanceof Promise ? await given : given;
+  if (verdict.kind === 'later') return { at: Date.now(), settlement: ports.parkFor(verdict, task) };
+  return given instanceof Promise
+    ? attemptAfresh(verdict, task, ports)
+    : attemptWith(verdict, task, configuration, ports);
 }
 
 /** One turn of a delivery. First attempts, retries and redeliveries all come through here. */
 export async function deliver(task: DeliveryTask, source: RecordOrigin, ports: DeliverPorts): Promise<void> {
-  await ports.enter(task);
-  let settled: Settled;
-  try {
-    settled = await turn(task, source, ports);
-  } finally {
-    ports.leave(task);
-  }
-  await ports.settle(settled);
+  const { outcome, at, settlement } = await turn(task, ports);
+  await ports.settle({ task, source, at, settlement, ...(outcome === undefined ? {} : { outcome }) });
 }

@@ -2,6 +2,7 @@ import { Counter, Histogram } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import type { EventResult } from './consume-event.js';
 import type { Settled } from './deliver.js';
+import { classOf } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
 export interface Observers {
@@ -60,9 +61,6 @@ function createMeters(registry: Registry) {
   };
 }
 
-const classOf = (outcome: AttemptOutcome): string =>
-  'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
-
 const outcomeFields = (outcome: AttemptOutcome): Record<string, unknown> => ({
   ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
   ...('code' in outcome ? { code: outcome.code } : {}),
@@ -83,10 +81,13 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
   ...('dueAt' in settlement ? { nextAt: new Date(settlement.dueAt).toISOString() } : {}),
 });
 
-/** Metrics and log lines of the path, made side by side so that they cannot disagree. One success in `sampleOf` is logged. */
+/**
+ * Metrics and log lines of the path, made side by side so that they cannot disagree. Of successes, and of deliveries that
+ * the gate parked (a backlog can be millions), one in `sampleOf` is logged.
+ */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number): Observers {
   const meters = createMeters(registry);
-  let successes = 0;
+  let ordinary = 0;
   const observeAttempt = ({ task, outcome, at }: Settled): void => {
     if (!outcome) return;
     const label = { outcome: classOf(outcome) };
@@ -94,8 +95,9 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     meters.duration.observe(label, outcome.durationMs / 1_000);
     (task.attempt === 1 ? meters.delay : meters.lateness).observe(Math.max(0, at - task.dueAt) / 1_000);
   };
-  const isLogged = ({ settlement }: Settled): boolean =>
-    settlement.kind !== 'delivered' || successes++ % sampleOf === 0;
+  const isOrdinary = ({ settlement }: Settled): boolean =>
+    settlement.kind === 'delivered' || (settlement.kind === 'parked' && settlement.reason !== 'fault');
+  const isLogged = (settled: Settled): boolean => !isOrdinary(settled) || ordinary++ % sampleOf === 0;
   return {
     settled: (settled) => {
       const { settlement } = settled;

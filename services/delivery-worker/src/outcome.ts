@@ -14,3 +14,7 @@ export type AttemptOutcome =
       readonly durationMs: number;
     }
   | { readonly kind: 'forbidden'; readonly error: string; readonly durationMs: number };
+
+/** `2xx` to `5xx`, or the class of error: bounded, for labels and for operators. */
+export const classOf = (outcome: AttemptOutcome): string =>
+  'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;

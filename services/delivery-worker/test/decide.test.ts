@@ -92,14 +92,14 @@ describe('decide', () => {
 
 describe('park', () => {
   it.each<[string, number, Partial<Decision>, Settlement]>([
-    ['waits 30 s at first', 0, {}, { kind: 'parked', dueAt: NOW + 30 * SECOND }],
-    ['then twice as long', 1, {}, { kind: 'parked', dueAt: NOW + MINUTE }],
-    ['and 30 min at most', 1_000, {}, { kind: 'parked', dueAt: NOW + 30 * MINUTE }],
+    ['waits 30 s at first', 0, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND }],
+    ['then twice as long', 1, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + MINUTE }],
+    ['and 30 min at most', 1_000, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * MINUTE }],
     [
       'never beyond the greatest age',
       9,
       { firstDueAt: NOW - 8 * DAY + SECOND },
-      { kind: 'parked', dueAt: NOW + SECOND },
+      { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND },
     ],
     ['at which it is dead', 9, { firstDueAt: NOW - 8 * DAY }, { kind: 'dead', reason: 'expired' }],
   ])('%s', (_, parkedCount, over, expected) => {

@@ -121,7 +121,7 @@ describe('a task without an attempt', () => {
   it('is parked with its history, and the count of its moves, unchanged otherwise', async () => {
     const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, parkedCount: 4 });
     const dueAt = Date.now() + 31_000;
-    const result = await written({ task, settlement: { kind: 'parked', dueAt } });
+    const result = await written({ task, settlement: { kind: 'parked', reason: 'fault', dueAt } });
     expect(taskOf(result)).toEqual({ ...task, dueAt, parkedCount: 5 });
     expect(result.entries).toMatchObject([{ kind: 'parked', nextAt: dueAt }]);
   });

@@ -1,0 +1,85 @@
+import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
+import { createSender } from '@webhooks/outbound';
+import type { Sender } from '@webhooks/outbound';
+import { errorFields } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { createAttemptLog } from './attempt-log.js';
+import { attempt } from './attempt.js';
+import type { WorkerConfig } from './config.js';
+import { currentConfiguration } from './current-configuration.js';
+import { decide, park, parkFor } from './decide.js';
+import { deliver } from './deliver.js';
+import type { DeliverPorts } from './deliver.js';
+import { createGate } from './gate/gate.js';
+import type { Gate } from './gate/gate-types.js';
+import type { Observers } from './observe.js';
+import type { Picture } from './picture.js';
+import type { PublishSurely } from './publish-surely.js';
+import { settle } from './settle.js';
+
+export type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
+
+export interface DeliveryParts {
+  readonly picture: Picture;
+  readonly publish: PublishSurely;
+  readonly observers: Observers;
+}
+
+const GATE_SWEEP_MS = 250;
+
+function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
+  const sender = createSender({
+    addresses: config.addresses,
+    ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
+    // As many as there are attempts: none waits inside the pool after its look at the configuration.
+    connectionsPerOrigin: config.maxAttempts,
+  });
+  scope.onClose('sender', () => sender.close());
+  return sender;
+}
+
+function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
+  const gate = createGate({
+    ...config,
+    queueLimit: Math.ceil(config.maxInFlight / 2),
+    breaker: config.breaker,
+  });
+  const sweeper = setInterval(() => gate.sweep(), GATE_SWEEP_MS);
+  scope.onClose('gate', () => {
+    clearInterval(sweeper);
+    return Promise.resolve();
+  });
+  return gate;
+}
+
+/** The rules of the schedule, with the clock and the dice. */
+function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
+  const ageOf = ({ firstDueAt }: DeliveryTask) => ({ firstDueAt, now: Date.now(), schedule });
+  return {
+    decide: (outcome, task) =>
+      decide(outcome, { ...ageOf(task), attempt: task.attempt, random: Math.random() }),
+    isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,
+    parkFor: (later, task) => parkFor(later, ageOf(task)),
+    parkAfterFault: (task, fault) => {
+      const { ref, deliveryId } = task;
+      log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) });
+      return park(task.parkedCount, ageOf(task));
+    },
+  } satisfies Partial<DeliverPorts>;
+}
+
+/** The way of one delivery, from its task to its settlement. */
+export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): DeliverTask {
+  const { picture, publish, observers } = parts;
+  const sender = openSender(config, scope);
+  const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
+  const settlePorts = { publish, attemptLog: createAttemptLog(publish), observe: observers.settled };
+  const ports: DeliverPorts = {
+    gate: openGate(config, scope),
+    current: (task) => currentConfiguration(task, picture),
+    attempt: (task, configuration) => attempt(task, configuration, attemptOptions),
+    ...scheduling(config, scope),
+    settle: (settled) => settle(settled, settlePorts),
+  };
+  return (task, source) => deliver(task, source, ports);
+}

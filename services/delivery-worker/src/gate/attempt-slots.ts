@@ -1,0 +1,52 @@
+import type { GateRules } from './gate-types.js';
+import type { Lane } from './lane.js';
+
+/** An endpoint gets a quarter of what is free, a tenant twice of it ("dynamic thresholds", Choudhury and Hahne, 1998). */
+const LANE_SHARE = 1 / 4;
+const TENANT_SHARE = 2;
+
+/**
+ * The attempts under way, and who may begin one. Because a share is of what is free, something is always left: twenty
+ * endpoints that hang take 42 of 1,024 slots each and leave 170, a tenant alone takes 682.
+ */
+export class AttemptSlots {
+  readonly #rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>;
+  busy = 0;
+  /** Of these, deliveries that have waited in Kafka: at most half, so that a storm of them does not starve new events. */
+  #busyWaited = 0;
+
+  constructor(rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>) {
+    this.#rules = rules;
+  }
+
+  get free(): number {
+    return this.#rules.maxAttempts - this.busy;
+  }
+
+  hasRoom(lane: Lane, waited: boolean): boolean {
+    const { free } = this;
+    if (free <= 0) return false;
+    const ownLimit = Math.min(this.#rules.endpointConcurrency, Math.max(1, free * LANE_SHARE));
+    if (lane.busy >= ownLimit || lane.tenant.busy >= Math.max(1, free * TENANT_SHARE)) return false;
+    return !waited || this.#hasRoomForWaited(lane);
+  }
+
+  begin(lane: Lane, now: number, waited: boolean): void {
+    lane.begin(now, waited);
+    lane.tenant.busy += 1;
+    this.busy += 1;
+    if (waited) this.#busyWaited += 1;
+  }
+
+  end(lane: Lane, now: number, waited: boolean): void {
+    lane.end(now, waited);
+    lane.tenant.busy -= 1;
+    this.busy -= 1;
+    if (waited) this.#busyWaited -= 1;
+  }
+
+  #hasRoomForWaited(lane: Lane): boolean {
+    const { endpointConcurrency, maxAttempts } = this.#rules;
+    return lane.busyWaited < Math.max(1, endpointConcurrency / 2) && this.#busyWaited < maxAttempts / 2;
+  }
+}

@@ -1,0 +1,85 @@
+/** When a breaker opens and how long it stays open; milliseconds. */
+export interface BreakerRules {
+  /** Failures in a row that open it (contract §5: 10). */
+  readonly failures: number;
+  /** From opening to the first probe (30 s); doubles with each probe that fails … */
+  readonly firstPauseMs: number;
+  /** … up to this (10 min). */
+  readonly maxPauseMs: number;
+}
+
+/** A parked delivery should probe; when none has come for so long after a probe was due, a live one does (contract §5). */
+const LIVE_PROBES_AFTER_MS = 2_000;
+
+/**
+ * The circuit breaker of one endpoint (contract §5): open after so many failures in a row, one probe at a time, a longer
+ * pause after each probe that failed. Pure: the caller says what time it is (monotonic milliseconds).
+ */
+export class Breaker {
+  readonly #rules: BreakerRules;
+  #failures = 0;
+  #pauseMs = 0;
+  #probeAt = 0;
+  #probing = false;
+
+  constructor(rules: BreakerRules) {
+    this.#rules = rules;
+  }
+
+  /** Failures in a row, 0 for a healthy endpoint. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  get state(): 'closed' | 'open' | 'probing' {
+    if (this.#pauseMs === 0) return 'closed';
+    return this.#probing ? 'probing' : 'open';
+  }
+
+  get isOpen(): boolean {
+    return this.#pauseMs > 0;
+  }
+
+  /** When the next probe is due; of no meaning while closed. */
+  get probeAt(): number {
+    return this.#probeAt;
+  }
+
+  /** Whether this delivery may probe now; if so it is the probe, and its end must be told. */
+  startProbe(now: number, waited: boolean): boolean {
+    const probeAt = waited ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;
+    if (this.#probing || now < probeAt) return false;
+    this.#probing = true;
+    return true;
+  }
+
+  /** The probe's attempt was not made: another one may probe at once. */
+  dropProbe(): void {
+    this.#probing = false;
+  }
+
+  /** Any success closes it. */
+  succeeded(): void {
+    this.#failures = 0;
+    this.#pauseMs = 0;
+    this.#probing = false;
+  }
+
+  /** True when this failure opened it. What was under way when it opened changes nothing any more. */
+  failed(now: number, probe: boolean): boolean {
+    this.#failures += 1;
+    if (probe) {
+      this.#probing = false;
+      this.#pause(now, Math.min(2 * this.#pauseMs, this.#rules.maxPauseMs));
+      return false;
+    }
+    if (this.isOpen || this.#failures < this.#rules.failures) return false;
+    this.#pause(now, this.#rules.firstPauseMs);
+    return true;
+  }
+
+  #pause(now: number, pauseMs: number): void {
+    this.#pauseMs = pauseMs;
+    this.#probeAt = now + pauseMs;
+  }
+}

@@ -1,0 +1,230 @@
+import type { DeliveryTask } from '@webhooks/contracts';
+import type { SendTarget } from '@webhooks/outbound';
+import Denque from 'denque';
+import { AttemptSlots } from './attempt-slots.js';
+import { findHog } from './find-hog.js';
+import type {
+  Gate,
+  GateRules,
+  GateStats,
+  Later,
+  LaterReason,
+  Pass,
+  PassEnd,
+  UnhealthyEndpoint,
+  Verdict,
+} from './gate-types.js';
+import type { Lane, Waiter } from './lane.js';
+import { LaneTable } from './lane-table.js';
+import { listUnhealthy } from './list-unhealthy.js';
+
+/** Nothing waits in memory for longer: it would hold up the commits of its partition (the span is made for 12 s). */
+const MAX_QUEUE_WAIT_MS = 2_000;
+/** Deliveries that come back from Kafka and wait for a slot of their endpoint. */
+const MAX_WAITED_QUEUE = 64;
+/** A slot in so many goes to one that has waited in Kafka while first attempts want it, too. */
+const WAITED_TURN = 8;
+/** Lanes looked at when a slot becomes free: the cost of fairness for each attempt is bounded. */
+const WAKE_LANES = 4;
+/** Who gives way is looked for once in so many entries above the limit. */
+const HOG_EVERY = 64;
+const FORGET_EVERY_SWEEPS = 40;
+const BREAKER_BACKOFF_MS = 5_000;
+const MAX_BREAKER_BACKOFF_MS = 1_800_000;
+const BUSY_BACKOFF_MS = 1_000;
+const MAX_BUSY_BACKOFF_MS = 64_000;
+
+export function createGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
+  return new EndpointGate(rules, now);
+}
+
+class EndpointGate implements Gate {
+  readonly #rules: GateRules;
+  readonly #now: () => number;
+  readonly #table: LaneTable;
+  readonly #slots: AttemptSlots;
+  /** Lanes with a queue, in turn. */
+  readonly #ring = new Denque<Lane>();
+  #entries = 0;
+  #sweeps = 0;
+
+  constructor(rules: GateRules, now: () => number) {
+    this.#rules = rules;
+    this.#now = now;
+    this.#table = new LaneTable(rules.breaker);
+    this.#slots = new AttemptSlots(rules);
+  }
+
+  enter(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
+    const now = this.#now();
+    const lane = this.#table.of(task.tenantId, task.ref, target, now);
+    const waited = task.attempt > 1 || task.parkedCount > 0;
+    const { parkedCount } = task;
+    if (lane.breaker.isOpen && !last) return this.#probe(lane, now, waited, parkedCount);
+    if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited, false);
+    if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, waited, parkedCount);
+    return this.#later(lane, 'busy', parkedCount);
+  }
+
+  leave(pass: Pass, end: PassEnd): void {
+    const now = this.#now();
+    const { lane, waited } = pass;
+    this.#slots.end(lane, now, waited);
+    this.#table.release(lane);
+    const opened = pass.epoch === lane.epoch && learn(pass, end, now);
+    if (opened) this.#park(lane, lane.queued, 'breaker');
+    else this.#startNext(lane, now);
+    for (let looked = 0; looked < WAKE_LANES && this.#ring.length > 0; looked += 1) this.#turnRing(now);
+  }
+
+  sweep(): void {
+    const now = this.#now();
+    for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
+      const lane = this.#ring.peekFront();
+      if (lane) {
+        this.#endLongWaits(lane, now);
+        while (this.#startNext(lane, now));
+      }
+      this.#turnRing(now);
+    }
+    this.#sweeps += 1;
+    if (this.#sweeps % FORGET_EVERY_SWEEPS === 0) this.#table.forgetIdle(now);
+  }
+
+  stats(): GateStats {
+    const states = { closed: 0, open: 0, probing: 0 };
+    for (const { breaker } of this.#table.values()) states[breaker.state] += 1;
+    const { open, probing } = states;
+    return {
+      busy: this.#slots.busy,
+      queued: this.#table.held - this.#slots.busy,
+      lanes: this.#table.size,
+      open,
+      probing,
+    };
+  }
+
+  unhealthy(limit: number): readonly UnhealthyEndpoint[] {
+    return listUnhealthy(this.#table.values(), this.#now(), limit);
+  }
+
+  #probe(lane: Lane, now: number, waited: boolean, parkedCount: number): Verdict {
+    const probes = this.#slots.free > 0 && lane.breaker.startProbe(now, waited);
+    return probes ? this.#pass(lane, now, waited, true) : this.#later(lane, 'breaker', parkedCount);
+  }
+
+  #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
+    if (lane.isStuck(now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > MAX_QUEUE_WAIT_MS)
+      return false;
+    return !waited || lane.waited.length < MAX_WAITED_QUEUE;
+  }
+
+  #pass(lane: Lane, now: number, waited: boolean, probe: boolean): Pass {
+    this.#table.hold(lane);
+    return this.#begin(lane, now, waited, probe);
+  }
+
+  #begin(lane: Lane, now: number, waited: boolean, probe: boolean): Pass {
+    this.#slots.begin(lane, now, waited);
+    return { kind: 'pass', lane, epoch: lane.epoch, waited, probe };
+  }
+
+  #queue(lane: Lane, now: number, waited: boolean, parkedCount: number): Promise<Verdict> {
+    return new Promise((resolve) => {
+      this.#table.hold(lane);
+      (waited ? lane.waited : lane.live).push({ resolve, since: now, waited, parkedCount });
+      if (!lane.inRing) this.#ring.push(lane);
+      lane.inRing = true;
+      this.#entries += 1;
+      if (this.#table.held - this.#slots.busy >= this.#rules.queueLimit && this.#entries % HOG_EVERY === 0)
+        this.#giveWay();
+    });
+  }
+
+  /** The newest half of a queue, because the oldest ones are next to be served. */
+  #giveWay(): void {
+    const queueing = this.#ring.toArray().filter(({ queued }) => queued > 0);
+    for (const lane of findHog(queueing, this.#table)) this.#park(lane, Math.ceil(lane.queued / 2), 'share');
+  }
+
+  #park(lane: Lane, count: number, reason: LaterReason): void {
+    const leaving: Waiter[] = [];
+    for (let left = count; left > 0; left -= 1) {
+      const waiter = lane.waited.pop() ?? lane.live.pop();
+      if (waiter) leaving.push(waiter);
+    }
+    if (leaving.length > 0) this.#sendAway(lane, leaving.reverse(), reason);
+  }
+
+  /** Oldest first: their slots are reserved in the order they came. */
+  #sendAway(lane: Lane, leaving: readonly Waiter[], reason: LaterReason): void {
+    this.#table.release(lane, leaving.length);
+    for (const { resolve, parkedCount } of leaving) resolve(this.#later(lane, reason, parkedCount));
+  }
+
+  #later(lane: Lane, reason: LaterReason, parkedCount: number): Later {
+    const now = this.#now();
+    const doublings = 2 ** Math.min(parkedCount, 16);
+    const earliest =
+      reason === 'breaker'
+        ? Math.max(
+            lane.breaker.probeAt,
+            now + Math.min(BREAKER_BACKOFF_MS * doublings, MAX_BREAKER_BACKOFF_MS),
+          )
+        : now + Math.min(BUSY_BACKOFF_MS * doublings, MAX_BUSY_BACKOFF_MS);
+    const slots = Math.max(1, this.#rules.endpointConcurrency / 2);
+    return { kind: 'later', reason, waitMs: lane.reserve(earliest, now, slots) - now };
+  }
+
+  /** First attempts go first, but one slot in eight is for those that have waited. */
+  #startNext(lane: Lane, now: number): boolean {
+    const [first, second] =
+      lane.turns % WAITED_TURN === WAITED_TURN - 1 ? [lane.waited, lane.live] : [lane.live, lane.waited];
+    return this.#startFrom(first, lane, now) || this.#startFrom(second, lane, now);
+  }
+
+  #startFrom(queue: Denque<Waiter>, lane: Lane, now: number): boolean {
+    const waiter = queue.peekFront();
+    if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.waited)) return false;
+    queue.shift();
+    lane.turns += 1;
+    waiter.resolve(this.#begin(lane, now, waiter.waited, false));
+    return true;
+  }
+
+  #turnRing(now: number): void {
+    const lane = this.#ring.shift();
+    if (lane === undefined) return;
+    this.#startNext(lane, now);
+    lane.inRing = lane.queued > 0;
+    if (lane.inRing) this.#ring.push(lane);
+  }
+
+  #endLongWaits(lane: Lane, now: number): void {
+    if (lane.isStuck(now)) return this.#park(lane, lane.queued, 'busy');
+    for (const queue of [lane.live, lane.waited]) {
+      for (
+        let head = queue.peekFront();
+        head && now - head.since > MAX_QUEUE_WAIT_MS;
+        head = queue.peekFront()
+      ) {
+        queue.shift();
+        this.#sendAway(lane, [head], 'busy');
+      }
+    }
+  }
+}
+
+/** What the attempt says about its endpoint. True when the breaker opened by it. */
+function learn({ lane, probe }: Pass, end: PassEnd, now: number): boolean {
+  switch (end.kind) {
+    case 'succeeded':
+      lane.noteSuccess(end.durationMs);
+      return false;
+    case 'failed':
+      return lane.noteFailure({ ...end, probe }, now);
+    case 'unmade':
+      if (probe) lane.breaker.dropProbe();
+      return false;
+  }
+}

@@ -1,0 +1,89 @@
+import type { SendTarget } from '@webhooks/outbound';
+import type { BreakerRules } from './breaker.js';
+import type { Holdings } from './find-hog.js';
+import { Lane } from './lane.js';
+import type { TenantShare } from './lane.js';
+
+/** Endpoints that are remembered; beyond it the idle ones go, failing or not: an open breaker then costs ten attempts again. */
+const MAX_LANES = 100_000;
+const HEALTHY_IDLE_MS = 60_000;
+const FAILING_IDLE_MS = 3_600_000;
+
+/** The lanes by (tenant, ref), and what is held in all of them together. Idle ones are forgotten. */
+export class LaneTable implements Holdings {
+  readonly #rules: BreakerRules;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #tenants = new Map<string, TenantShare>();
+  held = 0;
+  /** Those that hold something. */
+  lanes = 0;
+  tenants = 0;
+
+  constructor(rules: BreakerRules) {
+    this.#rules = rules;
+  }
+
+  get size(): number {
+    return this.#lanes.size;
+  }
+
+  values(): Iterable<Lane> {
+    return this.#lanes.values();
+  }
+
+  of(tenantId: string, ref: string, target: SendTarget, now: number): Lane {
+    const key = `${tenantId}/${ref}`;
+    const lane = this.#lanes.get(key) ?? this.#open({ key, ref, tenantId }, target, now);
+    lane.use(target, now);
+    return lane;
+  }
+
+  /** Before the lane's own count grows. */
+  hold(lane: Lane): void {
+    if (lane.held === 0) this.lanes += 1;
+    if (lane.tenant.held === 0) this.tenants += 1;
+    lane.tenant.held += 1;
+    this.held += 1;
+  }
+
+  /** After the lane's own count has shrunk by `count`. */
+  release(lane: Lane, count = 1): void {
+    lane.tenant.held -= count;
+    this.held -= count;
+    if (lane.held === 0) this.lanes -= 1;
+    if (lane.tenant.held === 0) this.tenants -= 1;
+  }
+
+  forgetIdle(now: number): void {
+    for (const lane of this.#lanes.values()) {
+      const keepMs = lane.breaker.failures === 0 ? HEALTHY_IDLE_MS : FAILING_IDLE_MS;
+      if (lane.held === 0 && now - lane.usedAt > keepMs) this.#forget(lane);
+    }
+  }
+
+  #open(owner: { key: string; ref: string; tenantId: string }, target: SendTarget, now: number): Lane {
+    if (this.#lanes.size >= MAX_LANES) this.#makeRoom();
+    const { tenantId } = owner;
+    const tenant = this.#tenants.get(tenantId) ?? { tenantId, lanes: 0, busy: 0, held: 0 };
+    tenant.lanes += 1;
+    this.#tenants.set(tenantId, tenant);
+    const lane = new Lane({ key: owner.key, ref: owner.ref, tenant }, target, this.#rules, now);
+    this.#lanes.set(owner.key, lane);
+    return lane;
+  }
+
+  /** An eighth in one pass, those opened first: so that a flood of endpoints does not pay a pass each. */
+  #makeRoom(): void {
+    const wanted = MAX_LANES - MAX_LANES / 8;
+    for (const lane of this.#lanes.values()) {
+      if (this.#lanes.size <= wanted) return;
+      if (lane.held === 0) this.#forget(lane);
+    }
+  }
+
+  #forget(lane: Lane): void {
+    this.#lanes.delete(lane.key);
+    lane.tenant.lanes -= 1;
+    if (lane.tenant.lanes === 0) this.#tenants.delete(lane.tenant.tenantId);
+  }
+}

@@ -1,0 +1,158 @@
+import type { SendTarget } from '@webhooks/outbound';
+import Denque from 'denque';
+import { Breaker } from './breaker.js';
+import type { BreakerRules } from './breaker.js';
+import type { Verdict } from './gate-types.js';
+
+/** A delivery that waits in memory for a slot. */
+export interface Waiter {
+  readonly resolve: (verdict: Verdict) => void;
+  /** Monotonic milliseconds. */
+  readonly since: number;
+  readonly waited: boolean;
+  readonly parkedCount: number;
+}
+
+/** What a tenant's deliveries hold of this worker, at all its endpoints. */
+export interface TenantShare {
+  readonly tenantId: string;
+  lanes: number;
+  busy: number;
+  /** Under way or in a queue. */
+  held: number;
+}
+
+/** An endpoint at its limit that ends no attempt for so long is stuck: nothing is queued for it in memory. */
+const STUCK_MS = 1_000;
+/** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
+const UNKNOWN_SUCCESS_MS = 100;
+/** A slot is not reserved further ahead: what is told it then comes back to a fresh look (architecture §2: 30 min). */
+const HORIZON_MS = 1_800_000;
+/** Weight of the newest attempt in the running means: about the last eight count. */
+const NEWEST = 1 / 8;
+
+const average = (mean: number, value: number): number =>
+  mean === 0 ? value : mean + (value - mean) * NEWEST;
+
+/** One endpoint (tenant and `ref`) as this worker sees it: what is under way, what waits, how fast it is, its breaker. */
+export class Lane {
+  readonly key: string;
+  readonly ref: string;
+  readonly tenant: TenantShare;
+  readonly #rules: BreakerRules;
+  breaker: Breaker;
+  /** Grows when the URL changes: what is under way to the old one says nothing about the new one. */
+  epoch = 0;
+  busy = 0;
+  busyWaited = 0;
+  readonly live = new Denque<Waiter>();
+  readonly waited = new Denque<Waiter>();
+  /** Whether it stands among the lanes with a queue. */
+  inRing = false;
+  /** Deliveries served out of its queues. */
+  turns = 0;
+  usedAt: number;
+  /** Wall clock, Unix milliseconds: since when every attempt has failed. */
+  failingSince: number | undefined;
+  lastFailure = '';
+  #target: SendTarget;
+  #movedAt: number;
+  #serviceMs = 0;
+  #successMs = 0;
+  #nextSlotAt = 0;
+
+  constructor(
+    owner: { key: string; ref: string; tenant: TenantShare },
+    target: SendTarget,
+    rules: BreakerRules,
+    now: number,
+  ) {
+    this.key = owner.key;
+    this.ref = owner.ref;
+    this.tenant = owner.tenant;
+    this.#target = target;
+    this.#rules = rules;
+    this.breaker = new Breaker(rules);
+    this.usedAt = now;
+    this.#movedAt = now;
+  }
+
+  get queued(): number {
+    return this.live.length + this.waited.length;
+  }
+
+  /** Whether whoever comes now has nobody before it. */
+  isNext(waited: boolean): boolean {
+    return this.live.isEmpty() && (!waited || this.waited.isEmpty());
+  }
+
+  get held(): number {
+    return this.busy + this.queued;
+  }
+
+  /** A changed URL is another endpoint: nothing that was learned holds (contract §5). */
+  use(target: SendTarget, now: number): void {
+    this.usedAt = now;
+    if (target === this.#target) return;
+    const same = target.origin === this.#target.origin && target.path === this.#target.path;
+    this.#target = target;
+    if (same) return;
+    this.epoch += 1;
+    this.breaker = new Breaker(this.#rules);
+    this.failingSince = undefined;
+    this.#serviceMs = 0;
+    this.#successMs = 0;
+    this.#nextSlotAt = 0;
+  }
+
+  begin(now: number, waited: boolean): void {
+    if (this.busy === 0) this.#movedAt = now;
+    this.busy += 1;
+    if (waited) this.busyWaited += 1;
+  }
+
+  end(now: number, waited: boolean): void {
+    this.#movedAt = now;
+    this.usedAt = now;
+    this.busy -= 1;
+    if (waited) this.busyWaited -= 1;
+  }
+
+  noteSuccess(durationMs: number): void {
+    this.#serviceMs = average(this.#serviceMs, durationMs);
+    this.#successMs = average(this.#successMs, durationMs);
+    if (this.breaker.isOpen) this.#nextSlotAt = 0;
+    this.breaker.succeeded();
+    this.failingSince = undefined;
+  }
+
+  /** True when the breaker opened by it. */
+  noteFailure(
+    failure: { readonly durationMs: number; readonly label: string; readonly probe: boolean },
+    now: number,
+  ): boolean {
+    this.#serviceMs = average(this.#serviceMs, failure.durationMs);
+    this.failingSince ??= Date.now();
+    this.lastFailure = failure.label;
+    return this.breaker.failed(now, failure.probe);
+  }
+
+  isStuck(now: number): boolean {
+    return this.busy > 0 && now - this.#movedAt > STUCK_MS;
+  }
+
+  /** How long one more in the queue would wait, as fast as the endpoint has been lately with `slots` at once. */
+  expectedWaitMs(slots: number): number {
+    return ((this.queued + 1) * this.#serviceMs) / slots;
+  }
+
+  /**
+   * The next free moment not before `earliest`, so that a backlog comes back spread over the time it needs: at the pace of
+   * the successes with `slots` at once, because how long failures took says nothing about a recovered endpoint.
+   */
+  reserve(earliest: number, now: number, slots: number): number {
+    const at = Math.min(Math.max(earliest, this.#nextSlotAt), now + HORIZON_MS);
+    this.#nextSlotAt = at + (this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs) / slots;
+    return at;
+  }
+}

@@ -1,0 +1,70 @@
+import { Breaker } from '../../src/gate/breaker.js';
+
+const RULES = { failures: 10, firstPauseMs: 30_000, maxPauseMs: 600_000 };
+
+/** A breaker that opened at time 0. */
+function openBreaker(): Breaker {
+  const breaker = new Breaker(RULES);
+  for (let count = 0; count < RULES.failures; count += 1) breaker.failed(0, false);
+  return breaker;
+}
+
+describe('a breaker', () => {
+  it('opens with the tenth failure in a row, and says so once', () => {
+    const breaker = new Breaker(RULES);
+    const opened = Array.from({ length: 12 }, () => breaker.failed(0, false));
+    expect(opened.indexOf(true)).toBe(9);
+    expect(opened.filter(Boolean)).toHaveLength(1);
+    expect(breaker.state).toBe('open');
+  });
+
+  it('starts counting again after a success', () => {
+    const breaker = new Breaker(RULES);
+    for (let count = 0; count < 9; count += 1) breaker.failed(0, false);
+    breaker.succeeded();
+    for (let count = 0; count < 9; count += 1) breaker.failed(0, false);
+    expect(breaker.isOpen).toBe(false);
+    expect(breaker.failures).toBe(9);
+  });
+
+  it('lets a parked delivery probe after 30 s, and a live one 2 s later', () => {
+    expect(openBreaker().startProbe(29_999, true)).toBe(false);
+    expect(openBreaker().startProbe(30_000, true)).toBe(true);
+    expect(openBreaker().startProbe(31_999, false)).toBe(false);
+    expect(openBreaker().startProbe(32_000, false)).toBe(true);
+  });
+
+  it('has one probe at a time', () => {
+    const breaker = openBreaker();
+    expect(breaker.startProbe(30_000, true)).toBe(true);
+    expect(breaker.state).toBe('probing');
+    expect(breaker.startProbe(90_000, true)).toBe(false);
+    breaker.dropProbe();
+    expect(breaker.startProbe(90_000, true)).toBe(true);
+  });
+
+  it('doubles its pause with each probe that fails, to 10 minutes', () => {
+    const breaker = openBreaker();
+    const pauses: number[] = [];
+    for (let now = breaker.probeAt; pauses.length < 6; now = breaker.probeAt) {
+      breaker.startProbe(now, true);
+      breaker.failed(now, true);
+      pauses.push((breaker.probeAt - now) / 1_000);
+    }
+    expect(pauses).toEqual([60, 120, 240, 480, 600, 600]);
+  });
+
+  it('is not moved by what was under way when it opened', () => {
+    const breaker = openBreaker();
+    expect(breaker.failed(9_000, false)).toBe(false);
+    expect(breaker.probeAt).toBe(30_000);
+  });
+
+  it('closes with any success', () => {
+    const breaker = openBreaker();
+    breaker.startProbe(30_000, true);
+    breaker.succeeded();
+    expect([breaker.state, breaker.failures]).toEqual(['closed', 0]);
+    expect(breaker.failed(30_001, false)).toBe(false);
+  });
+});

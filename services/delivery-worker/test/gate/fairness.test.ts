@@ -1,0 +1,69 @@
+import { OK, knockOften, openGateRig } from './gate-rig.js';
+
+const isWaiting = (verdict: unknown): boolean => verdict instanceof Promise;
+
+describe('the gate among endpoints and tenants', () => {
+  it('keeps slots for a healthy endpoint while twenty others hang', () => {
+    const rig = openGateRig({ endpointConcurrency: 64, queueLimit: 100_000 });
+    const { gate, pass } = rig;
+    for (let round = 0; round < 20; round += 1) knockOften(rig, 64, { ref: `hanging-${round}` });
+    const { busy } = gate.stats();
+    expect(busy).toBeLessThan(1_024 * 0.9);
+    for (let count = 0; count < 10; count += 1) pass({ ref: 'healthy', tenantId: 'globex' });
+  });
+
+  it('keeps a third of the slots from one tenant, however many endpoints it has', () => {
+    const rig = openGateRig({ endpointConcurrency: 64, queueLimit: 100_000 });
+    for (let round = 0; round < 100; round += 1) knockOften(rig, 64, { ref: `of-acme-${round}` });
+    expect(rig.gate.stats().busy).toBeLessThanOrEqual(683);
+  });
+
+  it('makes the one who holds most give way when memory is short, if there are others', async () => {
+    const { gate, knock, pass } = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    pass({ ref: 'hog' });
+    for (const ref of ['b', 'c', 'd']) pass({ ref });
+    const small = ['b', 'c', 'd'].map((ref) => knock({ ref }));
+    const queued = Array.from({ length: 256 }, () => knock({ ref: 'hog' }));
+    expect(gate.stats().queued).toBeLessThan(200);
+    const parked = await Promise.race([queued.at(-2), queued.at(100)]);
+    expect(parked).toMatchObject({ kind: 'later', reason: 'share' });
+    expect(small.every(isWaiting)).toBe(true);
+  });
+
+  it('lets one who is alone wait: then it is the source that has to read on later', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    knockOften(rig, 513, {});
+    expect(rig.gate.stats().queued).toBe(512);
+  });
+
+  it('lets all wait who hold about the same', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    for (let count = 0; count < 100; count += 1)
+      for (const ref of ['a', 'b', 'c', 'd', 'e']) knockOften(rig, 1, { ref, tenantId: ref });
+    expect(rig.gate.stats().queued).toBe(495);
+  });
+
+  it('makes a tenant give way that holds most at many endpoints together', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    for (const tenantId of ['t1', 't2', 't3', 't4']) knockOften(rig, 1, { ref: 'own', tenantId });
+    for (let count = 0; count < 50; count += 1)
+      for (let ref = 0; ref < 10; ref += 1) knockOften(rig, 1, { ref: `hot-${ref}`, tenantId: 'hot' });
+    expect(rig.gate.stats().queued).toBeLessThan(300);
+  });
+
+  it('forgets endpoints that are idle, the healthy ones after a minute', () => {
+    const { gate, pass, advance, breakDown } = openGateRig();
+    gate.leave(pass({ ref: 'fine' }), OK);
+    breakDown({ ref: 'dead' });
+    pass({ ref: 'busy' });
+    const sweep = (): void => {
+      for (let count = 0; count < 40; count += 1) gate.sweep();
+    };
+    advance(61_000);
+    sweep();
+    expect(gate.stats().lanes).toBe(2);
+    advance(3_600_000);
+    sweep();
+    expect(gate.stats().lanes).toBe(1);
+  });
+});

@@ -1,0 +1,194 @@
+import type { Pass } from '../../src/gate/gate-types.js';
+import { FAILED, OK, later, openGateRig } from './gate-rig.js';
+
+const isWaiting = (verdict: unknown): boolean => verdict instanceof Promise;
+
+describe('the gate of one endpoint', () => {
+  it('lets as many in as the cap says, and the next one when one leaves', async () => {
+    const { gate, pass, knock } = openGateRig();
+    const passes = [pass(), pass(), pass(), pass()];
+    const fifth = knock();
+    expect(isWaiting(fifth)).toBe(true);
+    gate.leave(passes[0] as Pass, OK);
+    expect(await fifth).toMatchObject({ kind: 'pass' });
+    expect(gate.stats()).toMatchObject({ busy: 4, queued: 0 });
+  });
+
+  it('serves the queue first come, first served, whoever comes', async () => {
+    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1 });
+    const first = pass();
+    const order: string[] = [];
+    const second = Promise.resolve(knock()).then((verdict) => order.push('second') && verdict);
+    const third = Promise.resolve(knock()).then((verdict) => order.push('third') && verdict);
+    gate.leave(first, OK);
+    gate.leave((await second) as Pass, OK);
+    await third;
+    expect(order).toEqual(['second', 'third']);
+  });
+
+  it('parks at once what comes for an endpoint that ends no attempt for a second, and what is queued for it', async () => {
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    pass();
+    const queued = knock();
+    advance(1_001);
+    expect(later(knock()).reason).toBe('busy');
+    gate.sweep();
+    expect(await queued).toMatchObject({ kind: 'later', reason: 'busy' });
+    expect(gate.stats()).toMatchObject({ busy: 1, queued: 0 });
+  });
+
+  it('parks what would wait more than two seconds at the pace the endpoint has shown', () => {
+    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1 });
+    gate.leave(pass(), { kind: 'succeeded', durationMs: 900 });
+    pass();
+    expect([knock(), knock()].map(isWaiting)).toEqual([true, true]);
+    expect(later(knock()).reason).toBe('busy');
+  });
+
+  it('lets nobody wait in memory for more than two seconds, even if the endpoint answers', async () => {
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
+    let busy = pass();
+    const other = pass();
+    const queued = Array.from({ length: 5 }, () => Promise.resolve(knock()));
+    for (let round = 0; round < 3; round += 1) {
+      advance(900);
+      gate.leave(busy, OK);
+      busy = (await queued[round]) as Pass;
+      gate.sweep();
+    }
+    expect(await Promise.all(queued.slice(3))).toMatchObject([{ kind: 'later' }, { kind: 'later' }]);
+    gate.leave(other, OK);
+  });
+
+  it('spreads a backlog over the time it needs: 50 ms for each slot of two', () => {
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 4 });
+    gate.leave(pass(), { kind: 'succeeded', durationMs: 100 });
+    for (let count = 0; count < 4; count += 1) pass();
+    advance(1_001);
+    const waits = Array.from({ length: 4 }, () => later(knock()).waitMs);
+    expect(waits).toEqual([1_000, 1_050, 1_100, 1_150]);
+  });
+
+  it('reserves no slot further ahead than half an hour', () => {
+    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
+    pass();
+    pass();
+    advance(1_001);
+    const waits = Array.from({ length: 20_000 }, () => later(knock()).waitMs);
+    expect(Math.max(...waits)).toBe(1_800_000);
+  });
+
+  it('sends those away for longer that have been parked often, to 64 s', () => {
+    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    pass();
+    advance(1_001);
+    expect(later(knock({ parkedCount: 3 })).waitMs).toBe(8_000);
+    expect(later(knock({ parkedCount: 40 })).waitMs).toBe(64_000);
+  });
+
+  it('gives those that waited in Kafka half of the slots at most, and one turn in eight', async () => {
+    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 4 });
+    const passes = [pass({ waited: true }), pass({ waited: true })];
+    const third = knock({ waited: true });
+    expect(isWaiting(third)).toBe(true);
+    passes.push(pass({ ref: 'b' }));
+    // Slots three and four are free for first attempts, though one that waited stands in the queue.
+    passes.push(pass(), pass());
+    const live = Array.from({ length: 20 }, () => knock());
+    expect(live.every(isWaiting)).toBe(true);
+    for (let left = 0; left < 2; left += 1) gate.leave(passes[left] as Pass, OK);
+    expect(await live[0]).toMatchObject({ kind: 'pass' });
+    expect(await live[1]).toMatchObject({ kind: 'pass' });
+    expect(gate.stats()).toMatchObject({ busy: 5, queued: 19 });
+    gate.sweep();
+    // Seven turns of first attempts at most, then it is the turn of the one that has waited.
+    for (let next = 0; next < 8; next += 1) {
+      const first = await Promise.race([third, live[next]]);
+      gate.leave(first as Pass, OK);
+      if ((first as Pass).waited) return;
+    }
+    throw new Error('the one that has waited never had its turn');
+  });
+});
+
+describe('the breaker at the gate', () => {
+  it('parks live deliveries at once until a probe is due, and the queue when it opens', async () => {
+    const { gate, pass, knock, breakDown } = openGateRig({ endpointConcurrency: 1 });
+    for (let count = 0; count < 9; count += 1) gate.leave(pass(), FAILED);
+    const tenth = pass();
+    const queued = knock();
+    gate.leave(tenth, FAILED);
+    expect(await queued).toMatchObject({ kind: 'later', reason: 'breaker' });
+    expect(later(knock()).waitMs).toBeGreaterThanOrEqual(30_000);
+    expect(gate.stats()).toMatchObject({ open: 1, busy: 0, queued: 0 });
+    expect(breakDown).toThrow('not let in at once');
+  });
+
+  it('lets one parked delivery probe when it is due, a live one 2 s later, and opens with a success', () => {
+    const { gate, pass, knock, advance, breakDown } = openGateRig();
+    breakDown();
+    advance(30_000);
+    expect(later(knock()).reason).toBe('breaker');
+    const probe = pass({ waited: true });
+    expect(later(knock({ waited: true })).reason).toBe('breaker');
+    gate.leave(probe, FAILED);
+    advance(60_000 + 2_000);
+    gate.leave(pass(), OK);
+    expect(gate.stats()).toMatchObject({ open: 0, probing: 0 });
+    pass();
+  });
+
+  it('lets another one probe when the first could not be made', () => {
+    const { gate, pass, advance, breakDown } = openGateRig();
+    breakDown();
+    advance(30_000);
+    gate.leave(pass({ waited: true }), { kind: 'unmade' });
+    pass({ waited: true });
+  });
+
+  it('lets the last attempt of a delivery pass whatever it says', () => {
+    const { knock, pass, breakDown } = openGateRig();
+    breakDown();
+    expect(later(knock({ waited: true })).reason).toBe('breaker');
+    expect(pass({ waited: true, last: true })).toMatchObject({ probe: false });
+  });
+
+  it('begins anew for a changed URL, and learns nothing more from attempts at the old one', () => {
+    const { gate, pass, knock, breakDown } = openGateRig();
+    const old = pass();
+    breakDown();
+    expect(later(knock()).reason).toBe('breaker');
+    const fresh = pass({ url: '/new' });
+    for (let count = 0; count < 9; count += 1) gate.leave(pass({ url: '/new' }), FAILED);
+    gate.leave(old, FAILED);
+    gate.leave(fresh, OK);
+    expect(gate.unhealthy(10)).toEqual([]);
+  });
+
+  it('makes a delivery that has been parked often wait longer than the next probe, to half an hour', () => {
+    const { knock, breakDown } = openGateRig();
+    breakDown();
+    expect(later(knock({ parkedCount: 4 })).waitMs).toBe(80_000);
+    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(1_800_000);
+  });
+
+  it('tells which endpoints fail, since when, how, and when they are probed', () => {
+    const { gate, pass, breakDown, advance } = openGateRig();
+    breakDown({ ref: 'dead' });
+    advance(10_000);
+    gate.leave(pass({ ref: 'shaky', tenantId: 'globex' }), FAILED);
+    gate.leave(pass({ ref: 'fine' }), OK);
+    const [dead, shaky, ...rest] = gate.unhealthy(10);
+    expect(rest).toEqual([]);
+    expect(dead).toMatchObject({
+      tenantId: 'acme',
+      ref: 'dead',
+      state: 'open',
+      failuresInARow: 10,
+      lastFailure: '5xx',
+      probeInMs: 20_000,
+    });
+    expect(shaky).toMatchObject({ tenantId: 'globex', ref: 'shaky', state: 'closed', failuresInARow: 1 });
+    expect(gate.unhealthy(1)).toHaveLength(1);
+  });
+});
