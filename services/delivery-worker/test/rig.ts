@@ -47,9 +47,10 @@ function storyOf(log: readonly SeenRecord[], ref: string): string[] {
 const countKnown = async (worker: RunningWorker): Promise<number> =>
   Number(/^webhook_configurations (\d+)$/m.exec(await worker.metrics())?.[1] ?? 0);
 
-export async function openRig(): Promise<Rig> {
+/** `env`: settings of the worker besides those that every test needs. */
+export async function openRig(env: Readonly<Record<string, string>> = {}): Promise<Rig> {
   const bench = await openBench();
-  const worker = await bench.startWorker({ RETRY_DELAYS });
+  const worker = await bench.startWorker({ RETRY_DELAYS, ...env });
   const log = await bench.follow(TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected);
   return {
     bench,

@@ -1,0 +1,108 @@
+import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
+import { eventually, startEndpoint } from '@webhooks/testkit';
+import type { Endpoint, EndpointOptions } from '@webhooks/testkit';
+import { eventFor, openRig } from './rig.js';
+import type { Rig } from './rig.js';
+
+const LONG = { timeoutMs: 60_000 };
+const EVENTS = 300;
+
+let rig: Rig;
+const endpoints: Endpoint[] = [];
+
+beforeAll(async () => {
+  rig = await openRig({
+    // Far fewer records in flight than events for any one of the endpoints that hang.
+    MAX_IN_FLIGHT: '120',
+    ENDPOINT_CONCURRENCY: '8',
+    BREAKER_FIRST_PAUSE: '2s',
+    RETRY_DELAYS: Array.from({ length: 30 }, () => '1s').join(','),
+  });
+});
+afterAll(async () => {
+  for (const endpoint of endpoints) await endpoint.close();
+  await rig.stop();
+});
+
+async function register(
+  answer: EndpointOptions['answer'],
+): Promise<{ readonly endpoint: Endpoint; readonly configuration: ConfigurationRecord }> {
+  const endpoint = await startEndpoint(answer === undefined ? {} : { answer });
+  endpoints.push(endpoint);
+  return { endpoint, configuration: await rig.register(endpoint) };
+}
+
+async function send(configuration: ConfigurationRecord, count: number): Promise<readonly PaymentEvent[]> {
+  const events = Array.from({ length: count }, () => eventFor(configuration));
+  await Promise.all(events.map((event) => rig.bench.send(event)));
+  return events;
+}
+
+const countOf = (ref: string, sentence: string): number =>
+  rig.story(ref).filter((line) => line === sentence).length;
+
+const metric = async (line: RegExp): Promise<number> =>
+  Number(line.exec(await rig.worker.metrics())?.[1] ?? 0);
+
+describe('an endpoint that hangs', () => {
+  it('does not hold up a healthy one: all of its events arrive before the first attempt at the others has timed out', async () => {
+    const hanging = [
+      await register({ kind: 'hang' }),
+      await register({ kind: 'hang' }),
+      await register({ kind: 'hang' }),
+    ];
+    const healthy = await register(200);
+    for (const { configuration } of hanging) await send(configuration, EVENTS);
+    await send(healthy.configuration, EVENTS);
+    await eventually(() => expect(healthy.endpoint.stats().distinctIds).toBe(EVENTS), LONG);
+    for (const { configuration } of hanging) expect(rig.story(configuration.ref)).not.toContain('1 TIMEOUT');
+    for (const { endpoint } of hanging) endpoint.answerWith(200);
+    for (const { endpoint } of hanging)
+      await eventually(() => expect(endpoint.stats().distinctIds).toBe(EVENTS), LONG);
+  }, 180_000);
+});
+
+describe('an endpoint that is down', () => {
+  it('gets one probe at a time while its deliveries are parked, and all of them when it is back', async () => {
+    const { endpoint, configuration } = await register(500);
+    await send(configuration, EVENTS);
+    await eventually(
+      () => expect(countOf(configuration.ref, 'parked')).toBeGreaterThanOrEqual(EVENTS - 20),
+      LONG,
+    );
+    // Ten to open the breaker and what was under way by then; after that only probes.
+    expect(endpoint.stats().arrivals).toBeLessThanOrEqual(10 + 8 + 2);
+    expect(
+      await metric(/^webhook_settlements_total\{kind="parked",reason="breaker"\} (\d+)$/m),
+    ).toBeGreaterThan(0);
+    endpoint.answerWith(200);
+    await eventually(() => expect(countOf(configuration.ref, 'dead attempts-exhausted')).toBe(0), LONG);
+    await eventually(
+      () => {
+        const delivered = rig.story(configuration.ref).filter((line) => line.endsWith(' 200'));
+        expect(delivered).toHaveLength(EVENTS);
+      },
+      { ...LONG, message: 'waiting for the backlog' },
+    );
+  }, 180_000);
+
+  it('is probed at its new URL as soon as that is known', async () => {
+    const { endpoint, configuration } = await register(500);
+    const events = await send(configuration, 40);
+    await eventually(() => expect(countOf(configuration.ref, 'parked')).toBeGreaterThanOrEqual(20), LONG);
+    const moved = await startEndpoint();
+    endpoints.push(moved);
+    await rig.bench.configure({ ...configuration, revision: 2, endpointUrl: moved.url });
+    await eventually(() => expect(moved.stats().distinctIds).toBe(events.length), LONG);
+    expect(endpoint.stats().arrivals).toBeLessThanOrEqual(20);
+  }, 120_000);
+
+  it('gets nothing more once it is disabled: what is parked is cancelled when it is looked at', async () => {
+    const { endpoint, configuration } = await register(500);
+    await send(configuration, 40);
+    await eventually(() => expect(countOf(configuration.ref, 'parked')).toBeGreaterThanOrEqual(20), LONG);
+    await rig.bench.configure({ ...configuration, revision: 2, enabled: false });
+    await eventually(() => expect(countOf(configuration.ref, 'cancelled disabled')).toBe(40), LONG);
+    expect(endpoint.stats().distinctIds).toBeLessThanOrEqual(20);
+  }, 120_000);
+});
