@@ -1,4 +1,5 @@
 import type { Client, Dispatcher } from 'undici';
+import { ConnectionGone } from './connection.js';
 import type { Deadlined } from './deadline-queue.js';
 import type { OriginPool } from './origin-pool.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
@@ -11,6 +12,13 @@ const RETRY_AFTER_LIMIT = 64;
 interface Settle {
   readonly resolve: (result: SendResult) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** What is posted; `SendRequest` without its origin. */
+export interface AttemptRequest {
+  readonly path: string;
+  readonly headers: string[] | Record<string, string>;
+  readonly body: Buffer;
 }
 
 /** Who started the attempt: gives the limits, and takes back what the attempt held. */
@@ -29,32 +37,51 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   before: Deadlined | undefined = undefined;
   after: Deadlined | undefined = undefined;
   readonly pool: OriginPool;
-  /** Set by the pool once there is a connection for it. */
-  client: Client | undefined = undefined;
+  readonly startedAt: number;
   readonly #owner: AttemptOwner;
-  readonly #startedAt: number;
+  readonly #request: AttemptRequest;
   readonly #resolve: (result: SendResult) => void;
   readonly #reject: (error: Error) => void;
   #controller: Dispatcher.DispatchController | undefined = undefined;
   #status = 0;
   #retryAfter: string | undefined = undefined;
   #bytes = 0;
+  #closing = false;
   #informational = 0;
+  #client: Client | undefined = undefined;
   #begun = false;
+  #reusable = false;
   #ended = false;
 
-  constructor(owner: AttemptOwner, pool: OriginPool, settle: Settle, now: number) {
+  constructor(owner: AttemptOwner, pool: OriginPool, request: AttemptRequest, settle: Settle) {
     this.#owner = owner;
     this.pool = pool;
+    this.#request = request;
     this.#resolve = settle.resolve;
     this.#reject = settle.reject;
-    this.#startedAt = now;
-    this.deadline = now + owner.attemptTimeoutMs;
+    this.startedAt = performance.now();
+    this.deadline = this.startedAt + owner.attemptTimeoutMs;
   }
 
-  /** Whether it got as far as a connection that stands. An error of undici says so, too: the client is done with it. */
+  /** The connection it was given; undefined while it waits for one. */
+  get client(): Client | undefined {
+    return this.#client;
+  }
+
+  /** Whether undici took it up. An error says so, too: the client is done with it. */
   get begun(): boolean {
     return this.#begun;
+  }
+
+  /** Whether its answer came to its end, and the connection stays open after it. */
+  get reusable(): boolean {
+    return this.#reusable;
+  }
+
+  run(client: Client): void {
+    this.#client = client;
+    const { path, headers, body } = this.#request;
+    client.dispatch({ method: 'POST', path, headers, body }, this);
   }
 
   /** Throwing here drops the request without touching the connection, which is free for another one. */
@@ -75,6 +102,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
       return;
     }
     this.#status = status;
+    this.#closing = headers['connection'] === 'close';
     if (status === 429 || status === 503) this.#retryAfter = firstText(headers['retry-after']);
   }
 
@@ -84,24 +112,29 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   onResponseEnd(): void {
-    if (!this.#ended) this.#answered(false);
+    if (this.#ended) return;
+    this.#reusable = !this.#closing;
+    this.#answered(false);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const client = this.#client;
+    if (this.#ended || client === undefined) return;
+    if (error instanceof ConnectionGone) {
+      this.#client = undefined;
+      return this.pool.startAgain(this, client);
+    }
     this.#begun = true;
-    if (this.#ended) return;
-    if (this.#status > 0) return this.#answered(true);
-    if (isOurFault(error)) this.refuse(error);
-    else this.#failed(error);
+    if (this.#status > 0) this.#answered(true);
+    else this.fail(error);
   }
 
-  /** It could not even be started, by a mistake of the caller. */
-  refuse(error: unknown): void {
+  /** A mistake of the caller or a shortage of our own rejects; everything else is the endpoint's failure. */
+  fail(error: Error): void {
     if (this.#ended) return;
+    if (!isOurFault(error)) return this.#failed(error);
     this.#finish();
-    this.#reject(
-      error instanceof Error ? error : new Error('the attempt could not be started', { cause: error }),
-    );
+    this.#reject(error);
   }
 
   /** The deadline has come: whatever is still going on is over, on the wire too. */
@@ -130,7 +163,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
     const now = performance.now();
     this.#ended = true;
     this.#owner.release(this, now);
-    return now - this.#startedAt;
+    return now - this.startedAt;
   }
 }
 

@@ -1,41 +1,32 @@
-import { Client } from 'undici';
-import type { buildConnector, Dispatcher } from 'undici';
+import type { TLSSocket } from 'node:tls';
+import type { Client } from 'undici';
 import type { Attempt } from './attempt.js';
+import { attach, openConnection } from './connection.js';
+import type { ConnectionLimits } from './connection.js';
+import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
+import type { HandshakeLanes } from './handshake-lanes.js';
+import { SendFailure, toConnectFailure } from './send-failure.js';
 
-export interface ConnectionLimits {
+export interface OriginLimits extends ConnectionLimits {
   /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
   readonly connectionsPerOrigin: number;
-  /** An idle connection is closed after this time unless the endpoint names another one in `Keep-Alive`. */
-  readonly keepAliveMs: number;
-  /** Bytes of the answer's header block. */
-  readonly headerLimitBytes: number;
+  /** Handshakes (resolving, connecting, TLS) that are under way to one origin at once. */
+  readonly handshakesPerOrigin: number;
+  /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
+  readonly patienceMs: number;
 }
 
-export type OpenClient = (origin: string) => Client;
-
-/** An upper bound for what an endpoint's `Keep-Alive: timeout=` may ask for. */
-const KEEP_ALIVE_MAX_MS = 60_000;
-
-export function createClientOpener(
-  connector: buildConnector.connector,
-  limits: ConnectionLimits,
-): OpenClient {
-  const options: Client.Options = {
-    connect: connector,
-    pipelining: 1,
-    allowH2: false,
-    // The attempt's own deadline covers both; undici's timers would cost two more for each request.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: limits.headerLimitBytes,
-    keepAliveTimeout: limits.keepAliveMs,
-    keepAliveMaxTimeout: Math.max(limits.keepAliveMs, KEEP_ALIVE_MAX_MS),
-  };
-  return (origin) => new Client(origin, options);
+/** What the pools of all origins share. */
+export interface PoolPorts {
+  readonly connect: GuardedConnect;
+  readonly lanes: HandshakeLanes;
+  readonly limits: OriginLimits;
 }
 
 /**
  * The connections to one origin: one undici client each, one attempt on each at a time, the one used last taken first.
+ * An attempt without a connection waits; handshakes are begun for those who wait, a few at a time, and what becomes
+ * free first — a new connection or a used one — takes whoever waits longest.
  * undici's own Pool opens a second connection whenever the first has answered but not yet turned round, which doubles
  * the connections of a busy endpoint and cost a third more CPU time when measured; here the next attempt queues on it.
  */
@@ -45,37 +36,55 @@ export class OriginPool {
   lastUsedAt: number;
   /** Attempts that run or wait here. */
   busy = 0;
-  readonly #openClient: OpenClient;
-  readonly #maxClients: number;
+  readonly #url: URL;
+  readonly #ports: PoolPorts;
   readonly #clients = new Set<Client>();
   readonly #free: Client[] = [];
-  readonly #waiting = new Map<Attempt, Dispatcher.DispatchOptions>();
+  readonly #waiting = new Set<Attempt>();
+  /** Oldest first; the value tells whether it holds a lane of those shared. */
+  readonly #handshakes = new Map<Handshake, boolean>();
+  /** The newest TLS session of a verified connection; it ends with the pool. */
+  readonly #session: SessionSlot = { session: undefined };
+  #ownLaneTaken = false;
+  #lastUpAt = -Infinity;
   #retired = false;
   #onEmpty: (() => void) | undefined = undefined;
 
-  constructor(origin: string, openClient: OpenClient, maxClients: number, now: number) {
+  /** Throws when `origin` is no URL, or one with more than scheme, host and port. */
+  constructor(origin: string, ports: PoolPorts, now: number) {
     this.origin = origin;
     this.bornAt = now;
     this.lastUsedAt = now;
-    this.#openClient = openClient;
-    this.#maxClients = maxClients;
+    this.#url = parseOrigin(origin);
+    this.#ports = ports;
   }
 
-  start(attempt: Attempt, options: Dispatcher.DispatchOptions): void {
+  start(attempt: Attempt): void {
     this.busy += 1;
-    const client = this.#free.pop() ?? this.#open();
-    if (client === undefined) this.#waiting.set(attempt, options);
-    else run(client, attempt, options);
+    this.#place(attempt);
   }
 
-  /** The attempt has ended, in whatever way; its connection (if it got that far) is free for the next one. */
+  /** Its connection had ended before anything was written: it takes another one. */
+  startAgain(attempt: Attempt, gone: Client): void {
+    this.#forget(gone);
+    this.#place(attempt);
+  }
+
+  #place(attempt: Attempt): void {
+    const client = this.#free.pop();
+    if (client !== undefined) return attempt.run(client);
+    this.#waiting.add(attempt);
+    this.open();
+  }
+
+  /** The attempt has ended, in whatever way; a connection that carried it to the end is free for the next one. */
   release(attempt: Attempt, now: number): void {
     this.busy -= 1;
     this.lastUsedAt = now;
     const { client } = attempt;
-    if (client === undefined) this.#waiting.delete(attempt);
-    else if (attempt.begun) this.#reuse(client);
-    else this.#discard(client);
+    if (client === undefined) this.#leave(attempt);
+    else if (attempt.reusable) this.#reuse(client);
+    else this.#discard(client, attempt.begun);
     if (this.#retired && this.busy === 0) this.#onEmpty?.();
   }
 
@@ -83,35 +92,113 @@ export class OriginPool {
   async retire(): Promise<void> {
     this.#retired = true;
     if (this.busy > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    for (const handshake of [...this.#handshakes]) this.#abandon(...handshake);
     await Promise.all([...this.#clients].map((client) => client.close()));
   }
 
-  #open(): Client | undefined {
-    if (this.#clients.size >= this.#maxClients) return undefined;
-    const client = this.#openClient(this.origin);
+  /** Begins handshakes for those who wait, as far as the bounds allow. */
+  open(): void {
+    while (this.#needsMore()) {
+      const shared = this.#ownLaneTaken;
+      if (shared && !this.#ports.lanes.take(this)) return;
+      this.#begin(shared);
+    }
+  }
+
+  #needsMore(): boolean {
+    const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
+    const underWay = this.#handshakes.size;
+    if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
+    return this.#clients.size + underWay < connectionsPerOrigin;
+  }
+
+  #begin(shared: boolean): void {
+    if (!shared) this.#ownLaneTaken = true;
+    const handshake = this.#ports.connect(this.#url, this.#session);
+    this.#handshakes.set(handshake, shared);
+    handshake.socket.then(
+      (socket) => {
+        if (this.#handshakes.delete(handshake)) this.#up(socket);
+        else return void socket.destroy();
+        this.#freeLane(shared);
+      },
+      (error: unknown) => {
+        if (!this.#handshakes.delete(handshake)) return;
+        this.#failed(toConnectFailure(error), handshake.startedAt);
+        this.#freeLane(shared);
+      },
+    );
+  }
+
+  #up(socket: TLSSocket): void {
+    this.#lastUpAt = performance.now();
+    const client = openConnection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
     this.#clients.add(client);
-    return client;
+    if (this.#waiting.size === 0) attach(client);
+    this.#reuse(client);
+  }
+
+  /** After whoever the handshake was for waits no more, because this begins the next one. */
+  #freeLane(shared: boolean): void {
+    if (shared) this.#ports.lanes.give();
+    else this.#ownLaneTaken = false;
+    this.open();
+  }
+
+  /**
+   * One failed handshake is the failure of the one attempt that waited longest. When nothing came up since it began,
+   * those that have waited for most of a connect time-out themselves fail with it: the next handshake would only
+   * make them wait for the same again, and hold their places meanwhile.
+   */
+  #failed(failure: SendFailure, startedAt: number): void {
+    const [longest, ...others] = this.#waiting;
+    const since = performance.now() - this.#ports.limits.patienceMs;
+    const alike = this.#lastUpAt < startedAt ? others.filter((other) => other.startedAt <= since) : [];
+    for (const attempt of longest === undefined ? [] : [longest, ...alike]) {
+      this.#waiting.delete(attempt);
+      attempt.fail(failure);
+    }
+  }
+
+  /** Its time was over before it had a connection: nobody should queue behind the handshake it waited for. */
+  #leave(attempt: Attempt): void {
+    if (!this.#waiting.delete(attempt)) return;
+    const [oldest] = this.#handshakes;
+    if (oldest !== undefined && this.#handshakes.size > this.#waiting.size) this.#abandon(...oldest);
+  }
+
+  #abandon(handshake: Handshake, shared: boolean): void {
+    this.#handshakes.delete(handshake);
+    this.#freeLane(shared);
+    handshake.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
   }
 
   #reuse(client: Client): void {
-    for (const [attempt, options] of this.#waiting) {
+    if (!this.#clients.has(client)) return this.open();
+    for (const attempt of this.#waiting) {
       this.#waiting.delete(attempt);
-      run(client, attempt, options);
-      return;
+      return attempt.run(client);
     }
     this.#free.push(client);
   }
 
-  /** It never got to send (its connection did not come up in time): nobody should queue behind that. */
-  #discard(client: Client): void {
+  /** What was begun and not ended is aborted by the attempt itself, together with its socket. */
+  #discard(client: Client, begun: boolean): void {
+    this.#forget(client);
+    if (!begun) client.destroy(() => undefined);
+    this.open();
+  }
+
+  #forget(client: Client): void {
     this.#clients.delete(client);
-    client.destroy(() => undefined);
-    const next = this.#waiting.size > 0 ? this.#open() : undefined;
-    if (next !== undefined) this.#reuse(next);
+    const at = this.#free.indexOf(client);
+    if (at >= 0) this.#free.splice(at, 1);
   }
 }
 
-function run(client: Client, attempt: Attempt, options: Dispatcher.DispatchOptions): void {
-  attempt.client = client;
-  client.dispatch(options, attempt);
+function parseOrigin(origin: string): URL {
+  const url = new URL(origin);
+  const rest = url.pathname.slice(1) + url.search + url.hash + url.username + url.password;
+  if (rest !== '') throw new Error('expected an origin of scheme, host and port, and nothing more');
+  return url;
 }

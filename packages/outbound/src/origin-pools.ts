@@ -1,11 +1,11 @@
-import type { buildConnector } from 'undici';
-import { createClientOpener, OriginPool } from './origin-pool.js';
-import type { ConnectionLimits, OpenClient } from './origin-pool.js';
+import { OriginPool } from './origin-pool.js';
+import type { OriginLimits, PoolPorts } from './origin-pool.js';
 
-export interface PoolLimits extends ConnectionLimits {
+export interface PoolLimits extends OriginLimits {
   /**
-   * Origins whose connections are kept; above it the idle ones used longest ago are closed.
-   * Busy ones are never closed, so there can be more for a while: as many as there are attempts in flight.
+   * Origins whose connections are kept; above it the idle ones used longest ago are closed. Busy ones are never
+   * closed, so there are at most `maxPools` or as many as there are attempts in flight, whichever is more:
+   * above the bound a pool is closed as soon as its last attempt has ended.
    */
   readonly maxPools: number;
   /** A pool without traffic for so long is closed. */
@@ -18,13 +18,14 @@ export interface PoolLimits extends ConnectionLimits {
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #closing = new Set<Promise<void>>();
-  readonly #openClient: OpenClient;
+  readonly #ports: PoolPorts;
   readonly #limits: PoolLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(connector: buildConnector.connector, limits: PoolLimits) {
-    this.#openClient = createClientOpener(connector, limits);
-    this.#limits = limits;
+  constructor(ports: PoolPorts & { readonly limits: PoolLimits }) {
+    this.#ports = ports;
+    this.#limits = ports.limits;
+    const { limits } = ports;
     const everyMs = Math.max(20, Math.min(5_000, limits.idlePoolMs / 4, limits.maxPoolAgeMs / 4));
     this.#sweeper = setInterval(() => this.#sweep(), everyMs).unref();
   }
@@ -37,6 +38,12 @@ export class OriginPools {
     return this.#pools.get(origin) ?? this.#open(origin, now);
   }
 
+  /** An attempt of this pool has ended. */
+  noteEnd(pool: OriginPool): void {
+    const above = this.#pools.size > this.#limits.maxPools;
+    if (above && pool.busy === 0 && this.#pools.get(pool.origin) === pool) this.#retire(pool);
+  }
+
   /** Closes all of them once what they carry has ended. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper);
@@ -46,7 +53,7 @@ export class OriginPools {
 
   #open(origin: string, now: number): OriginPool {
     if (this.#pools.size >= this.#limits.maxPools) this.#evictIdle();
-    const pool = new OriginPool(origin, this.#openClient, this.#limits.connectionsPerOrigin, now);
+    const pool = new OriginPool(origin, this.#ports, now);
     this.#pools.set(origin, pool);
     return pool;
   }

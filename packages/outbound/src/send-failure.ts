@@ -67,6 +67,13 @@ export function isTlsCode(code: string): boolean {
   return CERTIFICATE_CODES.test(code);
 }
 
+/** Of an error on the way to a connection that stands. */
+export function toConnectFailure(error: unknown): SendFailure {
+  if (error instanceof SendFailure) return error;
+  const code = codeOf(error, 'CONNECT_FAILED');
+  return new SendFailure(code === 'ETIMEDOUT' ? 'CONNECT_TIMEOUT' : 'CONNECT', code, error);
+}
+
 export function toFailedResult(error: Error, durationMs: number): Unreachable | Forbidden {
   if (!(error instanceof SendFailure)) {
     const code = codeOf(error, error.name === 'HTTPParserError' ? 'HTTP_PARSER' : 'UNKNOWN');

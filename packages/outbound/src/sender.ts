@@ -3,8 +3,8 @@ import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { AttemptOwner } from './attempt.js';
 import { DeadlineQueue } from './deadline-queue.js';
-import { createGuardedConnector } from './guarded-connector.js';
-import type { GuardedConnector } from './guarded-connector.js';
+import { createGuardedConnect } from './guarded-connector.js';
+import { HandshakeLanes } from './handshake-lanes.js';
 import { OriginPools } from './origin-pools.js';
 import type { PoolLimits } from './origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -28,17 +28,22 @@ export interface SendRequest {
   readonly body: Buffer;
 }
 
-export interface SenderOptions extends Partial<PoolLimits> {
+export interface SenderOptions extends Partial<Omit<PoolLimits, 'patienceMs'>> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
   readonly addresses?: AddressRules;
   /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
   readonly extraCaFile?: string;
   /** Default: name servers of the machine, asked for the absolute name. */
   readonly resolve?: Resolve;
-  /** Resolving, connecting and TLS together, default 3,000 ms. */
+  /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
   readonly connectTimeoutMs?: number;
   /** From `post` to the last byte of the answer, default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
+  /**
+   * Handshakes under way at once that all origins share, default 64; beside them each origin with attempts waiting
+   * may have one of its own, whatever the others do.
+   */
+  readonly sharedHandshakes?: number;
   /** How much of an answer's body is read (and thrown away) before the connection is broken off, default 65,536. */
   readonly answerLimitBytes?: number;
 }
@@ -63,8 +68,9 @@ export interface Sender {
   stats(): SenderStats;
 }
 
-const DEFAULT_LIMITS: PoolLimits = {
+const DEFAULT_LIMITS: Omit<PoolLimits, 'patienceMs'> = {
   connectionsPerOrigin: 256,
+  handshakesPerOrigin: 8,
   maxPools: 1_000,
   idlePoolMs: 30_000,
   maxPoolAgeMs: 300_000,
@@ -80,7 +86,6 @@ export function createSender(options: SenderOptions = {}): Sender {
 class PooledSender implements Sender, AttemptOwner {
   readonly attemptTimeoutMs: number;
   readonly answerLimitBytes: number;
-  readonly #connector: GuardedConnector;
   readonly #pools: OriginPools;
   readonly #deadlines = new DeadlineQueue();
   #posts = 0;
@@ -91,12 +96,13 @@ class PooledSender implements Sender, AttemptOwner {
   constructor(options: SenderOptions) {
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? 10_000;
     this.answerLimitBytes = options.answerLimitBytes ?? 65_536;
-    this.#connector = createGuardedConnector({
+    const connectTimeoutMs = options.connectTimeoutMs ?? 3_000;
+    const connect = createGuardedConnect({
       allowAddress: createAddressPolicy(options.addresses),
       allowLocalhost: options.addresses?.allowLoopback === true,
       resolve: options.resolve ?? createResolver(),
       secureContext: createTrust(options.extraCaFile),
-      connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
+      connectTimeoutMs,
       onOpen: () => {
         this.#connectionsOpened += 1;
         this.#connectionsOpen += 1;
@@ -105,35 +111,34 @@ class PooledSender implements Sender, AttemptOwner {
         this.#connectionsOpen -= 1;
       },
     });
-    this.#pools = new OriginPools(this.#connector.connect, { ...DEFAULT_LIMITS, ...options });
+    const lanes = new HandshakeLanes(options.sharedHandshakes ?? 64);
+    // Half of the time-out: whoever came just after a handshake began need not wait for the next one to end.
+    const limits = { ...DEFAULT_LIMITS, patienceMs: connectTimeoutMs / 2, ...options };
+    this.#pools = new OriginPools({ connect, lanes, limits });
   }
 
   post(request: SendRequest): Promise<SendResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('the sender is closed');
-      const { target, headers, body } = request;
-      const now = performance.now();
-      const pool = this.#pools.of(target.origin, now);
-      const attempt = new Attempt(this, pool, { resolve, reject }, now);
+      const pool = this.#pools.of(request.target.origin, performance.now());
+      const { headers, body } = request;
+      const { path } = request.target;
+      const attempt = new Attempt(this, pool, { path, headers, body }, { resolve, reject });
       this.#posts += 1;
       this.#deadlines.add(attempt);
-      try {
-        pool.start(attempt, { method: 'POST', path: target.path, headers, body });
-      } catch (error) {
-        attempt.refuse(error);
-      }
+      pool.start(attempt);
     });
   }
 
   release(attempt: Attempt, now: number): void {
     this.#deadlines.remove(attempt);
     attempt.pool.release(attempt, now);
+    this.#pools.noteEnd(attempt.pool);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     await this.#pools.close();
-    this.#connector.abandon();
   }
 
   stats(): SenderStats {

@@ -41,6 +41,8 @@ export interface EndpointStats {
   /** TCP connections accepted so far, and those open now. */
   readonly connections: number;
   readonly openConnections: number;
+  /** Connections that resumed a TLS session. */
+  readonly resumed: number;
   /** Requests whose body was complete. */
   readonly arrivals: number;
   /** Different ids among them. */
@@ -117,5 +119,6 @@ function createWebServer(options: EndpointOptions, { cert, key }: Credentials, r
   if (options.plain === true) return createHttpServer(manners, listener);
   const server = createHttpsServer({ ...manners, cert, key, ...options.tls }, listener);
   server.on('tlsClientError', () => undefined);
+  server.on('secureConnection', (socket) => receiver.noteSecured(socket.isSessionReused()));
   return server;
 }

@@ -19,6 +19,7 @@ export interface Receiver {
   readonly arrivals: readonly Arrival[];
   admit(tcp: Socket, web: Server): void;
   receive(request: IncomingMessage, response: ServerResponse): void;
+  noteSecured(resumed: boolean): void;
   stats(): EndpointStats;
   answerWith(script: Script): void;
   forget(): void;
@@ -40,6 +41,7 @@ class RecordingReceiver implements Receiver {
   readonly #countById = new Map<string, number>();
   #script: Script;
   #accepted = 0;
+  #resumed = 0;
   #received = 0;
   #endlessBytes = 0;
 
@@ -123,10 +125,15 @@ class RecordingReceiver implements Receiver {
     playAnswer(answer, { response, stream: request.socket, tcp, onBytes });
   }
 
+  noteSecured(resumed: boolean): void {
+    if (resumed) this.#resumed += 1;
+  }
+
   stats(): EndpointStats {
     return {
       connections: this.#accepted,
       openConnections: this.#open.size,
+      resumed: this.#resumed,
       arrivals: this.#received,
       distinctIds: this.#countById.size,
       endlessBytes: this.#endlessBytes,

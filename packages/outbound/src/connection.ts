@@ -1,0 +1,65 @@
+import { Client } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { TLSSocket } from 'node:tls';
+
+export interface ConnectionLimits {
+  /** An idle connection is closed after this time unless the endpoint names another one in `Keep-Alive`. */
+  readonly keepAliveMs: number;
+  /** Bytes of the answer's header block. */
+  readonly headerLimitBytes: number;
+}
+
+/** An upper bound for what an endpoint's `Keep-Alive: timeout=` may ask for. */
+const KEEP_ALIVE_MAX_MS = 60_000;
+
+/** The connection had ended before anything of the request was written: the attempt may take another connection. */
+export class ConnectionGone extends Error {
+  readonly code = 'CONNECTION_GONE';
+
+  constructor() {
+    super('the connection ended before the request was written');
+  }
+}
+
+/** undici's client over exactly this socket: it never connects by itself. Once, `onGone` is called at the socket's end. */
+export function openConnection(
+  url: URL,
+  socket: TLSSocket,
+  limits: ConnectionLimits,
+  onGone: (client: Client) => void,
+): Client {
+  let given = false;
+  const client = new Client(url, {
+    connect: (_options, callback) => {
+      const gone = given || socket.destroyed;
+      given = true;
+      // Not at once: undici would miss a call back from within its own call.
+      process.nextTick(() => (gone ? callback(new ConnectionGone(), null) : callback(null, socket)));
+    },
+    pipelining: 1,
+    allowH2: false,
+    // The attempt's own deadline covers both; undici's timers would cost two more for each request.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: limits.headerLimitBytes,
+    keepAliveTimeout: limits.keepAliveMs,
+    keepAliveMaxTimeout: Math.max(limits.keepAliveMs, KEEP_ALIVE_MAX_MS),
+  });
+  client.once('disconnect', () => onGone(client));
+  return client;
+}
+
+/**
+ * Gives a client without a request its socket now, so that the end of the socket and its idle time are noticed:
+ * undici takes a connection up for a request only, and drops one whose handler throws here without touching it.
+ */
+export function attach(client: Client): void {
+  client.dispatch({ method: 'POST', path: '/' }, ATTACHING);
+}
+
+const ATTACHING: Dispatcher.DispatchHandler = {
+  onRequestStart: () => {
+    throw new Error('nothing is to be sent');
+  },
+  onResponseError: () => undefined,
+};

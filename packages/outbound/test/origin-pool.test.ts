@@ -1,0 +1,163 @@
+import { sharedAuthority } from '@webhooks/testkit';
+import type { Endpoint, EndpointOptions } from '@webhooks/testkit';
+import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
+import { SendFailure } from '../src/send-failure.js';
+import { post, Rig } from './rig.js';
+
+const rig = new Rig();
+afterEach(() => rig.close());
+
+const HOST = 'hook.acme.com.br';
+
+interface Named {
+  readonly endpoint: Endpoint;
+  readonly sender: Sender;
+  readonly origin: string;
+}
+
+/** An endpoint with a name, so that a test can hold up or spoil its handshakes by the answers of DNS. */
+async function named(
+  resolve: Resolve,
+  options: SenderOptions,
+  behaviour: EndpointOptions = {},
+): Promise<Named> {
+  const authority = await sharedAuthority();
+  const endpoint = await rig.endpoint({ ...behaviour, ...(await authority.issue([HOST])) });
+  const sender = rig.sender(endpoint, { extraCaFile: authority.caFile, resolve, ...options });
+  return { endpoint, sender, origin: `https://${HOST}:${endpoint.port}` };
+}
+
+/** Gives these answers in turn, the last one for ever. */
+function answering(...answers: (() => Promise<readonly string[]>)[]): Resolve {
+  let asked = 0;
+  return () => {
+    const answer = answers[Math.min(asked, answers.length - 1)];
+    asked += 1;
+    if (answer === undefined) throw new Error('expected an answer');
+    return answer();
+  };
+}
+
+const loopback = (): Promise<string[]> => Promise.resolve(['127.0.0.1']);
+const never = (): Promise<never> => new Promise(() => undefined);
+const noName = (): Promise<never> => Promise.reject(new SendFailure('DNS', 'ESERVFAIL'));
+
+const postTimes = (count: number, sender: Sender, origin: string): Promise<SendResult[]> =>
+  Promise.all(Array.from({ length: count }, () => post(sender, origin)));
+
+const countKind = (results: readonly SendResult[], kind: SendResult['kind']): number =>
+  results.filter((result) => result.kind === kind).length;
+
+describe('handshakes to one origin', () => {
+  it('are bounded: a burst begins eight', async () => {
+    const endpoint = await rig.endpoint({ connection: 'hang' });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 400 });
+    for (const result of await postTimes(64, sender, endpoint.origin)) {
+      expect(result).toMatchObject({ error: 'TIMEOUT', code: 'DEADLINE' });
+    }
+    expect(endpoint.stats().connections).toBe(8);
+  });
+
+  it('are as many as there are attempts, below the bound', async () => {
+    const endpoint = await rig.endpoint({ connection: 'hang' });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 300 });
+    await postTimes(3, sender, endpoint.origin);
+    expect(endpoint.stats().connections).toBe(3);
+  });
+
+  it('go on until each attempt has a connection', async () => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 1_500 } });
+    const sender = rig.sender(endpoint);
+    expect(countKind(await postTimes(40, sender, endpoint.origin), 'answered')).toBe(40);
+    expect(endpoint.stats().connections).toBe(40);
+  });
+
+  it('are outrun by a connection that becomes free', async () => {
+    const { endpoint, sender, origin } = await named(answering(loopback, never), {});
+    for (const result of await postTimes(6, sender, origin)) expect(result).toMatchObject({ status: 200 });
+    expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 6 });
+  });
+
+  it('cost those who wait for their turn none of the time for connecting', async () => {
+    const slow = { answer: { kind: 'status', status: 200, delayMs: 700 } } as const;
+    const limits = { connectionsPerOrigin: 1, connectTimeoutMs: 500 };
+    const { sender, origin } = await named(loopback, limits, slow);
+    for (const result of await postTimes(2, sender, origin)) expect(result).toMatchObject({ status: 200 });
+  });
+
+  it('that fail are the failure of one attempt each', async () => {
+    const { sender, origin } = await named(answering(noName, loopback), { handshakesPerOrigin: 1 });
+    const results = await postTimes(5, sender, origin);
+    expect(results[0]).toMatchObject({ error: 'DNS', code: 'ESERVFAIL' });
+    for (const result of results.slice(1)) expect(result).toMatchObject({ status: 200 });
+  });
+
+  it('that nobody answers fail all who waited for most of that time, in one go', async () => {
+    const endpoint = await rig.endpoint({ connection: 'hang' });
+    const sender = rig.sender(endpoint, { handshakesPerOrigin: 2, connectTimeoutMs: 400 });
+    for (const result of await postTimes(6, sender, endpoint.origin)) {
+      expect(result).toMatchObject({ error: 'CONNECT_TIMEOUT' });
+      expect(result.durationMs).toBeLessThan(800);
+    }
+    expect(endpoint.stats().connections).toBe(2);
+  });
+
+  it('that nobody answers while another came up fail one attempt, and leave the others waiting', async () => {
+    const slow = { answer: { kind: 'status', status: 200, delayMs: 200 } } as const;
+    const limits = { connectionsPerOrigin: 2, connectTimeoutMs: 500 };
+    const { sender, origin } = await named(answering(loopback, never, loopback), limits, slow);
+    const results = await postTimes(7, sender, origin);
+    expect(countKind(results, 'unreachable')).toBe(1);
+    expect(countKind(results, 'answered')).toBe(6);
+  });
+
+  it('are given up when the sender is closed', async () => {
+    const endpoint = await rig.endpoint({ connection: 'hang' });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 200, connectTimeoutMs: 60_000 });
+    await post(sender, endpoint.origin);
+    await sender.close();
+    expect(sender.stats().connectionsOpen).toBe(0);
+  });
+});
+
+describe('handshakes to all origins', () => {
+  it('are bounded, one for each origin aside; a silent origin holds up none of another', async () => {
+    const silent = await Promise.all([1, 2, 3].map(() => rig.endpoint({ connection: 'hang' })));
+    const healthy = await rig.endpoint();
+    const sender = rig.sender(healthy, { sharedHandshakes: 2, connectTimeoutMs: 2_000 });
+    const hanging = silent.map(({ origin }) => postTimes(8, sender, origin));
+    const results = await postTimes(20, sender, healthy.origin);
+    for (const result of results) {
+      expect(result).toMatchObject({ status: 200 });
+      expect(result.durationMs).toBeLessThan(1_900);
+    }
+    const begun = silent.map((endpoint) => endpoint.stats().connections);
+    expect(begun.reduce((sum, count) => sum + count)).toBe(3 + 2);
+    await Promise.all(hanging);
+  });
+
+  it('come back: the bound is not used up by what ended', async () => {
+    const endpoints = await Promise.all([1, 2, 3].map(() => rig.endpoint({ connection: 'reset' })));
+    const [first] = endpoints;
+    if (first === undefined) throw new Error('expected an endpoint');
+    const sender = rig.sender(first, { sharedHandshakes: 1 });
+    for (const { origin } of endpoints) {
+      const results = await postTimes(10, sender, origin);
+      for (const result of results) expect(result).toMatchObject({ error: 'CONNECT', code: 'ECONNRESET' });
+    }
+    expect(endpoints.map((endpoint) => endpoint.stats().connections)).toEqual([10, 10, 10]);
+  });
+});
+
+describe('a connection that ended while it was idle', () => {
+  it('costs the attempt that met it a new connection, not a failure', async () => {
+    const endpoint = await rig.endpoint({
+      answer: { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', then: 'end' },
+    });
+    const sender = rig.sender(endpoint, { connectionsPerOrigin: 1 });
+    for (const result of await postTimes(10, sender, endpoint.origin)) {
+      expect(result).toMatchObject({ kind: 'answered', status: 200 });
+    }
+    expect(endpoint.stats()).toMatchObject({ arrivals: 10, connections: 10 });
+  });
+});
