@@ -1,4 +1,5 @@
 import type { AttemptOutcome } from './outcome.js';
+import { retryAfterMs } from './retry-after.js';
 import type { RetrySchedule } from './schedule.js';
 
 /** What becomes of a delivery after an attempt, or instead of one. */
@@ -27,23 +28,13 @@ export interface Decision {
   readonly random: number;
 }
 
-const MAX_RETRY_AFTER_SECONDS = 10 * 86_400;
-
-/** `Retry-After` as a wait in milliseconds (RFC 9110 §10.2.3): seconds or a date; 0 when it says nothing usable. */
-export function retryAfterMs(text: string | undefined, now: number): number {
-  if (text === undefined) return 0;
-  if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_SECONDS) * 1_000;
-  // Only the form that begins with a day's name: Date.parse also reads `-1` and `2030`.
-  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? 0 : Math.min(Math.max(0, date - now), MAX_RETRY_AFTER_SECONDS * 1_000);
-}
-
 /** The planned wait with its jitter; a 429 or 503 may lengthen it, to twice the plan at most. */
 function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, random }: Decision): number {
   const spread = plannedMs * (1 + schedule.jitter * (2 * random - 1));
   const asks = outcome.kind === 'refused' && (outcome.status === 429 || outcome.status === 503);
   const asked = asks ? retryAfterMs(outcome.retryAfter, now) : 0;
-  return Math.round(Math.max(spread, Math.min(asked, 2 * plannedMs)));
+  // Upwards: a wait is never shorter than the plan less its jitter.
+  return Math.ceil(Math.max(spread, Math.min(asked, 2 * plannedMs)));
 }
 
 /**
@@ -69,7 +60,7 @@ export function park(
 ): Settlement {
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
-  const waitMs = Math.min(FIRST_PARK_MS * 2 ** Math.min(parkedCount, 16), MAX_PARK_MS);
+  const waitMs = Math.min(FIRST_PARK_MS * 2 ** parkedCount, MAX_PARK_MS);
   return { kind: 'parked', reason: 'fault', dueAt: Math.min(decision.now + waitMs, limit) };
 }
 

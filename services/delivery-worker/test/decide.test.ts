@@ -1,9 +1,9 @@
-import { decide, park, retryAfterMs } from '../src/decide.js';
+import { decide } from '../src/decide.js';
 import type { Decision, Settlement } from '../src/decide.js';
 import type { AttemptOutcome } from '../src/outcome.js';
-import { DEFAULT_DELAYS, parseDelays, parseDuration } from '../src/schedule.js';
+import { DEFAULT_DELAYS, parseDelays } from '../src/schedule.js';
 
-const NOW = 1_795_269_808_000;
+const NOW = Date.parse('2026-11-21T14:03:28.000Z');
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -32,121 +32,165 @@ const decision = (over: Partial<Decision> = {}): Decision => ({
 });
 const retryIn = (waitMs: number): Settlement => ({ kind: 'retry', dueAt: NOW + waitMs });
 
-describe('decide', () => {
-  it.each<[string, AttemptOutcome, Partial<Decision>, Settlement]>([
-    ['a 200 ends it', answered(200), {}, { kind: 'delivered' }],
-    ['a 204 ends it', answered(204), {}, { kind: 'delivered' }],
-    ['a redirect is attempted again', answered(301), {}, retryIn(5 * SECOND)],
-    ['a 400 is attempted again', answered(400), {}, retryIn(5 * SECOND)],
-    ['a 410 is attempted again: only PUT disables', answered(410), {}, retryIn(5 * SECOND)],
-    ['a 500 is attempted again', answered(500), {}, retryIn(5 * SECOND)],
-    ['a time-out is attempted again', unreachable, {}, retryIn(5 * SECOND)],
-    ['a denied address is attempted again', forbidden, {}, retryIn(5 * SECOND)],
-    ['the second wait is 30 s', answered(500), { attempt: 2 }, retryIn(30 * SECOND)],
-    ['the third is 2 m', answered(500), { attempt: 3 }, retryIn(2 * MINUTE)],
-    ['the fourth is 10 m', answered(500), { attempt: 4 }, retryIn(10 * MINUTE)],
-    ['the fifth is 30 m', answered(500), { attempt: 5 }, retryIn(30 * MINUTE)],
-    ['then 1 h', answered(500), { attempt: 6 }, retryIn(HOUR)],
-    ['then 2 h', answered(500), { attempt: 7 }, retryIn(2 * HOUR)],
-    ['then 4 h', answered(500), { attempt: 8 }, retryIn(4 * HOUR)],
-    ['then 8 h', answered(500), { attempt: 9 }, retryIn(8 * HOUR)],
-    ['then 12 h', answered(500), { attempt: 10 }, retryIn(12 * HOUR)],
-    ['then 24 h', answered(500), { attempt: 11 }, retryIn(DAY)],
-    ['then 24 h again', answered(500), { attempt: 12 }, retryIn(DAY)],
-    [
-      'after the 13th it is dead',
-      answered(500),
-      { attempt: 13 },
-      { kind: 'dead', reason: 'attempts-exhausted' },
-    ],
-    ['a 2xx at the 13th delivers', answered(200), { attempt: 13 }, { kind: 'delivered' }],
-    ['jitter shortens by a fifth at most', answered(500), { random: 0 }, retryIn(4 * SECOND)],
-    ['jitter lengthens by a fifth at most', answered(500), { random: 1 }, retryIn(6 * SECOND)],
-    ['a 429 with Retry-After waits', answered(429, '8'), {}, retryIn(8 * SECOND)],
-    ['to twice the plan at most', answered(429, '99999999'), {}, retryIn(10 * SECOND)],
-    ['a 503 too', answered(503, '9'), {}, retryIn(9 * SECOND)],
-    ['a shorter Retry-After changes nothing', answered(503, '1'), {}, retryIn(5 * SECOND)],
-    ['a 500 cannot ask for time', answered(500, '9'), {}, retryIn(5 * SECOND)],
-    [
-      'a date is understood',
-      answered(503, new Date(NOW + 7 * SECOND).toUTCString()),
-      {},
-      retryIn(7 * SECOND),
-    ],
-    [
-      'the last wait ends at the greatest age',
-      answered(500),
-      { attempt: 12, firstDueAt: NOW - 8 * DAY + HOUR },
-      retryIn(HOUR),
-    ],
-    [
-      'at the greatest age it is dead',
-      answered(500),
-      { attempt: 5, firstDueAt: NOW - 8 * DAY },
-      { kind: 'dead', reason: 'expired' },
-    ],
-  ])('%s', (_, outcome, over, expected) => {
-    expect(decide(outcome, decision(over))).toEqual(expected);
-  });
-});
+/** Contract §5, attempt by attempt: the wait after it. */
+const PLAN: readonly (readonly [number, number])[] = [
+  [1, 5 * SECOND],
+  [2, 30 * SECOND],
+  [3, 2 * MINUTE],
+  [4, 10 * MINUTE],
+  [5, 30 * MINUTE],
+  [6, HOUR],
+  [7, 2 * HOUR],
+  [8, 4 * HOUR],
+  [9, 8 * HOUR],
+  [10, 12 * HOUR],
+  [11, DAY],
+  [12, DAY],
+];
+/** The greatest value that `random` can have. */
+const ALMOST_ONE = 1 - Number.EPSILON / 2;
+const EXHAUSTED: Settlement = { kind: 'dead', reason: 'attempts-exhausted' };
+const EXPIRED: Settlement = { kind: 'dead', reason: 'expired' };
 
-describe('park', () => {
-  it.each<[string, number, Partial<Decision>, Settlement]>([
-    ['waits 30 s at first', 0, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND }],
-    ['then twice as long', 1, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + MINUTE }],
-    ['and 30 min at most', 1_000, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * MINUTE }],
-    [
-      'never beyond the greatest age',
-      9,
-      { firstDueAt: NOW - 8 * DAY + SECOND },
-      { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND },
-    ],
-    ['at which it is dead', 9, { firstDueAt: NOW - 8 * DAY }, { kind: 'dead', reason: 'expired' }],
-  ])('%s', (_, parkedCount, over, expected) => {
-    expect(park(parkedCount, decision(over))).toEqual(expected);
+describe('the outcome of an attempt', () => {
+  it.each([200, 201, 202, 204, 226, 299])('%d is a success and ends the delivery', (status) => {
+    expect(decide(answered(status), decision())).toEqual({ kind: 'delivered' });
   });
-});
 
-describe('Retry-After', () => {
   it.each([
-    [undefined, 0],
-    ['', 0],
-    ['-1', 0],
-    ['1.5', 0],
-    ['abc', 0],
-    ['2030', 2_030_000],
-    ['120', 120_000],
-    ['99999999999999999999', 10 * DAY],
-    [new Date(NOW - 1_000).toUTCString(), 0],
-    ['Fri, 31 Dec 9999 23:59:59 GMT', 10 * DAY],
-    ['Mon, not a date', 0],
-  ])('%s is a wait of %d ms', (text, expected) => {
-    expect(retryAfterMs(text, NOW)).toBe(expected);
-  });
-});
-
-describe('the schedule as text', () => {
-  it('has 12 waits, about 76 h in all', () => {
-    expect(schedule.delaysMs).toHaveLength(12);
-    const hours = schedule.delaysMs.reduce((sum, delay) => sum + delay, 0) / HOUR;
-    expect(hours).toBeGreaterThan(75.5);
-    expect(hours).toBeLessThan(76);
+    300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 408, 409, 410, 422, 429, 451, 500, 501, 502, 503, 504,
+    599,
+  ])('%d is attempted again: only PUT disables', (status) => {
+    expect(decide(answered(status), decision())).toEqual(retryIn(5 * SECOND));
   });
 
-  it.each(['', '5', '5 s', '-5s', '5s,,6s', '5w', '8d', '0s', '9ms', Array(51).fill('1s').join(',')])(
-    '%j is refused',
-    (text) => {
-      expect(() => parseDelays(text)).toThrow('expected');
+  it.each(['DNS', 'CONNECT', 'CONNECT_TIMEOUT', 'TLS', 'SOCKET', 'TIMEOUT', 'PROTOCOL'])(
+    'no answer (%s) is attempted again',
+    (error) => {
+      expect(decide({ ...unreachable, error }, decision())).toEqual(retryIn(5 * SECOND));
     },
   );
 
-  it('knows ms, s, m, h and d', () => {
-    expect(['250ms', '5s', '2m', '12h', '8d'].map(parseDuration)).toEqual([
-      250,
-      5_000,
-      120_000,
-      12 * HOUR,
-      8 * DAY,
-    ]);
+  it('a denied address is attempted again', () => {
+    expect(decide(forbidden, decision())).toEqual(retryIn(5 * SECOND));
+  });
+});
+
+describe.each<[string, AttemptOutcome]>([
+  ['refused', answered(500)],
+  ['asked to wait', answered(503)],
+  ['unreachable', unreachable],
+  ['forbidden', forbidden],
+])('the schedule of a delivery that is %s', (_, outcome) => {
+  it.each(PLAN)('after attempt %d waits %d ms, a fifth less or more', (attempt, plannedMs) => {
+    const wait = (random: number) => decide(outcome, decision({ attempt, random }));
+    expect(wait(0.5)).toEqual(retryIn(plannedMs));
+    expect(wait(0)).toEqual(retryIn(0.8 * plannedMs));
+    expect(wait(0.25)).toEqual(retryIn(0.9 * plannedMs));
+    expect(wait(ALMOST_ONE)).toEqual(retryIn(1.2 * plannedMs));
+  });
+
+  it('ends after the 13th attempt, at any jitter', () => {
+    expect(decide(outcome, decision({ attempt: 13, random: 0 }))).toEqual(EXHAUSTED);
+    expect(decide(outcome, decision({ attempt: 13, random: ALMOST_ONE }))).toEqual(EXHAUSTED);
+    expect(decide(outcome, decision({ attempt: 14 }))).toEqual(EXHAUSTED);
+  });
+});
+
+it('a 2xx at the 13th attempt delivers, and so does one at the greatest age', () => {
+  expect(decide(answered(200), decision({ attempt: 13 }))).toEqual({ kind: 'delivered' });
+  expect(decide(answered(200), decision({ firstDueAt: NOW - 9 * DAY }))).toEqual({ kind: 'delivered' });
+});
+
+it('no wait is shorter than the plan less its jitter, nor longer than with it, whatever the delay and the chance', () => {
+  for (let delay = 10; delay < 3_000; delay += 7) {
+    for (const random of [0, 0.001, 0.123, 0.5, 0.777, ALMOST_ONE]) {
+      const result = decide(
+        answered(500),
+        decision({ random, schedule: { ...schedule, delaysMs: [delay] } }),
+      );
+      const waitMs = result.kind === 'retry' ? result.dueAt - NOW : Number.NaN;
+      expect(Number.isInteger(waitMs)).toBe(true);
+      expect(waitMs).toBeGreaterThanOrEqual(0.8 * delay - 1e-6);
+      expect(waitMs).toBeLessThanOrEqual(Math.ceil(1.2 * delay));
+    }
+  }
+});
+
+describe.each([429, 503])('Retry-After on a %d', (status) => {
+  const date = (waitMs: number): string => new Date(NOW + waitMs).toUTCString();
+  const plan = 5 * SECOND;
+
+  it.each<[string, string, number]>([
+    ['lengthens the wait', '8', 8 * SECOND],
+    ['to twice the plan at most', '11', 2 * plan],
+    ['exactly twice the plan', '10', 2 * plan],
+    ['nonsense that is too long', '99999999', 2 * plan],
+    ['never shortens it', '1', plan],
+    ['zero', '0', plan],
+    ['negative', '-1', plan],
+    ['a word', 'abc', plan],
+    ['empty', '', plan],
+    ['very long', '9'.repeat(100_000), plan],
+    ['a date lengthens it', date(7 * SECOND), 7 * SECOND],
+    ['a date in the past', date(-DAY), plan],
+    ['a date in the far future', 'Fri, 31 Dec 9999 23:59:59 GMT', 2 * plan],
+    ['a date of RFC 850', 'Saturday, 21-Nov-26 14:03:35 GMT', 7 * SECOND],
+    ['a date of asctime', 'Sat Nov 21 14:03:35 2026', 7 * SECOND],
+  ])('%s', (_, text, waitMs) => {
+    expect(decide(answered(status, text), decision())).toEqual(retryIn(waitMs));
+  });
+
+  it.each(PLAN)(
+    'after attempt %d lengthens the wait of %d ms to twice the plan at most',
+    (attempt, plannedMs) => {
+      for (const random of [0, 0.5, ALMOST_ONE])
+        expect(decide(answered(status, '99999999'), decision({ attempt, random }))).toEqual(
+          retryIn(2 * plannedMs),
+        );
+    },
+  );
+
+  it('counts against the wait with its jitter: the longer of the two', () => {
+    expect(decide(answered(status, '5'), decision({ random: 0 }))).toEqual(retryIn(5 * SECOND));
+    expect(decide(answered(status, '5'), decision({ random: ALMOST_ONE }))).toEqual(retryIn(6 * SECOND));
+  });
+
+  it('makes no attempt more, and none beyond the greatest age', () => {
+    expect(decide(answered(status, '8'), decision({ attempt: 13 }))).toEqual(EXHAUSTED);
+    const firstDueAt = NOW - 8 * DAY + 6 * SECOND;
+    expect(decide(answered(status, '8'), decision({ firstDueAt }))).toEqual(retryIn(6 * SECOND));
+  });
+});
+
+it.each([301, 400, 404, 408, 425, 500, 502, 504])('Retry-After on a %d says nothing', (status) => {
+  expect(decide(answered(status, '9'), decision())).toEqual(retryIn(5 * SECOND));
+});
+
+describe('the greatest age', () => {
+  const aged = (ageMs: number, over: Partial<Decision> = {}) =>
+    decide(answered(500), decision({ attempt: 12, firstDueAt: NOW - ageMs, ...over }));
+
+  it('cuts the last wait: the last attempt is made exactly then', () => {
+    expect(aged(8 * DAY - HOUR)).toEqual(retryIn(HOUR));
+    expect(aged(8 * DAY - 1)).toEqual(retryIn(1));
+    expect(aged(8 * DAY - 1, { attempt: 1 })).toEqual(retryIn(1));
+  });
+
+  it('does not lengthen a wait that ends before it', () => {
+    expect(aged(8 * DAY - HOUR, { attempt: 5 })).toEqual(retryIn(30 * MINUTE));
+    expect(aged(7 * DAY)).toEqual(retryIn(DAY));
+    expect(aged(7 * DAY, { random: ALMOST_ONE })).toEqual(retryIn(DAY));
+  });
+
+  it('is the end: after the attempt at it the delivery is dead', () => {
+    expect(aged(8 * DAY)).toEqual(EXPIRED);
+    expect(aged(8 * DAY + 10 * SECOND, { attempt: 1 })).toEqual(EXPIRED);
+  });
+
+  it('counts from when the delivery was first due, and is the operator’s', () => {
+    const short = { ...schedule, maxAgeMs: 3 * SECOND };
+    expect(aged(0, { attempt: 1, schedule: short })).toEqual(retryIn(3 * SECOND));
+    expect(aged(3 * SECOND, { attempt: 1, schedule: short })).toEqual(EXPIRED);
   });
 });

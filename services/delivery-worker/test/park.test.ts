@@ -1,0 +1,44 @@
+import { park, parkFor } from '../src/decide.js';
+import type { Decision, Settlement } from '../src/decide.js';
+
+const NOW = Date.parse('2026-11-21T14:03:28.000Z');
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const DAY = 86_400 * SECOND;
+const schedule = { delaysMs: [], jitter: 0.2, maxAgeMs: 8 * DAY };
+
+const decision = (over: Partial<Decision> = {}): Pick<Decision, 'firstDueAt' | 'now' | 'schedule'> => ({
+  firstDueAt: NOW,
+  now: NOW,
+  schedule,
+  ...over,
+});
+
+describe('after our own fault a delivery', () => {
+  it.each<[string, number, Partial<Decision>, Settlement]>([
+    ['waits 30 s at first', 0, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND }],
+    ['then twice as long', 1, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + MINUTE }],
+    ['and 30 min at most', 1_000, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * MINUTE }],
+    [
+      'never beyond the greatest age',
+      9,
+      { firstDueAt: NOW - 8 * DAY + SECOND },
+      { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND },
+    ],
+    ['at which it is dead', 9, { firstDueAt: NOW - 8 * DAY }, { kind: 'dead', reason: 'expired' }],
+  ])('%s', (_, parkedCount, over, expected) => {
+    expect(park(parkedCount, decision(over))).toEqual(expected);
+  });
+});
+
+describe('a delivery that the gate does not let pass', () => {
+  it.each<[string, number, Partial<Decision>, number]>([
+    ['comes back when the gate says', 700, {}, 700],
+    ['not earlier, for a fraction of a millisecond', 0.2, {}, 1],
+    ['at its greatest age at the latest, for its last attempt', MINUTE, { firstDueAt: NOW - 8 * DAY + 5 }, 5],
+    ['after it when the gate says', 700, { firstDueAt: NOW - 8 * DAY }, 700],
+  ])('%s', (_, waitMs, over, expected) => {
+    const settlement = parkFor({ waitMs, reason: 'breaker' }, decision(over));
+    expect(settlement).toEqual({ kind: 'parked', reason: 'breaker', dueAt: NOW + expected });
+  });
+});
