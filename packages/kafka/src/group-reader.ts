@@ -178,12 +178,14 @@ export class GroupReader {
   }
 
   health() {
+    const oldest = Math.min(...this.#assigned.map((lane) => lane.oldestAt ?? Infinity));
     const lags = this.#assigned.map((lane) => [`${lane.topic}/${lane.partition}`, lane.lag] as const);
     return {
       joined: this.#membership.joined,
       rebalances: this.#rebalances,
       lagByPartition: Object.fromEntries(lags),
       lag: lags.reduce((sum, [, lag]) => sum + lag, 0),
+      oldestAgeMs: oldest === Infinity ? 0 : Math.max(0, Date.now() - oldest),
       ...this.progress.report(),
     };
   }

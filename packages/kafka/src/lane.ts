@@ -33,8 +33,11 @@ export class Lane implements Feed {
   readonly partition: number;
   readonly #buffer: PartitionBuffer;
   readonly #options: LaneOptions;
-  /** Offsets in flight, ascending: a Map keeps the order in which they were accepted. Replaced at each new beginning. */
-  #inFlight = new Map<number, true>();
+  /**
+   * Offsets in flight with the time of their append, ascending: a Map keeps the order in which they were accepted.
+   * Replaced at each new beginning.
+   */
+  #inFlight = new Map<number, number>();
   #assigned = false;
   #abandoned = false;
   /** What the group has committed; -1 for nothing. */
@@ -64,6 +67,12 @@ export class Lane implements Feed {
 
   get lag(): number {
     return Math.max(0, this.#buffer.highWatermark - this.watermark);
+  }
+
+  /** When the oldest record that is not finished was appended (Unix ms); undefined when none is known. */
+  get oldestAt(): number | undefined {
+    const oldest = this.#inFlight.values().next();
+    return oldest.done === true ? this.#buffer.peek()?.timestamp : oldest.value;
   }
 
   /** The partition's end was seen otherwise than by a fetch. */
@@ -136,7 +145,7 @@ export class Lane implements Feed {
     if (taken === undefined) return undefined;
     const record = ownRecord(taken);
     const inFlight = this.#inFlight;
-    inFlight.set(record.offset, true);
+    inFlight.set(record.offset, record.timestamp);
     return {
       record,
       lane: this,

@@ -41,6 +41,8 @@ export interface SourceHealth {
   /** Assigned partitions as `topic/partition` → offsets between the end of the partition and the watermark. */
   readonly lagByPartition: Readonly<Record<string, number>>;
   readonly lag: number;
+  /** Age of the oldest record that was read and is not handled, by its time of append; 0 when there is none. */
+  readonly oldestAgeMs: number;
   readonly inFlight: number;
   readonly inFlightBytes: number;
   /** Records whose `handle` rejected and which wait for another call. */

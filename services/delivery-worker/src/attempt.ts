@@ -21,7 +21,7 @@ function toOutcome(result: SendResult): AttemptOutcome {
   return { kind: 'refused', status, durationMs, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
-/** Headers of contract §4 as a flat list of names and values. Signed only when the configuration has a secret. */
+/** Headers of contract §4, and the event's `traceparent` (W3C Trace Context), as a flat list of names and values. Signed only when the configuration has a secret. */
 function headersOf(task: DeliveryTask, configuration: Configuration, options: AttemptOptions): string[] {
   const now = Date.now();
   const timestampSeconds = Math.floor(now / 1_000);
@@ -37,6 +37,7 @@ function headersOf(task: DeliveryTask, configuration: Configuration, options: At
     'webhook-attempt',
     String(task.attempt),
   ];
+  if (task.traceparent !== undefined) headers.push('traceparent', task.traceparent);
   const secrets = configuration.signingSecrets(now);
   if (secrets.length === 0) return headers;
   const message = { secrets, id: task.eventId, timestampSeconds, body: task.body };

@@ -16,6 +16,7 @@ import type { Observers } from './observe.js';
 import type { Picture } from './picture.js';
 import type { PublishSurely } from './publish-surely.js';
 import { settle } from './settle.js';
+import { watchGate } from './watch-gate.js';
 
 export type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
 
@@ -44,6 +45,7 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
     queueLimit: Math.ceil(config.maxInFlight / 2),
     breaker: config.breaker,
   });
+  watchGate(gate, scope);
   const sweeper = setInterval(() => gate.sweep(), GATE_SWEEP_MS);
   scope.onClose('gate', () => {
     clearInterval(sweeper);

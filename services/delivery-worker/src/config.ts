@@ -82,7 +82,7 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
     userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
     schedule: readSchedule(settings),
-    maxInFlight: settings.integer('MAX_IN_FLIGHT', 2_000, { min: 1, max: 100_000 }),
+    maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
     maxAttempts: settings.integer('MAX_ATTEMPTS_IN_FLIGHT', 1_024, { min: 1, max: 16_384 }),
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),

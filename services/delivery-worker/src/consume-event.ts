@@ -56,12 +56,15 @@ function readRecord(
   const read = readEvent(record.value);
   if (!read.ok) return read;
   const traceparent = headerText(record.headers, 'traceparent');
+  const now = Date.now();
   return {
     source: {
       event: read.event,
       body: renderNotification(read.event),
       origin: originOf(record),
-      now: Date.now(),
+      now,
+      // Clocks differ, and a topic made by others may keep its producers' times.
+      appendedAt: record.timestamp > 0 ? Math.min(record.timestamp, now) : now,
       ...(traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
     },
   };

@@ -7,14 +7,16 @@ export interface FanOutSource {
   readonly event: PaymentEvent;
   readonly body: Buffer;
   readonly origin: RecordOrigin;
-  /** Unix milliseconds. */
+  /** When Kafka had the event, Unix milliseconds: the first attempts are due from then on. */
+  readonly appendedAt: number;
+  /** When it was read: the greatest age counts from here, so that no outage of ours takes attempts away. */
   readonly now: number;
   readonly traceparent?: string;
 }
 
 /** One first attempt for each configuration in force; they share the bytes of the body. */
 export function fanOut(source: FanOutSource, configurations: readonly Configuration[]): DeliveryTask[] {
-  const { event, body, origin, now, traceparent } = source;
+  const { event, body, origin, appendedAt, now, traceparent } = source;
   return configurations.map(({ ref, revision, applicationId }) => ({
     deliveryId: deliveryIdOf(event.tenantId, ref, event.id),
     cycle: '0',
@@ -25,7 +27,7 @@ export function fanOut(source: FanOutSource, configurations: readonly Configurat
     ...(applicationId === undefined ? {} : { applicationId }),
     revision,
     attempt: 1,
-    dueAt: now,
+    dueAt: appendedAt,
     firstDueAt: now,
     parkedCount: 0,
     origin,

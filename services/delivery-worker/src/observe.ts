@@ -13,6 +13,38 @@ export interface Observers {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
+
+function createTimings(registers: Registry[]) {
+  return {
+    duration: new Histogram({
+      name: 'webhook_attempt_duration_seconds',
+      help: 'Time of one attempt',
+      labelNames: ['outcome'],
+      buckets: SECONDS,
+      registers,
+    }),
+    delay: new Histogram({
+      name: 'webhook_first_attempt_delay_seconds',
+      help: 'From an event being in Kafka to the start of its first attempt',
+      buckets: SECONDS,
+      registers,
+    }),
+    delivery: new Histogram({
+      name: 'webhook_delivery_seconds',
+      help: 'From an event being in Kafka to the 2xx of an endpoint, retries included',
+      buckets: END_TO_END_SECONDS,
+      registers,
+    }),
+    lateness: new Histogram({
+      name: 'webhook_retry_lateness_seconds',
+      help: 'From the due time of a retry to the start of its attempt',
+      buckets: SECONDS,
+      registers,
+    }),
+  };
+}
+
 function createMeters(registry: Registry) {
   const registers = [registry];
   return {
@@ -34,25 +66,7 @@ function createMeters(registry: Registry) {
       labelNames: ['kind', 'reason'],
       registers,
     }),
-    duration: new Histogram({
-      name: 'webhook_attempt_duration_seconds',
-      help: 'Time of one attempt',
-      labelNames: ['outcome'],
-      buckets: SECONDS,
-      registers,
-    }),
-    delay: new Histogram({
-      name: 'webhook_first_attempt_delay_seconds',
-      help: 'From reading an event to the start of its first attempt',
-      buckets: SECONDS,
-      registers,
-    }),
-    lateness: new Histogram({
-      name: 'webhook_retry_lateness_seconds',
-      help: 'From the due time of a retry to the start of its attempt',
-      buckets: SECONDS,
-      registers,
-    }),
+    ...createTimings(registers),
     damaged: new Counter({
       name: 'webhook_damaged_tasks_total',
       help: 'Records of deliveries and retries that could not be read',
@@ -93,6 +107,9 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     const label = { outcome: classOf(outcome) };
     meters.attempts.inc(label);
     meters.duration.observe(label, outcome.durationMs / 1_000);
+    const since = task.attempt === 1 ? task.dueAt : task.firstDueAt;
+    if (outcome.kind === 'accepted')
+      meters.delivery.observe(Math.max(0, at + outcome.durationMs - since) / 1_000);
     (task.attempt === 1 ? meters.delay : meters.lateness).observe(Math.max(0, at - task.dueAt) / 1_000);
   };
   const isOrdinary = ({ settlement }: Settled): boolean =>

@@ -14,6 +14,7 @@ const DRAIN_MS = 15_000;
 
 export interface SourceGauges {
   readonly lag: Gauge<'source'>;
+  readonly age: Gauge<'source'>;
   readonly inFlight: Gauge<'source'>;
   readonly retrying: Gauge<'source'>;
 }
@@ -24,6 +25,11 @@ export function createSourceGauges({ registry }: ServiceScope): SourceGauges {
     lag: new Gauge({
       name: 'webhook_source_lag_records',
       help: 'Records behind the end of the topics',
+      ...shared,
+    }),
+    age: new Gauge({
+      name: 'webhook_source_lag_seconds',
+      help: 'Age of the oldest record that was read and is not handled; of retries, how long the oldest has waited',
       ...shared,
     }),
     retrying: new Gauge({
@@ -43,7 +49,7 @@ export function createSourceGauges({ registry }: ServiceScope): SourceGauges {
 export function watchSource(
   name: string,
   source: Watched,
-  { lag, inFlight, retrying }: SourceGauges,
+  { lag, age, inFlight, retrying }: SourceGauges,
   scope: ServiceScope,
 ): () => Promise<void> {
   let wasJoined = source.health().joined;
@@ -57,6 +63,7 @@ export function watchSource(
     }
     wasJoined = joined;
     lag.set({ source: name }, health.lag);
+    age.set({ source: name }, health.oldestAgeMs / 1_000);
     inFlight.set({ source: name }, health.inFlight);
     retrying.set({ source: name }, health.retrying);
   }, 1_000);

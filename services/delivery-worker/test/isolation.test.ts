@@ -75,8 +75,18 @@ describe('an endpoint that is down', () => {
     expect(
       await metric(/^webhook_settlements_total\{kind="parked",reason="breaker"\} (\d+)$/m),
     ).toBeGreaterThan(0);
+    expect(await metric(/^webhook_endpoints\{breaker="(?:open|probing)"\} ([1-9]\d*)$/m)).toBeGreaterThan(0);
+    expect(rig.worker.page('/endpoints')).toMatchObject({
+      unhealthy: [
+        {
+          tenantId: configuration.tenantId,
+          ref: configuration.ref,
+          lastFailure: '5xx',
+          failingSince: expect.stringMatching(/^\d{4}-/) as string,
+        },
+      ],
+    });
     endpoint.answerWith(200);
-    await eventually(() => expect(countOf(configuration.ref, 'dead attempts-exhausted')).toBe(0), LONG);
     await eventually(
       () => {
         const delivered = rig.story(configuration.ref).filter((line) => line.endsWith(' 200'));
@@ -84,6 +94,7 @@ describe('an endpoint that is down', () => {
       },
       { ...LONG, message: 'waiting for the backlog' },
     );
+    expect(rig.worker.page('/endpoints')).toMatchObject({ breakersOpen: 0, unhealthy: [] });
   }, 180_000);
 
   it('is probed at its new URL as soon as that is known', async () => {

@@ -6,7 +6,7 @@ import { TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { startKafka } from '@webhooks/engines';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
+import type { AdminPage, LogFields } from '@webhooks/runtime';
 import { sharedAuthority } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import { composeDeliveryWorker } from '../src/compose.js';
@@ -20,6 +20,8 @@ export interface SeenRecord {
 
 export interface RunningWorker {
   readonly metrics: () => Promise<string>;
+  /** What a page of the admin server shows. */
+  readonly page: (path: string) => unknown;
   readonly stop: () => Promise<void>;
 }
 
@@ -49,6 +51,7 @@ async function runWorker(
 ): Promise<RunningWorker> {
   const closers = new Closers();
   const registry = new Registry();
+  const pages: AdminPage[] = [];
   const { caFile } = await sharedAuthority();
   const settings = new SettingsReader({
     KAFKA_BROKERS: brokers.join(','),
@@ -63,11 +66,12 @@ async function runWorker(
     registry,
     health: new HealthBoard(),
     onClose: (name, close) => closers.add(name, close),
-    addPage: silent,
+    addPage: (page) => pages.push(page),
     fail: (error) => faults.push({ error }),
   });
   return {
     metrics: () => registry.metrics(),
+    page: (path) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
       await closers.closeAll(quiet, 30_000);
     },

@@ -4,6 +4,9 @@ import type { Lane } from './lane.js';
 /** An endpoint gets a quarter of what is free, a tenant twice of it ("dynamic thresholds", Choudhury and Hahne, 1998). */
 const LANE_SHARE = 1 / 4;
 const TENANT_SHARE = 2;
+/** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
+const WAITED_SHARE = 7 / 8;
+const ALL_WAITED_SHARE = 3 / 4;
 
 /**
  * The attempts under way, and who may begin one. Because a share is of what is free, something is always left: twenty
@@ -12,7 +15,7 @@ const TENANT_SHARE = 2;
 export class AttemptSlots {
   readonly #rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>;
   busy = 0;
-  /** Of these, deliveries that have waited in Kafka: at most half, so that a storm of them does not starve new events. */
+  /** Of these, deliveries that have waited in Kafka. */
   #busyWaited = 0;
 
   constructor(rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>) {
@@ -47,6 +50,9 @@ export class AttemptSlots {
 
   #hasRoomForWaited(lane: Lane): boolean {
     const { endpointConcurrency, maxAttempts } = this.#rules;
-    return lane.busyWaited < Math.max(1, endpointConcurrency / 2) && this.#busyWaited < maxAttempts / 2;
+    return (
+      lane.busyWaited < Math.max(1, Math.floor(endpointConcurrency * WAITED_SHARE)) &&
+      this.#busyWaited < maxAttempts * ALL_WAITED_SHARE
+    );
   }
 }

@@ -172,8 +172,8 @@ class EndpointGate implements Gate {
             now + Math.min(BREAKER_BACKOFF_MS * doublings, MAX_BREAKER_BACKOFF_MS),
           )
         : now + Math.min(BUSY_BACKOFF_MS * doublings, MAX_BUSY_BACKOFF_MS);
-    const slots = Math.max(1, this.#rules.endpointConcurrency / 2);
-    return { kind: 'later', reason, waitMs: lane.reserve(earliest, now, slots) - now };
+    const at = lane.reserve(earliest, now, this.#rules.endpointConcurrency);
+    return { kind: 'later', reason, waitMs: at - now };
   }
 
   /** First attempts go first, but one slot in eight is for those that have waited. */
