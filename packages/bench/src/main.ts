@@ -1,95 +1,72 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { startStack } from '@webhooks/stack';
-import { describeMachine } from './machine.js';
-import { measureMemory } from './memory.js';
-import { startReceiver } from './receiver.js';
-import { measureReference } from './reference.js';
-import type { Figure, Scenario } from './scenario.js';
-import { measureThroughput } from './throughput.js';
+import { readUsage } from './read-usage.js';
+import type { Usage } from './read-usage.js';
+import type { RunReport, VoidReport } from './report/figure.js';
+import { describeMachine, describeSettings, describeVersions } from './report/machine.js';
+import { formatSummary } from './report/table.js';
+import { runScenario } from './run-scenario.js';
+import { SCENARIOS } from './scenarios/index.js';
+import { usageText } from './usage-text.js';
 
-const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  reference: measureReference,
-  throughput: measureThroughput,
-  memory: measureMemory,
-};
-const DEFAULT = ['reference', 'throughput'];
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
-const print = (line: string): void => {
-  process.stdout.write(`${line}\n`);
-};
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const names = Object.keys(SCENARIOS);
 
-const USAGE = `npm run bench -- [scenario …] [--count N]
-
-  scenarios: ${Object.keys(SCENARIOS).join(', ')} (default: ${DEFAULT.join(', ')})
-  --count N  events or posts of each scenario (default: 20,000; memory: 200,000)
-`;
-
-function readScenarios(args: readonly string[]): {
-  readonly names: readonly string[];
-  readonly count: number | undefined;
-} {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: { count: { type: 'string' }, help: { type: 'boolean', default: false } },
-  });
-  if (values.help) {
-    print(USAGE);
-    process.exit(0);
-  }
-  const unknown = positionals.filter((name) => !(name in SCENARIOS));
-  if (unknown.length > 0)
-    throw new Error(
-      `unknown scenario ${unknown.join(', ')}; there are: ${Object.keys(SCENARIOS).join(', ')}`,
-    );
-  return {
-    names: positionals.length > 0 ? positionals : DEFAULT,
-    count: values.count === undefined ? undefined : Number(values.count),
-  };
+interface Outcome {
+  readonly reports: readonly RunReport[];
+  readonly voids: readonly VoidReport[];
 }
 
-function report(figures: readonly Figure[]): void {
-  const width = Math.max(...figures.map(({ scenario, name }) => scenario.length + name.length)) + 2;
-  print('');
-  for (const { scenario, name, value, unit } of figures) {
-    print(`${`${scenario}  ${name}`.padEnd(width)}  ${value.toFixed(1).padStart(10)} ${unit}`);
+async function runAll(usage: Usage): Promise<Outcome> {
+  const [reports, voids]: [RunReport[], VoidReport[]] = [[], []];
+  const shared = {};
+  for (const name of usage.names) {
+    const scenario = SCENARIOS[name];
+    if (!scenario) continue;
+    print(`\n· ${name}: ${scenario.title}`);
+    const dataDir = join(DATA, `bench-${process.pid}`);
+    const outcome = await runScenario({ ...usage, name, scenario, shared, dataDir, print });
+    reports.push(...outcome.reports);
+    voids.push(...outcome.voids);
   }
-  const find = (scenario: string, name: string): number | undefined =>
-    figures.find((figure) => figure.scenario === scenario && figure.name === name)?.value;
-  const limit = find('reference', 'CPU for each post');
-  const worker = find('throughput', 'CPU for each delivery: delivery-worker');
-  if (limit !== undefined && worker !== undefined) {
-    print(
-      `\nthe worker reaches ${((100 * limit) / worker).toFixed(0)} % of the reference's deliveries for each CPU second`,
-    );
-  }
+  return { reports, voids };
+}
+
+function writeResults(usage: Usage, outcome: Outcome, seconds: number): string {
+  const file = join(DATA, 'bench.json');
+  const about = {
+    at: new Date().toISOString(),
+    seconds: Math.round(seconds),
+    machine: describeMachine(),
+    versions: describeVersions(),
+    settings: { ...describeSettings(), ...usage },
+  };
+  writeFileSync(file, `${JSON.stringify({ ...about, ...outcome }, null, 2)}\n`);
+  return file;
 }
 
 async function main(): Promise<void> {
-  const { names, count } = readScenarios(process.argv.slice(2));
-  const dataDir = join(DATA, `bench-${process.pid}`);
-  mkdirSync(dataDir, { recursive: true });
-  const stack = await startStack({ dataDir, fixedPorts: false, log: (line) => print(`· ${line}`) });
-  try {
-    const receiver = await startReceiver(stack.description().tls, join(dataDir, 'receipts.ndjson'));
-    const figures: Figure[] = [];
-    for (const name of names)
-      figures.push(...((await SCENARIOS[name]?.({ stack, receiver, count, print })) ?? []));
-    await receiver.stop();
-    report(figures);
-    const file = join(DATA, 'bench.json');
-    writeFileSync(
-      file,
-      `${JSON.stringify({ at: new Date().toISOString(), machine: describeMachine(), figures }, null, 2)}\n`,
-    );
-    print(`\nwritten to ${file}`);
-  } finally {
-    await stack.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+  const usage = readUsage(process.argv.slice(2), names);
+  if (usage === 'help') {
+    for (const line of usageText(SCENARIOS)) print(line);
+    return;
   }
+  mkdirSync(DATA, { recursive: true });
+  const startedAt = performance.now();
+  const { processor, cores, memoryGiB } = describeMachine();
+  const { node, undici, kafkajs, kafka } = describeVersions();
+  print(
+    `${processor}, ${cores} cores, ${memoryGiB} GiB; node ${node}, undici ${undici}, kafkajs ${kafkajs}, Kafka ${kafka}`,
+  );
+  const outcome = await runAll(usage);
+  for (const line of formatSummary(outcome.reports, outcome.voids)) print(line);
+  const seconds = (performance.now() - startedAt) / 1_000;
+  print(`\nwritten to ${writeResults(usage, outcome, seconds)} after ${seconds.toFixed(0)} s`);
+  if (!usage.whole)
+    print('shortened to fit into ten minutes; --whole runs what is named as the issue says: see --help');
+  if (outcome.voids.length > 0) process.exitCode = 1;
 }
 
 await main();

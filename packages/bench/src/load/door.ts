@@ -1,0 +1,10 @@
+import type { BenchEvent } from './make-events.js';
+
+/** A way in. */
+export interface Door {
+  /** Resolves when each of these events was acknowledged; rejects when one was not: the run is void then. */
+  send(events: readonly BenchEvent[]): Promise<void>;
+  /** False when there is nobody to acknowledge: the time of sending is then taken instead. */
+  readonly acknowledges: boolean;
+  close(): Promise<void>;
+}

@@ -1,0 +1,13 @@
+/** The headers of a notification without signature, as the worker sends them (contract §4): same names, same lengths. */
+export const notificationHeaders = (id: string): string[] => [
+  'content-type',
+  'application/json',
+  'user-agent',
+  'webhooks/1',
+  'webhook-id',
+  id,
+  'webhook-timestamp',
+  String(Math.floor(Date.now() / 1_000)),
+  'webhook-attempt',
+  '1',
+];

@@ -1,0 +1,29 @@
+import { backlog } from './backlog.js';
+import { ingest } from './ingest.js';
+import { isolation } from './isolation.js';
+import { latency } from './latency.js';
+import { memory } from './memory.js';
+import { recovery } from './recovery.js';
+import { reference } from './reference.js';
+import { scaleConfigurations } from './scale-configurations.js';
+import { scaleWorkers } from './scale-workers.js';
+import type { Scenario } from './scenario.js';
+import { throughput } from './throughput.js';
+import { waiting } from './waiting.js';
+import { wholeSystem } from './whole-system.js';
+
+/** All scenarios, in the order in which they run by default; `throughput` gives the later ones their load. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  reference,
+  throughput,
+  latency,
+  isolation,
+  recovery,
+  backlog,
+  ingest,
+  'scale-workers': scaleWorkers,
+  'scale-configurations': scaleConfigurations,
+  waiting,
+  'whole-system': wholeSystem,
+  memory,
+};

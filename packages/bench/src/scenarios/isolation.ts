@@ -1,0 +1,128 @@
+import { atLeast, atMost } from '../report/figure.js';
+import type { Figure } from '../report/figure.js';
+import type { Behaviour } from '../receiver/behaviour.js';
+import { flood, openLoop, tenantsOf } from '../world/flood.js';
+import type { RunResult } from '../world/run-plan.js';
+import type { BenchEndpoint, World } from '../world/world.js';
+import { findThroughput } from './find-throughput.js';
+import { latenessFigures, percentileFigures, runReport } from './run-figures.js';
+import type { Scenario, Stage } from './scenario.js';
+import { flowOf, pooled, registerTen, tenTenants } from './ten-endpoints.js';
+
+/** What the last three of the ten do while they are bad. */
+const BAD: readonly Behaviour[] = [
+  { kind: 'hang' },
+  { kind: 'answer', status: 500, delayMs: 0 },
+  { kind: 'answer', status: 200, delayMs: 9_000 },
+];
+const HEALTHY = 10 - BAD.length;
+const P99_TIMES = 2;
+const THROUGHPUT_PERCENT = 90;
+/** Each run has endpoints of its own: what the bad ones are still owed does not get into the next run's ledger. */
+const RUNS = ['healthy-load', 'healthy-flood', 'bad-load', 'bad-flood'] as const;
+type RunName = (typeof RUNS)[number];
+
+const isHealthyIn = (endpoints: readonly BenchEndpoint[]) => {
+  const paths = new Set(endpoints.slice(0, HEALTHY).map(({ path }) => path));
+  return (path: string): boolean => paths.has(path);
+};
+
+function spoil({ receiver }: World, endpoints: readonly BenchEndpoint[]): void {
+  for (const [index, behaviour] of BAD.entries())
+    receiver.behave(endpoints[HEALTHY + index]?.path ?? '', behaviour);
+}
+
+interface Runs {
+  readonly stage: Stage;
+  readonly world: World;
+  readonly opened: Readonly<Record<RunName, readonly BenchEndpoint[]>>;
+  readonly perSecond: number;
+}
+
+const mayWait = (endpoints: readonly BenchEndpoint[]) => {
+  const isHealthy = isHealthyIn(endpoints);
+  return { mayWait: (path: string): boolean => !isHealthy(path) };
+};
+
+/** At half load: percentiles of the healthy seven, without and with three bad ones beside them. */
+async function compareLatency({ stage, world, opened, perSecond }: Runs): Promise<void> {
+  const load = { perSecond, seconds: stage.sizes.seconds };
+  const report = (
+    run: string,
+    result: RunResult,
+    endpoints: readonly BenchEndpoint[],
+    more: readonly Figure[],
+  ): void => {
+    const latencies = pooled(result, 'acknowledged', isHealthyIn(endpoints));
+    const figures = percentileFigures('healthy, acknowledgement to first byte', latencies);
+    stage.report(runReport(run, result, [...figures, ...more, ...latenessFigures(result)]));
+  };
+  const before = await stage.run('half load, ten healthy', async () => {
+    const result = await openLoop(world, opened['healthy-load'], load);
+    report('half load, ten healthy', result, opened['healthy-load'], []);
+    return pooled(result, 'acknowledged', isHealthyIn(opened['healthy-load'])).p99;
+  });
+  spoil(world, opened['bad-load']);
+  await stage.run('half load, three bad', async () => {
+    const endpoints = opened['bad-load'];
+    const result = await openLoop(world, endpoints, load, mayWait(endpoints));
+    const { p99 } = pooled(result, 'acknowledged', isHealthyIn(endpoints));
+    const times = { name: 'healthy p99, times that without', unit: '×', bar: atMost(P99_TIMES) };
+    report('half load, three bad', result, endpoints, before ? [{ ...times, value: p99 / before }] : []);
+  });
+}
+
+/** At the limit: deliveries each second of the healthy seven, without and with three bad ones beside them. */
+async function compareThroughput({ stage, world, opened }: Runs): Promise<void> {
+  const count = stage.sizes.count;
+  const flowFigure = (perSecond: number): Figure => ({
+    name: 'healthy deliveries each second',
+    value: perSecond,
+    unit: '1/s',
+  });
+  const before = await stage.run('at the limit, ten healthy', async () => {
+    const result = await flood(world, opened['healthy-flood'], count);
+    const { perSecond } = flowOf(result.ledger, isHealthyIn(opened['healthy-flood']));
+    stage.report(runReport('at the limit, ten healthy', result, [flowFigure(perSecond)]));
+    return perSecond;
+  });
+  spoil(world, opened['bad-flood']);
+  await stage.run('at the limit, three bad', async () => {
+    const endpoints = opened['bad-flood'];
+    const result = await flood(world, endpoints, count, mayWait(endpoints));
+    const { perSecond } = flowOf(result.ledger, isHealthyIn(endpoints));
+    const share = {
+      name: 'healthy throughput, share of that without',
+      unit: '%',
+      bar: atLeast(THROUGHPUT_PERCENT),
+    };
+    const figures = before ? [{ ...share, value: (100 * perSecond) / before }] : [];
+    stage.report(runReport('at the limit, three bad', result, [flowFigure(perSecond), ...figures]));
+  });
+}
+
+async function measure(stage: Stage): Promise<void> {
+  const world = await stage.openWorld({ tenants: RUNS.flatMap(tenTenants), ports: 10 });
+  const opened = {
+    'healthy-load': await registerTen(world, 'healthy-load'),
+    'healthy-flood': await registerTen(world, 'healthy-flood'),
+    'bad-load': await registerTen(world, 'bad-load'),
+    'bad-flood': await registerTen(world, 'bad-flood'),
+  };
+  const limit = await stage.run('throughput', () => findThroughput(stage, world, opened['healthy-flood']));
+  if (limit === undefined) return;
+  stage.print(
+    `  ${tenantsOf(opened['bad-load']).length} endpoints: ${HEALTHY} healthy; one hangs, one answers 500, one answers after 9 s`,
+  );
+  const runs = { stage, world, opened, perSecond: limit / 2 };
+  await compareLatency(runs);
+  await compareThroughput(runs);
+}
+
+export const isolation: Scenario = {
+  title:
+    'ten endpoints, then one that hangs, one that answers 500 and one that takes 9 s among them; seconds: of the half load, count: events at the limit',
+  usual: { count: 20_000, seconds: 12 },
+  whole: { count: 200_000, seconds: 120 },
+  measure,
+};
