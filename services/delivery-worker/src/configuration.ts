@@ -9,8 +9,9 @@ export interface Configuration {
   readonly ref: string;
   readonly revision: number;
   readonly eventType: EventType;
-  readonly applicationId?: string;
+  readonly applicationId: string | undefined;
   readonly enabled: boolean;
+  /** Always the same object for one configuration. */
   readonly target: SendTarget;
   /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
   signingSecrets(now: number): readonly PreparedSecret[];
@@ -18,26 +19,16 @@ export interface Configuration {
 
 const NONE: readonly PreparedSecret[] = [];
 
-/** Opens a secret at its first use and keeps it: most configurations of a large table never deliver here. */
-function lazySecret(entry: SealedSecret, owner: string, keyring: Keyring): () => PreparedSecret {
-  let opened: PreparedSecret | undefined;
-  return () => (opened ??= prepareSecret(openSecret(keyring, entry.sealed, owner)));
+/** One secret of a configuration: sealed until its first use, then kept open. */
+interface KeptSecret {
+  secret: PreparedSecret | SealedSecret['sealed'];
+  readonly expiresAt: number;
 }
 
-/** Secrets in force at a moment. One that has expired is never opened: its key may be gone, and must not matter. */
-function secretsOf(
-  record: ConfigurationRecord,
-  keyring: Keyring,
-): (now: number) => readonly PreparedSecret[] {
-  const sealed = record.secrets ?? [];
-  if (sealed.length === 0) return () => NONE;
-  const owner = configurationKey(record.tenantId, record.ref);
-  const timed = sealed.map((entry) => ({
-    open: lazySecret(entry, owner, keyring),
-    expiresAt: entry.expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(entry.expiresAt),
-  }));
-  return (now) => timed.filter(({ expiresAt }) => now < expiresAt).map(({ open }) => open());
-}
+const keepSecret = ({ sealed, expiresAt }: SealedSecret): KeptSecret => ({
+  secret: sealed,
+  expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
+});
 
 /** Where a URL that passed the rules at registration leads to. The address behind it is judged on each connection. */
 function targetOf(endpointUrl: string): SendTarget {
@@ -45,17 +36,55 @@ function targetOf(endpointUrl: string): SendTarget {
   return { origin, path: `${pathname}${search}` };
 }
 
-/** Throws when the URL is none. */
+/**
+ * There may be a million, and most of them never deliver from this worker: so one plain object for each, no closures, and
+ * the URL and the secrets stay as text until they are used (then the text is let go).
+ */
+class LazyConfiguration implements Configuration {
+  readonly tenantId: string;
+  readonly ref: string;
+  readonly revision: number;
+  readonly eventType: EventType;
+  readonly applicationId: string | undefined;
+  readonly enabled: boolean;
+  #endpoint: string | SendTarget;
+  readonly #secrets: readonly KeptSecret[] | undefined;
+  readonly #keyring: Keyring;
+
+  constructor(record: ConfigurationRecord, keyring: Keyring) {
+    this.tenantId = record.tenantId;
+    this.ref = record.ref;
+    this.revision = record.revision;
+    this.eventType = record.eventType;
+    this.applicationId = record.applicationId;
+    this.enabled = record.enabled;
+    this.#endpoint = record.endpointUrl;
+    this.#secrets = record.secrets?.length ? record.secrets.map(keepSecret) : undefined;
+    this.#keyring = keyring;
+  }
+
+  get target(): SendTarget {
+    if (typeof this.#endpoint === 'string') this.#endpoint = targetOf(this.#endpoint);
+    return this.#endpoint;
+  }
+
+  /** One that has expired is never opened: its key may be gone, and must not matter. */
+  signingSecrets(now: number): readonly PreparedSecret[] {
+    if (this.#secrets === undefined) return NONE;
+    return this.#secrets.filter(({ expiresAt }) => now < expiresAt).map((kept) => this.#open(kept));
+  }
+
+  #open(kept: KeptSecret): PreparedSecret {
+    if (typeof kept.secret === 'string') {
+      const owner = configurationKey(this.tenantId, this.ref);
+      kept.secret = prepareSecret(openSecret(this.#keyring, kept.secret, owner));
+    }
+    return kept.secret;
+  }
+}
+
+/** Throws when the URL is none; it is taken apart at its first use. */
 export function toConfiguration(record: ConfigurationRecord, keyring: Keyring): Configuration {
-  const { tenantId, ref, revision, eventType, applicationId, enabled } = record;
-  return {
-    tenantId,
-    ref,
-    revision,
-    eventType,
-    ...(applicationId === undefined ? {} : { applicationId }),
-    enabled,
-    target: targetOf(record.endpointUrl),
-    signingSecrets: secretsOf(record, keyring),
-  };
+  if (!URL.canParse(record.endpointUrl)) throw new Error('expected endpointUrl to be a URL');
+  return new LazyConfiguration(record, keyring);
 }

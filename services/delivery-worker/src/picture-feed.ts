@@ -1,9 +1,20 @@
-import { parseConfigurationRecord } from '@webhooks/contracts';
-import type { Keyring } from '@webhooks/contracts';
+import { EVENT_TYPES, parseConfigurationRecord } from '@webhooks/contracts';
+import type { ConfigurationRecord, Keyring } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
 import type { ConfigurationTable } from './configuration-table.js';
 import { toConfiguration } from './configuration.js';
+import { StringPool } from './string-pool.js';
+
+/** Each record was parsed from bytes of its own: so were its strings. */
+const shareStrings = (record: ConfigurationRecord, pool: StringPool): ConfigurationRecord => ({
+  ...record,
+  tenantId: pool.share(record.tenantId),
+  eventType: EVENT_TYPES.find((known) => known === record.eventType) ?? record.eventType,
+  ...(record.applicationId === undefined ? {} : { applicationId: pool.share(record.applicationId) }),
+});
+
+const keyOf = ({ key }: KafkaRecord): string => key?.toString('utf8') ?? '';
 
 /** Feeds records of the topic into a table; one that cannot be used is logged, and the known configuration stays. */
 export function createPictureFeed(
@@ -11,13 +22,13 @@ export function createPictureFeed(
   keyring: Keyring,
   log: Logger,
 ): (record: KafkaRecord) => void {
+  const pool = new StringPool();
   return (record) => {
-    const key = record.key?.toString('utf8') ?? '';
     if (record.value === null) return;
     const parsed = parseConfigurationRecord(record.value);
     if (!parsed.ok) {
       log.error('a configuration record cannot be read', {
-        key,
+        key: keyOf(record),
         partition: record.partition,
         offset: record.offset,
         reason: parsed.reason,
@@ -25,10 +36,10 @@ export function createPictureFeed(
       return;
     }
     try {
-      table.apply(toConfiguration(parsed.configuration, keyring));
+      table.apply(toConfiguration(shareStrings(parsed.configuration, pool), keyring));
     } catch (error) {
       log.error('a configuration cannot be used', {
-        key,
+        key: keyOf(record),
         reason: error instanceof Error ? error.message : 'unknown',
       });
     }

@@ -11,42 +11,35 @@ const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`);
 const configuration = (over = {}) => toConfiguration(buildRecord(over), keyring);
 const OTHER = REF.replace(/1$/, '2');
 
-describe('the table of configurations', () => {
-  it('finds by key and by tenant and type', () => {
-    const table = new ConfigurationTable();
-    table.apply(configuration());
-    table.apply(configuration({ ref: OTHER }));
-    expect(table.find('acme', REF)?.target).toEqual({ origin: 'https://hook.acme.com.br', path: '/pix?x=1' });
-    expect(table.find('globex', REF)).toBeUndefined();
-    expect(table.enabledFor('acme', 'PIX_OUT').map(({ ref }) => ref)).toEqual([REF, OTHER]);
-    expect(table.enabledFor('acme', 'PIX_STATIC')).toEqual([]);
+describe('a configuration that is loaded', () => {
+  it('takes its URL apart at the first use only, and gives the same target ever after', () => {
+    let parsed = 0;
+    const original = globalThis.URL;
+    globalThis.URL = new Proxy(original, {
+      construct: (target, given: [string]) => {
+        parsed += 1;
+        return new target(...given);
+      },
+    });
+    try {
+      const lazy = configuration();
+      expect(parsed).toBe(0);
+      expect(lazy.target).toEqual({ origin: 'https://hook.acme.com.br', path: '/pix?x=1' });
+      expect(lazy.target).toBe(lazy.target);
+      expect(parsed).toBe(1);
+    } finally {
+      globalThis.URL = original;
+    }
   });
 
-  it('applies only a higher revision', () => {
-    const table = new ConfigurationTable();
-    expect(table.apply(configuration({ revision: 2 }))).toBe(true);
-    expect(table.apply(configuration({ revision: 2, enabled: false }))).toBe(false);
-    expect(table.apply(configuration({ revision: 1, enabled: false }))).toBe(false);
-    expect(table.enabledFor('acme', 'PIX_OUT')).toHaveLength(1);
+  it('with a URL that is none is refused at once', () => {
+    expect(() => configuration({ endpointUrl: 'no url' })).toThrow('to be a URL');
   });
 
-  it('moves a configuration whose type changed, and drops one that was disabled', () => {
-    const table = new ConfigurationTable();
-    table.apply(configuration());
-    table.apply(configuration({ revision: 2, eventType: 'PIX_STATIC' }));
-    expect(table.enabledFor('acme', 'PIX_OUT')).toEqual([]);
-    expect(table.enabledFor('acme', 'PIX_STATIC')).toHaveLength(1);
-    table.apply(configuration({ revision: 3, eventType: 'PIX_STATIC', enabled: false }));
-    expect(table.enabledFor('acme', 'PIX_STATIC')).toEqual([]);
-    expect(table.size).toBe(1);
-  });
-
-  it('does not change a list that somebody holds', () => {
-    const table = new ConfigurationTable();
-    table.apply(configuration());
-    const held = table.enabledFor('acme', 'PIX_OUT');
-    table.apply(configuration({ ref: OTHER }));
-    expect(held).toHaveLength(1);
+  it('is one plain object without closures of its own', () => {
+    const [one, two] = [configuration(), configuration({ ref: OTHER })];
+    expect(Object.values(one).filter((value) => typeof value === 'function')).toEqual([]);
+    expect(Object.getPrototypeOf(one)).toBe(Object.getPrototypeOf(two));
   });
 });
 
