@@ -5,6 +5,7 @@ export { startMongo } from './mongo/start-mongo.js';
 export type { MongoEngine, MongoOptions } from './mongo/mongo-engine.js';
 export { startIssuer } from './issuer/start-issuer.js';
 export type { DevelopmentClient, Issuer, IssuerOptions } from './issuer/start-issuer.js';
+export { makeAuthority, makeLeaf } from './certificates/make-certificate.js';
 export { openCertificateAuthority } from './certificates/open-certificate-authority.js';
 export type {
   CertificateAuthority,

@@ -57,9 +57,15 @@ export function attach(client: Client): void {
   client.dispatch({ method: 'POST', path: '/' }, ATTACHING);
 }
 
+const nothing = (): void => undefined;
+
+/** All of a handler's functions, because undici refuses one without them. */
 const ATTACHING: Dispatcher.DispatchHandler = {
   onRequestStart: () => {
     throw new Error('nothing is to be sent');
   },
-  onResponseError: () => undefined,
+  onResponseStart: nothing,
+  onResponseData: nothing,
+  onResponseEnd: nothing,
+  onResponseError: nothing,
 };

@@ -36,6 +36,28 @@ describe('connections', () => {
     const sender = rig.sender(first, { maxPools: 1 });
     const results = await Promise.all(endpoints.map(({ origin }) => post(sender, origin)));
     for (const result of results) expect(result).toMatchObject({ status: 200, cut: false });
+    // … but are closed as soon as they are busy no more.
+    expect(sender.stats().pools).toBe(1);
+    await eventually(() => sender.stats().connectionsOpen === 1);
+  });
+
+  it('of one origin that are idle are closed by themselves, and the pool stays', async () => {
+    const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
+    const sender = rig.sender(endpoint, { keepAliveMs: 1_200 });
+    // undici takes a second off what the endpoint names in its Keep-Alive header, and ours where it names none.
+    endpoint.answerWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
+    await post(sender, endpoint.origin);
+    expect(sender.stats()).toMatchObject({ pools: 1, connectionsOpen: 1 });
+    await eventually(() => sender.stats().connectionsOpen === 0);
+    expect(sender.stats().pools).toBe(1);
+  });
+
+  it('that came up for nobody are closed when they stay idle, too', async () => {
+    const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
+    endpoint.answerWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
+    const sender = rig.sender(endpoint, { keepAliveMs: 1_200, connectionsPerOrigin: 8 });
+    await Promise.all(Array.from({ length: 8 }, () => post(sender, endpoint.origin)));
+    await eventually(() => sender.stats().connectionsOpen === 0);
   });
 
   it('are replaced after a while, so that a moved name is noticed under constant traffic', async () => {

@@ -6,8 +6,10 @@ import { BODY } from './rig.js';
 
 const RCODE = { ok: 0, servfail: 2, nxdomain: 3 } as const;
 const TYPE_A = 1;
+const TYPE_CNAME = 5;
 
-type Reply = { rcode: keyof typeof RCODE; addresses?: string[] } | 'silence';
+type Reply =
+  { rcode: keyof typeof RCODE; addresses?: string[]; ttlSeconds?: number; alias?: string } | 'silence';
 
 /** A real DNS server on loopback that answers by name and type. */
 async function startNameServer(answer: (name: string, type: 'A' | 'AAAA') => Reply): Promise<NameServer> {
@@ -53,9 +55,18 @@ function writeReply(question: Buffer, reply: Exclude<Reply, 'silence'>, type: nu
               .join(''),
             'hex',
           );
-    const head = Buffer.from([0xc0, 0x0c, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length]);
+    // Behind an alias the address belongs to the alias's name, which stands in the record before it.
+    const owner = reply.alias === undefined ? [0xc0, 0x0c] : [0xc0, question.length + 12];
+    const head = Buffer.from([...owner, 0, type, 0, 1, 0, 0, 0, reply.ttlSeconds ?? 0, 0, data.length]);
     return Buffer.concat([head, data]);
   });
+  if (reply.alias !== undefined) {
+    const name = Buffer.concat([
+      ...reply.alias.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+      Buffer.from([0]),
+    ]);
+    records.unshift(Buffer.from([0xc0, 0x0c, 0, TYPE_CNAME, 0, 1, 0, 0, 0, 0, 0, name.length, ...name]));
+  }
   const header = Buffer.from(question.subarray(0, 12));
   header.writeUInt16BE(0x8180 | RCODE[reply.rcode], 2);
   header.writeUInt16BE(records.length, 6);
@@ -114,6 +125,53 @@ describe('createResolver', () => {
     expect(new Set(answers.map(String))).toEqual(new Set(['200.147.3.1']));
     expect(server.asked).toHaveLength(2);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
+  });
+
+  it('keeps no answer, whatever time to live it has', async () => {
+    let last = 0;
+    const server = await nameServer((_, type) =>
+      type === 'A' ? { rcode: 'ok', addresses: [`200.147.3.${(last += 1)}`], ttlSeconds: 200 } : none,
+    );
+    const resolve = createResolver({ servers: [server.address] });
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
+  });
+
+  it('keeps no failure: a name that flaps is there again with the next question', async () => {
+    const replies: Reply[] = [{ rcode: 'servfail' }, { rcode: 'ok', addresses: ['200.147.3.1'] }];
+    const server = await nameServer((_, type) => (type === 'A' ? (replies.shift() ?? none) : none));
+    const resolve = createResolver({ servers: [server.address], tries: 1 });
+    await expect(resolve('hook.acme.com.br')).rejects.toMatchObject({ reasonCode: 'ESERVFAIL' });
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+  });
+
+  it('follows an alias to its address, which is what is judged', async () => {
+    const alias = 'x.internal';
+    const server = await nameServer((_, type) =>
+      type === 'A' ? { rcode: 'ok', addresses: ['10.0.0.7'], alias } : none,
+    );
+    const resolve = createResolver({ servers: [server.address] });
+    expect(await resolve('hook.acme.com.br')).toEqual(['10.0.0.7']);
+    const sender = createSender({ resolve });
+    const target = { origin: 'https://hook.acme.com.br', path: '/' };
+    expect(await sender.post({ target, headers: [], body: BODY })).toMatchObject({ kind: 'forbidden' });
+    await sender.close();
+  });
+
+  it('looks into no hosts file', async () => {
+    const server = await nameServer(() => ({ rcode: 'nxdomain' }));
+    const resolve = createResolver({ servers: [server.address] });
+    await expect(resolve('localhost')).rejects.toMatchObject({ errorClass: 'DNS' });
+    await expect(resolve('ip6-localhost')).rejects.toMatchObject({ errorClass: 'DNS' });
+  });
+
+  it('asks the next server when one is silent', async () => {
+    const silent = await nameServer(() => 'silence');
+    const server = await nameServer((_, type) =>
+      type === 'A' ? { rcode: 'ok', addresses: ['200.147.3.1'] } : none,
+    );
+    const resolve = createResolver({ servers: [silent.address, server.address], timeoutMs: 100 });
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
 
   it.each<[string, Reply, RegExp]>([

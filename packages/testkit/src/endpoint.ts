@@ -11,13 +11,20 @@ import { createReceiver } from './receiver.js';
 import type { Receiver } from './receiver.js';
 import { sharedAuthority } from './test-authority.js';
 
+/**
+ * `reset` at once; `hang`: accepted, then silence; `end-in-handshake` and `reset-in-handshake`: broken off once the
+ * first bytes of TLS are there; `drip-handshake`: a record of TLS is answered, one byte every 20 ms, without an end.
+ */
+export type ConnectionManners =
+  'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
+
 export interface EndpointOptions {
   /** What to answer, default 200 at once. */
   readonly answer?: Script;
   /** Answers as soon as the request line is there, without reading the body (which is then not recorded). */
   readonly early?: Answer;
-  /** What happens to a TCP connection before TLS: `reset`, `hang` (accepted, then silence) or `accept` (default). */
-  readonly connection?: 'accept' | 'reset' | 'hang';
+  /** What happens to a TCP connection before HTTP, default `accept`. */
+  readonly connection?: ConnectionManners;
   /** Certificate and key for `localhost`; default: issued by an authority of this process. */
   readonly certPem?: string;
   readonly keyPem?: string;

@@ -7,4 +7,5 @@ export { openApiDocument } from './open-api-document.js';
 export type { OpenApiDocument, SeenAnswer } from './open-api-document.js';
 export * from './random.js';
 export * from './random-name.js';
-export { openStrangeAuthority, sharedAuthority } from './test-authority.js';
+export type { ChainedCertificate } from './test-authority.js';
+export { issueThroughIntermediate, openStrangeAuthority, sharedAuthority } from './test-authority.js';

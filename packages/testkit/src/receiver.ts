@@ -8,6 +8,7 @@ import { openArrivalFile } from './arrival-file.js';
 import type { ArrivalFile } from './arrival-file.js';
 import type { EndpointOptions, EndpointStats } from './endpoint.js';
 import { playAnswer } from './play-answer.js';
+import { spoilHandshake } from './spoil-handshake.js';
 
 interface Connection {
   readonly tcp: Socket;
@@ -58,9 +59,9 @@ class RecordingReceiver implements Receiver {
     this.#open.set(peer, { tcp, number: this.#accepted });
     tcp.on('error', () => undefined);
     tcp.once('close', () => this.#open.delete(peer));
-    if (this.#options.connection === 'reset') tcp.resetAndDestroy();
-    else if (this.#options.connection === 'hang') tcp.resume();
-    else web.emit('connection', tcp);
+    const { connection = 'accept' } = this.#options;
+    if (connection === 'accept') web.emit('connection', tcp);
+    else spoilHandshake(tcp, connection);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {

@@ -1,5 +1,5 @@
 import type { CertificateAuthority } from '@webhooks/engines';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,6 +14,27 @@ export function sharedAuthority(): Promise<CertificateAuthority> {
 /** Another authority in a new folder, for tests with one that is not trusted. */
 export async function openStrangeAuthority(): Promise<CertificateAuthority> {
   return open(await mkdtemp(join(tmpdir(), 'webhooks-strange-authority-')));
+}
+
+export interface ChainedCertificate {
+  /** The root, to be trusted. */
+  readonly caFile: string;
+  readonly leafPem: string;
+  readonly intermediatePem: string;
+  readonly keyPem: string;
+}
+
+/** A certificate for `host` signed by an intermediate authority under a new root: an endpoint should show both. */
+export async function issueThroughIntermediate(host: string): Promise<ChainedCertificate> {
+  const { makeAuthority, makeLeaf } = await import('@webhooks/engines');
+  const now = Date.now();
+  const validity = { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + 86_400_000) };
+  const root = await makeAuthority('Root of a test', { ...validity, pathLength: 1 });
+  const intermediate = await makeAuthority('Intermediate of a test', { ...validity, authority: root });
+  const leaf = await makeLeaf({ ...validity, hosts: [host], authority: intermediate });
+  const caFile = join(await mkdtemp(join(tmpdir(), 'webhooks-root-')), 'ca.pem');
+  await writeFile(caFile, root.certPem);
+  return { caFile, leafPem: leaf.certPem, intermediatePem: intermediate.certPem, keyPem: leaf.keyPem };
 }
 
 /** Loaded only here: engines brings database and broker clients along, which most users of testkit do not need. */

@@ -23,16 +23,28 @@ export interface LeafOptions extends Validity {
   readonly authority?: PemPair;
 }
 
-/** A certificate authority: an ECDSA P-256 key and a certificate signed by it that may sign leaves only. */
-export async function makeAuthority(name: string, validity: Validity): Promise<PemPair> {
+export interface AuthorityOptions extends Validity {
+  /** Who signs; without one the certificate is signed by its own key. */
+  readonly authority?: PemPair;
+  /** How many authorities may stand between it and a leaf, default 0. */
+  readonly pathLength?: number;
+}
+
+/** A certificate authority: an ECDSA P-256 key and a certificate that may sign leaves, and authorities if told so. */
+export async function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
+  const { authority, pathLength = 0, ...validity } = options;
   const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
-  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+  const subject = `CN=${name}`;
+  const signer = authority ? await readAuthority(authority) : { key: keys.privateKey, name: subject };
+  const certificate = await x509.X509CertificateGenerator.create({
     ...validity,
-    name: `CN=${name}`,
-    keys,
+    subject,
+    issuer: signer.name,
+    publicKey: keys.publicKey,
+    signingKey: signer.key,
     signingAlgorithm: SIGNATURE,
     extensions: [
-      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.BasicConstraintsExtension(true, pathLength, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
