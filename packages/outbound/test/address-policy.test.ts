@@ -121,6 +121,12 @@ describe("the operator's exceptions", () => {
 describe('the two checks', () => {
   const random = createRandom(11);
 
+  it('are both asked: each has the last word where it alone knows it', () => {
+    expect(classifyAddress('100.64.0.1')).toMatchObject({ reason: checkByRange('100.64.0.1') });
+    expect(checkByRange('100.64.0.1')).not.toBe(checkByBlocks('100.64.0.1', 'ipv4'));
+    expect(classifyAddress('168.63.129.16')).toMatchObject({ reason: 'cloud platform' });
+  });
+
   it('deny every block of our table each for itself, so that one alone would do', () => {
     const special = new Set(['168.63.129.16/32', '3ffe::/16']);
     for (const [block] of [...DENIED_IPV4, ...DENIED_IPV6]) {

@@ -2,7 +2,8 @@ import { createSocket } from 'node:dgram';
 import type { Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createResolver, createSender } from '../src/index.js';
-import { BODY } from './rig.js';
+import { sharedAuthority } from '@webhooks/testkit';
+import { BODY, post as postTo, Rig } from './rig.js';
 
 const RCODE = { ok: 0, servfail: 2, nxdomain: 3 } as const;
 const TYPE_A = 1;
@@ -201,5 +202,27 @@ describe('createResolver', () => {
     for (const result of await Promise.all(slow))
       expect(result).toMatchObject({ error: 'DNS', code: 'ETIMEOUT' });
     await sender.close();
+  });
+
+  it('that failed once costs the handshakes that shared the question, not all who wait', async () => {
+    let asked = 0;
+    const server = await nameServer((_, type) => {
+      if (type !== 'A') return none;
+      asked += 1;
+      return asked === 1 ? { rcode: 'servfail' } : { rcode: 'ok', addresses: ['127.0.0.1'] };
+    });
+    const rig = new Rig();
+    const authority = await sharedAuthority();
+    const endpoint = await rig.endpoint(await authority.issue(['hook.acme.com.br']));
+    const sender = rig.sender(endpoint, {
+      extraCaFile: authority.caFile,
+      resolve: createResolver({ servers: [server.address], tries: 1 }),
+    });
+    const origin = `https://hook.acme.com.br:${endpoint.port}`;
+    const results = await Promise.all(Array.from({ length: 64 }, () => postTo(sender, origin)));
+    const failed = results.filter(({ kind }) => kind === 'unreachable');
+    expect(failed).toHaveLength(8);
+    for (const result of failed) expect(result).toMatchObject({ error: 'DNS', code: 'ESERVFAIL' });
+    await rig.close();
   });
 });
