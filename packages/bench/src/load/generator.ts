@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { reportOf } from '../world/child-reports.js';
+import { entryOf } from '../world/entry.js';
 import { readAcceptances } from './acceptance-file.js';
 import type { Acceptance } from './acceptance-file.js';
 import type { GeneratorReport, LoadPlan, LoadReport } from './generator-messages.js';
@@ -20,7 +20,7 @@ const PREPARE_DEADLINE_MS = 120_000;
 const RUN_DEADLINE_MS = 3_600_000;
 
 export async function startGenerator(plan: LoadPlan): Promise<Generator> {
-  const child = fork(join(import.meta.dirname, 'generator-main.js'), [JSON.stringify(plan)], {
+  const child = fork(entryOf('load/generator-main.js'), [JSON.stringify(plan)], {
     execArgv: ['--max-old-space-size=4096', '--no-deprecation', '--disable-warning=TimeoutNegativeWarning'],
   });
   const reported = <K extends GeneratorReport['kind']>(kind: K, deadlineMs: number) =>
@@ -42,6 +42,8 @@ export async function startGenerator(plan: LoadPlan): Promise<Generator> {
       return readAcceptances(plan.file);
     },
     stop: async () => {
+      // It may still be writing its file.
+      await written.catch(() => undefined);
       if (child.exitCode !== null) return;
       const ended = once(child, 'exit');
       child.disconnect();

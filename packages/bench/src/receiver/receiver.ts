@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { reportOf } from '../world/child-reports.js';
+import { entryOf } from '../world/entry.js';
 import type { Behaviour } from './behaviour.js';
 import { readReceipts } from './read-receipts.js';
 import type { Receipt } from './receipt-file.js';
@@ -28,7 +28,7 @@ const ANSWER_DEADLINE_MS = 30_000;
 
 export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
   writeFileSync(plan.file, '');
-  const child = fork(join(import.meta.dirname, 'receiver-main.js'), [JSON.stringify(plan)], { execArgv: [] });
+  const child = fork(entryOf('receiver/receiver-main.js'), [JSON.stringify(plan)], { execArgv: [] });
   let counts: Readonly<Record<string, number>> = {};
   child.on('message', (report: ReceiverReport) => {
     if (report.kind === 'counts') counts = report.counts;

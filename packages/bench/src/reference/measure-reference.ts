@@ -6,6 +6,7 @@ import { RunLedger } from '../measure/run-ledger.js';
 import { VoidRun, voidReason } from '../measure/void-run.js';
 import type { Receiver } from '../receiver/receiver.js';
 import { reportOf } from '../world/child-reports.js';
+import { entryOf } from '../world/entry.js';
 import type { ReferencePlan, ReferenceReport } from './reference-messages.js';
 
 /** The limit as measured once: CPU in microseconds and posts each second. */
@@ -48,7 +49,7 @@ export async function measureReference(options: ReferenceOptions): Promise<Refer
     file: join(dir, `reference-${turns}.txt`),
   };
   const receipts = await receiver.mark();
-  const child = fork(join(import.meta.dirname, 'reference-main.js'), [JSON.stringify(plan)], {
+  const child = fork(entryOf('reference/reference-main.js'), [JSON.stringify(plan)], {
     execArgv: [],
   });
   const ended = once(child, 'exit');

@@ -59,7 +59,11 @@ export function runReport(
   return {
     run,
     ledger: `accepted=${accepted} delivered=${delivered}${waiting} duplicates=${duplicates} refused=${refused} lost=0`,
-    figures: [...figures, ...memoryFigures(result.usage)],
+    figures: [
+      ...figures,
+      ...memoryFigures(result.usage),
+      { name: 'of the machine taken by others meanwhile', value: result.othersPercent, unit: '%' },
+    ],
     usage: { deliveries: delivered, processes: result.usage },
   };
 }

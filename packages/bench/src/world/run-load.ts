@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { startGenerator } from '../load/generator.js';
 import type { Generator } from '../load/generator.js';
 import { RunLedger } from '../measure/run-ledger.js';
-import { beginUsage } from '../measure/usage-span.js';
+import { beginMachineUsage } from '../measure/machine-usage.js';
+import { beginUsage, cpuOf } from '../measure/usage-span.js';
 import type { Pids } from '../measure/usage-span.js';
 import { VoidRun } from '../measure/void-run.js';
 import { closeLedger, neededPaths, owedCount, untilCounted } from './follow-run.js';
@@ -17,10 +18,12 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   const count = world.receiver.countAt(paths) + owedCount(plan, paths);
   const pids = (): Pids => ({ ...world.pids(), receiver: world.receiver.pid, generator: generator.pid });
   const endUsage = beginUsage(pids());
+  const endMachineUsage = beginMachineUsage();
   const [load] = await Promise.all([generator.go(), plan.meanwhile?.()]);
   await plan.afterwards?.();
   await untilCounted(world, paths, { count, quietMs: plan.quietMs });
   const usage = endUsage(pids());
+  const othersPercent = endMachineUsage(cpuOf(usage, () => true));
   const acceptances = await generator.acceptances();
   const { ledger, waiting, reason } = await closeLedger(world, plan, async () => {
     const fresh = new RunLedger(acceptances, plan.endpoints);
@@ -29,7 +32,7 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   });
   if (reason !== undefined) throw new VoidRun(reason);
   const seconds = (ledger.lastAt - load.startedAt) / 1_000_000;
-  return { load, ledger, totals: ledger.totals(), waiting, usage, seconds };
+  return { load, ledger, totals: ledger.totals(), waiting, usage, othersPercent, seconds };
 }
 
 /** Sends events as planned, follows them to the receivers, and holds the ledger. Throws `VoidRun` when it does not balance. */

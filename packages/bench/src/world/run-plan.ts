@@ -34,4 +34,6 @@ export interface RunResult {
   readonly seconds: number;
   /** Over that span, by process: system under test, receiver, generator. */
   readonly usage: readonly SpanUsage[];
+  /** Share of the machine's CPU that anyone else took meanwhile, the bench itself included, in percent. */
+  readonly othersPercent: number;
 }
