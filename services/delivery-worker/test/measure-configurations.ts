@@ -1,7 +1,7 @@
 /**
  * Measures how a worker process loads the configurations: `node services/delivery-worker/dist/test/measure-configurations.js
  * [count=1000000] [of each tenant=1000] [node options…]`. Fills a Kafka of its own with records as config-api writes them (a
- * quarter of them signed), starts the worker on them, and prints its time until it is ready and its memory.
+ * quarter of them signed), starts the worker on them, and prints its time until it is ready, its CPU time and its memory.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -100,10 +100,11 @@ async function measure(brokers: readonly string[]): Promise<void> {
   await untilReady(adminPort);
   const readyMs = performance.now() - begin;
   const known = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+  const cpu = /^process_cpu_seconds_total (.*)$/m.exec(known)?.[1] ?? '';
   const [rss, peak] = [memoryOf(worker.pid, 'VmRSS'), memoryOf(worker.pid, 'VmHWM')];
   await delay(10_000);
   process.stdout.write(
-    `${/^webhook_configurations .*$/m.exec(known)?.[0] ?? ''} (${perTenant} of each tenant): ready after ${(readyMs / 1_000).toFixed(1)} s, RSS ${rss} MiB, at most ${peak} MiB, 10 s later ${memoryOf(worker.pid, 'VmRSS')} MiB\n`,
+    `${/^webhook_configurations .*$/m.exec(known)?.[0] ?? ''} (${perTenant} of each tenant): ready after ${(readyMs / 1_000).toFixed(1)} s and ${Number(cpu).toFixed(1)} s of CPU, RSS ${rss} MiB, at most ${peak} MiB, 10 s later ${memoryOf(worker.pid, 'VmRSS')} MiB\n`,
   );
   worker.kill('SIGTERM');
   await once(worker, 'exit');
