@@ -8,8 +8,6 @@ import { codeOf, isTlsCode, SendFailure } from './send-failure.js';
 
 export interface Guard {
   readonly allowAddress: AddressPolicy;
-  /** The development switch: the name `localhost` means loopback, otherwise it is refused. */
-  readonly allowLocalhost: boolean;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
   /** Resolving, connecting and TLS together. */
@@ -137,9 +135,8 @@ class Connecting {
   async #addresses(): Promise<readonly string[]> {
     const { host } = this.#to;
     if (isIP(host) !== 0) return [host];
-    if (host !== 'localhost') return this.#guard.resolve(host);
-    if (!this.#guard.allowLocalhost) throw new SendFailure('ADDRESS_DENIED', 'loopback');
-    return LOOPBACK;
+    // Never asked of DNS (RFC 6761 §6.3); its addresses are judged as all others.
+    return host === 'localhost' ? LOOPBACK : this.#guard.resolve(host);
   }
 
   #judge(address: string): void {

@@ -99,7 +99,6 @@ class PooledSender implements Sender, AttemptOwner {
     const connectTimeoutMs = options.connectTimeoutMs ?? 3_000;
     const connect = createGuardedConnect({
       allowAddress: createAddressPolicy(options.addresses),
-      allowLocalhost: options.addresses?.allowLoopback === true,
       resolve: options.resolve ?? createResolver(),
       secureContext: createTrust(options.extraCaFile),
       connectTimeoutMs,

@@ -1,5 +1,5 @@
 import { sharedAuthority } from '@webhooks/testkit';
-import type { Endpoint, EndpointOptions } from '@webhooks/testkit';
+import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
 import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
 import { SendFailure } from '../src/send-failure.js';
 import { post, Rig } from './rig.js';
@@ -51,7 +51,7 @@ const countKind = (results: readonly SendResult[], kind: SendResult['kind']): nu
 describe('handshakes to one origin', () => {
   it('are bounded: a burst begins eight', async () => {
     const endpoint = await rig.endpoint({ connection: 'hang' });
-    const sender = rig.sender(endpoint, { attemptTimeoutMs: 400 });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 1_000 });
     for (const result of await postTimes(64, sender, endpoint.origin)) {
       expect(result).toMatchObject({ error: 'TIMEOUT', code: 'DEADLINE' });
     }
@@ -60,13 +60,18 @@ describe('handshakes to one origin', () => {
 
   it('are as many as there are attempts, below the bound', async () => {
     const endpoint = await rig.endpoint({ connection: 'hang' });
-    const sender = rig.sender(endpoint, { attemptTimeoutMs: 300 });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 1_000 });
     await postTimes(3, sender, endpoint.origin);
     expect(endpoint.stats().connections).toBe(3);
   });
 
   it('go on until each attempt has a connection', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 1_500 } });
+    const all = Promise.withResolvers<number>();
+    const answer = ({ index }: Arrival): Promise<number> => {
+      if (index === 40) all.resolve(200);
+      return all.promise;
+    };
+    const endpoint = await rig.endpoint({ answer });
     const sender = rig.sender(endpoint);
     expect(countKind(await postTimes(40, sender, endpoint.origin), 'answered')).toBe(40);
     expect(endpoint.stats().connections).toBe(40);
@@ -79,8 +84,8 @@ describe('handshakes to one origin', () => {
   });
 
   it('cost those who wait for their turn none of the time for connecting', async () => {
-    const slow = { answer: { kind: 'status', status: 200, delayMs: 700 } } as const;
-    const limits = { connectionsPerOrigin: 1, connectTimeoutMs: 500 };
+    const slow = { answer: { kind: 'status', status: 200, delayMs: 1_500 } } as const;
+    const limits = { connectionsPerOrigin: 1, connectTimeoutMs: 1_200 };
     const { sender, origin } = await named(loopback, limits, slow);
     for (const result of await postTimes(2, sender, origin)) expect(result).toMatchObject({ status: 200 });
   });
@@ -94,21 +99,28 @@ describe('handshakes to one origin', () => {
 
   it('that nobody answers fail all who waited for most of that time, in one go', async () => {
     const endpoint = await rig.endpoint({ connection: 'hang' });
-    const sender = rig.sender(endpoint, { handshakesPerOrigin: 2, connectTimeoutMs: 400 });
+    const sender = rig.sender(endpoint, { handshakesPerOrigin: 2, connectTimeoutMs: 1_000 });
     for (const result of await postTimes(6, sender, endpoint.origin)) {
       expect(result).toMatchObject({ error: 'CONNECT_TIMEOUT' });
-      expect(result.durationMs).toBeLessThan(800);
+      expect(result.durationMs).toBeLessThan(1_900);
     }
     expect(endpoint.stats().connections).toBe(2);
   });
 
   it('that nobody answers while another came up fail one attempt, and leave the others waiting', async () => {
-    const slow = { answer: { kind: 'status', status: 200, delayMs: 200 } } as const;
-    const limits = { connectionsPerOrigin: 2, connectTimeoutMs: 500 };
+    const slow = { answer: { kind: 'status', status: 200, delayMs: 300 } } as const;
+    const limits = { connectionsPerOrigin: 2, connectTimeoutMs: 1_000 };
     const { sender, origin } = await named(answering(loopback, never, loopback), limits, slow);
     const results = await postTimes(7, sender, origin);
     expect(countKind(results, 'unreachable')).toBe(1);
     expect(countKind(results, 'answered')).toBe(6);
+  });
+
+  it('that hang are given up with the attempt that waited for them', async () => {
+    const limits = { connectionsPerOrigin: 1, attemptTimeoutMs: 1_000, connectTimeoutMs: 60_000 };
+    const { sender, origin } = await named(answering(never, loopback), limits);
+    expect(await post(sender, origin)).toMatchObject({ error: 'TIMEOUT' });
+    expect(await post(sender, origin)).toMatchObject({ status: 200 });
   });
 
   it('are given up when the sender is closed', async () => {
@@ -145,7 +157,12 @@ describe('handshakes to all origins', () => {
       const results = await postTimes(10, sender, origin);
       for (const result of results) expect(result).toMatchObject({ error: 'CONNECT', code: 'ECONNRESET' });
     }
-    expect(endpoints.map((endpoint) => endpoint.stats().connections)).toEqual([10, 10, 10]);
+    // No handshake is begun for an attempt that has failed already.
+    for (const endpoint of endpoints) expect(endpoint.stats().connections).toBeLessThanOrEqual(10);
+    // Its own lane, and the shared one that the others gave back.
+    const silent = await rig.endpoint({ connection: 'hang' });
+    await postTimes(10, sender, silent.origin);
+    expect(silent.stats().connections).toBe(2);
   });
 });
 

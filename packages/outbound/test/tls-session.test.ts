@@ -47,6 +47,21 @@ describe('a TLS session', () => {
     expect(second.stats()).toMatchObject({ arrivals: 1, resumed: 0 });
   });
 
+  it('is not offered again after a handshake that failed', async () => {
+    const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
+    const strange = await (await sharedAuthority()).issue(['hook.acme.com.br']);
+    const first = await rig.endpoint({ answer: oneShot, tls });
+    const sender = rig.sender(first);
+    expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
+    await first.close();
+    const second = await rig.endpoint({ ...strange, port: first.port });
+    expect(await post(sender, first.origin)).toMatchObject({ error: 'TLS' });
+    await second.close();
+    const third = await rig.endpoint({ answer: oneShot, tls, port: first.port });
+    expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
+    expect(third.stats()).toMatchObject({ arrivals: 1, resumed: 0 });
+  });
+
   it('ends with the pool, so that a certificate that became wrong is noticed', async () => {
     const authority = await sharedAuthority();
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
