@@ -1,3 +1,4 @@
+import type { Usage } from './read-usage.js';
 import type { Scenario, Sizes } from './scenarios/scenario.js';
 
 const sizeText = ({ count, seconds }: Sizes): string =>
@@ -21,5 +22,19 @@ export function usageText(scenarios: Readonly<Record<string, Scenario>>): readon
     '',
     '  --count N, --seconds N  what they mean is said above; for the scenarios that are named',
     '  --whole                 everything named in full: hours for all of them, so name one',
+  ];
+}
+
+/** What a shortened run leaves out, and how to have it. */
+export function formatAdvice({ whole }: Usage, skipped: readonly string[]): readonly string[] {
+  const missing =
+    skipped.length === 0
+      ? []
+      : [`no time was left for: ${skipped.join(', ')}; run them with: npm run bench -- ${skipped.join(' ')}`];
+  if (whole) return missing;
+  return [
+    ...missing,
+    'shortened; in full (recovery: 10 min dead and 100,000 parked; backlog, configurations, waiting: a million), one at a time:',
+    '  npm run bench -- recovery --whole',
   ];
 }

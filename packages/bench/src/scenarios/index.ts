@@ -12,18 +12,18 @@ import { throughput } from './throughput.js';
 import { waiting } from './waiting.js';
 import { wholeSystem } from './whole-system.js';
 
-/** All scenarios, in the order in which they run by default; `throughput` gives the later ones their load. */
+/** All scenarios, the most telling first; `throughput` gives the later ones their load. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   reference,
   throughput,
   latency,
+  'whole-system': wholeSystem,
   isolation,
   recovery,
   backlog,
   ingest,
-  'scale-workers': scaleWorkers,
-  'scale-configurations': scaleConfigurations,
   waiting,
-  'whole-system': wholeSystem,
+  'scale-configurations': scaleConfigurations,
+  'scale-workers': scaleWorkers,
   memory,
 };
