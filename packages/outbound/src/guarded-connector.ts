@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
 import type { Resolve } from './resolver.js';
-import { codeOf, isTlsCode, SendFailure } from './send-failure.js';
+import { codeOf, isTlsCode, SendFailure, toConnectFailure } from './send-failure.js';
 
 export interface Guard {
   readonly allowAddress: AddressPolicy;
@@ -117,11 +117,7 @@ class Connecting {
       keepAlive: true,
     });
     this.#socket = tcp;
-    await opened(
-      tcp,
-      'connect',
-      (error) => new SendFailure('CONNECT', codeOf(error, 'CONNECT_FAILED'), error),
-    );
+    await opened(tcp, 'connect', toConnectFailure);
     this.#judgeSocket(tcp, addresses);
     return this.#secure(tcp);
   }

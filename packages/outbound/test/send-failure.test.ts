@@ -1,4 +1,4 @@
-import { SendFailure, toFailedResult } from '../src/send-failure.js';
+import { SendFailure, toConnectFailure, toFailedResult } from '../src/send-failure.js';
 
 const failing = (code: unknown, name = 'Error', message = ''): Error =>
   Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) });
@@ -56,5 +56,15 @@ describe('toFailedResult', () => {
       reason: 'private',
       durationMs: 1,
     });
+  });
+});
+
+describe('toConnectFailure', () => {
+  it.each([
+    ['ETIMEDOUT', 'CONNECT_TIMEOUT'],
+    ['ECONNREFUSED', 'CONNECT'],
+    ['EHOSTUNREACH', 'CONNECT'],
+  ])('takes %s as %s', (code, errorClass) => {
+    expect(toConnectFailure(failing(code))).toMatchObject({ errorClass, reasonCode: code });
   });
 });
