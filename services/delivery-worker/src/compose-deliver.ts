@@ -8,6 +8,7 @@ import { attempt } from './attempt.js';
 import type { WorkerConfig } from './config.js';
 import { currentConfiguration } from './current-configuration.js';
 import { decide, park, parkFor } from './decide.js';
+import type { Settlement } from './decide.js';
 import { deliver } from './deliver.js';
 import type { DeliverPorts } from './deliver.js';
 import { createGate } from './gate/gate.js';
@@ -18,7 +19,7 @@ import type { PublishSurely } from './publish-surely.js';
 import { settle } from './settle.js';
 import { watchGate } from './watch-gate.js';
 
-export type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
+export type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
 
 export interface DeliveryParts {
   readonly picture: Picture;

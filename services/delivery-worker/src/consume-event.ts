@@ -24,7 +24,7 @@ type RecordOriginNumbers = Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>;
 export interface ConsumeEventPorts {
   readonly picture: Picture;
   readonly publish: PublishSurely;
-  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
+  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
   readonly reject: (
     record: KafkaRecord,
     why: { reason: string; violations: readonly Violation[] },
@@ -118,7 +118,7 @@ export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts
 }
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
-async function settleAll(work: readonly Promise<void>[]): Promise<void> {
+async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

@@ -3,13 +3,14 @@ import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { boundedCopy } from './bounded-copy.js';
 import { originOf } from './consume-event.js';
+import type { Settlement } from './decide.js';
 import type { PublishSurely } from './publish-surely.js';
 import { publishWaiting } from './settle.js';
 import type { SettledMemory } from './settled-memory.js';
 
 export interface ConsumeTaskPorts {
   readonly publish: PublishSurely;
-  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<void>;
+  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly settled: SettledMemory;
   /** Tells of a record that cannot be read as a task. */
   readonly damaged: (record: KafkaRecord, reason: string) => void;

@@ -94,8 +94,13 @@ async function turn(task: DeliveryTask, ports: DeliverPorts): Promise<Turn> {
     : attemptWith(verdict, task, configuration, ports);
 }
 
-/** One turn of a delivery. First attempts, retries and redeliveries all come through here. */
-export async function deliver(task: DeliveryTask, source: RecordOrigin, ports: DeliverPorts): Promise<void> {
+/** One turn of a delivery. First attempts, retries and redeliveries all come through here. Resolves when it is settled. */
+export async function deliver(
+  task: DeliveryTask,
+  source: RecordOrigin,
+  ports: DeliverPorts,
+): Promise<Settlement['kind']> {
   const { outcome, at, settlement } = await turn(task, ports);
   await ports.settle({ task, source, at, settlement, ...(outcome === undefined ? {} : { outcome }) });
+  return settlement.kind;
 }

@@ -6,11 +6,19 @@ async function timesDone(
   memory: SettledMemory,
   ...tasks: readonly ReturnType<typeof buildTask>[]
 ): Promise<number> {
+  return timesSettled(memory, 'retry', tasks);
+}
+
+async function timesSettled(
+  memory: SettledMemory,
+  kind: 'retry' | 'parked',
+  tasks: readonly ReturnType<typeof buildTask>[],
+): Promise<number> {
   let times = 0;
   for (const task of tasks) {
     await memory.once(task, () => {
       times += 1;
-      return Promise.resolve();
+      return Promise.resolve(kind);
     });
   }
   return times;
@@ -28,25 +36,57 @@ describe('the memory of settled attempts', () => {
   it.each([
     ['the next attempt', { attempt: 3 }],
     ['a redelivery', { attempt: 2, cycle: 'x' }],
-    ['the same attempt, parked meanwhile', { attempt: 2, parkedCount: 1 }],
     // The first one may have been cancelled: this one was accepted later, and is owed.
     ['the same event accepted once more', { attempt: 2, origin: at('777') }],
   ])('does not take %s for a copy', async (_, over) => {
     expect(await timesDone(new SettledMemory(10), buildTask({ attempt: 2 }), buildTask(over))).toBe(2);
   });
 
+  it('does not take the same attempt, parked meanwhile, for a copy', async () => {
+    const tasks = [0, 1, 2].map((parkedCount) => buildTask({ attempt: 2, parkedCount }));
+    expect(await timesSettled(new SettledMemory(10), 'parked', tasks)).toBe(3);
+  });
+
+  it('takes one that was parked less often than what it has seen for a copy', async () => {
+    const tasks = [5, 3, 5, 4].map((parkedCount) => buildTask({ attempt: 2, parkedCount }));
+    expect(await timesSettled(new SettledMemory(10), 'parked', tasks)).toBe(1);
+  });
+
+  it('takes every copy of an attempt that was made for one, however often it was parked', async () => {
+    const tasks = [1, 0, 1, 7].map((parkedCount) => buildTask({ attempt: 2, parkedCount }));
+    expect(await timesDone(new SettledMemory(10), ...tasks)).toBe(1);
+  });
+
   it('lets a second copy at the same time share the fate of the first', async () => {
     const memory = new SettledMemory(10);
     const { promise, resolve } = Promise.withResolvers<undefined>();
     let times = 0;
-    const work = async (): Promise<void> => {
+    const work = async (): Promise<'delivered'> => {
       times += 1;
       await promise;
+      return 'delivered';
     };
     const both = [memory.once(buildTask(), work), memory.once(buildTask(), work)];
     resolve(undefined);
     await Promise.all(both);
     expect(times).toBe(1);
+  });
+
+  it('lets the successor of a parked one wait for it, when that has not quite ended: it is no copy', async () => {
+    const memory = new SettledMemory(10);
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const seen: number[] = [];
+    const settle = (parkedCount: number, until: Promise<undefined>) =>
+      memory.once(buildTask({ parkedCount }), async () => {
+        seen.push(parkedCount);
+        await until;
+        return 'parked';
+      });
+    const both = [settle(1, promise), settle(2, Promise.resolve(undefined))];
+    expect(seen).toEqual([1]);
+    resolve(undefined);
+    await Promise.all(both);
+    expect(seen).toEqual([1, 2]);
   });
 
   it('remembers nothing of work that failed', async () => {
