@@ -14,14 +14,15 @@ import type {
   UnhealthyEndpoint,
   Verdict,
 } from './gate-types.js';
-import type { Lane, Waiter } from './lane.js';
+import type { Claim, Lane, Waiter } from './lane.js';
 import { LaneTable } from './lane-table.js';
+import { spanAfterProbe, spanWhenBusy } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
 
 /** Nothing waits in memory for longer: it would hold up the commits of its partition (the span is made for 12 s). */
 const MAX_QUEUE_WAIT_MS = 2_000;
-/** Deliveries that come back from Kafka and wait for a slot of their endpoint. */
-const MAX_WAITED_QUEUE = 64;
+/** Deliveries that come back from Kafka and wait for a slot of their endpoint: half of the window that reads them. */
+const MAX_WAITED_QUEUE = 500;
 /** A slot in so many goes to one that has waited in Kafka while first attempts want it, too. */
 const WAITED_TURN = 8;
 /** Lanes looked at when a slot becomes free: the cost of fairness for each attempt is bounded. */
@@ -29,11 +30,6 @@ const WAKE_LANES = 4;
 /** Who gives way is looked for once in so many entries above the limit. */
 const HOG_EVERY = 64;
 const FORGET_EVERY_SWEEPS = 40;
-const BREAKER_BACKOFF_MS = 5_000;
-const MAX_BREAKER_BACKOFF_MS = 1_800_000;
-const BUSY_BACKOFF_MS = 1_000;
-const MAX_BUSY_BACKOFF_MS = 64_000;
-
 export function createGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
   return new EndpointGate(rules, now);
 }
@@ -58,12 +54,12 @@ class EndpointGate implements Gate {
   enter(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
     const now = this.#now();
     const lane = this.#table.of(task.tenantId, task.ref, target, now);
-    const waited = task.attempt > 1 || task.parkedCount > 0;
-    const { parkedCount } = task;
-    if (lane.breaker.isOpen && !last) return this.#probe(lane, now, waited, parkedCount);
+    const claim = claimOf(task);
+    const { waited } = claim;
+    if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
     if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited, false);
-    if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, waited, parkedCount);
-    return this.#later(lane, 'busy', parkedCount);
+    if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, claim);
+    return this.#later(lane, 'busy', claim);
   }
 
   leave(pass: Pass, end: PassEnd): void {
@@ -108,9 +104,9 @@ class EndpointGate implements Gate {
     return listUnhealthy(this.#table.values(), this.#now(), limit);
   }
 
-  #probe(lane: Lane, now: number, waited: boolean, parkedCount: number): Verdict {
-    const probes = this.#slots.free > 0 && lane.breaker.startProbe(now, waited);
-    return probes ? this.#pass(lane, now, waited, true) : this.#later(lane, 'breaker', parkedCount);
+  #probe(lane: Lane, now: number, claim: Claim): Verdict {
+    const probes = this.#slots.free > 0 && lane.breaker.startProbe(now, claim.waited);
+    return probes ? this.#pass(lane, now, claim.waited, true) : this.#later(lane, 'breaker', claim);
   }
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
@@ -129,10 +125,10 @@ class EndpointGate implements Gate {
     return { kind: 'pass', lane, epoch: lane.epoch, waited, probe };
   }
 
-  #queue(lane: Lane, now: number, waited: boolean, parkedCount: number): Promise<Verdict> {
+  #queue(lane: Lane, now: number, claim: Claim): Promise<Verdict> {
     return new Promise((resolve) => {
       this.#table.hold(lane);
-      (waited ? lane.waited : lane.live).push({ resolve, since: now, waited, parkedCount });
+      (claim.waited ? lane.waited : lane.live).push({ resolve, since: now, claim });
       if (!lane.inRing) this.#ring.push(lane);
       lane.inRing = true;
       this.#entries += 1;
@@ -159,20 +155,18 @@ class EndpointGate implements Gate {
   /** Oldest first: their slots are reserved in the order they came. */
   #sendAway(lane: Lane, leaving: readonly Waiter[], reason: LaterReason): void {
     this.#table.release(lane, leaving.length);
-    for (const { resolve, parkedCount } of leaving) resolve(this.#later(lane, reason, parkedCount));
+    for (const { resolve, claim } of leaving) resolve(this.#later(lane, reason, claim));
   }
 
-  #later(lane: Lane, reason: LaterReason, parkedCount: number): Later {
+  #later(lane: Lane, reason: LaterReason, claim: Claim): Later {
     const now = this.#now();
-    const doublings = 2 ** Math.min(parkedCount, 16);
-    const earliest =
+    const at = lane.reserve(
+      claim.retried ? 'retry' : 'first',
       reason === 'breaker'
-        ? Math.max(
-            lane.breaker.probeAt,
-            now + Math.min(BREAKER_BACKOFF_MS * doublings, MAX_BREAKER_BACKOFF_MS),
-          )
-        : now + Math.min(BUSY_BACKOFF_MS * doublings, MAX_BUSY_BACKOFF_MS);
-    const at = lane.reserve(earliest, now, this.#rules.endpointConcurrency);
+        ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
+        : spanWhenBusy(claim, now),
+      this.#rules.endpointConcurrency,
+    );
     return { kind: 'later', reason, waitMs: at - now };
   }
 
@@ -185,10 +179,10 @@ class EndpointGate implements Gate {
 
   #startFrom(queue: Denque<Waiter>, lane: Lane, now: number): boolean {
     const waiter = queue.peekFront();
-    if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.waited)) return false;
+    if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.claim.waited)) return false;
     queue.shift();
     lane.turns += 1;
-    waiter.resolve(this.#begin(lane, now, waiter.waited, false));
+    waiter.resolve(this.#begin(lane, now, waiter.claim.waited, false));
     return true;
   }
 
@@ -214,6 +208,12 @@ class EndpointGate implements Gate {
     }
   }
 }
+
+const claimOf = ({ attempt, parkedCount }: DeliveryTask): Claim => ({
+  waited: attempt > 1 || parkedCount > 0,
+  retried: attempt > 1,
+  parkedCount,
+});
 
 /** What the attempt says about its endpoint. True when the breaker opened by it. */
 function learn({ lane, probe }: Pass, end: PassEnd, now: number): boolean {

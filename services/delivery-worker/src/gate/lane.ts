@@ -4,13 +4,27 @@ import { Breaker } from './breaker.js';
 import type { BreakerRules } from './breaker.js';
 import type { Verdict } from './gate-types.js';
 
+/** What the gate knows of a delivery that wants a slot. */
+export interface Claim {
+  /** It has waited in Kafka: no first attempt of the live topic. */
+  readonly waited: boolean;
+  /** It has been attempted before. */
+  readonly retried: boolean;
+  readonly parkedCount: number;
+}
+
 /** A delivery that waits in memory for a slot. */
 export interface Waiter {
   readonly resolve: (verdict: Verdict) => void;
   /** Monotonic milliseconds. */
   readonly since: number;
-  readonly waited: boolean;
-  readonly parkedCount: number;
+  readonly claim: Claim;
+}
+
+/** Monotonic milliseconds. */
+export interface Span {
+  readonly earliest: number;
+  readonly latest: number;
 }
 
 /** What a tenant's deliveries hold of this worker, at all its endpoints. */
@@ -26,8 +40,6 @@ export interface TenantShare {
 const STUCK_MS = 1_000;
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
-/** A slot is not reserved further ahead: what is told it then comes back to a fresh look (architecture §2: 30 min). */
-const HORIZON_MS = 1_800_000;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -59,7 +71,8 @@ export class Lane {
   #movedAt: number;
   #serviceMs = 0;
   #successMs = 0;
-  #nextSlotAt = 0;
+  /** The next free moment for first attempts, and for what has been attempted before. */
+  readonly #nextSlotAt = { first: 0, retry: 0 };
 
   constructor(
     owner: { key: string; ref: string; tenant: TenantShare },
@@ -102,7 +115,7 @@ export class Lane {
     this.failingSince = undefined;
     this.#serviceMs = 0;
     this.#successMs = 0;
-    this.#nextSlotAt = 0;
+    this.#forgetSlots();
   }
 
   begin(now: number, waited: boolean): void {
@@ -121,7 +134,7 @@ export class Lane {
   noteSuccess(durationMs: number): void {
     this.#serviceMs = average(this.#serviceMs, durationMs);
     this.#successMs = average(this.#successMs, durationMs);
-    if (this.breaker.isOpen) this.#nextSlotAt = 0;
+    if (this.breaker.isOpen) this.#forgetSlots();
     this.breaker.succeeded();
     this.failingSince = undefined;
   }
@@ -148,11 +161,18 @@ export class Lane {
 
   /**
    * The next free moment not before `earliest`, so that a backlog comes back spread over the time it needs: at the pace of
-   * the successes with `slots` at once, because how long failures took says nothing about a recovered endpoint.
+   * the successes with `slots` at once, because how long failures took says nothing about a recovered endpoint. Not after
+   * `latest` (but never before `earliest`): who is told that comes back to a fresh look. What has been attempted before
+   * does not stand behind the first attempts: it is older, and there is little of it.
    */
-  reserve(earliest: number, now: number, slots: number): number {
-    const at = Math.min(Math.max(earliest, this.#nextSlotAt), now + HORIZON_MS);
-    this.#nextSlotAt = at + (this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs) / slots;
+  reserve(kind: 'first' | 'retry', { earliest, latest }: Span, slots: number): number {
+    const at = Math.max(earliest, Math.min(this.#nextSlotAt[kind], latest));
+    this.#nextSlotAt[kind] = at + (this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs) / slots;
     return at;
+  }
+
+  #forgetSlots(): void {
+    this.#nextSlotAt.first = 0;
+    this.#nextSlotAt.retry = 0;
   }
 }

@@ -18,6 +18,7 @@ export interface Knock {
   readonly waited?: boolean;
   readonly last?: boolean;
   readonly parkedCount?: number;
+  readonly attempt?: number;
   readonly url?: string;
 }
 
@@ -28,6 +29,7 @@ const DEFAULTS = {
   last: false,
   url: '/hook',
   parkedCount: undefined,
+  attempt: 1,
 };
 
 /** A gate with a clock that stands still until it is moved. */
@@ -46,8 +48,8 @@ export function openGateRig(over: Partial<GateRules> = {}): GateRig {
   let now = 1_000;
   const gate = createGate({ ...RULES, ...over }, () => now);
   const knock: GateRig['knock'] = (given) => {
-    const { ref, tenantId, waited, last, url, parkedCount } = { ...DEFAULTS, ...given };
-    const task = buildTask({ ref, tenantId, parkedCount: parkedCount ?? (waited ? 1 : 0) });
+    const { ref, tenantId, waited, last, url, parkedCount, attempt } = { ...DEFAULTS, ...given };
+    const task = buildTask({ ref, tenantId, attempt, parkedCount: parkedCount ?? (waited ? 1 : 0) });
     return gate.enter(task, { origin: 'https://x.example', path: url }, last);
   };
   const pass: GateRig['pass'] = (given) => {

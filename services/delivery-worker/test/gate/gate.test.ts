@@ -69,21 +69,24 @@ describe('the gate of one endpoint', () => {
     expect(waits).toEqual([1_000, 1_025, 1_050, 1_075]);
   });
 
-  it('reserves no slot further ahead than half an hour', () => {
+  it('reserves slots up to four times the wait of the first one, and to half an hour', () => {
     const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
     pass();
     pass();
     advance(1_001);
-    const waits = Array.from({ length: 40_000 }, () => later(knock()).waitMs);
-    expect(Math.max(...waits)).toBe(1_800_000);
+    const waits = (parkedCount: number): readonly number[] =>
+      Array.from({ length: 40_000 }, () => later(knock({ parkedCount })).waitMs);
+    expect(Math.max(...waits(0))).toBe(4_000);
+    expect(Math.max(...waits(3))).toBe(32_000);
+    expect(Math.max(...waits(40))).toBe(1_800_000);
   });
 
-  it('sends those away for longer that have been parked often, to 64 s', () => {
+  it('sends those away for longer that have been parked often, to a quarter of an hour', () => {
     const { pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
     pass();
     advance(1_001);
     expect(later(knock({ parkedCount: 3 })).waitMs).toBe(8_000);
-    expect(later(knock({ parkedCount: 40 })).waitMs).toBe(64_000);
+    expect(later(knock({ parkedCount: 40 })).waitMs).toBe(900_000);
   });
 
   it('keeps an eighth of the slots from those that waited in Kafka, and gives them one turn in eight', async () => {
@@ -130,6 +133,15 @@ describe('the breaker at the gate', () => {
     gate.leave(pass(), OK);
     expect(gate.stats()).toMatchObject({ open: 0, probing: 0 });
     pass();
+  });
+
+  it('brings back what has been attempted before any first attempt, however many of those are parked', () => {
+    const { knock, breakDown } = openGateRig();
+    breakDown();
+    const first = Array.from({ length: 1_000 }, () => later(knock()).waitMs);
+    const retries = Array.from({ length: 10 }, () => later(knock({ attempt: 2 })).waitMs);
+    expect(retries[0]).toBe(30_000);
+    expect(Math.min(...first)).toBeGreaterThan(Math.max(...retries));
   });
 
   it('lets another one probe when the first could not be made', () => {
