@@ -8,7 +8,7 @@ export async function feedAndAccount<R extends { readonly file: string }>(
   options: { readonly stack: FedStack; readonly lines: readonly FeedLine[]; readonly print: Print },
 ): Promise<Balance<R>> {
   const { stack, lines, print } = options;
-  print(`· ${stage.hooks.length} endpoints registered; one of them refuses the first attempt of each event`);
+  print(`· ${stage.hooks.length} endpoints registered; one of them refuses two of three first attempts`);
   const started = performance.now();
   const took = (): string => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
   const result = await account(stage, options, async (report) => {

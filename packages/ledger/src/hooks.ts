@@ -6,7 +6,7 @@ export interface Hook {
   readonly tenantId: string;
   readonly eventType: EventType;
   readonly path: string;
-  /** Answers 503 to the first attempt of each event. */
+  /** Answers 503 to two of three first attempts. */
   readonly refusesFirst: boolean;
   readonly ref: string;
 }
@@ -23,7 +23,7 @@ function makeHook(tenantId: string, eventType: EventType, refusesFirst: boolean)
   return { tenantId, eventType, path, refusesFirst, ref: refOf(path) };
 }
 
-/** One endpoint for each tenant and type found, and one more that refuses each first attempt, for the rarest of them. */
+/** One endpoint for each tenant and type found, and one more that refuses first attempts, for the rarest of them. */
 export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {
   const counts = new Map<string, { tenantId: string; eventType: EventType; count: number }>();
   for (const { tenantId, eventType } of events) {

@@ -12,5 +12,6 @@ export type { Print } from './print.js';
 export { openReceipts } from './receipts.js';
 export type { Receipt } from './receipts.js';
 export type { Receivers } from './receivers.js';
+export { refuseFirst } from './refuse-first.js';
 export { clientFor } from './register-hooks.js';
 export type { RegisterOptions, ServiceAddresses } from './register-hooks.js';

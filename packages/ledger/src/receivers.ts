@@ -5,8 +5,9 @@ import type { CertificateAuthority } from '@webhooks/engines';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint } from '@webhooks/testkit';
 import type { Print } from './print.js';
+import { refuseFirst } from './refuse-first.js';
 
-/** The two local receivers: a willing one, and one that refuses the first attempt of each event. */
+/** The two local receivers: a willing one, and one that refuses two of three first attempts. */
 export interface Receivers {
   readonly willing: Endpoint;
   readonly refusing: Endpoint;
@@ -39,9 +40,10 @@ export async function startReceivers(
   const shared = { certPem, keyPem, file, remember: 1 };
   const port = await freePort(fixedPorts ? PREFERRED_PORT : undefined);
   const willing = await startEndpoint({ ...shared, port, answer: (arrival) => told(arrival, 200) });
+  const answer = refuseFirst();
   const refusing = await startEndpoint({
     ...shared,
-    answer: (arrival) => told(arrival, arrival.headers['webhook-attempt'] === '1' ? 503 : 200),
+    answer: (arrival) => told(arrival, answer(arrival)),
   });
   return {
     willing,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { refuseFirst } from '@webhooks/ledger';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival } from '@webhooks/testkit';
 import { FILES } from './folders.js';
@@ -9,14 +10,16 @@ import { untilSignal } from './until-signal.js';
 
 const isOfDemonstration = ({ path }: Arrival): boolean => /^\/(hooks|refuses-first)\//.test(path);
 
-/** 200 at every path, but 503 to each first attempt below `/refuses-first/`. Arrivals at paths of yours are shown. */
+const answerOfRefusing = refuseFirst();
+
+/** 200 at every path, but 503 to two of three first attempts below `/refuses-first/`. Arrivals at paths of yours are shown. */
 function answer(arrival: Arrival): number {
   const { path, headers, body } = arrival;
   const attempt = headers['webhook-attempt'] ?? '?';
   if (!isOfDemonstration(arrival)) {
     process.stdout.write(`POST ${path} attempt ${attempt}: ${body.toString('utf8').slice(0, 200)}\n`);
   }
-  return path.startsWith('/refuses-first/') && attempt === '1' ? 503 : 200;
+  return path.startsWith('/refuses-first/') ? answerOfRefusing(arrival) : 200;
 }
 
 const endpoint = await startEndpoint({
