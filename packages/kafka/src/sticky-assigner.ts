@@ -24,7 +24,8 @@ const NAME = 'webhooks-sticky';
 const NOTHING: Holding = { generation: -1, partitions: {} };
 
 /**
- * Each topic is spread evenly, and a member keeps what it holds as far as that allows. kafkajs' round robin deals all
+ * Each topic is spread evenly, and a member keeps what it holds as far as that allows. Topics with the same partitions and
+ * readers are dealt alike: partition 3 of every retry tier is one member's, so that it sees all records of one key. kafkajs' round robin deals all
  * partitions anew whenever a member comes or goes, and each partition that changes hands is a chance of repeats.
  */
 export function stickyAssigner(options: StickyAssignerOptions): Assigner {
@@ -37,9 +38,15 @@ export function stickyAssigner(options: StickyAssignerOptions): Assigner {
     },
     assign: ({ members, topics }) => {
       const parsed = members.map(parseMember).sort((a, b) => (a.id < b.id ? -1 : 1));
+      const leaders = new Map<string, string>();
       for (const topic of topics) {
+        const partitions = options.partitionsOf(topic);
         const subscribed = parsed.filter((member) => member.topics.has(topic));
-        if (subscribed.length > 0) assignTopic(topic, options.partitionsOf(topic), subscribed);
+        const alike = JSON.stringify([partitions, subscribed.map(({ id }) => id)]);
+        const leader = leaders.get(alike);
+        leaders.set(alike, leader ?? topic);
+        if (leader !== undefined) assignAlike(topic, leader, subscribed);
+        else if (subscribed.length > 0) assignTopic(topic, partitions, subscribed);
       }
       return Promise.resolve(
         parsed.map(({ id, assigned }) => ({
@@ -63,6 +70,14 @@ function parseHolding(userData: Buffer | null): Holding {
     return { generation: holding?.generation ?? -1, partitions: holding?.partitions ?? {} };
   } catch {
     return NOTHING; // a member of another kind: it holds nothing we know of
+  }
+}
+
+function assignAlike(topic: string, leader: string, members: readonly Member[]): void {
+  for (const member of members) {
+    const same = [...(member.assigned[leader] ?? [])];
+    member.assigned[topic] = same;
+    member.total += same.length;
   }
 }
 
