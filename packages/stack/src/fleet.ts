@@ -54,7 +54,7 @@ export function createFleet(plans: readonly ServicePlan[], logDir: string, keep:
   };
   return {
     services: running,
-    start: (name) => run(planOf(name), name),
+    start: async (name) => run(planOf(name), name),
     startMore: async ({ name, like, env = {} }) => {
       const plan = planOf(like);
       return run({ ...plan, adminPort: await freePort(), env: { ...plan.env, ...env } }, name);

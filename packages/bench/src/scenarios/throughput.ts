@@ -32,7 +32,7 @@ export function eventsOf({ fanOut, delayMs }: Case, { count, seconds }: Stage['s
   return Math.round(Math.min(count / Math.sqrt(fanOut), busy));
 }
 
-export async function openCase(world: World, one: Case): Promise<readonly BenchEndpoint[]> {
+async function openCase(world: World, one: Case): Promise<readonly BenchEndpoint[]> {
   const tenantId = tenantOf(one);
   const wanted = Array.from({ length: one.fanOut }, (_, index) => ({
     path: `/${tenantId}/${index}`,

@@ -2,7 +2,16 @@ import { RETRY_TIERS, TOPICS } from '@webhooks/contracts';
 import kafkajs from 'kafkajs';
 import type { Admin, Kafka } from 'kafkajs';
 
-const WAITING_TOPICS = [TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)];
+/** Where deliveries wait, and the prefix of the groups that handle them. */
+export interface WaitingPlace {
+  readonly topics: readonly string[];
+  readonly groupPrefix: string;
+}
+
+const PLACE: WaitingPlace = {
+  topics: [TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
+  groupPrefix: 'delivery-worker',
+};
 const DEADLINE_MS = 60_000;
 
 const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
@@ -14,12 +23,12 @@ interface Span {
 }
 
 /** The furthest offset that any of the workers' groups has committed, by partition. */
-async function committedOffsets(admin: Admin, groupPrefix: string): Promise<ReadonlyMap<string, number>> {
+async function committedOffsets(admin: Admin, place: WaitingPlace): Promise<ReadonlyMap<string, number>> {
   const { groups } = await admin.listGroups();
-  const workers = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(groupPrefix));
+  const workers = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(place.groupPrefix));
   const committed = new Map<string, number>();
   for (const groupId of workers) {
-    const topics = await admin.fetchOffsets({ groupId, topics: [...WAITING_TOPICS] });
+    const topics = await admin.fetchOffsets({ groupId, topics: [...place.topics] });
     for (const { topic, partitions } of topics)
       for (const { partition, offset } of partitions) {
         const key = keyOf(topic, partition);
@@ -30,10 +39,10 @@ async function committedOffsets(admin: Admin, groupPrefix: string): Promise<Read
 }
 
 /** For each partition what lies beyond that: it is not handled yet. */
-async function openSpans(admin: Admin, groupPrefix: string): Promise<ReadonlyMap<string, Span>> {
-  const committed = await committedOffsets(admin, groupPrefix);
+async function openSpans(admin: Admin, place: WaitingPlace): Promise<ReadonlyMap<string, Span>> {
+  const committed = await committedOffsets(admin, place);
   const spans = new Map<string, Span>();
-  for (const topic of WAITING_TOPICS)
+  for (const topic of place.topics)
     for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
       const key = keyOf(topic, partition);
       const from = Math.max(Number(low), committed.get(key) ?? 0);
@@ -82,7 +91,7 @@ async function readSpans(kafka: Kafka, spans: ReadonlyMap<string, Span>): Promis
 export async function findWaiting(
   brokers: readonly string[],
   deliveryIds: readonly string[],
-  groupPrefix = 'delivery-worker',
+  place = PLACE,
 ): Promise<number> {
   const kafka = new kafkajs.Kafka({
     clientId: 'bench-ledger',
@@ -92,7 +101,7 @@ export async function findWaiting(
   const admin = kafka.admin();
   await admin.connect();
   try {
-    const waiting = await readSpans(kafka, await openSpans(admin, groupPrefix));
+    const waiting = await readSpans(kafka, await openSpans(admin, place));
     return deliveryIds.filter((id) => waiting.has(id)).length;
   } finally {
     await admin.disconnect();
