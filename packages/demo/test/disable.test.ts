@@ -1,100 +1,122 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { TOPICS } from '@webhooks/contracts';
-import type { AttemptPack } from '@webhooks/contracts';
-import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
-import { eventually, startEndpoint } from '@webhooks/testkit';
-import type { Endpoint } from '@webhooks/testkit';
-import kafkajs from 'kafkajs';
-import { readFeedLine } from '@webhooks/ledger';
-import { feedTopic } from '@webhooks/ledger';
-import { generateSample } from '@webhooks/ledger';
-import { clientFor } from '@webhooks/ledger';
-import { newReport } from '@webhooks/ledger';
+import type { AttemptPack, EventType } from '@webhooks/contracts';
+import { feedTopic, newReport, readFeedLine } from '@webhooks/ledger';
+import type { FeedLine } from '@webhooks/ledger';
+import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
+import type { Answer, Endpoint } from '@webhooks/testkit';
+import { followTopics } from './follow-topics.js';
+import { startTestStack } from './test-stack.js';
+import type { TestStack } from './test-stack.js';
 
 /** Contract §1 "In force": no attempt starts later than this after a disabling PUT was answered. */
 const BOUND_MS = 1_000;
-const EVENTS = 12_000;
+const LONG = { timeoutMs: 60_000 };
 
-const dataDir = mkdtempSync(join(tmpdir(), 'disable-'));
-let stack: Stack;
-let endpoint: Endpoint;
-
-beforeAll(async () => {
-  stack = await startStack({ dataDir, fixedPorts: false, log: () => undefined });
-  const { certPem, keyPem } = await stack.authority.issue(['localhost']);
-  // Slow enough that thousands of events still wait for their first attempt when the configuration is disabled.
-  endpoint = await startEndpoint({
-    certPem,
-    keyPem,
-    remember: 1,
-    answer: { kind: 'status', status: 200, delayMs: 50 },
-  });
-});
-afterAll(async () => {
-  await endpoint.close();
-  await stack.stop();
-  rmSync(dataDir, { recursive: true, force: true });
-});
-
-/** Everything the worker told of its attempts, read by a client that is none of ours. */
-async function followAttempts(): Promise<{
-  readonly entries: AttemptPack['records'][number][];
-  readonly close: () => Promise<void>;
-}> {
-  const kafka = new kafkajs.Kafka({
-    clientId: 'test',
-    brokers: [...stack.description().kafkaBrokers],
-    logLevel: kafkajs.logLevel.NOTHING,
-  });
-  const consumer = kafka.consumer({ groupId: 'disable-test', maxWaitTimeInMs: 100 });
-  const entries: AttemptPack['records'][number][] = [];
-  await consumer.connect();
-  await consumer.subscribe({ topic: TOPICS.attempts, fromBeginning: true });
-  await consumer.run({
-    eachMessage: ({ message }) => {
-      entries.push(...(JSON.parse(String(message.value)) as AttemptPack).records);
-      return Promise.resolve();
-    },
-  });
-  return { entries, close: () => consumer.disconnect() };
+interface Case {
+  readonly eventType: EventType;
+  readonly events: number;
+  readonly answer: Answer;
+  /** What has to have been told of its deliveries before it is disabled. */
+  readonly until: { readonly kind: string; readonly count: number };
 }
 
-it('no attempt starts later than 1 s after the answer to a PUT with enabled false, while events pour in', async () => {
-  const client = clientFor(stack.clientOf('acme'), stack.description());
-  const webhook = await client.register({ eventType: 'PIX_STATIC', endpointUrl: `${endpoint.origin}/load` });
-  const lines = generateSample(EVENTS * 8, 3)
-    .filter(({ tenantId, eventType }) => tenantId === 'acme' && eventType === 'PIX_STATIC')
-    .map((event) => readFeedLine(JSON.stringify(event)));
-  const attempts = await followAttempts();
-  const feeding = feedTopic(stack.description().kafkaBrokers, lines, newReport());
-  await eventually(() => expect(endpoint.stats().arrivals).toBeGreaterThan(500), {
-    timeoutMs: 30_000,
-    message: 'waiting for load',
+const CASES: Readonly<Record<string, Case>> = {
+  // Slow enough that thousands of events still wait for their first attempt when the configuration is disabled.
+  'while events pour in': {
+    eventType: 'PIX_STATIC',
+    events: 5_000,
+    answer: { kind: 'status', status: 200, delayMs: 50 },
+    until: { kind: 'attempt', count: 500 },
+  },
+  'while its deliveries are parked behind an open breaker': {
+    eventType: 'PIX_OUT',
+    events: 500,
+    answer: { kind: 'status', status: 500 },
+    until: { kind: 'parked', count: 400 },
+  },
+  'while its deliveries wait for their retries': {
+    eventType: 'PIX_REVERSAL',
+    events: 5,
+    answer: { kind: 'status', status: 503 },
+    until: { kind: 'attempt', count: 10 },
+  },
+};
+
+let test: TestStack;
+let unfollow: () => Promise<void>;
+const endpoints: Endpoint[] = [];
+const entries: AttemptPack['records'][number][] = [];
+
+beforeAll(async () => {
+  const worker = {
+    RETRY_DELAYS: Array.from({ length: 50 }, () => '1s').join(','),
+    BREAKER_FIRST_PAUSE: '1s',
+    BREAKER_MAX_PAUSE: '1s',
+  };
+  test = await startTestStack({ 'delivery-worker': worker });
+  for (const name of ['delivery-worker-2', 'delivery-worker-3'])
+    await test.stack.fleet.startMore({ name, like: 'delivery-worker' });
+  const { kafkaBrokers } = test.stack.description();
+  unfollow = await followTopics(kafkaBrokers, [TOPICS.attempts], ({ value }) => {
+    entries.push(...(JSON.parse(String(value)) as AttemptPack).records);
   });
-  await client.update({
-    ref: webhook.ref,
-    eventType: webhook.eventType,
-    endpointUrl: webhook.endpointUrl,
-    enabled: false,
-  });
-  const answeredAt = Date.now();
-  await feeding;
-  const told = () => attempts.entries.filter(({ kind }) => kind === 'attempt');
-  await eventually(() => expect(told().length).toBeGreaterThanOrEqual(endpoint.stats().arrivals), {
-    timeoutMs: 30_000,
-    message: 'waiting for the attempts to be told',
-  });
-  const made = told();
-  const cancelled = attempts.entries.filter(({ kind }) => kind === 'cancelled');
-  const latest = Math.max(...made.map(({ at }) => at));
-  process.stdout.write(
-    `attempts=${made.length} cancelled=${cancelled.length}, the last one started ${latest - answeredAt} ms after the answer\n`,
-  );
-  expect(made.length).toBeGreaterThanOrEqual(endpoint.stats().arrivals);
-  expect(made.length).toBeLessThan(lines.length);
-  expect(latest - answeredAt).toBeLessThanOrEqual(BOUND_MS);
-  await attempts.close();
+}, 180_000);
+afterAll(async () => {
+  await unfollow();
+  for (const endpoint of endpoints) await endpoint.close();
+  await test.stop();
 }, 120_000);
+
+async function openEndpoint(answer: Answer): Promise<Endpoint> {
+  const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
+  const endpoint = await startEndpoint({ certPem, keyPem, remember: 1, answer });
+  endpoints.push(endpoint);
+  return endpoint;
+}
+
+const linesOf = (eventType: EventType, count: number): readonly FeedLine[] =>
+  Array.from({ length: count }, () =>
+    readFeedLine(JSON.stringify(buildEvent({ tenantId: 'acme', eventType }))),
+  );
+
+const told = (ref: string, kind: string) =>
+  entries.filter((entry) => entry.ref === ref && entry.kind === kind);
+
+it.each(Object.entries(CASES))(
+  'with three workers, no attempt starts later than 1 s after the answer to a PUT with enabled false, %s',
+  async (name, { eventType, events, answer, until }) => {
+    const client = test.clientOf('acme');
+    const endpoint = await openEndpoint(answer);
+    const webhook = await client.register({ eventType, endpointUrl: `${endpoint.origin}/hook` });
+    const inForceAt = Date.now() + BOUND_MS;
+    await eventually(() => Date.now() > inForceAt);
+    const { kafkaBrokers } = test.stack.description();
+    const feeding = feedTopic(kafkaBrokers, linesOf(eventType, events), newReport());
+    await eventually(
+      () => expect(told(webhook.ref, until.kind).length).toBeGreaterThanOrEqual(until.count),
+      LONG,
+    );
+    const { ref, endpointUrl } = webhook;
+    await client.update({ ref, eventType, endpointUrl, enabled: false });
+    const answeredAt = Date.now();
+    await feeding;
+    // Everything that was owed is cancelled in the end, so nothing can be attempted after the last look.
+    const ended = () => new Set([...told(ref, 'cancelled'), ...delivered(ref)].map(({ eventId }) => eventId));
+    await eventually(() => expect(ended().size).toBeGreaterThanOrEqual(inForceEvents(ref).size), LONG);
+    const latest = Math.max(...told(ref, 'attempt').map(({ at }) => at));
+    process.stdout.write(
+      `${name}: attempts=${told(ref, 'attempt').length} parked=${told(ref, 'parked').length} cancelled=${told(ref, 'cancelled').length}, the last attempt started ${latest - answeredAt} ms after the answer\n`,
+    );
+    expect(latest - answeredAt).toBeLessThanOrEqual(BOUND_MS);
+    expect(told(ref, 'attempt').length).toBeGreaterThanOrEqual(endpoint.stats().arrivals);
+    expect(told(ref, 'cancelled').length).toBeGreaterThan(0);
+  },
+  180_000,
+);
+
+const delivered = (ref: string) =>
+  told(ref, 'attempt').filter((entry) => 'result' in entry && entry.result === 'delivered');
+
+/** Events that made a delivery for this configuration. */
+const inForceEvents = (ref: string): ReadonlySet<string> =>
+  new Set(entries.filter((entry) => entry.ref === ref).map(({ eventId }) => eventId));
