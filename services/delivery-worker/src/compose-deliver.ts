@@ -19,7 +19,11 @@ import type { PublishSurely } from './publish-surely.js';
 import { settle } from './settle.js';
 import { watchGate } from './watch-gate.js';
 
-export type DeliverTask = (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
+export interface Delivering {
+  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
+  /** See `Gate.room`. */
+  readonly room: () => Promise<void> | undefined;
+}
 
 export interface DeliveryParts {
   readonly picture: Picture;
@@ -28,6 +32,10 @@ export interface DeliveryParts {
 }
 
 const GATE_SWEEP_MS = 250;
+/** Share of the time that the event loop was busy, above which it is this process that is slow. */
+const SATURATED = 0.9;
+/** First attempts queued in memory, at most twice of it: enough to keep every slot busy. */
+const MAX_QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const sender = createSender({
@@ -43,11 +51,16 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
 function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
   const gate = createGate({
     ...config,
-    queueLimit: Math.ceil(config.maxInFlight / 2),
+    queueLimit: Math.min(MAX_QUEUE_LIMIT, Math.ceil(config.maxInFlight / 4)),
     breaker: config.breaker,
   });
   watchGate(gate, scope);
-  const sweeper = setInterval(() => gate.sweep(), GATE_SWEEP_MS);
+  let before = performance.eventLoopUtilization();
+  const sweeper = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    gate.sweep(performance.eventLoopUtilization(now, before).utilization > SATURATED);
+    before = now;
+  }, GATE_SWEEP_MS);
   scope.onClose('gate', () => {
     clearInterval(sweeper);
     return Promise.resolve();
@@ -72,17 +85,18 @@ function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
 }
 
 /** The way of one delivery, from its task to its settlement. */
-export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): DeliverTask {
+export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): Delivering {
   const { picture, publish, observers } = parts;
   const sender = openSender(config, scope);
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
   const settlePorts = { publish, attemptLog: createAttemptLog(publish), observe: observers.settled };
+  const gate = openGate(config, scope);
   const ports: DeliverPorts = {
-    gate: openGate(config, scope),
+    gate,
     current: (task) => currentConfiguration(task, picture),
     attempt: (task, configuration) => attempt(task, configuration, attemptOptions),
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),
   };
-  return (task, source) => deliver(task, source, ports);
+  return { deliver: (task, source) => deliver(task, source, ports), room: () => gate.room() };
 }

@@ -16,7 +16,7 @@ import { consumeEvent } from './consume-event.js';
 import { consumeTask, moveTask } from './consume-task.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
 import { composeDeliver } from './compose-deliver.js';
-import type { DeliveryParts, DeliverTask } from './compose-deliver.js';
+import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import { Slots } from './slots.js';
 import { createObservers } from './observe.js';
 import { createPictureFeed } from './picture-feed.js';
@@ -77,7 +77,7 @@ interface SourceParts extends DeliveryParts {
   readonly gauges: SourceGauges;
   /** Filled with how to stop each source; they stop side by side, each within its own drain. */
   readonly stops: (() => Promise<void>)[];
-  readonly deliverTask: DeliverTask;
+  readonly delivering: Delivering;
 }
 
 async function openEventSource(
@@ -86,11 +86,11 @@ async function openEventSource(
   parts: SourceParts,
   scope: ServiceScope,
 ): Promise<void> {
-  const { picture, publish, observers, deliverTask } = parts;
+  const { picture, publish, observers, delivering } = parts;
   const ports = {
     picture,
     publish,
-    deliver: deliverTask,
+    ...delivering,
     reject: (record: Parameters<typeof rejectRecord>[0], why: Parameters<typeof rejectRecord>[1]) =>
       rejectRecord(record, why, publish),
     observe: observers.event,
@@ -115,7 +115,7 @@ async function openTaskSources(
 ): Promise<void> {
   const ports: ConsumeTaskPorts = {
     publish: parts.publish,
-    deliver: parts.deliverTask,
+    deliver: parts.delivering.deliver,
     settled: new SettledMemory(REMEMBERED_SETTLEMENTS),
     damaged: (record, reason) => {
       scope.log.error('a task could not be read', {
@@ -143,7 +143,10 @@ async function openTaskSources(
     groupId: `${config.groupPrefix}.deliveries`,
     topics: [TOPICS.deliveries],
     window: config,
-    handle: (record) => consumeTask(record, ports),
+    handle: async (record) => {
+      await parts.delivering.room();
+      return consumeTask(record, ports);
+    },
     onFatal: scope.fail,
   });
   parts.stops.push(watchSource('deliveries', deliveries, parts.gauges, scope));
@@ -156,12 +159,12 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const picture = await openPicture(kafka, config, scope);
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
   const parts = { picture, publish, observers };
-  const deliverTask = composeDeliver(config, parts, scope);
+  const delivering = composeDeliver(config, parts, scope);
   const stops: (() => Promise<void>)[] = [];
   scope.onClose('sources', async () => {
     await Promise.all(stops.map((stop) => stop()));
   });
-  const sourceParts = { ...parts, deliverTask, gauges: createSourceGauges(scope), stops };
+  const sourceParts = { ...parts, delivering, gauges: createSourceGauges(scope), stops };
   await openTaskSources(kafka, config, sourceParts, scope);
   await openEventSource(kafka, config, sourceParts, scope);
 }

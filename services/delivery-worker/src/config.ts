@@ -6,7 +6,7 @@ import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
 import type { AddressRules } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './gate/breaker.js';
-import { DEFAULT_DELAYS, parseDelays, parseDuration } from './schedule.js';
+import { DEFAULT_DELAYS, parseDelays, parseLongDuration } from './schedule.js';
 import type { RetrySchedule } from './schedule.js';
 
 export interface WorkerConfig {
@@ -36,14 +36,19 @@ const MIB = 1_048_576;
 const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,
-  maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseDuration) ?? 8 * DAY_MS,
+  maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseLongDuration) ?? 8 * DAY_MS,
 });
 
-const readBreaker = (settings: SettingsReader): BreakerRules => ({
-  failures: settings.integer('BREAKER_FAILURES', 10, { min: 1, max: 1_000_000 }),
-  firstPauseMs: settings.parsed('BREAKER_FIRST_PAUSE', '30s', parseDuration) ?? 30_000,
-  maxPauseMs: settings.parsed('BREAKER_MAX_PAUSE', '10m', parseDuration) ?? 600_000,
-});
+function readBreaker(settings: SettingsReader): BreakerRules {
+  const firstPauseMs = settings.parsed('BREAKER_FIRST_PAUSE', '30s', parseLongDuration) ?? 30_000;
+  const maxPauseMs = settings.parsed('BREAKER_MAX_PAUSE', '10m', parseLongDuration) ?? 600_000;
+  settings.refuseWhen(
+    maxPauseMs < firstPauseMs,
+    'BREAKER_MAX_PAUSE must not be shorter than BREAKER_FIRST_PAUSE',
+  );
+  const failures = settings.integer('BREAKER_FAILURES', 10, { min: 1, max: 1_000_000 });
+  return { failures, firstPauseMs, maxPauseMs };
+}
 
 function parseHeaderValue(text: string): string {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text))

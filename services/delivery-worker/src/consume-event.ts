@@ -25,6 +25,8 @@ export interface ConsumeEventPorts {
   readonly picture: Picture;
   readonly publish: PublishSurely;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
+  /** See `Gate.room`. */
+  readonly room: () => Promise<void> | undefined;
   readonly reject: (
     record: KafkaRecord,
     why: { reason: string; violations: readonly Violation[] },
@@ -93,6 +95,8 @@ async function publishTasks(
 
 /** One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). */
 export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<void> {
+  const room = ports.room();
+  if (room) await room;
   const read = readRecord(record);
   if ('reason' in read) {
     await ports.reject(record, read);

@@ -52,16 +52,21 @@ export function decide(outcome: AttemptOutcome, decision: Decision): Settlement 
 
 const FIRST_PARK_MS = 30_000;
 const MAX_PARK_MS = 1_800_000;
+const LAST_ATTEMPT_GRACE_MS = 86_400_000;
 
-/** When an attempt that could not be made is tried again: 30 s, doubling to 30 min; a delivery at its greatest age is dead. */
+/**
+ * When an attempt that could not be made is tried again: 30 s, doubling to 30 min. At its greatest age a delivery is owed one
+ * attempt, and our own fault is none: it has a day more.
+ */
 export function park(
   parkedCount: number,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
+  const { now } = decision;
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
-  if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
-  const waitMs = Math.min(FIRST_PARK_MS * 2 ** parkedCount, MAX_PARK_MS);
-  return { kind: 'parked', reason: 'fault', dueAt: Math.min(decision.now + waitMs, limit) };
+  if (now >= limit + LAST_ATTEMPT_GRACE_MS) return { kind: 'dead', reason: 'expired' };
+  const dueAt = now + Math.min(FIRST_PARK_MS * 2 ** parkedCount, MAX_PARK_MS);
+  return { kind: 'parked', reason: 'fault', dueAt: now < limit ? Math.min(dueAt, limit) : dueAt };
 }
 
 /** When a task comes back that the gate does not let pass for `waitMs`: at its greatest age at the latest, for its last attempt. */

@@ -1,6 +1,5 @@
 import type { EventType } from '@webhooks/contracts';
 import type { TableReader } from '@webhooks/kafka';
-import { withDeadline } from '@webhooks/runtime';
 import type { ConfigurationTable } from './configuration-table.js';
 import type { Configuration } from './configuration.js';
 import { shareEnds } from './share-ends.js';
@@ -37,11 +36,7 @@ export function createPicture(table: ConfigurationTable, reader: TableReader): P
     enabledFor: (tenantId, eventType) => table.enabledFor(tenantId, eventType),
     catchUp: async () => {
       const wanted = await ends();
-      await withDeadline(
-        waiters.wait(() => reader.passed(wanted)),
-        CATCH_UP_MS,
-        'catching up with the configurations',
-      );
+      await waiters.wait(() => reader.passed(wanted), CATCH_UP_MS);
     },
     close: () => waiters.close(),
   };

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import { errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
@@ -9,15 +8,50 @@ export type PublishSurely = (record: OutgoingRecord) => Promise<void>;
 const DEADLINE_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
 
+const TELL_EVERY_MS = 1_000;
+
+/** Pauses that all end at once when the worker stops. */
+function createPauses(signal: AbortSignal): (ms: number) => Promise<void> {
+  // No race against one promise for "stopped": each would leave a reaction on it for as long as the process lives.
+  const waking = new Set<() => void>();
+  const wakeAll = (): void => {
+    for (const wake of waking) wake();
+  };
+  signal.addEventListener('abort', wakeAll, { once: true });
+  return (ms) =>
+    new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        waking.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      waking.add(wake);
+    });
+}
+
+/** Thousands of records may wait while a broker is away: one line a second tells of all. */
+function createTeller(log: Logger): (topic: string, error: unknown) => void {
+  let [records, toldAt] = [0, Number.NEGATIVE_INFINITY];
+  return (topic, error) => {
+    records += 1;
+    if (performance.now() - toldAt < TELL_EVERY_MS) return;
+    log.warn('records were not acknowledged; publishing them again', {
+      topic,
+      records,
+      ...errorFields(error),
+    });
+    [records, toldAt] = [0, performance.now()];
+  };
+}
+
 /**
  * Publishes until it succeeds. A failed attempt was made and must not be made again because a broker is away: its
  * settlement waits here, bounded by the window of the source that read the record.
  */
 export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal): PublishSurely {
-  // One promise for all who pause: a listener for each would be thousands on one signal while a broker is away.
-  const stopped = new Promise<void>((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  const pause = createPauses(signal);
+  const tell = createTeller(log);
   return async (record) => {
     for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
@@ -25,11 +59,8 @@ export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal
         return;
       } catch (error) {
         if (signal.aborted) throw error;
-        log.warn('a record was not acknowledged; publishing it again', {
-          topic: record.topic,
-          ...errorFields(error),
-        });
-        await Promise.race([delay(pauseMs, undefined, { ref: false }), stopped]);
+        tell(record.topic, error);
+        await pause(pauseMs);
       }
     }
   };

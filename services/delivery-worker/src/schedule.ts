@@ -21,6 +21,13 @@ export function parseDuration(text: string): number {
   return Number(amount) * factor;
 }
 
+/** The same, one second at least. */
+export function parseLongDuration(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs < 1_000) throw new Error('expected at least 1s');
+  return durationMs;
+}
+
 /** A list such as `5s,30s,2m`: one to 50 delays, each from 10 ms to 7 days. */
 export function parseDelays(text: string): readonly number[] {
   const delays = text.split(',').map(parseDuration);

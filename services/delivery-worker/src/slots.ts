@@ -3,7 +3,7 @@ interface Place {
   readonly waiting: (() => void)[];
 }
 
-/** So many at once for each key (an place's attempts); the rest wait, bounded by the window of the source that read them. */
+/** So many at once for each key (say, of one tenant); the rest wait, bounded by the window of the source that read them. */
 export class Slots {
   private readonly places = new Map<string, Place>();
   private readonly slots: number;

@@ -25,7 +25,13 @@ describe('after our own fault a delivery', () => {
       { firstDueAt: NOW - 8 * DAY + SECOND },
       { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND },
     ],
-    ['at which it is dead', 9, { firstDueAt: NOW - 8 * DAY }, { kind: 'dead', reason: 'expired' }],
+    [
+      'at which it is owed an attempt all the same',
+      0,
+      { firstDueAt: NOW - 8 * DAY },
+      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND },
+    ],
+    ['and a day later it is dead', 9, { firstDueAt: NOW - 9 * DAY }, { kind: 'dead', reason: 'expired' }],
   ])('%s', (_, parkedCount, over, expected) => {
     expect(park(parkedCount, decision(over))).toEqual(expected);
   });

@@ -21,6 +21,8 @@ export class Breaker {
   #pauseMs = 0;
   #probeAt = 0;
   #probing = false;
+  /** A probe counts for the opening it was sent in: one that ends late says nothing about a later one. */
+  #opening = 0;
 
   constructor(rules: BreakerRules) {
     this.#rules = rules;
@@ -45,17 +47,17 @@ export class Breaker {
     return this.#probeAt;
   }
 
-  /** Whether this delivery may probe now; if so it is the probe, and its end must be told. */
-  startProbe(now: number, waited: boolean): boolean {
+  /** Which opening this delivery may probe now; if any it is the probe, and its end must be told. */
+  startProbe(now: number, waited: boolean): number | undefined {
     const probeAt = waited ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;
-    if (this.#probing || now < probeAt) return false;
+    if (this.#probing || now < probeAt) return undefined;
     this.#probing = true;
-    return true;
+    return this.#opening;
   }
 
   /** The probe's attempt was not made: another one may probe at once. */
-  dropProbe(): void {
-    this.#probing = false;
+  dropProbe(probe: number): void {
+    if (probe === this.#opening) this.#probing = false;
   }
 
   /** Any success closes it. */
@@ -66,14 +68,15 @@ export class Breaker {
   }
 
   /** True when this failure opened it. What was under way when it opened changes nothing any more. */
-  failed(now: number, probe: boolean): boolean {
+  failed(now: number, probe: number | undefined): boolean {
     this.#failures += 1;
-    if (probe) {
+    if (this.isOpen && probe === this.#opening) {
       this.#probing = false;
       this.#pause(now, Math.min(2 * this.#pauseMs, this.#rules.maxPauseMs));
       return false;
     }
     if (this.isOpen || this.#failures < this.#rules.failures) return false;
+    this.#opening += 1;
     this.#pause(now, this.#rules.firstPauseMs);
     return true;
   }

@@ -1,5 +1,6 @@
 import type { Breaker, BreakerRules } from './breaker.js';
-import type { Claim, Span } from './lane.js';
+import type { Claim } from './claim.js';
+import type { Span } from './lane.js';
 
 /** What is parked again and again waits longer than the next probe: of the pauses' defaults 5 s, doubling to 30 min. */
 const BACKOFF_OF_FIRST_PAUSE = 1 / 6;

@@ -8,7 +8,10 @@ export interface GateRules {
   readonly endpointConcurrency: number;
   /** Attempts under way at all endpoints together. */
   readonly maxAttempts: number;
-  /** Deliveries queued in memory above which the one who holds most gives way, if there are others. */
+  /**
+   * Deliveries queued in memory above which the one who holds most gives way, if there are others. At twice as many first
+   * attempts nothing more is let into memory.
+   */
   readonly queueLimit: number;
   readonly breaker: BreakerRules;
 }
@@ -19,7 +22,8 @@ export interface Pass {
   readonly lane: Lane;
   readonly epoch: number;
   readonly waited: boolean;
-  readonly probe: boolean;
+  /** The opening of the breaker that it probes. */
+  readonly probe: number | undefined;
 }
 
 /**
@@ -75,8 +79,13 @@ export interface Gate {
    */
   enter(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict>;
   leave(pass: Pass, end: PassEnd): void;
-  /** Ends waits that have become too long and forgets what is idle. To be called a few times each second. */
-  sweep(): void;
+  /** To be waited for before a record of the live topics is opened; a promise only when too much is queued. */
+  room(): Promise<void> | undefined;
+  /**
+   * Ends waits that have become too long and forgets what is idle. To be called a few times each second. `saturated`: this
+   * process has no CPU time left, so it is not the endpoints that are slow.
+   */
+  sweep(saturated: boolean): void;
   stats(): GateStats;
   /** The longest failing first, at most `limit`. */
   unhealthy(limit: number): readonly UnhealthyEndpoint[];

@@ -14,13 +14,18 @@ import type {
   UnhealthyEndpoint,
   Verdict,
 } from './gate-types.js';
-import type { Claim, Lane, Waiter } from './lane.js';
+import type { Lane, Waiter } from './lane.js';
 import { LaneTable } from './lane-table.js';
+import { Room } from './room.js';
+import { claimOf } from './claim.js';
+import type { Claim } from './claim.js';
 import { spanAfterProbe, spanWhenBusy } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
 
 /** Nothing waits in memory for longer: it would hold up the commits of its partition (the span is made for 12 s). */
 const MAX_QUEUE_WAIT_MS = 2_000;
+/** When much is queued and yet this process is not busy, endpoints are slow: theirs is parked sooner, for others to get in. */
+const CROWDED_QUEUE_WAIT_MS = 100;
 /** Deliveries that come back from Kafka and wait for a slot of their endpoint: half of the window that reads them. */
 const MAX_WAITED_QUEUE = 500;
 /** A slot in so many goes to one that has waited in Kafka while first attempts want it, too. */
@@ -30,6 +35,7 @@ const WAKE_LANES = 4;
 /** Who gives way is looked for once in so many entries above the limit. */
 const HOG_EVERY = 64;
 const FORGET_EVERY_SWEEPS = 40;
+
 export function createGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
   return new EndpointGate(rules, now);
 }
@@ -41,6 +47,8 @@ class EndpointGate implements Gate {
   readonly #slots: AttemptSlots;
   /** Lanes with a queue, in turn. */
   readonly #ring = new Denque<Lane>();
+  readonly #room: Room;
+  #saturated = false;
   #entries = 0;
   #sweeps = 0;
 
@@ -49,15 +57,16 @@ class EndpointGate implements Gate {
     this.#now = now;
     this.#table = new LaneTable(rules.breaker);
     this.#slots = new AttemptSlots(rules);
+    this.#room = new Room(2 * rules.queueLimit);
   }
 
   enter(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
     const now = this.#now();
     const lane = this.#table.of(task.tenantId, task.ref, target, now);
-    const claim = claimOf(task);
+    const claim = claimOf(task, last);
     const { waited } = claim;
     if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
-    if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited, false);
+    if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited);
     if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, claim);
     return this.#later(lane, 'busy', claim);
   }
@@ -69,12 +78,18 @@ class EndpointGate implements Gate {
     this.#table.release(lane);
     const opened = pass.epoch === lane.epoch && learn(pass, end, now);
     if (opened) this.#park(lane, lane.queued, 'breaker');
-    else this.#startNext(lane, now);
+    this.#startNext(lane, now);
     for (let looked = 0; looked < WAKE_LANES && this.#ring.length > 0; looked += 1) this.#turnRing(now);
+    this.#room.callNext();
   }
 
-  sweep(): void {
+  room(): Promise<void> | undefined {
+    return this.#room.enter();
+  }
+
+  sweep(saturated: boolean): void {
     const now = this.#now();
+    this.#saturated = saturated;
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
       if (lane) {
@@ -83,6 +98,7 @@ class EndpointGate implements Gate {
       }
       this.#turnRing(now);
     }
+    this.#room.callNext();
     this.#sweeps += 1;
     if (this.#sweeps % FORGET_EVERY_SWEEPS === 0) this.#table.forgetIdle(now);
   }
@@ -105,22 +121,25 @@ class EndpointGate implements Gate {
   }
 
   #probe(lane: Lane, now: number, claim: Claim): Verdict {
-    const probes = this.#slots.free > 0 && lane.breaker.startProbe(now, claim.waited);
-    return probes ? this.#pass(lane, now, claim.waited, true) : this.#later(lane, 'breaker', claim);
+    const probe = this.#slots.free > 0 ? lane.breaker.startProbe(now, claim.waited) : undefined;
+    return probe === undefined
+      ? this.#later(lane, 'breaker', claim)
+      : this.#pass(lane, now, claim.waited, probe);
   }
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
-    if (lane.isStuck(now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > MAX_QUEUE_WAIT_MS)
-      return false;
+    const crowded = this.#room.isHalfFull && !this.#saturated;
+    const maxWaitMs = crowded ? CROWDED_QUEUE_WAIT_MS : MAX_QUEUE_WAIT_MS;
+    if (lane.isStuck(now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > maxWaitMs) return false;
     return !waited || lane.waited.length < MAX_WAITED_QUEUE;
   }
 
-  #pass(lane: Lane, now: number, waited: boolean, probe: boolean): Pass {
+  #pass(lane: Lane, now: number, waited: boolean, probe?: number): Pass {
     this.#table.hold(lane);
     return this.#begin(lane, now, waited, probe);
   }
 
-  #begin(lane: Lane, now: number, waited: boolean, probe: boolean): Pass {
+  #begin(lane: Lane, now: number, waited: boolean, probe?: number): Pass {
     this.#slots.begin(lane, now, waited);
     return { kind: 'pass', lane, epoch: lane.epoch, waited, probe };
   }
@@ -129,6 +148,7 @@ class EndpointGate implements Gate {
     return new Promise((resolve) => {
       this.#table.hold(lane);
       (claim.waited ? lane.waited : lane.live).push({ resolve, since: now, claim });
+      if (!claim.waited) this.#room.queued += 1;
       if (!lane.inRing) this.#ring.push(lane);
       lane.inRing = true;
       this.#entries += 1;
@@ -143,19 +163,25 @@ class EndpointGate implements Gate {
     for (const lane of findHog(queueing, this.#table)) this.#park(lane, Math.ceil(lane.queued / 2), 'share');
   }
 
+  /** The newest `count` of a lane's queue; a last attempt waits on when the breaker is the reason. */
   #park(lane: Lane, count: number, reason: LaterReason): void {
     const leaving: Waiter[] = [];
+    const staying: Waiter[] = [];
     for (let left = count; left > 0; left -= 1) {
       const waiter = lane.waited.pop() ?? lane.live.pop();
-      if (waiter) leaving.push(waiter);
+      if (waiter) (waiter.claim.last && reason === 'breaker' ? staying : leaving).push(waiter);
     }
+    for (const waiter of staying.reverse()) lane.waited.push(waiter);
     if (leaving.length > 0) this.#sendAway(lane, leaving.reverse(), reason);
   }
 
   /** Oldest first: their slots are reserved in the order they came. */
   #sendAway(lane: Lane, leaving: readonly Waiter[], reason: LaterReason): void {
     this.#table.release(lane, leaving.length);
-    for (const { resolve, claim } of leaving) resolve(this.#later(lane, reason, claim));
+    for (const { resolve, claim } of leaving) {
+      if (!claim.waited) this.#room.queued -= 1;
+      resolve(this.#later(lane, reason, claim));
+    }
   }
 
   #later(lane: Lane, reason: LaterReason, claim: Claim): Later {
@@ -181,8 +207,9 @@ class EndpointGate implements Gate {
     const waiter = queue.peekFront();
     if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.claim.waited)) return false;
     queue.shift();
+    if (!waiter.claim.waited) this.#room.queued -= 1;
     lane.turns += 1;
-    waiter.resolve(this.#begin(lane, now, waiter.claim.waited, false));
+    waiter.resolve(this.#begin(lane, now, waiter.claim.waited));
     return true;
   }
 
@@ -209,22 +236,10 @@ class EndpointGate implements Gate {
   }
 }
 
-const claimOf = ({ attempt, parkedCount }: DeliveryTask): Claim => ({
-  waited: attempt > 1 || parkedCount > 0,
-  retried: attempt > 1,
-  parkedCount,
-});
-
 /** What the attempt says about its endpoint. True when the breaker opened by it. */
 function learn({ lane, probe }: Pass, end: PassEnd, now: number): boolean {
-  switch (end.kind) {
-    case 'succeeded':
-      lane.noteSuccess(end.durationMs);
-      return false;
-    case 'failed':
-      return lane.noteFailure({ ...end, probe }, now);
-    case 'unmade':
-      if (probe) lane.breaker.dropProbe();
-      return false;
-  }
+  if (end.kind === 'failed') return lane.noteFailure({ ...end, probe }, now);
+  if (end.kind === 'succeeded') lane.noteSuccess(end.durationMs);
+  else if (probe !== undefined) lane.breaker.dropProbe(probe);
+  return false;
 }

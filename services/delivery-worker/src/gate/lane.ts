@@ -2,16 +2,8 @@ import type { SendTarget } from '@webhooks/outbound';
 import Denque from 'denque';
 import { Breaker } from './breaker.js';
 import type { BreakerRules } from './breaker.js';
+import type { Claim } from './claim.js';
 import type { Verdict } from './gate-types.js';
-
-/** What the gate knows of a delivery that wants a slot. */
-export interface Claim {
-  /** It has waited in Kafka: no first attempt of the live topic. */
-  readonly waited: boolean;
-  /** It has been attempted before. */
-  readonly retried: boolean;
-  readonly parkedCount: number;
-}
 
 /** A delivery that waits in memory for a slot. */
 export interface Waiter {
@@ -141,7 +133,7 @@ export class Lane {
 
   /** True when the breaker opened by it. */
   noteFailure(
-    failure: { readonly durationMs: number; readonly label: string; readonly probe: boolean },
+    failure: { readonly durationMs: number; readonly label: string; readonly probe: number | undefined },
     now: number,
   ): boolean {
     this.#serviceMs = average(this.#serviceMs, failure.durationMs);

@@ -57,7 +57,7 @@ describe('the gate among endpoints and tenants', () => {
     breakDown({ ref: 'dead' });
     pass({ ref: 'busy' });
     const sweep = (): void => {
-      for (let count = 0; count < 40; count += 1) gate.sweep();
+      for (let count = 0; count < 40; count += 1) gate.sweep(false);
     };
     advance(61_000);
     sweep();

@@ -32,7 +32,7 @@ describe('the gate of one endpoint', () => {
     const queued = knock();
     advance(1_001);
     expect(later(knock()).reason).toBe('busy');
-    gate.sweep();
+    gate.sweep(false);
     expect(await queued).toMatchObject({ kind: 'later', reason: 'busy' });
     expect(gate.stats()).toMatchObject({ busy: 1, queued: 0 });
   });
@@ -54,7 +54,7 @@ describe('the gate of one endpoint', () => {
       advance(900);
       gate.leave(busy, OK);
       busy = (await queued[round]) as Pass;
-      gate.sweep();
+      gate.sweep(false);
     }
     expect(await Promise.all(queued.slice(3))).toMatchObject([{ kind: 'later' }, { kind: 'later' }]);
     gate.leave(other, OK);
@@ -156,7 +156,18 @@ describe('the breaker at the gate', () => {
     const { knock, pass, breakDown } = openGateRig();
     breakDown();
     expect(later(knock({ waited: true })).reason).toBe('breaker');
-    expect(pass({ waited: true, last: true })).toMatchObject({ probe: false });
+    expect(pass({ waited: true, last: true })).toMatchObject({ probe: undefined });
+  });
+
+  it('leaves a last attempt in the queue when it opens, and starts it as soon as there is a slot', async () => {
+    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1 });
+    for (let count = 0; count < 9; count += 1) gate.leave(pass(), FAILED);
+    const tenth = pass();
+    const [plain, last] = [knock({ waited: true }), knock({ waited: true, last: true, parkedCount: 200 })];
+    gate.leave(tenth, FAILED);
+    expect(await plain).toMatchObject({ kind: 'later', reason: 'breaker' });
+    expect(await last).toMatchObject({ kind: 'pass', probe: undefined });
+    expect(gate.stats()).toMatchObject({ open: 1, busy: 1, queued: 0 });
   });
 
   it('begins anew for a changed URL, and learns nothing more from attempts at the old one', () => {
@@ -196,5 +207,33 @@ describe('the breaker at the gate', () => {
     });
     expect(shaky).toMatchObject({ tenantId: 'globex', ref: 'shaky', state: 'closed', failuresInARow: 1 });
     expect(gate.unhealthy(1)).toHaveLength(1);
+  });
+});
+
+describe('the room before the gate', () => {
+  it('is there until twice the limit of first attempts is queued, and again when they are fewer', async () => {
+    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1, queueLimit: 2 });
+    const first = pass();
+    const queued = Array.from({ length: 3 }, () => knock());
+    queued.push(knock({ waited: true }));
+    expect(gate.room()).toBeUndefined();
+    queued.push(knock());
+    expect(queued.every(isWaiting)).toBe(true);
+    const called: string[] = [];
+    const all = ['a', 'b'].map((name) => gate.room()?.then(() => called.push(name)));
+    gate.leave(first, OK);
+    await all[0];
+    expect(called).toEqual(['a']);
+    expect(isWaiting(gate.room())).toBe(true);
+  });
+
+  it('stays free of the queues of slow endpoints, unless it is this process that is slow', () => {
+    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1, queueLimit: 4 });
+    gate.leave(pass(), { kind: 'succeeded', durationMs: 200 });
+    pass();
+    expect([knock(), knock(), knock(), knock()].map(isWaiting)).toEqual([true, true, true, true]);
+    expect(later(knock()).reason).toBe('busy');
+    gate.sweep(true);
+    expect(isWaiting(knock())).toBe(true);
   });
 });

@@ -1,0 +1,55 @@
+import type { Sink } from '@webhooks/kafka';
+import { eventually } from '@webhooks/testkit';
+import { createPublishSurely } from '../src/publish-surely.js';
+
+const RECORD = { topic: 'webhooks.attempts', key: 'k', value: Buffer.from('{}') };
+
+interface Rig {
+  readonly publish: () => Promise<void>;
+  readonly stopping: AbortController;
+  readonly lines: string[];
+  sent: number;
+  isAway: boolean;
+}
+
+/** A sink whose broker is away until it is said to be back. */
+function openRig(): Rig {
+  const lines: string[] = [];
+  const stopping = new AbortController();
+  const send: Sink['send'] = () => {
+    rig.sent += 1;
+    return rig.isAway ? Promise.reject(new Error('the broker is away')) : Promise.resolve();
+  };
+  const sink = { send } as unknown as Sink;
+  const log = { warn: (line: string) => lines.push(line) } as never;
+  const publish = createPublishSurely(sink, log, stopping.signal);
+  const rig: Rig = { publish: () => publish(RECORD), stopping, lines, sent: 0, isAway: true };
+  return rig;
+}
+
+describe('publishing surely', () => {
+  it('publishes again until it is acknowledged', async () => {
+    const rig = openRig();
+    const published = rig.publish();
+    await eventually(() => expect(rig.sent).toBeGreaterThanOrEqual(2));
+    rig.isAway = false;
+    await published;
+  });
+
+  it('tells of a thousand records that wait in one line', async () => {
+    const rig = openRig();
+    const published = Array.from({ length: 1_000 }, () => rig.publish());
+    await eventually(() => expect(rig.sent).toBeGreaterThanOrEqual(1_000));
+    rig.isAway = false;
+    await Promise.all(published);
+    expect(rig.lines).toEqual(['records were not acknowledged; publishing them again']);
+  });
+
+  it('gives up as soon as the worker stops', async () => {
+    const rig = openRig();
+    const published = rig.publish();
+    await eventually(() => expect(rig.sent).toBe(1));
+    rig.stopping.abort();
+    await expect(published).rejects.toThrow('the broker is away');
+  });
+});
