@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { ErrorClass, Forbidden, Unreachable } from './send-result.js';
 
 /**
@@ -30,7 +31,6 @@ const OUR_FAULT = new Set([
   'ENFILE',
   'ENOBUFS',
   'ENOMEM',
-  'EADDRNOTAVAIL',
   'UND_ERR_INVALID_ARG',
   'UND_ERR_CLOSED',
   'UND_ERR_DESTROYED',
@@ -38,7 +38,25 @@ const OUR_FAULT = new Set([
 ]);
 
 export function isOurFault(error: Error): boolean {
-  return OUR_FAULT.has(error instanceof SendFailure ? error.reasonCode : codeOf(error, ''));
+  const code = error instanceof SendFailure ? error.reasonCode : codeOf(error, '');
+  return OUR_FAULT.has(code) || partsOf(error).some(ranOutOfPorts);
+}
+
+/** Node tells of several addresses that were tried as one error, with the code of the first. */
+function partsOf(error: Error): readonly unknown[] {
+  const cause = error instanceof SendFailure ? error.cause : error;
+  const several = typeof cause === 'object' && cause !== null && 'errors' in cause ? cause.errors : undefined;
+  return Array.isArray(several) ? several : [cause];
+}
+
+/**
+ * `EADDRNOTAVAIL` for an address of IPv4 says that our ports to it are used up. For one of IPv6 it says that this
+ * machine has no IPv6, as many containers: the endpoint cannot be reached from here, and waiting changes nothing.
+ */
+function ranOutOfPorts(error: unknown): boolean {
+  if (codeOf(error, '') !== 'EADDRNOTAVAIL') return false;
+  const address = typeof error === 'object' && error !== null && 'address' in error ? error.address : '';
+  return isIPv4(String(address));
 }
 
 const CLASS_BY_CODE: Readonly<Record<string, Unreachable['error']>> = {

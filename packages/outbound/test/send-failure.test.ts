@@ -1,4 +1,4 @@
-import { SendFailure, toConnectFailure, toFailedResult } from '../src/send-failure.js';
+import { codeOf, isOurFault, SendFailure, toConnectFailure, toFailedResult } from '../src/send-failure.js';
 
 const failing = (code: unknown, name = 'Error', message = ''): Error =>
   Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) });
@@ -66,5 +66,31 @@ describe('toConnectFailure', () => {
     ['EHOSTUNREACH', 'CONNECT'],
   ])('takes %s as %s', (code, errorClass) => {
     expect(toConnectFailure(failing(code))).toMatchObject({ errorClass, reasonCode: code });
+  });
+});
+
+describe('a fault of our own', () => {
+  const noAddress = (address?: string): Error =>
+    Object.assign(failing('EADDRNOTAVAIL'), address === undefined ? {} : { address });
+  const refused = Object.assign(failing('ECONNREFUSED'), { address: '192.0.2.1' });
+  const several = (...errors: Error[]): Error =>
+    Object.assign(new AggregateError(errors), { code: codeOf(errors[0], '') });
+
+  it.each<[string, Error, boolean]>([
+    ['no port left to an address of IPv4', noAddress('192.0.2.1'), true],
+    ['no port left, seen beside an address that refused', several(refused, noAddress('192.0.2.2')), true],
+    ['no IPv6 on this machine', noAddress('2001:db8::1'), false],
+    [
+      'no IPv6 on this machine, and the other address refused',
+      several(noAddress('2001:db8::1'), refused),
+      false,
+    ],
+    ['the same code without an address', noAddress(), false],
+    ['no descriptor left', failing('EMFILE'), true],
+    ['a header that cannot be sent', failing('UND_ERR_INVALID_ARG'), true],
+    ['a connection that was refused', refused, false],
+  ])('%s: %#', (_, error, ours) => {
+    expect(isOurFault(error)).toBe(ours);
+    expect(isOurFault(toConnectFailure(error))).toBe(ours);
   });
 });
