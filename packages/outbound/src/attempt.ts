@@ -1,5 +1,6 @@
-import type { Client, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { ConnectionGone } from './connection.js';
+import type { Connection } from './connection.js';
 import type { Deadlined } from './deadline-queue.js';
 import type { OriginPool } from './origin-pool.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
@@ -48,8 +49,7 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   #bytes = 0;
   #closing = false;
   #informational = 0;
-  #client: Client | undefined = undefined;
-  #begun = false;
+  #connection: Connection | undefined = undefined;
   #reusable = false;
   #ended = false;
 
@@ -64,13 +64,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   /** The connection it was given; undefined while it waits for one. */
-  get client(): Client | undefined {
-    return this.#client;
-  }
-
-  /** Whether undici took it up. An error says so, too: the client is done with it. */
-  get begun(): boolean {
-    return this.#begun;
+  get connection(): Connection | undefined {
+    return this.#connection;
   }
 
   /** Whether its answer came to its end, and the connection stays open after it. */
@@ -78,17 +73,16 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
     return this.#reusable;
   }
 
-  run(client: Client): void {
-    this.#client = client;
+  run(connection: Connection): void {
+    this.#connection = connection;
     const { path, headers, body } = this.#request;
-    client.dispatch({ method: 'POST', path, headers, body }, this);
+    connection.dispatch({ method: 'POST', path, headers, body }, this);
   }
 
   /** Throwing here drops the request without touching the connection, which is free for another one. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#ended) throw new SendFailure('TIMEOUT', 'DEADLINE');
     this.#controller = controller;
-    this.#begun = true;
   }
 
   onResponseStart(
@@ -118,13 +112,12 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const client = this.#client;
-    if (this.#ended || client === undefined) return;
+    const connection = this.#connection;
+    if (this.#ended || connection === undefined) return;
     if (error instanceof ConnectionGone) {
-      this.#client = undefined;
-      return this.pool.startAgain(this, client);
+      this.#connection = undefined;
+      return this.pool.startAgain(this, connection);
     }
-    this.#begun = true;
     if (this.#status > 0) this.#answered(true);
     else this.fail(error);
   }

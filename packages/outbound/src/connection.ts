@@ -12,6 +12,8 @@ export interface ConnectionLimits {
 /** An upper bound for what an endpoint's `Keep-Alive: timeout=` may ask for. */
 const KEEP_ALIVE_MAX_MS = 60_000;
 
+const nothing = (): void => undefined;
+
 /** The connection had ended before anything of the request was written: the attempt may take another connection. */
 export class ConnectionGone extends Error {
   readonly code = 'CONNECTION_GONE';
@@ -22,42 +24,50 @@ export class ConnectionGone extends Error {
 }
 
 /** undici's client over exactly this socket: it never connects by itself. Once, `onGone` is called at the socket's end. */
-export function openConnection(
-  url: URL,
-  socket: TLSSocket,
-  limits: ConnectionLimits,
-  onGone: (client: Client) => void,
-): Client {
-  let given = false;
-  const client = new Client(url, {
-    connect: (_options, callback) => {
-      const gone = given || socket.destroyed;
-      given = true;
-      // Not at once: undici would miss a call back from within its own call.
-      process.nextTick(() => (gone ? callback(new ConnectionGone(), null) : callback(null, socket)));
-    },
-    pipelining: 1,
-    allowH2: false,
-    // The attempt's own deadline covers both; undici's timers would cost two more for each request.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: limits.headerLimitBytes,
-    keepAliveTimeout: limits.keepAliveMs,
-    keepAliveMaxTimeout: Math.max(limits.keepAliveMs, KEEP_ALIVE_MAX_MS),
-  });
-  client.once('disconnect', () => onGone(client));
-  return client;
+export class Connection extends Client {
+  readonly #socket: TLSSocket;
+
+  constructor(
+    url: URL,
+    socket: TLSSocket,
+    limits: ConnectionLimits,
+    onGone: (connection: Connection) => void,
+  ) {
+    let given = false;
+    super(url, {
+      connect: (_options, callback) => {
+        const gone = given || socket.destroyed;
+        given = true;
+        // Not at once: undici would miss a call back from within its own call.
+        process.nextTick(() => (gone ? callback(new ConnectionGone(), null) : callback(null, socket)));
+      },
+      pipelining: 1,
+      allowH2: false,
+      // The attempt's own deadline covers both; undici's timers would cost two more for each request.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: limits.headerLimitBytes,
+      keepAliveTimeout: limits.keepAliveMs,
+      keepAliveMaxTimeout: Math.max(limits.keepAliveMs, KEEP_ALIVE_MAX_MS),
+    });
+    this.#socket = socket;
+    this.once('disconnect', () => onGone(this));
+  }
+
+  /** Ends it now. The socket by name, because undici knows of it only after it took up a first request. */
+  discard(): void {
+    this.destroy(nothing);
+    this.#socket.destroy();
+  }
 }
 
 /**
- * Gives a client without a request its socket now, so that the end of the socket and its idle time are noticed:
+ * Gives a connection without a request its socket now, so that the end of the socket and its idle time are noticed:
  * undici takes a connection up for a request only, and drops one whose handler throws here without touching it.
  */
-export function attach(client: Client): void {
-  client.dispatch({ method: 'POST', path: '/' }, ATTACHING);
+export function attach(connection: Connection): void {
+  connection.dispatch({ method: 'POST', path: '/' }, ATTACHING);
 }
-
-const nothing = (): void => undefined;
 
 /** All of a handler's functions, because undici refuses one without them. */
 const ATTACHING: Dispatcher.DispatchHandler = {

@@ -1,7 +1,6 @@
 import type { TLSSocket } from 'node:tls';
-import type { Client } from 'undici';
 import type { Attempt } from './attempt.js';
-import { attach, openConnection } from './connection.js';
+import { attach, Connection } from './connection.js';
 import type { ConnectionLimits } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
@@ -38,8 +37,8 @@ export class OriginPool {
   busy = 0;
   readonly #url: URL;
   readonly #ports: PoolPorts;
-  readonly #clients = new Set<Client>();
-  readonly #free: Client[] = [];
+  readonly #connections = new Set<Connection>();
+  readonly #free: Connection[] = [];
   readonly #waiting = new Set<Attempt>();
   /** Oldest first; the value tells whether it holds a lane of those shared. */
   readonly #handshakes = new Map<Handshake, boolean>();
@@ -65,14 +64,14 @@ export class OriginPool {
   }
 
   /** Its connection had ended before anything was written: it takes another one. */
-  startAgain(attempt: Attempt, gone: Client): void {
+  startAgain(attempt: Attempt, gone: Connection): void {
     this.#forget(gone);
     this.#place(attempt);
   }
 
   #place(attempt: Attempt): void {
-    const client = this.#free.pop();
-    if (client !== undefined) return attempt.run(client);
+    const connection = this.#free.pop();
+    if (connection !== undefined) return attempt.run(connection);
     this.#waiting.add(attempt);
     this.open();
   }
@@ -81,10 +80,10 @@ export class OriginPool {
   release(attempt: Attempt, now: number): void {
     this.busy -= 1;
     this.lastUsedAt = now;
-    const { client } = attempt;
-    if (client === undefined) this.#leave(attempt);
-    else if (attempt.reusable) this.#reuse(client);
-    else this.#discard(client, attempt.begun);
+    const { connection } = attempt;
+    if (connection === undefined) this.#leave(attempt);
+    else if (attempt.reusable) this.#reuse(connection);
+    else this.#discard(connection);
     if (this.#retired && this.busy === 0) this.#onEmpty?.();
   }
 
@@ -93,7 +92,7 @@ export class OriginPool {
     this.#retired = true;
     if (this.busy > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     for (const handshake of [...this.#handshakes]) this.#abandon(...handshake);
-    await Promise.all([...this.#clients].map((client) => client.close()));
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
   }
 
   /** Begins handshakes for those who wait, as far as the bounds allow. */
@@ -109,7 +108,7 @@ export class OriginPool {
     const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
     const underWay = this.#handshakes.size;
     if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
-    return this.#clients.size + underWay < connectionsPerOrigin;
+    return this.#connections.size + underWay < connectionsPerOrigin;
   }
 
   #begin(shared: boolean): void {
@@ -132,10 +131,10 @@ export class OriginPool {
 
   #up(socket: TLSSocket): void {
     this.#lastUpAt = performance.now();
-    const client = openConnection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
-    this.#clients.add(client);
-    if (this.#waiting.size === 0) attach(client);
-    this.#reuse(client);
+    const connection = new Connection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
+    this.#connections.add(connection);
+    if (this.#waiting.size === 0) attach(connection);
+    this.#reuse(connection);
   }
 
   /** After whoever the handshake was for waits no more, because this begins the next one. */
@@ -173,25 +172,25 @@ export class OriginPool {
     handshake.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
   }
 
-  #reuse(client: Client): void {
-    if (!this.#clients.has(client)) return this.open();
+  #reuse(connection: Connection): void {
+    if (!this.#connections.has(connection)) return this.open();
     for (const attempt of this.#waiting) {
       this.#waiting.delete(attempt);
-      return attempt.run(client);
+      return attempt.run(connection);
     }
-    this.#free.push(client);
+    this.#free.push(connection);
   }
 
-  /** What was begun and not ended is aborted by the attempt itself, together with its socket. */
-  #discard(client: Client, begun: boolean): void {
-    this.#forget(client);
-    if (!begun) client.destroy(() => undefined);
+  /** Whatever its attempt came to: refused by undici before it began, given up, broken, or the last one by its answer. */
+  #discard(connection: Connection): void {
+    this.#forget(connection);
+    connection.discard();
     this.open();
   }
 
-  #forget(client: Client): void {
-    this.#clients.delete(client);
-    const at = this.#free.indexOf(client);
+  #forget(connection: Connection): void {
+    this.#connections.delete(connection);
+    const at = this.#free.indexOf(connection);
     if (at >= 0) this.#free.splice(at, 1);
   }
 }

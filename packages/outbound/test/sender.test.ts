@@ -130,6 +130,20 @@ describe('a sender', () => {
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
   });
 
+  it("leaves no connection open after a caller's mistake, neither a new one nor one that was used", async () => {
+    const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
+    const sender = rig.sender(endpoint);
+    const target = { origin: endpoint.origin, path: '/hook' };
+    const mistake = () => sender.post({ target, headers: { 'x-a': 'one\r\nx-b: two' }, body: BODY });
+    for (const step of ['new', 'used']) {
+      if (step === 'used') await post(sender, endpoint.origin);
+      await expect(mistake()).rejects.toThrow('invalid x-a header');
+      await eventually(() => sender.stats().connectionsOpen === 0);
+      await eventually(() => endpoint.stats().openConnections === 0);
+    }
+    expect(endpoint.stats()).toMatchObject({ connections: 2, arrivals: 1 });
+  });
+
   it('refuses plain http', async () => {
     const endpoint = await rig.endpoint({ plain: true });
     const result = await post(rig.sender(endpoint), `http://localhost:${endpoint.port}`);
