@@ -3,14 +3,13 @@ import type { Dispatcher } from 'undici';
 import type { TLSSocket } from 'node:tls';
 
 export interface ConnectionLimits {
-  /** An idle connection is closed after this time unless the endpoint names another one in `Keep-Alive`. */
+  /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
   readonly keepAliveMs: number;
+  /** What an endpoint's `Keep-Alive: timeout=` may ask for at most, default 15,000 ms; at least `keepAliveMs`. */
+  readonly keepAliveMaxMs: number;
   /** Bytes of the answer's header block. */
   readonly headerLimitBytes: number;
 }
-
-/** An upper bound for what an endpoint's `Keep-Alive: timeout=` may ask for. */
-const KEEP_ALIVE_MAX_MS = 60_000;
 
 const nothing = (): void => undefined;
 
@@ -48,7 +47,7 @@ export class Connection extends Client {
       bodyTimeout: 0,
       maxHeaderSize: limits.headerLimitBytes,
       keepAliveTimeout: limits.keepAliveMs,
-      keepAliveMaxTimeout: Math.max(limits.keepAliveMs, KEEP_ALIVE_MAX_MS),
+      keepAliveMaxTimeout: Math.max(limits.keepAliveMs, limits.keepAliveMaxMs),
     });
     this.#socket = socket;
     this.once('disconnect', () => onGone(this));

@@ -4,6 +4,7 @@ import { attach, Connection } from './connection.js';
 import type { ConnectionLimits } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
+import type { IdleConnections, IdleOwner } from './idle-connections.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
 
 export interface OriginLimits extends ConnectionLimits {
@@ -19,6 +20,7 @@ export interface OriginLimits extends ConnectionLimits {
 export interface PoolPorts {
   readonly connect: GuardedConnect;
   readonly lanes: HandshakeLanes;
+  readonly idle: IdleConnections;
   readonly limits: OriginLimits;
 }
 
@@ -29,7 +31,7 @@ export interface PoolPorts {
  * undici's own Pool opens a second connection whenever the first has answered but not yet turned round, which doubles
  * the connections of a busy endpoint and cost a third more CPU time when measured; here the next attempt queues on it.
  */
-export class OriginPool {
+export class OriginPool implements IdleOwner {
   readonly origin: string;
   readonly bornAt: number;
   lastUsedAt: number;
@@ -71,9 +73,12 @@ export class OriginPool {
 
   #place(attempt: Attempt): void {
     const connection = this.#free.pop();
-    if (connection !== undefined) return attempt.run(connection);
-    this.#waiting.add(attempt);
-    this.open();
+    if (connection === undefined) {
+      this.#waiting.add(attempt);
+      return this.open();
+    }
+    this.#ports.idle.remove(connection);
+    attempt.run(connection);
   }
 
   /** The attempt has ended, in whatever way; a connection that carried it to the end is free for the next one. */
@@ -92,7 +97,9 @@ export class OriginPool {
     this.#retired = true;
     if (this.busy > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     for (const handshake of [...this.#handshakes]) this.#abandon(...handshake);
-    await Promise.all([...this.#connections].map((connection) => connection.close()));
+    const connections = [...this.#connections];
+    for (const connection of connections) this.#forget(connection);
+    await Promise.all(connections.map((connection) => connection.close()));
   }
 
   /** Begins handshakes for those who wait, as far as the bounds allow. */
@@ -179,6 +186,12 @@ export class OriginPool {
       return attempt.run(connection);
     }
     this.#free.push(connection);
+    this.#ports.idle.add(connection, this);
+  }
+
+  /** There are too many idle ones over all origins. */
+  closeIdle(connection: Connection): void {
+    this.#discard(connection);
   }
 
   /** Whatever its attempt came to: refused by undici before it began, given up, broken, or the last one by its answer. */
@@ -191,7 +204,9 @@ export class OriginPool {
   #forget(connection: Connection): void {
     this.#connections.delete(connection);
     const at = this.#free.indexOf(connection);
-    if (at >= 0) this.#free.splice(at, 1);
+    if (at < 0) return;
+    this.#free.splice(at, 1);
+    this.#ports.idle.remove(connection);
   }
 }
 

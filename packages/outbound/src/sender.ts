@@ -5,6 +5,7 @@ import type { AttemptOwner } from './attempt.js';
 import { DeadlineQueue } from './deadline-queue.js';
 import { createGuardedConnect } from './guarded-connector.js';
 import { HandshakeLanes } from './handshake-lanes.js';
+import { IdleConnections } from './idle-connections.js';
 import { OriginPools } from './origin-pools.js';
 import type { PoolLimits } from './origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -44,6 +45,11 @@ export interface SenderOptions extends Partial<Omit<PoolLimits, 'patienceMs'>> {
    * may have one of its own, whatever the others do.
    */
   readonly sharedHandshakes?: number;
+  /**
+   * Idle connections over all origins, default 2,048; above it the one that has been idle longest is closed. With those
+   * in use, of which each carries an attempt, this bounds the descriptors and the memory that connections take.
+   */
+  readonly maxIdleConnections?: number;
   /** How much of an answer's body is read (and thrown away) before the connection is broken off, default 65,536. */
   readonly answerLimitBytes?: number;
 }
@@ -75,6 +81,7 @@ const DEFAULT_LIMITS: Omit<PoolLimits, 'patienceMs'> = {
   idlePoolMs: 30_000,
   maxPoolAgeMs: 300_000,
   keepAliveMs: 4_000,
+  keepAliveMaxMs: 15_000,
   headerLimitBytes: 16_384,
 };
 
@@ -111,9 +118,10 @@ class PooledSender implements Sender, AttemptOwner {
       },
     });
     const lanes = new HandshakeLanes(options.sharedHandshakes ?? 64);
+    const idle = new IdleConnections(options.maxIdleConnections ?? 2_048);
     // Half of the time-out: whoever came just after a handshake began need not wait for the next one to end.
     const limits = { ...DEFAULT_LIMITS, patienceMs: connectTimeoutMs / 2, ...options };
-    this.#pools = new OriginPools({ connect, lanes, limits });
+    this.#pools = new OriginPools({ connect, lanes, idle, limits });
   }
 
   post(request: SendRequest): Promise<SendResult> {
