@@ -39,6 +39,7 @@ export interface DeliveryTask {
   readonly httpStatus?: number;
   /** The attempts before this one (`parseAttemptHistory` reads them); absent before the first has failed. */
   readonly history?: AttemptHistory;
+  /** As the event's producer gave it; always one that `isTraceparent` accepts. */
   readonly traceparent?: string;
   /** The exact bytes to send. */
   readonly body: Buffer;
@@ -91,6 +92,15 @@ function wantNumber(headers: RecordHeaders, name: string): number {
   return value;
 }
 
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * Whether it is a `traceparent` of W3C Trace Context (§3.2). A record's header is sent on to endpoints: one that is
+ * anything else could not be sent at all, or would tell strangers what it says.
+ */
+export const isTraceparent = (text: string | undefined): text is string =>
+  text !== undefined && TRACEPARENT.test(text);
+
 const WORD = /^[\x21-\x7e]{1,256}$/;
 
 function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
@@ -106,7 +116,7 @@ function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(history === undefined ? {} : { history }),
-    ...(traceparent === undefined ? {} : { traceparent }),
+    ...(isTraceparent(traceparent) ? { traceparent } : {}),
   };
 }
 

@@ -29,7 +29,7 @@ const task: DeliveryTask = {
   errorCode: 'TLS',
   httpStatus: 503,
   history: 'v1 1:1795269803100:12:503',
-  traceparent: '00-1-2-01',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   body: Buffer.from('{}'),
 };
 
@@ -60,6 +60,19 @@ describe('a delivery task', () => {
       expect(result).toEqual({ ok: true, task: without });
     },
   );
+
+  it.each([
+    '',
+    '00-1-2-01',
+    `${task.traceparent}\r\nx-injected: 1`,
+    `${task.traceparent}\n`,
+    `${task.traceparent?.toUpperCase()}`,
+    'x'.repeat(100_000),
+  ])('is kept without a traceparent that is none: case %#', (traceparent) => {
+    const { traceparent: _, ...without } = task;
+    const result = parseDeliveryTask({ ...taskHeaders(task), traceparent }, task.body);
+    expect(result).toEqual({ ok: true, task: without });
+  });
 
   it('has a body', () => {
     expect(parseDeliveryTask(taskHeaders(task), null)).toEqual({ ok: false, reason: 'null-value' });

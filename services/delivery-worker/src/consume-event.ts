@@ -1,4 +1,11 @@
-import { TOPICS, headerText, readEvent, renderNotification, taskHeaders } from '@webhooks/contracts';
+import {
+  TOPICS,
+  headerText,
+  isTraceparent,
+  readEvent,
+  renderNotification,
+  taskHeaders,
+} from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin, Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { fanOut } from './fan-out.js';
@@ -42,7 +49,6 @@ const MAX_DIRECT_TASKS = 32;
 /** What one large fan-out gives to Kafka at once. */
 const MAX_SHARE_TASKS = 500;
 const MAX_SHARE_BYTES = 4 * 1_048_576;
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 export const originOf = ({ topic, partition, offset }: KafkaRecord): RecordOrigin => ({
   topic,
@@ -67,7 +73,7 @@ function readRecord(
       now,
       // Clocks differ, and a topic made by others may keep its producers' times.
       appendedAt: record.timestamp > 0 ? Math.min(record.timestamp, now) : now,
-      ...(traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {}),
+      ...(isTraceparent(traceparent) ? { traceparent } : {}),
     },
   };
 }
