@@ -9,6 +9,8 @@ export interface Window {
   readonly maxInFlightBytes: number;
   /** Offsets of one partition between the commit watermark and the newest record accepted (default 200,000). */
   readonly maxSpan?: number;
+  /** A bound of the handler's own, asked before each record; `resume` of the source says that there is room again. */
+  readonly hasRoom?: () => boolean;
 }
 
 export interface SourceTimings {
@@ -66,6 +68,7 @@ export interface Source {
   health(): SourceHealth;
   /** Hands out no further records until `resume`; what is in flight goes on. */
   pause(): void;
+  /** Also wakes a source that stopped at the window's `hasRoom`. */
   resume(): void;
   /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */
   stop(options: { readonly deadlineMs: number }): Promise<StopReport>;

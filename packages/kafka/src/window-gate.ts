@@ -21,7 +21,8 @@ export class WindowGate {
 
   /** Room for one more, whatever its size: a record larger than the window still passes, alone. */
   get hasRoom(): boolean {
-    return this.#records < this.#window.maxInFlight && this.#bytes < this.#window.maxInFlightBytes;
+    const { maxInFlight, maxInFlightBytes, hasRoom } = this.#window;
+    return this.#records < maxInFlight && this.#bytes < maxInFlightBytes && hasRoom?.() !== false;
   }
 
   enter(bytes: number): void {

@@ -16,13 +16,13 @@ import type { Gate } from './gate/gate-types.js';
 import type { Observers } from './observe.js';
 import type { Picture } from './picture.js';
 import type { PublishSurely } from './publish-surely.js';
+import { createSaturation } from './saturation.js';
 import { settle } from './settle.js';
 import { watchGate } from './watch-gate.js';
 
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
-  /** See `Gate.room`. */
-  readonly room: () => Promise<void> | undefined;
+  readonly room: Gate['room'];
 }
 
 export interface DeliveryParts {
@@ -32,10 +32,8 @@ export interface DeliveryParts {
 }
 
 const GATE_SWEEP_MS = 250;
-/** Share of the time that the event loop was busy, above which it is this process that is slow. */
-const SATURATED = 0.9;
 /** First attempts queued in memory, at most twice of it: enough to keep every slot busy. */
-const MAX_QUEUE_LIMIT = 256;
+const MAX_QUEUE_LIMIT = 128;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const sender = createSender({
@@ -55,12 +53,8 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
     breaker: config.breaker,
   });
   watchGate(gate, scope);
-  let before = performance.eventLoopUtilization();
-  const sweeper = setInterval(() => {
-    const now = performance.eventLoopUtilization();
-    gate.sweep(performance.eventLoopUtilization(now, before).utilization > SATURATED);
-    before = now;
-  }, GATE_SWEEP_MS);
+  const isSaturated = createSaturation();
+  const sweeper = setInterval(() => gate.sweep(isSaturated()), GATE_SWEEP_MS);
   scope.onClose('gate', () => {
     clearInterval(sweeper);
     return Promise.resolve();
@@ -98,5 +92,5 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),
   };
-  return { deliver: (task, source) => deliver(task, source, ports), room: () => gate.room() };
+  return { deliver: (task, source) => deliver(task, source, ports), room: gate.room };
 }

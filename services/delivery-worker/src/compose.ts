@@ -80,6 +80,11 @@ interface SourceParts extends DeliveryParts {
   readonly delivering: Delivering;
 }
 
+const liveWindow = (config: WorkerConfig, { room }: Delivering) => ({
+  ...config,
+  hasRoom: () => room.isFree,
+});
+
 async function openEventSource(
   kafka: Kafka,
   config: WorkerConfig,
@@ -90,7 +95,7 @@ async function openEventSource(
   const ports = {
     picture,
     publish,
-    ...delivering,
+    deliver: delivering.deliver,
     reject: (record: Parameters<typeof rejectRecord>[0], why: Parameters<typeof rejectRecord>[1]) =>
       rejectRecord(record, why, publish),
     observe: observers.event,
@@ -100,10 +105,11 @@ async function openEventSource(
     kafka,
     groupId: `${config.groupPrefix}.events`,
     topics: [TOPICS.events],
-    window: config,
+    window: liveWindow(config, delivering),
     handle: (record) => consumeEvent(record, ports),
     onFatal: scope.fail,
   });
+  delivering.room.onFree(() => source.resume());
   parts.stops.push(watchSource('events', source, parts.gauges, scope));
 }
 
@@ -142,13 +148,11 @@ async function openTaskSources(
     kafka,
     groupId: `${config.groupPrefix}.deliveries`,
     topics: [TOPICS.deliveries],
-    window: config,
-    handle: async (record) => {
-      await parts.delivering.room();
-      return consumeTask(record, ports);
-    },
+    window: liveWindow(config, parts.delivering),
+    handle: (record) => consumeTask(record, ports),
     onFatal: scope.fail,
   });
+  parts.delivering.room.onFree(() => deliveries.resume());
   parts.stops.push(watchSource('deliveries', deliveries, parts.gauges, scope));
 }
 

@@ -32,8 +32,6 @@ export interface ConsumeEventPorts {
   readonly picture: Picture;
   readonly publish: PublishSurely;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
-  /** See `Gate.room`. */
-  readonly room: () => Promise<void> | undefined;
   readonly reject: (
     record: KafkaRecord,
     why: { reason: string; violations: readonly Violation[] },
@@ -101,8 +99,6 @@ async function publishTasks(
 
 /** One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). */
 export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<void> {
-  const room = ports.room();
-  if (room) await room;
   const read = readRecord(record);
   if ('reason' in read) {
     await ports.reject(record, read);
@@ -129,6 +125,10 @@ export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
 async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
+  if (work.length === 1) {
+    await work[0];
+    return;
+  }
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

@@ -29,14 +29,16 @@ export interface Settled {
   readonly task: DeliveryTask;
   /** The record that was being handled. */
   readonly source: RecordOrigin;
-  /** Absent when no attempt was made. */
-  readonly outcome?: AttemptOutcome;
+  /** Undefined when no attempt was made. */
+  readonly outcome: AttemptOutcome | undefined;
   /** Start of the attempt, or moment of the decision; Unix milliseconds. */
   readonly at: number;
   readonly settlement: Settlement;
 }
 
 type Turn = Omit<Settled, 'task' | 'source'>;
+
+const unmade = (settlement: Settlement): Turn => ({ outcome: undefined, at: Date.now(), settlement });
 
 const UNMADE: PassEnd = { kind: 'unmade' };
 
@@ -60,7 +62,7 @@ async function attemptWith(
     return { outcome, at, settlement: ports.decide(outcome, task) };
   } catch (fault) {
     // Not "not handled": the neighbours of this task in the same event would be posted to again and again.
-    return { at, settlement: ports.parkAfterFault(task, fault) };
+    return { outcome: undefined, at, settlement: ports.parkAfterFault(task, fault) };
   } finally {
     ports.gate.leave(pass, end);
   }
@@ -77,18 +79,18 @@ async function attemptAfresh(pass: Pass, task: DeliveryTask, ports: DeliverPorts
   }
   if (current.kind === 'active') return attemptWith(pass, task, current.configuration, ports);
   ports.gate.leave(pass, UNMADE);
-  return { at: Date.now(), settlement: current.settlement };
+  return unmade(current.settlement);
 }
 
 /** look → gate → attempt → decide. Nothing is awaited between the last look at the configuration and the attempt. */
 async function turn(task: DeliveryTask, ports: DeliverPorts): Promise<Turn> {
   const found = ports.current(task);
   const current = found instanceof Promise ? await found : found;
-  if (current.kind === 'ended') return { at: Date.now(), settlement: current.settlement };
+  if (current.kind === 'ended') return unmade(current.settlement);
   const { configuration } = current;
   const given = ports.gate.enter(task, configuration.target, ports.isLast(task));
   const verdict = given instanceof Promise ? await given : given;
-  if (verdict.kind === 'later') return { at: Date.now(), settlement: ports.parkFor(verdict, task) };
+  if (verdict.kind === 'later') return unmade(ports.parkFor(verdict, task));
   return given instanceof Promise
     ? attemptAfresh(verdict, task, ports)
     : attemptWith(verdict, task, configuration, ports);
@@ -101,6 +103,6 @@ export async function deliver(
   ports: DeliverPorts,
 ): Promise<Settlement['kind']> {
   const { outcome, at, settlement } = await turn(task, ports);
-  await ports.settle({ task, source, at, settlement, ...(outcome === undefined ? {} : { outcome }) });
+  await ports.settle({ task, source, outcome, at, settlement });
   return settlement.kind;
 }

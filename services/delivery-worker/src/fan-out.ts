@@ -14,24 +14,31 @@ export interface FanOutSource {
   readonly traceparent?: string;
 }
 
-/** One first attempt for each configuration in force; they share the bytes of the body. */
-export function fanOut(source: FanOutSource, configurations: readonly Configuration[]): DeliveryTask[] {
+type Growing<T> = { -readonly [Key in keyof T]: T[Key] };
+
+/** A plain literal: an object spread for each optional field cost a tenth of all that a delivery allocated when measured. */
+function makeTask(source: FanOutSource, { ref, revision, applicationId }: Configuration): DeliveryTask {
   const { event, body, origin, appendedAt, now, traceparent } = source;
-  return configurations.map(({ ref, revision, applicationId }) => ({
+  const task: Growing<DeliveryTask> = {
     deliveryId: deliveryIdOf(event.tenantId, ref, event.id),
     cycle: '0',
     eventId: event.id,
     eventType: event.eventType,
     tenantId: event.tenantId,
     ref,
-    ...(applicationId === undefined ? {} : { applicationId }),
     revision,
     attempt: 1,
     dueAt: appendedAt,
     firstDueAt: now,
     parkedCount: 0,
     origin,
-    ...(traceparent === undefined ? {} : { traceparent }),
     body,
-  }));
+  };
+  if (applicationId !== undefined) task.applicationId = applicationId;
+  if (traceparent !== undefined) task.traceparent = traceparent;
+  return task;
 }
+
+/** One first attempt for each configuration in force; they share the bytes of the body. */
+export const fanOut = (source: FanOutSource, configurations: readonly Configuration[]): DeliveryTask[] =>
+  configurations.map((configuration) => makeTask(source, configuration));

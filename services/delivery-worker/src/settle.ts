@@ -25,6 +25,8 @@ function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   return { ...rest, ...failure, history };
 }
 
+type Growing<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** The task as it waits for its next attempt. */
 const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
   ...withFailure(settled),
@@ -61,16 +63,11 @@ function publishDead(publish: PublishSurely, settled: Settled, reason: string): 
   });
 }
 
-const resultOf = (
-  outcome: AttemptOutcome,
-): Pick<AttemptLogEntry & { kind: 'attempt' }, 'result' | 'durationMs' | 'status' | 'error'> => ({
-  result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
-  durationMs: outcome.durationMs,
-  ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
-});
-
-function entriesOf({ task, source, outcome, at, settlement }: Settled): AttemptLogEntry[] {
-  const base = {
+/** A plain literal: this one is made for every attempt. */
+function attemptEntry(settled: Settled, outcome: AttemptOutcome): AttemptLogEntry {
+  const { task, source, at, settlement } = settled;
+  const entry: Growing<AttemptLogEntry & { kind: 'attempt' }> = {
+    kind: 'attempt',
     deliveryId: task.deliveryId,
     cycle: task.cycle,
     eventId: task.eventId,
@@ -81,15 +78,28 @@ function entriesOf({ task, source, outcome, at, settlement }: Settled): AttemptL
     attempt: task.attempt,
     at,
     source,
+    result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
+    durationMs: outcome.durationMs,
   };
-  const entries: AttemptLogEntry[] = [];
-  const next = settlement.kind === 'retry' ? { nextAt: settlement.dueAt } : {};
-  if (outcome) entries.push({ kind: 'attempt', ...base, ...resultOf(outcome), ...next });
-  if (settlement.kind === 'parked') entries.push({ kind: 'parked', ...base, nextAt: settlement.dueAt });
-  if (settlement.kind === 'dead' || settlement.kind === 'cancelled') {
-    entries.push({ kind: settlement.kind, ...base, reason: settlement.reason });
+  if ('status' in outcome) entry.status = outcome.status;
+  else entry.error = outcome.error;
+  if (settlement.kind === 'retry') entry.nextAt = settlement.dueAt;
+  return entry;
+}
+
+function endEntry({ task, source, at, settlement }: Settled): AttemptLogEntry | undefined {
+  const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt } = task;
+  const base = { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, at, source };
+  switch (settlement.kind) {
+    case 'parked':
+      return { kind: 'parked', ...base, nextAt: settlement.dueAt };
+    case 'dead':
+    case 'cancelled':
+      return { kind: settlement.kind, ...base, reason: settlement.reason };
+    case 'delivered':
+    case 'retry':
+      return undefined;
   }
-  return entries;
 }
 
 async function publishSettlement(settled: Settled, publish: PublishSurely): Promise<void> {
@@ -111,12 +121,21 @@ async function publishSettlement(settled: Settled, publish: PublishSurely): Prom
   }
 }
 
+async function tell(settled: Settled, attemptLog: AttemptLog): Promise<void> {
+  const { outcome, settlement } = settled;
+  const told = outcome && attemptLog.append(attemptEntry(settled, outcome));
+  // Most deliveries end with their first attempt.
+  if (settlement.kind === 'delivered') return told;
+  const end = endEntry(settled);
+  await Promise.all([told, end && attemptLog.append(end)]);
+}
+
 /**
  * Makes a decision true, in this order: what keeps the delivery alive (its retry, or its dead letter) is acknowledged
  * first, then the attempt is told. A crash between repeats, and never loses.
  */
 export async function settle(settled: Settled, ports: SettlePorts): Promise<void> {
-  await publishSettlement(settled, ports.publish);
-  await Promise.all(entriesOf(settled).map((entry) => ports.attemptLog.append(entry)));
+  if (settled.settlement.kind !== 'delivered') await publishSettlement(settled, ports.publish);
+  await tell(settled, ports.attemptLog);
   ports.observe(settled);
 }

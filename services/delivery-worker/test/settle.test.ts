@@ -22,7 +22,7 @@ async function written(over: Partial<Settled>): Promise<Written> {
   const records: OutgoingRecord[] = [];
   const entries: AttemptLogEntry[] = [];
   await settle(
-    { task: buildTask(), source, at: AT, settlement: { kind: 'delivered' }, ...over },
+    { task: buildTask(), source, outcome: undefined, at: AT, settlement: { kind: 'delivered' }, ...over },
     {
       publish: async (record) => {
         await Promise.resolve();

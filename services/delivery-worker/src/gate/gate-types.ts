@@ -2,6 +2,7 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendTarget } from '@webhooks/outbound';
 import type { BreakerRules } from './breaker.js';
 import type { Lane } from './lane.js';
+import type { Room } from './room.js';
 
 export interface GateRules {
   /** Attempts under way at one endpoint. */
@@ -10,7 +11,7 @@ export interface GateRules {
   readonly maxAttempts: number;
   /**
    * Deliveries queued in memory above which the one who holds most gives way, if there are others. At twice as many first
-   * attempts nothing more is let into memory.
+   * attempts no record of the live topics is taken.
    */
   readonly queueLimit: number;
   readonly breaker: BreakerRules;
@@ -79,11 +80,11 @@ export interface Gate {
    */
   enter(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict>;
   leave(pass: Pass, end: PassEnd): void;
-  /** To be waited for before a record of the live topics is opened; a promise only when too much is queued. */
-  room(): Promise<void> | undefined;
+  /** To be looked at before a record of the live topics is taken. */
+  readonly room: Pick<Room, 'isFree' | 'onFree'>;
   /**
-   * Ends waits that have become too long and forgets what is idle. To be called a few times each second. `saturated`: this
-   * process has no CPU time left, so it is not the endpoints that are slow.
+   * Ends waits that have become too long and forgets what is idle. To be called a few times each second. `saturated`: there is
+   * no CPU time left, so that slow answers say little about the endpoints.
    */
   sweep(saturated: boolean): void;
   stats(): GateStats;

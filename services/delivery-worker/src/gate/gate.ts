@@ -16,16 +16,13 @@ import type {
 } from './gate-types.js';
 import type { Lane, Waiter } from './lane.js';
 import { LaneTable } from './lane-table.js';
+import { ORDINARY, SATURATED, longestWait } from './patience.js';
 import { Room } from './room.js';
 import { claimOf } from './claim.js';
 import type { Claim } from './claim.js';
 import { spanAfterProbe, spanWhenBusy } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
 
-/** Nothing waits in memory for longer: it would hold up the commits of its partition (the span is made for 12 s). */
-const MAX_QUEUE_WAIT_MS = 2_000;
-/** When much is queued and yet this process is not busy, endpoints are slow: theirs is parked sooner, for others to get in. */
-const CROWDED_QUEUE_WAIT_MS = 100;
 /** Deliveries that come back from Kafka and wait for a slot of their endpoint: half of the window that reads them. */
 const MAX_WAITED_QUEUE = 500;
 /** A slot in so many goes to one that has waited in Kafka while first attempts want it, too. */
@@ -47,8 +44,8 @@ class EndpointGate implements Gate {
   readonly #slots: AttemptSlots;
   /** Lanes with a queue, in turn. */
   readonly #ring = new Denque<Lane>();
-  readonly #room: Room;
-  #saturated = false;
+  readonly room: Room;
+  #patience = ORDINARY;
   #entries = 0;
   #sweeps = 0;
 
@@ -57,7 +54,7 @@ class EndpointGate implements Gate {
     this.#now = now;
     this.#table = new LaneTable(rules.breaker);
     this.#slots = new AttemptSlots(rules);
-    this.#room = new Room(2 * rules.queueLimit);
+    this.room = new Room(2 * rules.queueLimit);
   }
 
   enter(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
@@ -80,16 +77,12 @@ class EndpointGate implements Gate {
     if (opened) this.#park(lane, lane.queued, 'breaker');
     this.#startNext(lane, now);
     for (let looked = 0; looked < WAKE_LANES && this.#ring.length > 0; looked += 1) this.#turnRing(now);
-    this.#room.callNext();
-  }
-
-  room(): Promise<void> | undefined {
-    return this.#room.enter();
+    this.room.tell();
   }
 
   sweep(saturated: boolean): void {
     const now = this.#now();
-    this.#saturated = saturated;
+    this.#patience = saturated ? SATURATED : ORDINARY;
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
       if (lane) {
@@ -98,7 +91,7 @@ class EndpointGate implements Gate {
       }
       this.#turnRing(now);
     }
-    this.#room.callNext();
+    this.room.tell();
     this.#sweeps += 1;
     if (this.#sweeps % FORGET_EVERY_SWEEPS === 0) this.#table.forgetIdle(now);
   }
@@ -128,10 +121,14 @@ class EndpointGate implements Gate {
   }
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
-    const crowded = this.#room.isHalfFull && !this.#saturated;
-    const maxWaitMs = crowded ? CROWDED_QUEUE_WAIT_MS : MAX_QUEUE_WAIT_MS;
-    if (lane.isStuck(now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > maxWaitMs) return false;
+    const maxWaitMs = longestWait(this.#patience, this.room.freeShare);
+    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > maxWaitMs)
+      return false;
     return !waited || lane.waited.length < MAX_WAITED_QUEUE;
+  }
+
+  #isStuck(lane: Lane, now: number): boolean {
+    return lane.isStill(now, this.#patience.stuckMs);
   }
 
   #pass(lane: Lane, now: number, waited: boolean, probe?: number): Pass {
@@ -148,7 +145,7 @@ class EndpointGate implements Gate {
     return new Promise((resolve) => {
       this.#table.hold(lane);
       (claim.waited ? lane.waited : lane.live).push({ resolve, since: now, claim });
-      if (!claim.waited) this.#room.queued += 1;
+      if (!claim.waited) this.room.enter();
       if (!lane.inRing) this.#ring.push(lane);
       lane.inRing = true;
       this.#entries += 1;
@@ -179,7 +176,7 @@ class EndpointGate implements Gate {
   #sendAway(lane: Lane, leaving: readonly Waiter[], reason: LaterReason): void {
     this.#table.release(lane, leaving.length);
     for (const { resolve, claim } of leaving) {
-      if (!claim.waited) this.#room.queued -= 1;
+      if (!claim.waited) this.room.leave();
       resolve(this.#later(lane, reason, claim));
     }
   }
@@ -207,7 +204,7 @@ class EndpointGate implements Gate {
     const waiter = queue.peekFront();
     if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.claim.waited)) return false;
     queue.shift();
-    if (!waiter.claim.waited) this.#room.queued -= 1;
+    if (!waiter.claim.waited) this.room.leave();
     lane.turns += 1;
     waiter.resolve(this.#begin(lane, now, waiter.claim.waited));
     return true;
@@ -222,11 +219,11 @@ class EndpointGate implements Gate {
   }
 
   #endLongWaits(lane: Lane, now: number): void {
-    if (lane.isStuck(now)) return this.#park(lane, lane.queued, 'busy');
+    if (this.#isStuck(lane, now)) return this.#park(lane, lane.queued, 'busy');
     for (const queue of [lane.live, lane.waited]) {
       for (
         let head = queue.peekFront();
-        head && now - head.since > MAX_QUEUE_WAIT_MS;
+        head && now - head.since > this.#patience.queueMs;
         head = queue.peekFront()
       ) {
         queue.shift();

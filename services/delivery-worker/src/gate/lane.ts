@@ -28,8 +28,6 @@ export interface TenantShare {
   held: number;
 }
 
-/** An endpoint at its limit that ends no attempt for so long is stuck: nothing is queued for it in memory. */
-const STUCK_MS = 1_000;
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
 /** Weight of the newest attempt in the running means: about the last eight count. */
@@ -142,8 +140,9 @@ export class Lane {
     return this.breaker.failed(now, failure.probe);
   }
 
-  isStuck(now: number): boolean {
-    return this.busy > 0 && now - this.#movedAt > STUCK_MS;
+  /** Attempts are under way, and none has ended for so long. */
+  isStill(now: number, forMs: number): boolean {
+    return this.busy > 0 && now - this.#movedAt > forMs;
   }
 
   /** How long one more in the queue would wait, as fast as the endpoint has been lately with `slots` at once. */

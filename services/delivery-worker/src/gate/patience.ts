@@ -1,0 +1,18 @@
+/** How long deliveries wait in memory for a slow endpoint before they are parked; milliseconds. */
+export interface Patience {
+  /** An endpoint that ends no attempt for so long is stuck: nothing is queued for it. */
+  readonly stuckMs: number;
+  /** Nobody is queued for longer: it would hold up the commits of a partition (whose span is made for 12 s). */
+  readonly queueMs: number;
+  /** The same when the room is half full; less the fuller it is, so that it never fills up with what waits for slow ones. */
+  readonly crowdedMs: number | undefined;
+}
+
+export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 100 };
+/** When CPU time is what is missing, parking only adds work: a burst of 8,000 was parked twice over when measured. */
+export const SATURATED: Patience = { stuckMs: 3_000, queueMs: 5_000, crowdedMs: undefined };
+
+/** How long whoever comes now may expect to wait, with this share of the room free. */
+export function longestWait({ queueMs, crowdedMs }: Patience, freeShare: number): number {
+  return crowdedMs === undefined || freeShare > 0.5 ? queueMs : 2 * freeShare * crowdedMs;
+}
