@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { EventType } from '@webhooks/contracts';
 import { feedTopic, newReport, readFeedLine } from '@webhooks/ledger';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
@@ -13,6 +15,7 @@ const STOPPED_MS = 1_000 * Number(process.env['STOPPED_SECONDS'] ?? 5);
 /** Contract §1 "In force": what is appended later than this after the answer goes to the new configuration. */
 const BOUND_MS = 1_000;
 const TOGETHER = 5;
+const STALLING_READER = pathToFileURL(join(import.meta.dirname, '../dist/test/stalling-reader.js')).href;
 const LONG = { timeoutMs: 60_000, intervalMs: 20 };
 interface Route {
   readonly tenantId: string;
@@ -30,7 +33,10 @@ let endpoint: Endpoint;
 const arrived = new Set<string>();
 
 beforeAll(async () => {
-  test = await startTestStack({ 'config-api': { MAX_WEBHOOKS_PER_TENANT: '100000' } });
+  test = await startTestStack({
+    'config-api': { MAX_WEBHOOKS_PER_TENANT: '100000' },
+    'delivery-worker': { NODE_OPTIONS: `--import=${STALLING_READER}` },
+  });
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({
     certPem,
@@ -138,4 +144,24 @@ it(`also by a worker that was stopped for ${STOPPED_MS / 1_000} s and goes on`, 
   });
   expect(await tried).toBe(TOGETHER);
   expect(test.stack.description().processes['delivery-worker']).toBe(pid);
+}, 180_000);
+
+const staleness = async (): Promise<string> => {
+  const admin = test.stack.description().admin['delivery-worker'] ?? '';
+  return (await fetch(`${admin}/readyz`, { signal: AbortSignal.timeout(5_000) })).text();
+};
+
+it('and by one whose reader of the configurations stalls alone: it delivers nothing by an old picture', async () => {
+  const pid = test.stack.description().processes['delivery-worker'] ?? Number.NaN;
+  const [route] = ROUTES as [Route];
+  process.kill(pid, 'SIGUSR2');
+  await eventually(async () => expect(await staleness()).toContain('stale'), LONG);
+  const stalledAt = performance.now();
+  const before = arrived.size;
+  const tried = tryRoute(route, async () => {
+    await waitUntil(stalledAt + STOPPED_MS);
+    expect(arrived.size).toBe(before);
+    process.kill(pid, 'SIGUSR2');
+  });
+  expect(await tried).toBe(TOGETHER);
 }, 180_000);
