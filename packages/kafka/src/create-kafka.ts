@@ -24,7 +24,10 @@ export interface KafkaOptions {
   readonly sasl?: KafkaSasl;
 }
 
-/** A cluster to talk to. Opening connections is left to what is opened on it; `close` ends the shared admin connection. */
+/**
+ * A cluster to talk to. Opening connections is left to what is opened on it. `close` ends the shared admin connection,
+ * and each source that nobody has stopped, also one that is still being opened: it leaves its group.
+ */
 export interface Kafka {
   readonly brokers: readonly string[];
   readonly clientId: string;
@@ -37,6 +40,9 @@ const ADMIN_METADATA_MS = 5_000;
 interface Inside {
   readonly openLink: (metadataMaxAgeMs: number) => Link;
   admin: Link | undefined;
+  /** Ends what is open. */
+  readonly ends: Set<() => Promise<unknown>>;
+  closed: boolean;
 }
 
 const insides = new WeakMap<Kafka, Inside>();
@@ -52,12 +58,16 @@ export function createKafka(options: KafkaOptions): Kafka {
   const inside: Inside = {
     openLink: (metadataMaxAgeMs) => openLink({ ...options, log }, metadataMaxAgeMs),
     admin: undefined,
+    ends: new Set(),
+    closed: false,
   };
   const kafka: Kafka = {
     brokers: [...brokers],
     clientId,
     log,
     close: async () => {
+      inside.closed = true;
+      await Promise.all([...inside.ends].map((end) => end()));
       const { admin } = inside;
       inside.admin = undefined;
       await admin?.close();
@@ -76,6 +86,17 @@ function insideOf(kafka: Kafka): Inside {
 /** Connections of one's own; see `Link`. */
 export function openLinkOf(kafka: Kafka, metadataMaxAgeMs: number): Link {
   return insideOf(kafka).openLink(metadataMaxAgeMs);
+}
+
+/**
+ * Registers what is to be ended with the cluster, at the latest; call what it returns when that has ended. Throws when the
+ * cluster is closed: a process that ends must not join a group any more.
+ */
+export function endWith(kafka: Kafka, end: () => Promise<unknown>): () => void {
+  const { ends, closed } = insideOf(kafka);
+  if (closed) throw new Error('the cluster is closed');
+  ends.add(end);
+  return () => void ends.delete(end);
 }
 
 /** The connections that all administrative calls share. */

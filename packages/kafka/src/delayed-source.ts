@@ -16,7 +16,7 @@ const MAX_SLEEP_MS = 30_000;
 /** When the source stops, what is due within this is waited for; a longer rest is moved. */
 const STOP_WAIT_MS = 1_000;
 
-/** Resolves when the group is joined; rejects at `startDeadlineMs`. */
+/** Resolves when the group is joined; rejects at `startDeadlineMs`, or when the cluster is closed before. */
 export async function openDelayedSource(options: DelayedSourceOptions): Promise<DelayedSource> {
   const source = new TieredSource(options);
   await source.start();
@@ -70,6 +70,8 @@ class TieredSource implements DelayedSource {
       onReassigned: () => {
         for (const task of this.#room.keepOnly(({ lane }) => lane.assigned)) task.abandon();
       },
+      drained: () => this.#empty(),
+      endHanding: () => this.#endHanding(),
     });
   }
 
@@ -217,12 +219,7 @@ class TieredSource implements DelayedSource {
   }
 
   async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {
-    this.#stopping = true;
-    const committed = await this.#reader.stop({
-      drained: () => this.#empty(),
-      endHanding: () => this.#endHanding(),
-      deadlineMs,
-    });
+    const committed = await this.#reader.stop(deadlineMs);
     const unfinished = this.#gate.records + this.#room.size;
     return { drained: unfinished === 0, committed, unfinished };
   }
@@ -236,6 +233,7 @@ class TieredSource implements DelayedSource {
 
   /** Gives back to the tiers what is not due at once, so that the next owner has nothing to repeat. */
   async #empty(): Promise<void> {
+    this.#stopping = true;
     const soon = this.#now() + STOP_WAIT_MS;
     for (const task of this.#room.keepOnly((_, due) => due <= soon)) this.#handling.start(task);
     if (this.#room.size === 0 && this.#gate.records === 0) return;

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { openLinkOf } from './create-kafka.js';
+import { endWith, openLinkOf } from './create-kafka.js';
 import { remainingMs, within } from './deadline.js';
 import { EndWatch } from './end-watch.js';
 import type { Lane } from './lane.js';
@@ -22,12 +22,10 @@ export interface GroupReaderOptions extends Pick<
   readonly onWork: () => void;
   /** Partitions came or went. */
   readonly onReassigned?: () => void;
-}
-
-export interface Stopping {
+  /** Asked when the reader stops: resolves when nothing is in flight any more. */
   readonly drained: () => Promise<unknown>;
+  /** The wait for that is over, whatever came of it. */
   readonly endHanding: () => void;
-  readonly deadlineMs: number;
 }
 
 const DEFAULTS = { commitIntervalMs: 1_000, startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
@@ -52,6 +50,8 @@ export class GroupReader {
   #assigned: readonly Lane[] = [];
   #settled = false;
   #stopping = false;
+  #stopped: Promise<boolean> | undefined;
+  #forget: (() => void) | undefined;
   #rebalances = 0;
   #committing: Promise<void> | undefined;
   #ticking = false;
@@ -86,6 +86,7 @@ export class GroupReader {
     const { kafka, groupId, topics, giveUpAfterMs, onFatal } = this.#options;
     return new Membership({
       link: this.#link,
+      openLink: () => openLinkOf(kafka, METADATA_MAX_AGE_MS),
       log: kafka.log,
       groupId,
       topics,
@@ -101,16 +102,18 @@ export class GroupReader {
     });
   }
 
-  /** Resolves with the first assignment. */
+  /** Resolves with the first assignment; rejects when it is stopped before. */
   async start(): Promise<void> {
     const { startDeadlineMs = DEFAULTS.startDeadlineMs, commitIntervalMs = DEFAULTS.commitIntervalMs } =
       this.#options;
+    this.#forget = endWith(this.#options.kafka, () => this.stop(0));
     const joined = this.#membership.start();
     const outcome = await within(
       joined.then(() => true),
       startDeadlineMs,
     );
     if (outcome === undefined) throw new Error(`not joined within ${startDeadlineMs} ms`);
+    if (this.#stopping) throw new Error('stopped before the group was joined');
     this.#commitTimer = setInterval(() => this.#tick(), commitIntervalMs);
   }
 
@@ -192,9 +195,15 @@ export class GroupReader {
 
   /**
    * pause → drain → commit → leave → disconnect. True when all that is finished is committed. Commits go on during the
-   * drain: a process that is killed in it repeats little. `endHanding` is called when it is over, whatever came of it.
+   * drain: a process that is killed in it repeats little. Once: a second call waits for the first.
    */
-  async stop({ drained, endHanding, deadlineMs }: Stopping): Promise<boolean> {
+  stop(deadlineMs: number): Promise<boolean> {
+    this.#stopped ??= this.#stop(deadlineMs);
+    return this.#stopped;
+  }
+
+  async #stop(deadlineMs: number): Promise<boolean> {
+    const { drained, endHanding } = this.#options;
     const deadlineAt = performance.now() + deadlineMs;
     this.#stopping = true;
     await within(drained(), deadlineMs);
@@ -204,6 +213,7 @@ export class GroupReader {
     await this.#membership.leave();
     this.#fetcher.stop();
     await this.#link.close();
+    this.#forget?.();
     return committed;
   }
 

@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import ConsumerGroup, { type Assigner } from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from './deadline.js';
 import type { Logger } from './log.js';
+import { leaveElsewhere, newMemberId } from './member-id.js';
 import { committedOffsets, type AssignedPartition } from './membership-offsets.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
 import { backoffMs } from './wire/backoff.js';
@@ -10,6 +11,8 @@ import { asError, faultOf, isFatal } from './wire/errors.js';
 
 export interface MembershipOptions {
   readonly link: Link;
+  /** Connections of their own, to leave while `link` waits for the answer to a join. */
+  readonly openLink: () => Link;
   readonly log: Logger;
   readonly groupId: string;
   readonly topics: readonly string[];
@@ -34,6 +37,12 @@ const HEARTBEAT_MS = 1_000;
 const LEAVE_TIMEOUT_MS = 1_000;
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
 
+/** Joins that the next rebalance may outrun, one after the other, before that is a fault. */
+const QUIET_REJOINS = 5;
+
+/** The group rebalanced again, or forgot us, while we joined: kafkajs would try again, if it were allowed to (`retry`). */
+const isOutrun = (error: unknown): boolean => faultOf(error).name === 'KafkaJSNumberOfRetriesExceeded';
+
 /**
  * Our place in a consumer group: join, heartbeat from a timer of its own (not from whoever handles records), rejoin after
  * anything, until it is left. kafkajs' consumer group speaks the protocol; its runner, with its crashes, is not used.
@@ -41,6 +50,7 @@ const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COOR
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #group: ConsumerGroup;
+  readonly #assigner: Assigner;
   #joined = false;
   #stopped = false;
   #gaveUp = false;
@@ -48,6 +58,7 @@ export class Membership {
   #lastJoinedAt = performance.now();
   #poke: (() => void) | undefined;
   #onFirstJoin: { resolve: () => void; reject: (error: Error) => void } | undefined;
+  #naming: Promise<unknown> | undefined;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -57,6 +68,7 @@ export class Membership {
         .findTopicPartitionMetadata(topic)
         .map(({ partitionId }) => partitionId)
         .sort((a, b) => a - b);
+    this.#assigner = stickyAssigner({ partitionsOf, holding: () => this.#holding });
     this.#group = new ConsumerGroup({
       cluster,
       logger,
@@ -65,9 +77,10 @@ export class Membership {
       topicConfigurations: Object.fromEntries(
         options.topics.map((topic) => [topic, { fromBeginning: true }]),
       ),
-      retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 500 },
+      // Tried again here: kafkajs would go on joining, under a new name, after this member has left.
+      retry: { retries: 0 },
       instrumentationEmitter: { emit: () => undefined },
-      assigners: [stickyAssigner({ partitionsOf, holding: () => this.#holding })],
+      assigners: [this.#assigner],
       sessionTimeout: SESSION_TIMEOUT_MS,
       rebalanceTimeout: REBALANCE_TIMEOUT_MS,
       autoCommit: false,
@@ -110,10 +123,12 @@ export class Membership {
     const { link, topics, log, groupId } = this.#options;
     await link.cluster.connect();
     await link.cluster.addMultipleTargetTopics(topics);
+    await this.#beNamed();
+    if (this.#ended()) return;
     await this.#group.joinAndSync();
     const assigned = this.#group.assigned();
     const partitions = await committedOffsets(link.cluster, this.#group, { groupId, assigned });
-    if (this.#ended()) return;
+    if (this.#ended()) return this.#group.leave();
     const held = Object.fromEntries(assigned.map(({ topic, partitions: list }) => [topic, list]));
     this.#holding = { generation: this.#group.generationId ?? -1, partitions: held };
     this.#joined = true;
@@ -123,8 +138,26 @@ export class Membership {
     this.#onFirstJoin?.resolve();
   }
 
+  /** `leave` waits for a name that is on its way: its bearer would hold up the next rebalance. */
+  async #beNamed(): Promise<void> {
+    if (this.#ended() || this.#group.memberId !== null) return;
+    const { link, topics, groupId } = this.#options;
+    const naming = newMemberId(link.cluster, {
+      groupId,
+      sessionTimeout: SESSION_TIMEOUT_MS,
+      rebalanceTimeout: REBALANCE_TIMEOUT_MS,
+      protocolType: 'consumer',
+      groupProtocols: [this.#assigner.protocol({ topics: [...topics] })],
+    }).then((id) => {
+      this.#group.memberId = id;
+    });
+    this.#naming = naming.catch(() => undefined);
+    await naming;
+  }
+
   async #failed(error: unknown, failures: number): Promise<void> {
     const { onError, onFatal, log, groupId, giveUpAfterMs } = this.#options;
+    if (failures <= QUIET_REJOINS && isOutrun(error)) return this.#pause(backoffMs(1));
     onError(error);
     log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
     const awayMs = performance.now() - this.#lastJoinedAt;
@@ -194,11 +227,20 @@ export class Membership {
     }
   }
 
-  /** Leaves the group, so that others take over at once. Bounded; never rejects. */
+  /** Leaves the group, joined or not, so that others take over at once. Bounded; never rejects. */
   async leave(): Promise<void> {
     this.#stopped = true;
     this.#poke?.();
-    if (this.#joined) await within(this.#group.leave(), LEAVE_TIMEOUT_MS).catch(() => undefined);
+    this.#onFirstJoin?.reject(new Error('stopped before the group was joined'));
+    await within(this.#leave(), LEAVE_TIMEOUT_MS).catch(() => undefined);
     this.#joined = false;
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#joined) return this.#group.leave();
+    await this.#naming;
+    const { memberId } = this.#group;
+    const { groupId, openLink } = this.#options;
+    if (memberId !== null) await leaveElsewhere(openLink, { groupId, memberId });
   }
 }

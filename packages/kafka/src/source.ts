@@ -9,7 +9,7 @@ const MAX_SPAN = 200_000;
 /** Records of one partition before the next one has its turn. */
 const TURN_RECORDS = 32;
 
-/** Resolves when the group is joined; rejects at `startDeadlineMs`. */
+/** Resolves when the group is joined; rejects at `startDeadlineMs`, or when the cluster is closed before. */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const source = new WindowedSource(options);
   await source.start();
@@ -36,6 +36,8 @@ class WindowedSource implements Source {
       gate: this.#gate,
       makeLane: (assigned) => new Lane(assigned, { onFetched: onWork }),
       onWork,
+      drained: () => this.#gate.idle(),
+      endHanding: () => this.#handling.stop(),
     });
     const { progress } = this.#reader;
     this.#handling = new Handling({
@@ -109,11 +111,7 @@ class WindowedSource implements Source {
   }
 
   async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {
-    const committed = await this.#reader.stop({
-      drained: () => this.#gate.idle(),
-      endHanding: () => this.#handling.stop(),
-      deadlineMs,
-    });
+    const committed = await this.#reader.stop(deadlineMs);
     const unfinished = this.#gate.records;
     return { drained: unfinished === 0, committed, unfinished };
   }

@@ -1,10 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
 import { openSink, type Sink } from '../src/index.js';
-import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
 import { committed } from './support/committed.js';
+import { groupState } from './support/group-state.js';
 import { spawnMember } from './support/member-process.js';
 import { balance, openMember, partitionsOf, type Member } from './support/members.js';
+import { slowLeader } from './support/slow-leader.js';
 
 const kafka = sharedKafka();
 let sink: Sink;
@@ -64,6 +66,26 @@ describe('a group of several members', () => {
     for (const { source } of [third, second, first]) await source.stop({ deadlineMs: 1_000 });
   });
 
+  it('is joined again without a warning when the next rebalance outran the join', async () => {
+    const topic = await newTopic(kafka, 4);
+    const groupId = randomName('group');
+    const warnings: unknown[] = [];
+    const own = kafkaAt(kafka.brokers, (level, message, fields) => {
+      if (level === 'warn') warnings.push({ message, ...fields });
+    });
+    const leader = await slowLeader(kafka, groupId, topic);
+    const outrun = openMember(own, { groupId, topic });
+    await leader.deals(2);
+    const next = openMember(kafka, { groupId, topic });
+    await eventually(async () => (await groupState(kafka, groupId)).members === 3);
+    leader.goOn();
+    const members = await Promise.all([outrun, next]);
+    await leader.leave();
+    await eventually(() => members.every((member) => partitionsOf(member) === 2));
+    expect(warnings).toEqual([]);
+    for (const { source } of members) await source.stop({ deadlineMs: 1_000 });
+  });
+
   it('repeats at most what was in flight when a record takes longer than a rebalance waits', async () => {
     const topic = await newTopic(kafka, 4);
     const options = { groupId: randomName('group'), topic, workMs: 3_000, maxInFlight: 40 };
@@ -83,7 +105,7 @@ describe('a group of several members', () => {
   it('takes over from a member that was killed within about 11 s: nothing lost, at most a commit interval and its window repeated', async () => {
     const topic = await newTopic(kafka, 4);
     const groupId = randomName('group');
-    const killed = spawnMember(kafka.brokers, groupId, topic, 10);
+    const killed = spawnMember(kafka.brokers, { groupId, topic, workMs: 10 });
     await eventually(killed.joined);
     const survivor = await openMember(kafka, { groupId, topic, workMs: 10, maxInFlight: 50 });
     await eventually(() => partitionsOf(survivor) === 2);

@@ -79,6 +79,7 @@ declare module 'kafkajs/src/cluster/index.js' {
     };
     isConnected(): boolean;
     disconnect(): Promise<void>;
+    leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
     heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>;
     metadata(topics: string[]): Promise<{
       topicMetadata: { topic: string; partitionMetadata: PartitionMetadata[] }[];
@@ -130,6 +131,7 @@ declare module 'kafkajs/src/cluster/index.js' {
     addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
     findBroker(options: { nodeId: number }): Promise<Broker>;
     findControllerBroker(): Promise<Broker>;
+    findGroupCoordinator(options: { groupId: string }): Promise<Broker>;
     findTopicPartitionMetadata(topic: string): PartitionMetadata[];
     fetchTopicsOffset(
       topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
@@ -184,6 +186,24 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     }): Promise<void>;
   }
   export default ConsumerGroup;
+}
+
+declare module 'kafkajs/src/protocol/requests/joinGroup/index.js' {
+  import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
+
+  export interface JoinRequest {
+    groupId: string;
+    sessionTimeout: number;
+    rebalanceTimeout: number;
+    memberId: string;
+    protocolType: 'consumer';
+    groupProtocols: { name: string; metadata: Buffer }[];
+  }
+  interface JoinGroup {
+    protocol(options: { version: 5 }): (request: JoinRequest) => ProtocolRequest<{ memberId: string }>;
+  }
+  const joinGroup: JoinGroup;
+  export default joinGroup;
 }
 
 declare module 'kafkajs/src/consumer/assignerProtocol.js' {

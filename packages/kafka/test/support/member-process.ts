@@ -23,20 +23,27 @@ export interface MemberProcess {
   readonly joined: () => boolean;
 }
 
+export interface MemberProcessOptions {
+  readonly groupId: string;
+  readonly topic: string;
+  /** Time one record takes. */
+  readonly workMs: number;
+  readonly onHandled?: (value: string) => void;
+}
+
 /** A member of a group in a process of its own, to be killed. Runs what is built in `dist`. */
-export function spawnMember(
-  brokers: readonly string[],
-  groupId: string,
-  topic: string,
-  workMs: number,
-): MemberProcess {
+export function spawnMember(brokers: readonly string[], options: MemberProcessOptions): MemberProcess {
+  const { groupId, topic, workMs, onHandled } = options;
   const args = ['--input-type=module', '-e', SCRIPT, PACKAGE, brokers.join(), groupId, topic, `${workMs}`];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const handled: string[] = [];
   let joined = false;
   createInterface({ input: child.stdout }).on('line', (line) => {
     if (line === 'joined') joined = true;
-    else handled.push(line);
+    else {
+      handled.push(line);
+      onHandled?.(line);
+    }
   });
   return { process: child, handled, joined: () => joined };
 }

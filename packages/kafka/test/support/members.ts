@@ -34,7 +34,7 @@ export async function openMember(kafka: Kafka, options: MemberOptions): Promise<
   return { source, handled };
 }
 
-export const partitionsOf = ({ source }: Member): number =>
+export const partitionsOf = ({ source }: Pick<Member, 'source'>): number =>
   Object.keys(source.health().lagByPartition).length;
 
 export interface Ledger {
