@@ -1,0 +1,90 @@
+import { performance } from 'node:perf_hooks';
+import { eventually, randomName } from '@webhooks/testkit';
+import { openSink, type Sink } from '../src/index.js';
+import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { collect, type Collected } from './support/collect.js';
+import { spawnMember } from './support/member-process.js';
+import { partitionsOf } from './support/members.js';
+import { Trickle } from './support/trickle.js';
+
+const PARTITIONS = 12;
+const kafka = sharedKafka();
+let sink: Sink;
+let topic: string;
+let groupId: string;
+let trickle: Trickle;
+beforeAll(async () => {
+  sink = await openSink({ kafka });
+});
+beforeEach(async () => {
+  topic = await newTopic(kafka, PARTITIONS);
+  groupId = randomName('group');
+  trickle = new Trickle(sink, topic, PARTITIONS);
+});
+afterEach(() => trickle.end());
+afterAll(async () => {
+  await sink.close();
+  await closeAll();
+});
+
+function open(): Promise<Collected> {
+  return collect(kafka, {
+    groupId,
+    topics: [topic],
+    handle: (record) => {
+      trickle.handled(String(record.value));
+      return Promise.resolve();
+    },
+  });
+}
+
+const shared = (members: readonly Collected[]) =>
+  eventually(() => members.every((member) => partitionsOf(member) === PARTITIONS / members.length));
+
+async function stopAll(members: readonly Collected[]): Promise<void> {
+  for (const { source } of members) await source.stop({ deadlineMs: 1_000 });
+}
+
+// A member hears of a rebalance with its next heartbeat, a second later at most, and all wait for the last one.
+describe('deliveries of a partition stand still', () => {
+  it('for at most 2 s when a member leaves in order', async () => {
+    const [first, second, third] = [await open(), await open(), await open()];
+    await shared([first, second, third]);
+    await trickle.flows();
+    const from = performance.now();
+    await second.source.stop({ deadlineMs: 5_000 });
+    await shared([first, third]);
+    await trickle.flows();
+    expect(trickle.longestGapMs(from)).toBeLessThan(2_000);
+    await stopAll([first, third]);
+  });
+
+  it('for at most 2 s when a member joins', async () => {
+    const [first, second] = [await open(), await open()];
+    await shared([first, second]);
+    await trickle.flows();
+    const from = performance.now();
+    const third = await open();
+    await shared([first, second, third]);
+    await trickle.flows();
+    expect(trickle.longestGapMs(from)).toBeLessThan(2_000);
+    await stopAll([first, second, third]);
+  });
+
+  it('for at most 15 s when a member is killed', async () => {
+    const onHandled = (value: string) => trickle.handled(value);
+    const killed = spawnMember(kafka.brokers, { groupId, topic, workMs: 0, onHandled });
+    await eventually(killed.joined, { timeoutMs: 20_000 });
+    const survivor = await open();
+    await eventually(() => partitionsOf(survivor) === PARTITIONS / 2);
+    await trickle.flows();
+    const from = performance.now();
+    killed.process.kill('SIGKILL');
+    await eventually(() => partitionsOf(survivor) === PARTITIONS, { timeoutMs: 20_000 });
+    await trickle.flows();
+    expect(trickle.longestGapMs(from)).toBeLessThan(15_000);
+    // The bound is for what the killed one held: it did hold something.
+    expect(trickle.longestGapMs(from)).toBeGreaterThan(2_000);
+    await stopAll([survivor]);
+  });
+});
