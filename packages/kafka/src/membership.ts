@@ -33,7 +33,8 @@ export interface CommitRequest {
 
 const SESSION_TIMEOUT_MS = 10_000;
 const REBALANCE_TIMEOUT_MS = 15_000;
-const HEARTBEAT_MS = 1_000;
+/** A rebalance is heard of with a heartbeat, and may wait a second for what is in flight: together well below 2 s. */
+const HEARTBEAT_MS = 500;
 const LEAVE_TIMEOUT_MS = 1_000;
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
 
