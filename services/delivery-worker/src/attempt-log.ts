@@ -17,7 +17,7 @@ interface Pack {
 }
 
 /** Collects entries for `lingerMs` or up to 256, and sends them as one record: an attempt costs a share of a message. */
-export function createAttemptLog(publish: PublishSurely, lingerMs = 5): AttemptLog {
+export function createAttemptLog(publish: PublishSurely, lingerMs = 20): AttemptLog {
   let open: Pack | undefined;
   let timer: NodeJS.Timeout | undefined;
   let packs = 0;

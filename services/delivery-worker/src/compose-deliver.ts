@@ -32,8 +32,8 @@ export interface DeliveryParts {
 }
 
 const GATE_SWEEP_MS = 250;
-/** First attempts queued in memory, at most twice of it: enough to keep every slot busy. */
-const MAX_QUEUE_LIMIT = 128;
+/** First attempts queued in memory: at most twice of it while endpoints are slow, and half of it while we are. */
+const MAX_QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const sender = createSender({

@@ -11,7 +11,7 @@ export interface GateRules {
   readonly maxAttempts: number;
   /**
    * Deliveries queued in memory above which the one who holds most gives way, if there are others. At twice as many first
-   * attempts no record of the live topics is taken.
+   * attempts no record of the live topics is taken; at half of it, when CPU time is what is missing.
    */
   readonly queueLimit: number;
   readonly breaker: BreakerRules;

@@ -215,7 +215,6 @@ describe('the room before the gate', () => {
     const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1, queueLimit: 2 });
     let told = 0;
     gate.room.onFree(() => (told += 1));
-    gate.sweep(true);
     const first = pass();
     const queued = Array.from({ length: 3 }, () => knock());
     queued.push(knock({ waited: true }));
@@ -227,6 +226,8 @@ describe('the room before the gate', () => {
     expect([gate.room.isFree, told]).toEqual([true, 1]);
     gate.leave((await queued[0]) as Pass, OK);
     expect(told).toBe(1);
+    gate.sweep(true);
+    expect(gate.room.isFree).toBe(false);
   });
 
   it('stays free of the queues of slow endpoints, unless it is CPU time that is missing', () => {
