@@ -29,6 +29,8 @@ export interface FetcherOptions {
   readonly maxWaitMs: number;
   /** Longest wait of a fetch while another partition of the same broker is full and being emptied. */
   readonly busyWaitMs: number;
+  /** From one request to a broker to the next, at least (default 0): else each answer to a steady stream holds a record or two. */
+  readonly minIntervalMs?: number;
   readonly metadataMaxAgeMs: number;
   /** A broker answered (whatever it said). */
   readonly onAnswer?: () => void;
@@ -47,7 +49,8 @@ const RESPONSE_BYTES = 8 * 1024 * 1024;
 interface Node {
   fetching: boolean;
   failures: number;
-  retryTimer: NodeJS.Timeout | undefined;
+  /** Runs while the broker is left alone: after a failure, or until the interval has passed. */
+  restTimer: NodeJS.Timeout | undefined;
 }
 
 interface Wanted {
@@ -98,7 +101,7 @@ class FetchLoop implements Fetcher {
   stop(): void {
     this.#stopped = true;
     this.#metadata.stop();
-    for (const node of this.#nodes.values()) clearTimeout(node.retryTimer);
+    for (const node of this.#nodes.values()) clearTimeout(node.restTimer);
   }
 
   #sendAll(): void {
@@ -106,7 +109,7 @@ class FetchLoop implements Fetcher {
     this.#metadata.refreshIfDue();
     for (const [nodeId, feeds] of wanted) {
       const node = this.#node(nodeId);
-      if (node.fetching || node.retryTimer !== undefined) continue;
+      if (node.fetching || node.restTimer !== undefined) continue;
       node.fetching = true;
       const maxWaitMs = busy.has(nodeId) ? this.#options.busyWaitMs : this.#options.maxWaitMs;
       this.#fetch(nodeId, node, { feeds: rotate(feeds, this.#turn++), maxWaitMs });
@@ -128,16 +131,18 @@ class FetchLoop implements Fetcher {
   #node(nodeId: number): Node {
     let node = this.#nodes.get(nodeId);
     if (node === undefined) {
-      node = { fetching: false, failures: 0, retryTimer: undefined };
+      node = { fetching: false, failures: 0, restTimer: undefined };
       this.#nodes.set(nodeId, node);
     }
     return node;
   }
 
   #fetch(nodeId: number, node: Node, wanted: Wanted): void {
+    const startedAt = performance.now();
     this.#request(nodeId, wanted)
       .then(() => {
         node.failures = 0;
+        this.#rest(node, (this.#options.minIntervalMs ?? 0) - (performance.now() - startedAt));
       })
       .catch((error: unknown) => this.#failed(nodeId, node, error))
       .finally(() => {
@@ -196,10 +201,15 @@ class FetchLoop implements Fetcher {
     this.#options.log('debug', 'kafka: a fetch failed', { nodeId, failures: node.failures, ...fault });
     this.#options.onError?.(error);
     this.#metadata.expire();
-    node.retryTimer = setTimeout(() => {
-      node.retryTimer = undefined;
+    this.#rest(node, backoffMs(node.failures));
+  }
+
+  #rest(node: Node, forMs: number): void {
+    if (forMs < 1 || this.#stopped) return;
+    node.restTimer = setTimeout(() => {
+      node.restTimer = undefined;
       this.kick();
-    }, backoffMs(node.failures));
+    }, forMs);
   }
 }
 

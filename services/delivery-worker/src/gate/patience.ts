@@ -8,7 +8,7 @@ export interface Patience {
   readonly crowdedMs: number | undefined;
 }
 
-export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 100 };
+export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 500 };
 /** When CPU time is what is missing, parking only adds work: a burst of 8,000 was parked twice over when measured. */
 export const SATURATED: Patience = { stuckMs: 3_000, queueMs: 5_000, crowdedMs: undefined };
 
