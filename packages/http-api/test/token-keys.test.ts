@@ -35,8 +35,11 @@ describe('the key set', () => {
       async () => (await verdictOf(by, `Bearer ${await other.token({ key: next })}`)) === 'ok',
     );
     expect(await verdictOf(by, `Bearer ${await other.token()}`)).toBe('ok');
+    const remembered = await other.token();
+    expect(await verdictOf(by, `Bearer ${remembered}`)).toBe('ok');
     other.answer = [next.publicJwk];
     await eventually(async () => (await verdictOf(by, `Bearer ${await other.token()}`)) === 'invalid-token');
+    expect(await verdictOf(by, `Bearer ${remembered}`)).toBe('invalid-token');
     by.close();
     await other.close();
   });

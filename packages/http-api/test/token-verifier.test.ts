@@ -59,6 +59,13 @@ describe('a valid token', () => {
     expect(await verdict(change)).toBe('ok');
   });
 
+  it('is remembered, but not beyond its end', async () => {
+    const token = await desk.token({ claims: { exp: now() - 3 } });
+    const first = await verifier.verify(`Bearer ${token}`);
+    expect(await verifier.verify(`Bearer ${token}`)).toBe(first);
+    await eventually(async () => (await verdictOn(`Bearer ${token}`)) === 'invalid-token');
+  });
+
   it('may have ended three seconds ago, and not ten: clocks differ', async () => {
     expect(await claim({ exp: now() - 3 })).toBe('ok');
     expect(await claim({ exp: now() - 10 })).toBe('invalid-token');
