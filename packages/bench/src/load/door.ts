@@ -6,5 +6,7 @@ export interface Door {
   send(events: readonly BenchEvent[]): Promise<void>;
   /** False when there is nobody to acknowledge: the time of sending is then taken instead. */
   readonly acknowledges: boolean;
+  /** What is due within so long goes together, milliseconds; absent when each goes at once. */
+  readonly lingerMs?: number;
   close(): Promise<void>;
 }

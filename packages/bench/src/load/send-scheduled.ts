@@ -6,7 +6,7 @@ import type { BenchEvent } from './make-events.js';
 import type { Sent } from './sent.js';
 import { planSchedule } from './schedule.js';
 
-/** The generator looks this often: finer costs CPU that the others need, coarser makes bursts. */
+/** The generator looks this often, unless its door lingers: finer costs CPU that the others need, coarser makes bursts. */
 const LOOK_MS = 1;
 
 /**
@@ -40,7 +40,7 @@ export async function sendScheduled(
     for (let index = sent; index < to; index += 1) lateness.record(now - schedule.dueAt(index));
     if (to > sent) start(sent, to);
     sent = to;
-    if (schedule.dueBy(monotonicMicros()) <= sent) await delay(LOOK_MS);
+    if (schedule.dueBy(monotonicMicros()) <= sent) await delay(door.lingerMs ?? LOOK_MS);
   }
   await Promise.all(underWay);
   return {

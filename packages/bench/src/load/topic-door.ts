@@ -16,6 +16,8 @@ export async function openTopicDoor(brokers: readonly string[]): Promise<Door> {
   await producer.connect();
   return {
     acknowledges: true,
+    // What a Kafka producer waits for company by default since Kafka 4 (linger.ms).
+    lingerMs: 5,
     send: async (events) => {
       const messages = events.map(({ key, record }) => ({ key, value: record }));
       await producer.send({ topic: TOPICS.events, acks: -1, messages });

@@ -122,7 +122,7 @@ class EndpointGate implements Gate {
   }
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
-    const maxWaitMs = longestWait(this.#patience, this.room.freeShare);
+    const maxWaitMs = longestWait(this.#patience, this.room.freeShare, lane.busyFor(now));
     if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > maxWaitMs)
       return false;
     return !waited || lane.waited.length < MAX_WAITED_QUEUE;

@@ -59,6 +59,7 @@ export class Lane {
   lastFailure = '';
   #target: SendTarget;
   #movedAt: number;
+  #busySince: number;
   #serviceMs = 0;
   #successMs = 0;
   /** The next free moment for first attempts, and for what has been attempted before. */
@@ -78,6 +79,7 @@ export class Lane {
     this.breaker = new Breaker(rules);
     this.usedAt = now;
     this.#movedAt = now;
+    this.#busySince = now;
   }
 
   get queued(): number {
@@ -109,7 +111,7 @@ export class Lane {
   }
 
   begin(now: number, waited: boolean): void {
-    if (this.busy === 0) this.#movedAt = now;
+    if (this.busy === 0) this.#movedAt = this.#busySince = now;
     this.busy += 1;
     if (waited) this.busyWaited += 1;
   }
@@ -143,6 +145,11 @@ export class Lane {
   /** Attempts are under way, and none has ended for so long. */
   isStill(now: number, forMs: number): boolean {
     return this.busy > 0 && now - this.#movedAt > forMs;
+  }
+
+  /** How long at least one attempt has been under way without a break. */
+  busyFor(now: number): number {
+    return this.busy === 0 ? 0 : now - this.#busySince;
   }
 
   /** How long one more in the queue would wait, as fast as the endpoint has been lately with `slots` at once. */

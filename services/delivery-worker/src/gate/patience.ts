@@ -12,7 +12,15 @@ export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 5
 /** When CPU time is what is missing, parking only adds work: a burst of 8,000 was parked twice over when measured. */
 export const SATURATED: Patience = { stuckMs: 3_000, queueMs: 5_000, crowdedMs: undefined };
 
-/** How long whoever comes now may expect to wait, with this share of the room free. */
-export function longestWait({ queueMs, crowdedMs }: Patience, freeShare: number): number {
-  return crowdedMs === undefined || freeShare > 0.5 ? queueMs : 2 * freeShare * crowdedMs;
+/**
+ * How long whoever comes now may expect to wait, with this share of the room free, for an endpoint that has been busy for
+ * so long. A second is for opening connections: how long first attempts take says little about the next ones.
+ */
+export function longestWait(
+  { stuckMs, queueMs, crowdedMs }: Patience,
+  freeShare: number,
+  busyMs: number,
+): number {
+  const isCrowded = crowdedMs !== undefined && freeShare <= 0.5 && busyMs > stuckMs;
+  return isCrowded ? 2 * freeShare * crowdedMs : queueMs;
 }

@@ -231,9 +231,13 @@ describe('the room before the gate', () => {
   });
 
   it('stays free of the queues of slow endpoints, unless it is CPU time that is missing', () => {
-    const { gate, pass, knock } = openGateRig({ endpointConcurrency: 1, queueLimit: 4 });
-    gate.leave(pass(), { kind: 'succeeded', durationMs: 20 });
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 2, queueLimit: 4 });
+    gate.leave(pass(), { kind: 'succeeded', durationMs: 200 });
+    const slow = pass();
     pass();
+    advance(900);
+    gate.leave(slow, { kind: 'succeeded', durationMs: 20 });
+    advance(900);
     const crowd = Array.from({ length: 20 }, () => knock());
     expect(crowd.filter(isWaiting).length).toBeLessThan(8);
     expect(gate.room.isFree).toBe(true);
