@@ -42,6 +42,11 @@ export class Breaker {
     return this.#pauseMs > 0;
   }
 
+  /** From the last failed probe, or the opening, to the next probe; 0 while closed. */
+  get pauseMs(): number {
+    return this.#pauseMs;
+  }
+
   /** When the next probe is due; of no meaning while closed. */
   get probeAt(): number {
     return this.#probeAt;

@@ -69,26 +69,6 @@ describe('the gate of one endpoint', () => {
     expect(waits).toEqual([1_000, 1_025, 1_050, 1_075]);
   });
 
-  it('reserves slots up to four times the wait of the first one, and to half an hour', () => {
-    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
-    pass();
-    pass();
-    advance(1_001);
-    const waits = (parkedCount: number): readonly number[] =>
-      Array.from({ length: 40_000 }, () => later(knock({ parkedCount })).waitMs);
-    expect(Math.max(...waits(0))).toBe(4_000);
-    expect(Math.max(...waits(3))).toBe(32_000);
-    expect(Math.max(...waits(40))).toBe(1_800_000);
-  });
-
-  it('sends those away for longer that have been parked often, to a quarter of an hour', () => {
-    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
-    pass();
-    advance(1_001);
-    expect(later(knock({ parkedCount: 3 })).waitMs).toBe(8_000);
-    expect(later(knock({ parkedCount: 40 })).waitMs).toBe(900_000);
-  });
-
   it('keeps an eighth of the slots from those that waited in Kafka, and gives them one turn in eight', async () => {
     const { gate, pass, knock } = openGateRig({ endpointConcurrency: 8 });
     const passes = Array.from({ length: 7 }, () => pass({ waited: true }));
@@ -180,13 +160,6 @@ describe('the breaker at the gate', () => {
     gate.leave(old, FAILED);
     gate.leave(fresh, OK);
     expect(gate.unhealthy(10)).toEqual([]);
-  });
-
-  it('makes a delivery that has been parked often wait longer than the next probe, to half an hour', () => {
-    const { knock, breakDown } = openGateRig();
-    breakDown();
-    expect(later(knock({ parkedCount: 4 })).waitMs).toBe(80_000);
-    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(1_800_000);
   });
 
   it('tells which endpoints fail, since when, how, and when they are probed', () => {

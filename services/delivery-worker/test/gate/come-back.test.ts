@@ -1,0 +1,115 @@
+import type { Pass, PassEnd, Verdict } from '../../src/gate/gate-types.js';
+import { FAILED, later, openGateRig } from './gate-rig.js';
+
+const SLOTS = 4;
+const ANSWER_MS = 1_000;
+const SWEEP_MS = 250;
+const ENDED: PassEnd = { kind: 'succeeded', durationMs: ANSWER_MS };
+
+/** A backlog of one slow endpoint on a clock of its own: it comes back when the gate says, and is attempted when it may. */
+class Backlog {
+  readonly #rig = openGateRig({ endpointConcurrency: SLOTS });
+  readonly #verdicts: Promise<void>[] = [];
+  readonly #due: { readonly at: number; readonly run: () => void }[] = [];
+  #now = 0;
+  delivered = 0;
+  turns = 0;
+
+  add(parkedCount: number): void {
+    this.#at(this.#now, () => this.#knock(parkedCount));
+  }
+
+  /** Milliseconds until so many are delivered. */
+  async drain(count: number): Promise<number> {
+    this.#sweepLater();
+    while (this.delivered < count) {
+      this.#due.sort((left, right) => left.at - right.at);
+      const next = this.#due.shift();
+      if (next === undefined) throw new Error('nothing is left to happen');
+      this.#rig.advance(next.at - this.#now);
+      this.#now = next.at;
+      next.run();
+      await Promise.resolve();
+    }
+    await Promise.all(this.#verdicts);
+    return this.#now;
+  }
+
+  #at(at: number, run: () => void): void {
+    this.#due.push({ at, run });
+  }
+
+  #sweepLater(): void {
+    this.#at(this.#now + SWEEP_MS, () => {
+      this.#rig.gate.sweep(false);
+      this.#sweepLater();
+    });
+  }
+
+  #knock(parkedCount: number): void {
+    this.turns += 1;
+    const verdict = this.#rig.knock({ waited: true, parkedCount });
+    if (verdict instanceof Promise)
+      this.#verdicts.push(verdict.then((given) => this.#go(given, parkedCount)));
+    else this.#go(verdict, parkedCount);
+  }
+
+  #go(verdict: Verdict, parkedCount: number): void {
+    if (verdict.kind === 'later') this.#at(this.#now + verdict.waitMs, () => this.#knock(parkedCount + 1));
+    else this.#at(this.#now + ANSWER_MS, () => this.#end(verdict));
+  }
+
+  #end(pass: Pass): void {
+    this.delivered += 1;
+    this.#rig.gate.leave(pass, ENDED);
+  }
+}
+
+/** Of the slots, one in eight is kept for first attempts; with four, one. */
+const idealMs = (count: number): number => (count * ANSWER_MS) / (SLOTS - 1);
+
+it.each([1, 3, 8, 16])(
+  'a slow endpoint gets its backlog as fast as it takes it, though each was parked %i times before',
+  async (parkedCount) => {
+    const backlog = new Backlog();
+    for (let count = 0; count < 400; count += 1) backlog.add(parkedCount);
+    const tookMs = await backlog.drain(400);
+    expect(tookMs).toBeLessThan(1.25 * idealMs(400));
+    // A turn is a record written and read: a backlog of minutes is not to cost dozens of them for each delivery.
+    expect(backlog.turns).toBeLessThan(400 * 6);
+  },
+);
+
+describe('when it comes back', () => {
+  it('reserves slots 4 s ahead, doubling with each time, and to half an hour', () => {
+    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
+    pass();
+    pass();
+    advance(1_001);
+    const waits = (parkedCount: number): readonly number[] =>
+      Array.from({ length: 40_000 }, () => later(knock({ parkedCount })).waitMs);
+    expect(Math.max(...waits(0))).toBe(4_000);
+    expect(Math.max(...waits(3))).toBe(32_000);
+    expect(Math.max(...waits(40))).toBe(1_800_000);
+  });
+
+  it('sends those away for longer that have been parked often, but 8 s at most when the next slot is free before', () => {
+    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    pass();
+    advance(1_001);
+    expect(later(knock({ parkedCount: 2 })).waitMs).toBe(4_000);
+    expect(later(knock({ parkedCount: 40 })).waitMs).toBe(8_000);
+  });
+
+  it('makes a delivery that has been parked often wait longer than the next probe, to three pauses: half an hour', () => {
+    const { gate, pass, knock, advance, breakDown } = openGateRig();
+    breakDown();
+    expect(later(knock({ parkedCount: 4 })).waitMs).toBe(80_000);
+    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(90_000);
+    for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000]) {
+      advance(pauseMs);
+      gate.leave(pass({ waited: true }), FAILED);
+    }
+    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(1_800_000);
+  });
+});
