@@ -86,8 +86,7 @@ const isOver = ({ exp }: JWTPayload): boolean =>
  * Verifies JWT access tokens (RFC 9068) against the issuer's key set (contract §2): a fixed list of algorithms, issuer,
  * audience, type and times; `jku`, `x5u` and `jwk` of a token are never used. Keys are kept 24 h and fetched again in
  * the background, so that an issuer that is away for a while refuses nobody. A token that was verified is remembered until
- * it ends or the keys are fetched again: a caller sends the same one with each request, and its signature took a quarter of
- * the CPU time of a posted event.
+ * it ends or the keys are fetched again: a caller sends the same one with each request.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const {

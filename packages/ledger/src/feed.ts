@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { TOPICS } from '@webhooks/contracts';
 import { ProblemError } from '@webhooks/client';
 import type { Client, EventResult } from '@webhooks/client';
-import kafkajs from 'kafkajs';
 import type { Producer } from 'kafkajs';
 import type { FeedLine } from './feed-line.js';
+import { createPaymentProducer } from './payment-producer.js';
 
 /** What the two doors said. */
 export interface FeedReport {
@@ -36,7 +36,7 @@ async function persist(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Produces to the topic as any payment system could: a client of its own, keyed by the end-to-end id, acks=all. */
+/** Keyed by the end-to-end id, acks=all. */
 async function produceBatch(producer: Producer, lines: readonly FeedLine[]): Promise<void> {
   const messages = lines.map(({ record, event }) => ({
     key: event?.data.endToEndId ?? 'unreadable',
@@ -57,15 +57,7 @@ export async function feedTopic(
   lines: readonly FeedLine[],
   report: FeedReport,
 ): Promise<void> {
-  const kafka = new kafkajs.Kafka({
-    clientId: 'demo-payment-system',
-    brokers: [...brokers],
-    logLevel: kafkajs.logLevel.NOTHING,
-  });
-  const producer = kafka.producer({
-    allowAutoTopicCreation: false,
-    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-  });
+  const producer = createPaymentProducer(brokers, 'demo-payment-system');
   await persist(() => producer.connect());
   try {
     for (let from = 0; from < lines.length; from += TOPIC_BATCH) {

@@ -2,6 +2,7 @@ import { TOPICS, appendAttempt, taskHeaders, tierFor } from '@webhooks/contracts
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { AttemptLog } from './attempt-log.js';
 import type { Settled } from './deliver.js';
+import type { Growing } from './growing.js';
 import type { AttemptOutcome } from './outcome.js';
 import type { PublishSurely } from './publish-surely.js';
 
@@ -24,8 +25,6 @@ function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   const history = appendAttempt(task.history, { attempt: task.attempt, at, durationMs, result });
   return { ...rest, ...failure, history };
 }
-
-type Growing<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The task as it waits for its next attempt. */
 const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({

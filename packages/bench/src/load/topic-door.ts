@@ -1,18 +1,10 @@
 import { TOPICS } from '@webhooks/contracts';
-import kafkajs from 'kafkajs';
+import { createPaymentProducer } from '@webhooks/ledger';
 import type { Door } from './door.js';
 
-/** Produces as any payment system could: a plain kafkajs producer, keyed by the end-to-end id, acks=all. */
+/** Straight to the topic, keyed by the end-to-end id, acks=all. */
 export async function openTopicDoor(brokers: readonly string[]): Promise<Door> {
-  const kafka = new kafkajs.Kafka({
-    clientId: 'bench-payment-system',
-    brokers: [...brokers],
-    logLevel: kafkajs.logLevel.NOTHING,
-  });
-  const producer = kafka.producer({
-    allowAutoTopicCreation: false,
-    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
-  });
+  const producer = createPaymentProducer(brokers, 'bench-payment-system');
   await producer.connect();
   return {
     acknowledges: true,

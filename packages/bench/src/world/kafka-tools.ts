@@ -1,12 +1,13 @@
 import kafkajs from 'kafkajs';
-import type { Message } from 'kafkajs';
+import type { Kafka, Message } from 'kafkajs';
 
-const connect = (brokers: readonly string[]) =>
+/** A client that says nothing; connected by what is opened on it. */
+export const benchKafka = (brokers: readonly string[]): Kafka =>
   new kafkajs.Kafka({ clientId: 'bench', brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
 
 /** How many records a topic has got so far. */
 export async function countRecords(brokers: readonly string[], topic: string): Promise<number> {
-  const admin = connect(brokers).admin();
+  const admin = benchKafka(brokers).admin();
   await admin.connect();
   try {
     const offsets = await admin.fetchTopicOffsets(topic);
@@ -24,7 +25,7 @@ export async function fillTopic(
   topic: string,
   messages: Iterable<Message>,
 ): Promise<void> {
-  const producer = connect(brokers).producer({
+  const producer = benchKafka(brokers).producer({
     allowAutoTopicCreation: false,
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });

@@ -1,0 +1,45 @@
+import type { Admin } from 'kafkajs';
+
+/** Topics, and the prefix of the consumer groups that handle them. */
+export interface HandledPlace {
+  readonly topics: readonly string[];
+  readonly groupPrefix: string;
+}
+
+/** The records of a partition that no group has handled: from the first one's offset, before `to`. */
+export interface OpenSpan {
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+/** The furthest offset that any of the groups has committed, by partition. */
+async function committedOffsets(admin: Admin, place: HandledPlace): Promise<ReadonlyMap<string, number>> {
+  const { groups } = await admin.listGroups();
+  const handling = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(place.groupPrefix));
+  const committed = new Map<string, number>();
+  for (const groupId of handling) {
+    const topics = await admin.fetchOffsets({ groupId, topics: [...place.topics] });
+    for (const { topic, partitions } of topics)
+      for (const { partition, offset } of partitions) {
+        const key = keyOf(topic, partition);
+        committed.set(key, Math.max(committed.get(key) ?? 0, Number(offset)));
+      }
+  }
+  return committed;
+}
+
+/** What lies beyond that: it is not handled yet. Rejects with kafkajs's errors. */
+export async function openSpans(admin: Admin, place: HandledPlace): Promise<readonly OpenSpan[]> {
+  const committed = await committedOffsets(admin, place);
+  const spans: OpenSpan[] = [];
+  for (const topic of place.topics)
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+      const from = Math.max(Number(low), committed.get(keyOf(topic, partition)) ?? 0);
+      if (from < Number(high)) spans.push({ topic, partition, from, to: Number(high) });
+    }
+  return spans;
+}
