@@ -29,7 +29,8 @@ export interface ReferenceOptions {
 
 /** What the worker reaches at one endpoint (`ENDPOINT_CONCURRENCY`). */
 export const REFERENCE_CONCURRENCY = 64;
-const WARM_UP_POSTS = 5_000;
+/** It is compiled long before: what it costs then is the limit. */
+const WARM_UP_POSTS = 20_000;
 const DEADLINE_MS = 300_000;
 const PATH = '/reference';
 let turns = 0;

@@ -49,8 +49,12 @@ export function openLoop(
   });
 }
 
-/** So that figures are of compiled code, open connections and a heap that has its size. */
+/** So that figures are of open connections, a heap that has its size, and mostly of compiled code. */
 const WARM_UP_EVENTS = 8_000;
-export const warmUp = async (world: World, endpoints: readonly BenchEndpoint[]): Promise<void> => {
-  await flood(world, endpoints, WARM_UP_EVENTS);
-};
+export async function warmUp(
+  world: World,
+  endpoints: readonly BenchEndpoint[],
+  events = WARM_UP_EVENTS,
+): Promise<void> {
+  await flood(world, endpoints, events);
+}
