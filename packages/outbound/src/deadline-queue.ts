@@ -20,6 +20,11 @@ export class DeadlineQueue {
     return this.#size;
   }
 
+  /** When the first of its members ends at the latest, `performance.now()`; undefined when it has none. */
+  get firstDeadline(): number | undefined {
+    return this.#head?.deadline;
+  }
+
   add(member: Deadlined): void {
     member.before = this.#tail;
     if (this.#tail === undefined) this.#head = member;

@@ -57,6 +57,8 @@ export interface SenderOptions extends Partial<Omit<PoolLimits, 'patienceMs'>> {
 export interface SenderStats {
   readonly pools: number;
   readonly inFlight: number;
+  /** For how long the oldest of them has been under way, milliseconds; 0 when there is none. */
+  readonly oldestMs: number;
   /** Attempts started so far. Minus `connectionsOpened`: how often a connection was reused. */
   readonly posts: number;
   readonly connectionsOpened: number;
@@ -148,10 +150,16 @@ class PooledSender implements Sender, AttemptOwner {
     await this.#pools.close();
   }
 
+  #oldestMs(): number {
+    const { firstDeadline } = this.#deadlines;
+    return firstDeadline === undefined ? 0 : performance.now() - (firstDeadline - this.attemptTimeoutMs);
+  }
+
   stats(): SenderStats {
     return {
       pools: this.#pools.size,
       inFlight: this.#deadlines.size,
+      oldestMs: this.#oldestMs(),
       posts: this.#posts,
       connectionsOpened: this.#connectionsOpened,
       connectionsOpen: this.#connectionsOpen,

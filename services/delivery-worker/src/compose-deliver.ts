@@ -17,12 +17,15 @@ import type { Observers } from './observe.js';
 import type { Picture } from './picture.js';
 import type { PublishSurely } from './publish-surely.js';
 import { createSaturation } from './saturation.js';
+import { letSlowEnd } from './let-slow-end.js';
 import { settle } from './settle.js';
 import { watchGate } from './watch-gate.js';
 
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly room: Gate['room'];
+  /** To be awaited before the sources stop. */
+  readonly slowEnded: () => Promise<void>;
 }
 
 export interface DeliveryParts {
@@ -31,6 +34,8 @@ export interface DeliveryParts {
   readonly observers: Observers;
 }
 
+/** The sender's deadline of an attempt (contract §4), and what its end takes. */
+const MAX_ATTEMPT_MS = 10_250;
 const GATE_SWEEP_MS = 250;
 /** First attempts queued in memory: at most twice of it while endpoints are slow, and half of it while we are. */
 const MAX_QUEUE_LIMIT = 256;
@@ -92,5 +97,10 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),
   };
-  return { deliver: (task, source) => deliver(task, source, ports), room: gate.room };
+  return {
+    deliver: (task, source) => deliver(task, source, ports),
+    room: gate.room,
+    slowEnded: () =>
+      letSlowEnd({ gate, oldestAttemptMs: () => sender.stats().oldestMs, deadlineMs: MAX_ATTEMPT_MS }),
+  };
 }

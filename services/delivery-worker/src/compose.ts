@@ -31,6 +31,8 @@ import type { SourceGauges } from './watch-source.js';
 
 const REMEMBERED_SETTLEMENTS = 50_000;
 const LARGE_FAN_OUTS = 4;
+/** From the order to stop until nothing is under way: an attempt takes 10 s at most, and its settlement a moment. */
+const DRAIN_MS = 15_000;
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {
   const stopping = new AbortController();
@@ -76,7 +78,7 @@ async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceSco
 interface SourceParts extends DeliveryParts {
   readonly gauges: SourceGauges;
   /** Filled with how to stop each source; they stop side by side, each within its own drain. */
-  readonly stops: (() => Promise<void>)[];
+  readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
 }
 
@@ -164,9 +166,11 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
   const parts = { picture, publish, observers };
   const delivering = composeDeliver(config, parts, scope);
-  const stops: (() => Promise<void>)[] = [];
+  const stops: SourceParts['stops'] = [];
   scope.onClose('sources', async () => {
-    await Promise.all(stops.map((stop) => stop()));
+    const endAt = performance.now() + DRAIN_MS;
+    await delivering.slowEnded();
+    await Promise.all(stops.map((stop) => stop(endAt - performance.now())));
   });
   const sourceParts = { ...parts, delivering, gauges: createSourceGauges(scope), stops };
   await openTaskSources(kafka, config, sourceParts, scope);

@@ -1,3 +1,4 @@
+import type { LaterReason } from './gate/gate-types.js';
 import type { AttemptOutcome } from './outcome.js';
 import { retryAfterMs } from './retry-after.js';
 import type { RetrySchedule } from './schedule.js';
@@ -10,7 +11,7 @@ export type Settlement =
   | {
       readonly kind: 'parked';
       readonly dueAt: number;
-      readonly reason: 'fault' | 'breaker' | 'busy' | 'share';
+      readonly reason: 'fault' | LaterReason;
     }
   | { readonly kind: 'dead'; readonly reason: 'attempts-exhausted' | 'expired' | 'configuration-unknown' }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
@@ -71,7 +72,7 @@ export function park(
 
 /** When a task comes back that the gate does not let pass for `waitMs`: at its greatest age at the latest, for its last attempt. */
 export function parkFor(
-  { waitMs, reason }: { readonly waitMs: number; readonly reason: 'breaker' | 'busy' | 'share' },
+  { waitMs, reason }: { readonly waitMs: number; readonly reason: LaterReason },
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;

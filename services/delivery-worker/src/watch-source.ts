@@ -9,8 +9,6 @@ interface Watched {
 
 /** A joined source that settles nothing for so long, while it has work, is stuck: only a restart helps. */
 const STUCK_MS = 120_000;
-/** An attempt takes 10 s at most, and its settlement a few milliseconds. */
-const DRAIN_MS = 15_000;
 
 export interface SourceGauges {
   readonly lag: Gauge<'source'>;
@@ -51,7 +49,7 @@ export function watchSource(
   source: Watched,
   { lag, age, inFlight, retrying }: SourceGauges,
   scope: ServiceScope,
-): () => Promise<void> {
+): (deadlineMs: number) => Promise<void> {
   let wasJoined = source.health().joined;
   const timer = setInterval(() => {
     const health = source.health();
@@ -75,8 +73,8 @@ export function watchSource(
     const idleMs = performance.now() - lastProgressAt;
     return joined && idleMs > STUCK_MS ? `no progress for ${Math.round(idleMs / 1_000)} s` : undefined;
   });
-  return async () => {
+  return async (deadlineMs) => {
     clearInterval(timer);
-    scope.log.info('source stopped', { source: name, ...(await source.stop({ deadlineMs: DRAIN_MS })) });
+    scope.log.info('source stopped', { source: name, ...(await source.stop({ deadlineMs })) });
   };
 }

@@ -28,10 +28,10 @@ export interface Pass {
 }
 
 /**
- * Why a delivery is parked: its endpoint is known to be down (`breaker`), does less than it is sent (`busy`), or holds
- * more of this worker than others (`share`).
+ * Why a delivery is parked: its endpoint is known to be down (`breaker`), does less than it is sent (`busy`), holds more
+ * of this worker than others (`share`), or is not known to be fast while the worker leaves (`leaving`).
  */
-export type LaterReason = 'breaker' | 'busy' | 'share';
+export type LaterReason = 'breaker' | 'busy' | 'share' | 'leaving';
 
 export interface Later {
   readonly kind: 'later';
@@ -87,6 +87,8 @@ export interface Gate {
    * no CPU time left, so that slow answers say little about the endpoints.
    */
   sweep(saturated: boolean): void;
+  /** The worker leaves: from now on only endpoints known to be fast are attempted, so that what is under way ends soon. */
+  onlyFast(): void;
   stats(): GateStats;
   /** The longest failing first, at most `limit`. */
   unhealthy(limit: number): readonly UnhealthyEndpoint[];

@@ -16,6 +16,7 @@ import type {
 } from './gate-types.js';
 import type { Lane, Waiter } from './lane.js';
 import { LaneTable } from './lane-table.js';
+import { learn } from './learn.js';
 import { ORDINARY, SATURATED, longestWait } from './patience.js';
 import { Room } from './room.js';
 import { claimOf } from './claim.js';
@@ -46,6 +47,7 @@ class EndpointGate implements Gate {
   readonly #ring = new Denque<Lane>();
   readonly room: Room;
   #patience = ORDINARY;
+  #onlyFast = false;
   #entries = 0;
   #sweeps = 0;
 
@@ -63,7 +65,8 @@ class EndpointGate implements Gate {
     const claim = claimOf(task, last);
     const { waited } = claim;
     if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
-    if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited);
+    if (!last && this.#isLeftAside(lane, now)) return this.#later(lane, 'leaving', claim);
+    if (lane.isNext(waited) && this.#slots.hasRoom(lane, now, waited)) return this.#pass(lane, now, waited);
     if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, claim);
     return this.#later(lane, 'busy', claim);
   }
@@ -83,6 +86,7 @@ class EndpointGate implements Gate {
   sweep(saturated: boolean): void {
     const now = this.#now();
     this.#patience = saturated ? SATURATED : ORDINARY;
+    this.#slots.saturated = saturated;
     this.room.limit = saturated ? this.#rules.queueLimit / 2 : 2 * this.#rules.queueLimit;
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
@@ -95,6 +99,11 @@ class EndpointGate implements Gate {
     this.room.tell();
     this.#sweeps += 1;
     if (this.#sweeps % FORGET_EVERY_SWEEPS === 0) this.#table.forgetIdle(now);
+  }
+
+  onlyFast(): void {
+    this.#onlyFast = true;
+    for (const lane of this.#ring.toArray()) this.#endLongWaits(lane, this.#now());
   }
 
   stats(): GateStats {
@@ -123,9 +132,13 @@ class EndpointGate implements Gate {
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
     const maxWaitMs = longestWait(this.#patience, this.room.freeShare, lane.busyFor(now));
-    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#rules.endpointConcurrency) > maxWaitMs)
+    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#slots.limitOf(lane, now)) > maxWaitMs)
       return false;
     return !waited || lane.waited.length < MAX_WAITED_QUEUE;
+  }
+
+  #isLeftAside(lane: Lane, now: number): boolean {
+    return this.#onlyFast && !lane.isFast(now);
   }
 
   #isStuck(lane: Lane, now: number): boolean {
@@ -203,7 +216,7 @@ class EndpointGate implements Gate {
 
   #startFrom(queue: Denque<Waiter>, lane: Lane, now: number): boolean {
     const waiter = queue.peekFront();
-    if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.claim.waited)) return false;
+    if (waiter === undefined || !this.#slots.hasRoom(lane, now, waiter.claim.waited)) return false;
     queue.shift();
     if (!waiter.claim.waited) this.room.leave();
     lane.turns += 1;
@@ -221,6 +234,7 @@ class EndpointGate implements Gate {
 
   #endLongWaits(lane: Lane, now: number): void {
     if (this.#isStuck(lane, now)) return this.#park(lane, lane.queued, 'busy');
+    if (this.#isLeftAside(lane, now)) return this.#park(lane, lane.queued, 'leaving');
     for (const queue of [lane.live, lane.waited]) {
       for (
         let head = queue.peekFront();
@@ -232,12 +246,4 @@ class EndpointGate implements Gate {
       }
     }
   }
-}
-
-/** What the attempt says about its endpoint. True when the breaker opened by it. */
-function learn({ lane, probe }: Pass, end: PassEnd, now: number): boolean {
-  if (end.kind === 'failed') return lane.noteFailure({ ...end, probe }, now);
-  if (end.kind === 'succeeded') lane.noteSuccess(end.durationMs);
-  else if (probe !== undefined) lane.breaker.dropProbe(probe);
-  return false;
 }

@@ -30,6 +30,9 @@ export interface TenantShare {
 
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
+/** Who ends its attempts within this, milliseconds, is fast. */
+export const FAST_MS = 500;
+const QUICK_MS = 100;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -42,6 +45,7 @@ export class Lane {
   readonly ref: string;
   readonly tenant: TenantShare;
   readonly #rules: BreakerRules;
+  readonly knownSince: number;
   breaker: Breaker;
   /** Grows when the URL changes: what is under way to the old one says nothing about the new one. */
   epoch = 0;
@@ -78,6 +82,7 @@ export class Lane {
     this.#rules = rules;
     this.breaker = new Breaker(rules);
     this.usedAt = now;
+    this.knownSince = now;
     this.#movedAt = now;
     this.#busySince = now;
   }
@@ -145,6 +150,16 @@ export class Lane {
   /** Attempts are under way, and none has ended for so long. */
   isStill(now: number, forMs: number): boolean {
     return this.busy > 0 && now - this.#movedAt > forMs;
+  }
+
+  /** Whether its successes take so little that most of it is likely to be our own doing. */
+  get isQuick(): boolean {
+    return this.#successMs > 0 && this.#successMs < QUICK_MS;
+  }
+
+  /** Whether it has answered, its attempts end within `FAST_MS`, and one did lately when some are under way. */
+  isFast(now: number): boolean {
+    return this.#successMs > 0 && this.#serviceMs < FAST_MS && !this.isStill(now, FAST_MS);
   }
 
   /** How long at least one attempt has been under way without a break. */

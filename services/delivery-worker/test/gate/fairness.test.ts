@@ -5,8 +5,11 @@ const isWaiting = (verdict: unknown): boolean => verdict instanceof Promise;
 describe('the gate among endpoints and tenants', () => {
   it('keeps slots for a healthy endpoint while twenty others hang', () => {
     const rig = openGateRig({ endpointConcurrency: 64, queueLimit: 100_000 });
-    const { gate, pass } = rig;
+    const { gate, pass, advance } = rig;
+    for (let round = 0; round < 20; round += 1) pass({ ref: `hanging-${round}` });
+    advance(1_001);
     for (let round = 0; round < 20; round += 1) knockOften(rig, 64, { ref: `hanging-${round}` });
+    expect(gate.stats().busy).toBeGreaterThan(600);
     const { busy } = gate.stats();
     expect(busy).toBeLessThan(1_024 * 0.9);
     for (let count = 0; count < 10; count += 1) pass({ ref: 'healthy', tenantId: 'globex' });
@@ -15,6 +18,7 @@ describe('the gate among endpoints and tenants', () => {
   it('keeps a third of the slots from one tenant, however many endpoints it has', () => {
     const rig = openGateRig({ endpointConcurrency: 64, queueLimit: 100_000 });
     for (let round = 0; round < 100; round += 1) knockOften(rig, 64, { ref: `of-acme-${round}` });
+    expect(rig.gate.stats().busy).toBeGreaterThan(600);
     expect(rig.gate.stats().busy).toBeLessThanOrEqual(683);
   });
 

@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Gate } from './gate/gate-types.js';
+import { FAST_MS } from './gate/lane.js';
+
+const LOOK_EVERY_MS = 25;
+
+export interface LetSlowEndPorts {
+  readonly gate: Pick<Gate, 'onlyFast'>;
+  /** For how long the oldest attempt has been under way, milliseconds; 0 when there is none. */
+  readonly oldestAttemptMs: () => number;
+  /** As long as an attempt may take. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * The first part of an orderly leave. A member of a group gives up all its partitions at once, and what is under way then
+ * would be repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications
+ * as ever; what is left after it ends in a moment, and only that moment nobody delivers from these partitions.
+ */
+export async function letSlowEnd({ gate, oldestAttemptMs, deadlineMs }: LetSlowEndPorts): Promise<void> {
+  const endAt = performance.now() + deadlineMs;
+  gate.onlyFast();
+  while (oldestAttemptMs() > FAST_MS && performance.now() < endAt) await sleep(LOOK_EVERY_MS);
+}

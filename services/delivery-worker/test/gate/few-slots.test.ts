@@ -1,0 +1,43 @@
+import type { GateRig } from './gate-rig.js';
+import { knockOften, openGateRig } from './gate-rig.js';
+
+const WIDE = { endpointConcurrency: 64, queueLimit: 100_000 };
+
+/** How many attempts are under way at one endpoint that more want to reach. */
+function busyAt(rig: GateRig, ref: string): number {
+  const before = rig.gate.stats().busy;
+  knockOften(rig, 100, { ref });
+  return rig.gate.stats().busy - before;
+}
+
+function answerOnce({ gate, pass }: GateRig, ref: string, durationMs: number): void {
+  gate.leave(pass({ ref }), { kind: 'succeeded', durationMs });
+}
+
+it('an endpoint has 16 slots in its first second, and 64 from then on', () => {
+  const rig = openGateRig(WIDE);
+  expect(busyAt(rig, 'new')).toBe(16);
+  answerOnce(rig, 'known', 10);
+  rig.advance(1_001);
+  expect(busyAt(rig, 'known')).toBe(64);
+});
+
+it('while CPU time is missing a quick endpoint has 16 slots, and a slow one 64', () => {
+  const rig = openGateRig(WIDE);
+  answerOnce(rig, 'quick', 10);
+  answerOnce(rig, 'slow', 200);
+  rig.advance(1_001);
+  rig.gate.sweep(true);
+  expect(busyAt(rig, 'quick')).toBe(16);
+  expect(busyAt(rig, 'slow')).toBe(64);
+});
+
+it('what waits for a slot has it as soon as CPU time is there again', () => {
+  const rig = openGateRig(WIDE);
+  answerOnce(rig, 'quick', 10);
+  rig.advance(1_001);
+  rig.gate.sweep(true);
+  busyAt(rig, 'quick');
+  rig.gate.sweep(false);
+  expect(rig.gate.stats().busy).toBe(64);
+});
