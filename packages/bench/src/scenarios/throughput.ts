@@ -1,7 +1,7 @@
 import { atLeast } from '../report/figure.js';
 import type { Figure } from '../report/figure.js';
 import type { Reference } from '../reference/measure-reference.js';
-import { flood, warmUp } from '../world/flood.js';
+import { flood, warmUpFully } from '../world/flood.js';
 import type { RunResult } from '../world/run-plan.js';
 import { registerEndpoints } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
@@ -54,25 +54,12 @@ function figuresOf({ delayMs }: Case, result: RunResult, reference: Reference): 
   ];
 }
 
-/** V8 compiles a worker at its limit for six seconds, and 9 % of its CPU time went there when measured: not what a day looks like. */
-const COMPILED_AFTER = 40_000;
-
-async function warmUpFully(
-  { sizes }: Stage,
-  world: World,
-  opened: readonly (readonly BenchEndpoint[])[],
-): Promise<void> {
-  const deliveries = Math.min(COMPILED_AFTER, sizes.count);
-  for (const endpoints of opened.slice(0, 2))
-    await warmUp(world, endpoints, Math.ceil(deliveries / Math.max(1, endpoints.length)));
-}
-
 /** The worker alone: events on the topic faster than it takes them. */
 async function measure(stage: Stage): Promise<void> {
   const world = await stage.openWorld({ tenants: CASES.map(tenantOf), ports: 5 });
   const opened = await Promise.all(CASES.map((one) => openCase(world, one)));
   const track = trackReference(world);
-  await stage.run('warm-up', () => warmUpFully(stage, world, opened));
+  await stage.run('warm-up', () => warmUpFully(world, opened.slice(0, 2), stage.sizes.count));
   for (const [index, one] of CASES.entries()) {
     const name = nameOf(one);
     await stage.run(name, async () => {

@@ -1,7 +1,7 @@
 import { atLeast, atMost } from '../report/figure.js';
 import type { Figure } from '../report/figure.js';
 import { ingestDoor } from '../world/doors.js';
-import { flood, openLoop, warmUp } from '../world/flood.js';
+import { COMPILED_AFTER, flood, openLoop, warmUpFully } from '../world/flood.js';
 import type { RunPlan, RunResult } from '../world/run-plan.js';
 import { registerEndpoints } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
@@ -159,8 +159,8 @@ async function measure(stage: Stage): Promise<void> {
     );
   const endpoints = { 1: await open(1), 5: await open(FIVE) };
   await stage.run('warm-up', async () => {
-    await warmUp(world, endpoints[1]);
-    await flood(world, endpoints[1], 8_000, await singlePosts(world));
+    await warmUpFully(world, [endpoints[1]], stage.sizes.count);
+    await flood(world, endpoints[1], Math.min(COMPILED_AFTER, stage.sizes.count), await singlePosts(world));
   });
   const parts = { stage, world, endpoints, track: trackReference(world) };
   const rates: (number | undefined)[] = [];
