@@ -31,6 +31,8 @@ let test: TestStack;
 let endpoint: Endpoint;
 /** `event path`, as they arrive. */
 const arrived = new Set<string>();
+/** Path → how many. */
+const arrivals = new Map<string, number>();
 
 beforeAll(async () => {
   test = await startTestStack({
@@ -44,6 +46,7 @@ beforeAll(async () => {
     remember: 1,
     answer: ({ id, path }) => {
       arrived.add(`${id} ${path}`);
+      arrivals.set(path, (arrivals.get(path) ?? 0) + 1);
       return 200;
     },
   });
@@ -101,6 +104,9 @@ async function tryRoute(route: Route, whileWaiting: () => Promise<unknown>): Pro
   return webhooks.length;
 }
 
+/** Events of the load that may be under way: as fast as the worker can, and no faster. */
+const LOAD_UNDER_WAY = 2_000;
+
 /** Thousands of events to an endpoint of their own, until told to stop. */
 async function makeLoad(signal: AbortSignal): Promise<number> {
   const { endpointUrl, path } = await register({ tenantId: 'acme', eventType: 'PIX_STATIC' });
@@ -113,6 +119,7 @@ async function makeLoad(signal: AbortSignal): Promise<number> {
     );
     await feedTopic(kafkaBrokers, lines, newReport());
     sent += lines.length;
+    await eventually(() => (arrivals.get(path) ?? 0) >= sent - LOAD_UNDER_WAY, LONG);
   }
   return sent;
 }

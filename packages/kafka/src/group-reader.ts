@@ -34,8 +34,8 @@ const FETCH_WAIT_MS = 250;
 /** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
 const FETCH_INTERVAL_MS = 2;
 const BUSY_WAIT_MS = 25;
-/** What can be settled within this of a rebalance is not repeated by the next owner; meanwhile nobody is delivered to. */
-const REBALANCE_DRAIN_MS = 500;
+/** What can be settled within a second of a rebalance is not repeated by the next owner; meanwhile nobody is delivered to. */
+const REBALANCE_DRAIN_MS = 1_000;
 const FINAL_COMMIT_MS = 1_000;
 
 /** Membership, fetching and commits of a group: all of a source but the handing out of records. */

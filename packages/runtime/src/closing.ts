@@ -1,9 +1,16 @@
 import type { Logger } from './logger.js';
 import { errorFields } from './logger.js';
 
+/** How the process ends: by an order, or after a fault, when nothing new is to be begun. */
+export interface Ending {
+  readonly orderly: boolean;
+}
+
+export type Close = (ending: Ending) => Promise<void>;
+
 interface Closer {
   readonly name: string;
-  readonly close: () => Promise<void>;
+  readonly close: Close;
 }
 
 /** Resolves when `work` did, or throws after `ms` with a message that says what was waited for. */
@@ -23,7 +30,7 @@ export async function withDeadline<T>(work: Promise<T>, ms: number, what: string
 export class Closers {
   private readonly stack: Closer[] = [];
 
-  add(name: string, close: () => Promise<void>): void {
+  add(name: string, close: Close): void {
     this.stack.push({ name, close });
   }
 
@@ -31,12 +38,16 @@ export class Closers {
    * Closes the last opened first, each within what is left of the deadline. A fault is logged and the rest goes on.
    * Returns true when everything closed in time.
    */
-  async closeAll(log: Logger, deadlineMs: number): Promise<boolean> {
+  async closeAll(log: Logger, deadlineMs: number, ending: Ending = { orderly: true }): Promise<boolean> {
     const end = performance.now() + deadlineMs;
     let clean = true;
     for (let next = this.stack.pop(); next; next = this.stack.pop()) {
       try {
-        await withDeadline(next.close(), Math.max(100, end - performance.now()), `closing ${next.name}`);
+        await withDeadline(
+          next.close(ending),
+          Math.max(100, end - performance.now()),
+          `closing ${next.name}`,
+        );
         log.debug('closed', { part: next.name });
       } catch (error) {
         clean = false;

@@ -2,6 +2,7 @@ import { Registry, collectDefaultMetrics } from 'prom-client';
 import { startAdminServer } from './admin-server.js';
 import type { AdminPage } from './admin-server.js';
 import { Closers } from './closing.js';
+import type { Close } from './closing.js';
 import { HealthBoard } from './health.js';
 import { createLogger, errorFields } from './logger.js';
 import type { Logger } from './logger.js';
@@ -14,7 +15,7 @@ export interface ServiceScope {
   readonly health: HealthBoard;
   readonly registry: Registry;
   /** Registers how to close what was just opened; the last opened is closed first. */
-  readonly onClose: (name: string, close: () => Promise<void>) => void;
+  readonly onClose: (name: string, close: Close) => void;
   /** Adds a page to the admin server. */
   readonly addPage: (page: AdminPage) => void;
   /** Ends the process in order, with exit code 1: a fault after which only a restart helps. */
@@ -56,7 +57,7 @@ function createShutdown(
     }
     ending = true;
     log.info('stopping', { reason });
-    closers.closeAll(log, timeoutMs).then(
+    closers.closeAll(log, timeoutMs, { orderly: exitCode === 0 }).then(
       (clean) => {
         log.info('stopped', { clean });
         process.exit(clean ? exitCode : 1);

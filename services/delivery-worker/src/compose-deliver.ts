@@ -24,7 +24,7 @@ import { watchGate } from './watch-gate.js';
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly room: Gate['room'];
-  /** To be awaited before the sources stop. */
+  /** To be awaited before the sources stop in order. */
   readonly slowEnded: () => Promise<void>;
 }
 
@@ -34,8 +34,10 @@ export interface DeliveryParts {
   readonly observers: Observers;
 }
 
-/** The sender's deadline of an attempt (contract §4), and what its end takes. */
-const MAX_ATTEMPT_MS = 10_250;
+/** Contract §4. */
+const ATTEMPT_TIMEOUT_MS = 10_000;
+/** What the end of an attempt takes at most, to be told and settled. */
+const END_MS = 250;
 const GATE_SWEEP_MS = 250;
 /** First attempts queued in memory: at most twice of it while endpoints are slow, and half of it while we are. */
 const MAX_QUEUE_LIMIT = 256;
@@ -43,6 +45,7 @@ const MAX_QUEUE_LIMIT = 256;
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const sender = createSender({
     addresses: config.addresses,
+    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
     // As many as there are attempts: none waits inside the pool after its look at the configuration.
     connectionsPerOrigin: config.maxAttempts,
@@ -101,6 +104,10 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
     deliver: (task, source) => deliver(task, source, ports),
     room: gate.room,
     slowEnded: () =>
-      letSlowEnd({ gate, oldestAttemptMs: () => sender.stats().oldestMs, deadlineMs: MAX_ATTEMPT_MS }),
+      letSlowEnd({
+        gate,
+        oldestAttemptMs: () => sender.stats().oldestMs,
+        deadlineMs: ATTEMPT_TIMEOUT_MS + END_MS,
+      }),
   };
 }

@@ -31,7 +31,10 @@ import type { SourceGauges } from './watch-source.js';
 
 const REMEMBERED_SETTLEMENTS = 50_000;
 const LARGE_FAN_OUTS = 4;
-/** From the order to stop until nothing is under way: an attempt takes 10 s at most, and its settlement a moment. */
+/**
+ * From the order to stop until nothing is under way. What was begun before it takes 10 s at most; an endpoint that was fast
+ * and hangs from then on may take longer, and is repeated by the next owner.
+ */
 const DRAIN_MS = 15_000;
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {
@@ -77,7 +80,7 @@ async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceSco
 
 interface SourceParts extends DeliveryParts {
   readonly gauges: SourceGauges;
-  /** Filled with how to stop each source; they stop side by side, each within its own drain. */
+  /** Filled with how to stop each source; they stop side by side, within what is left of the drain. */
   readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
 }
@@ -167,9 +170,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const parts = { picture, publish, observers };
   const delivering = composeDeliver(config, parts, scope);
   const stops: SourceParts['stops'] = [];
-  scope.onClose('sources', async () => {
+  scope.onClose('sources', async ({ orderly }) => {
     const endAt = performance.now() + DRAIN_MS;
-    await delivering.slowEnded();
+    if (orderly) await delivering.slowEnded();
     await Promise.all(stops.map((stop) => stop(endAt - performance.now())));
   });
   const sourceParts = { ...parts, delivering, gauges: createSourceGauges(scope), stops };

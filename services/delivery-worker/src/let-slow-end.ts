@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gate } from './gate/gate-types.js';
-import { FAST_MS } from './gate/lane.js';
+import { FAST_MS } from './gate/patience.js';
 
 const LOOK_EVERY_MS = 25;
 
@@ -14,11 +14,14 @@ export interface LetSlowEndPorts {
 
 /**
  * The first part of an orderly leave. A member of a group gives up all its partitions at once, and what is under way then
- * would be repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications
- * as ever; what is left after it ends in a moment, and only that moment nobody delivers from these partitions.
+ * is repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications as
+ * ever; what is left after it ends in a moment, and only that moment nobody delivers from these partitions.
  */
 export async function letSlowEnd({ gate, oldestAttemptMs, deadlineMs }: LetSlowEndPorts): Promise<void> {
-  const endAt = performance.now() + deadlineMs;
+  const beganAt = performance.now();
   gate.onlyFast();
-  while (oldestAttemptMs() > FAST_MS && performance.now() < endAt) await sleep(LOOK_EVERY_MS);
+  const passedMs = (): number => performance.now() - beganAt;
+  // What is under way now shows within that time whether it is slow.
+  const isBrief = (): boolean => passedMs() > FAST_MS && oldestAttemptMs() <= FAST_MS;
+  while (oldestAttemptMs() > 0 && !isBrief() && passedMs() < deadlineMs) await sleep(LOOK_EVERY_MS);
 }

@@ -59,22 +59,18 @@ function storyOf(missing: string | undefined, seen: readonly SeenRecord[]): read
   return [missing, ...told.filter(({ eventId }) => eventId === missing)];
 }
 
-/** Measured: 0.5 to 2 s, and 3.7 s beside other tests. What it must not be is the time of the slow attempts. */
-const MAX_STANDSTILL_MS = 5_000;
+/** Measured: 0.5 to 2 s, the time of a rebalance, and more beside other tests. What it must not be is the time of the slow attempts. */
+const MAX_WAIT_MS = 5_000;
 const MAX_DRAIN_MS = 15_000;
 const SLOW_MS = 7_000;
 const FAST_REF = '019394a2-0000-7000-8000-0000000000fa';
 const SLOW_REF = '019394a2-0000-7000-8000-000000000510';
 
-/** The longest time without an arrival. */
-const longestGap = (times: readonly number[]): number =>
-  Math.max(...times.map((at, index) => at - (times[index - 1] ?? at)));
-
 it('a worker that leaves behind a slow endpoint keeps nobody else waiting, and repeats nothing', async () => {
-  const arrivals: number[] = [];
+  const arrivedAt = new Map<string, number>();
   const fast = await startEndpoint({
-    answer: () => {
-      arrivals.push(performance.now());
+    answer: ({ id }) => {
+      arrivedAt.set(id, performance.now());
       return 200;
     },
     remember: 1,
@@ -96,34 +92,40 @@ it('a worker that leaves behind a slow endpoint keeps nobody else waiting, and r
     );
   await send(20);
   await eventually(() => expect(slow.stats().arrivals).toBe(20), { timeoutMs: 20_000 });
-  arrivals.length = 0;
   const stopAt = performance.now();
   const stopping = workers[0].stop().then(() => performance.now() - stopAt);
   await send(20);
   const drainMs = await stopping;
   await eventually(() => expect(slow.stats().distinctIds).toBe(40), { timeoutMs: 60_000 });
-  const sent = await feeding.stop();
-  await eventually(() => expect(fast.stats().distinctIds).toBe(sent), { timeoutMs: 60_000 });
-  const gapMs = longestGap(arrivals);
+  const sentAt = await feeding.stop();
+  await eventually(() => expect(arrivedAt.size).toBe(sentAt.size), { timeoutMs: 60_000 });
+  const waits = [...sentAt].map(([id, at]) => (arrivedAt.get(id) ?? Infinity) - at);
+  const longestMs = Math.max(...waits);
   process.stdout.write(
-    `left after ${Math.round(drainMs)} ms behind attempts of ${SLOW_MS} ms; nothing arrived elsewhere for ${Math.round(gapMs)} ms at most\n`,
+    `left after ${Math.round(drainMs)} ms behind attempts of ${SLOW_MS} ms; ${waits.length} events for others meanwhile, the slowest took ${Math.round(longestMs)} ms\n`,
   );
   expect(drainMs).toBeLessThan(MAX_DRAIN_MS);
-  expect(gapMs).toBeLessThan(MAX_STANDSTILL_MS);
-  expect(fast.stats().arrivals).toBe(sent);
+  expect(longestMs).toBeLessThan(MAX_WAIT_MS);
+  expect(fast.stats().arrivals).toBe(sentAt.size);
   expect(slow.stats().arrivals).toBe(40);
   await workers[1].stop();
   await fast.close();
   await slow.close();
 }, 180_000);
 
-/** One event after the other, each when the one before is acknowledged; `stop` gives how many there were. */
-function feedUntilStopped(eventType: EventType): { readonly stop: () => Promise<number> } {
+/** One event after the other, each when the one before is acknowledged; `stop` gives when each was. */
+function feedUntilStopped(eventType: EventType): {
+  readonly stop: () => Promise<ReadonlyMap<string, number>>;
+} {
   const stopped = new AbortController();
   const feeding = (async () => {
-    let sent = 0;
-    for (; !stopped.signal.aborted; sent += 1) await bench.send(buildEvent({ tenantId: 'acme', eventType }));
-    return sent;
+    const sentAt = new Map<string, number>();
+    while (!stopped.signal.aborted) {
+      const event = buildEvent({ tenantId: 'acme', eventType });
+      await bench.send(event);
+      sentAt.set(event.id, performance.now());
+    }
+    return sentAt;
   })();
   return {
     stop: () => {

@@ -40,7 +40,7 @@ export class AttemptSlots {
     if (free <= 0) return false;
     const ownLimit = Math.min(this.limitOf(lane, now), Math.max(1, free * LANE_SHARE));
     if (lane.busy >= ownLimit || lane.tenant.busy >= Math.max(1, free * TENANT_SHARE)) return false;
-    return !waited || this.#hasRoomForWaited(lane);
+    return !waited || this.#hasRoomForWaited(lane, now);
   }
 
   /** How many attempts may be under way at this endpoint, if there is enough for all. */
@@ -64,11 +64,10 @@ export class AttemptSlots {
     if (waited) this.#busyWaited -= 1;
   }
 
-  #hasRoomForWaited(lane: Lane): boolean {
-    const { endpointConcurrency, maxAttempts } = this.#rules;
+  #hasRoomForWaited(lane: Lane, now: number): boolean {
     return (
-      lane.busyWaited < Math.max(1, Math.floor(endpointConcurrency * WAITED_SHARE)) &&
-      this.#busyWaited < maxAttempts * ALL_WAITED_SHARE
+      lane.busyWaited < Math.max(1, Math.floor(this.limitOf(lane, now) * WAITED_SHARE)) &&
+      this.#busyWaited < this.#rules.maxAttempts * ALL_WAITED_SHARE
     );
   }
 }

@@ -4,8 +4,8 @@ import type { Span } from './lane.js';
 
 /**
  * What is parked again and again waits longer than the next probe: 5 s of the first pause's default 30 s, doubling, but
- * at most three of the pauses the breaker is at. An endpoint down for an hour costs each delivery a turn in 30 min; one
- * that failed for a moment gets what was parked often before back within 90 s.
+ * at most three of the pauses the breaker is at, or its greatest pause. An endpoint down for an hour costs each delivery a
+ * turn in 30 min; one that was down for a moment gets what has been parked often back within 10 min.
  */
 const BACKOFF_OF_FIRST_PAUSE = 1 / 6;
 const MAX_BACKOFF_OF_PAUSE = 3;
@@ -30,7 +30,7 @@ const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount,
 /** When a delivery comes back whose endpoint is down: at the next probe, or later when it has been parked often. */
 export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Claim, now: number): Span {
   const backoffMs = rules.firstPauseMs * BACKOFF_OF_FIRST_PAUSE * doublings(claim);
-  const maxBackoffMs = breaker.pauseMs * MAX_BACKOFF_OF_PAUSE;
+  const maxBackoffMs = Math.max(breaker.pauseMs * MAX_BACKOFF_OF_PAUSE, rules.maxPauseMs);
   const probeAt = breaker.probeAt + (claim.retried ? 0 : rules.firstPauseMs * RETRIES_FIRST);
   return { earliest: Math.max(probeAt, now + Math.min(backoffMs, maxBackoffMs)), latest: now + maxBackoffMs };
 }

@@ -17,6 +17,7 @@ import type {
 import type { Lane, Waiter } from './lane.js';
 import { LaneTable } from './lane-table.js';
 import { learn } from './learn.js';
+import { Leave } from './leave.js';
 import { ORDINARY, SATURATED, longestWait } from './patience.js';
 import { Room } from './room.js';
 import { claimOf } from './claim.js';
@@ -38,6 +39,8 @@ export function createGate(rules: GateRules, now: () => number = () => performan
   return new EndpointGate(rules, now);
 }
 
+const SPARES_LAST: ReadonlySet<LaterReason> = new Set(['breaker', 'leaving']);
+
 class EndpointGate implements Gate {
   readonly #rules: GateRules;
   readonly #now: () => number;
@@ -47,7 +50,7 @@ class EndpointGate implements Gate {
   readonly #ring = new Denque<Lane>();
   readonly room: Room;
   #patience = ORDINARY;
-  #onlyFast = false;
+  readonly #leave = new Leave();
   #entries = 0;
   #sweeps = 0;
 
@@ -64,8 +67,8 @@ class EndpointGate implements Gate {
     const lane = this.#table.of(task.tenantId, task.ref, target, now);
     const claim = claimOf(task, last);
     const { waited } = claim;
-    if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
     if (!last && this.#isLeftAside(lane, now)) return this.#later(lane, 'leaving', claim);
+    if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
     if (lane.isNext(waited) && this.#slots.hasRoom(lane, now, waited)) return this.#pass(lane, now, waited);
     if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, claim);
     return this.#later(lane, 'busy', claim);
@@ -102,21 +105,14 @@ class EndpointGate implements Gate {
   }
 
   onlyFast(): void {
-    this.#onlyFast = true;
-    for (const lane of this.#ring.toArray()) this.#endLongWaits(lane, this.#now());
+    const now = this.#now();
+    this.#leave.begin(now);
+    for (const lane of this.#ring.toArray()) this.#endLongWaits(lane, now);
   }
 
   stats(): GateStats {
-    const states = { closed: 0, open: 0, probing: 0 };
-    for (const { breaker } of this.#table.values()) states[breaker.state] += 1;
-    const { open, probing } = states;
-    return {
-      busy: this.#slots.busy,
-      queued: this.#table.held - this.#slots.busy,
-      lanes: this.#table.size,
-      open,
-      probing,
-    };
+    const { busy } = this.#slots;
+    return { busy, queued: this.#table.held - busy, lanes: this.#table.size, ...this.#table.breakers() };
   }
 
   unhealthy(limit: number): readonly UnhealthyEndpoint[] {
@@ -138,7 +134,7 @@ class EndpointGate implements Gate {
   }
 
   #isLeftAside(lane: Lane, now: number): boolean {
-    return this.#onlyFast && !lane.isFast(now);
+    return this.#leave.passesOver(lane, now, this.#patience.fastMs);
   }
 
   #isStuck(lane: Lane, now: number): boolean {
@@ -174,13 +170,13 @@ class EndpointGate implements Gate {
     for (const lane of findHog(queueing, this.#table)) this.#park(lane, Math.ceil(lane.queued / 2), 'share');
   }
 
-  /** The newest `count` of a lane's queue; a last attempt waits on when the breaker is the reason. */
+  /** The newest `count` of a lane's queue; a last attempt is made whatever is known of the endpoint. */
   #park(lane: Lane, count: number, reason: LaterReason): void {
     const leaving: Waiter[] = [];
     const staying: Waiter[] = [];
     for (let left = count; left > 0; left -= 1) {
       const waiter = lane.waited.pop() ?? lane.live.pop();
-      if (waiter) (waiter.claim.last && reason === 'breaker' ? staying : leaving).push(waiter);
+      if (waiter) (waiter.claim.last && SPARES_LAST.has(reason) ? staying : leaving).push(waiter);
     }
     for (const waiter of staying.reverse()) lane.waited.push(waiter);
     if (leaving.length > 0) this.#sendAway(lane, leaving.reverse(), reason);
@@ -202,7 +198,7 @@ class EndpointGate implements Gate {
       reason === 'breaker'
         ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
         : spanWhenBusy(claim, now),
-      this.#rules.endpointConcurrency,
+      this.#slots.limitOf(lane, now),
     );
     return { kind: 'later', reason, waitMs: at - now };
   }

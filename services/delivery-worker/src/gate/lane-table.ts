@@ -27,6 +27,13 @@ export class LaneTable implements Holdings {
     return this.#lanes.size;
   }
 
+  /** How many breakers are not closed. */
+  breakers(): { readonly open: number; readonly probing: number } {
+    const states = { closed: 0, open: 0, probing: 0 };
+    for (const { breaker } of this.values()) states[breaker.state] += 1;
+    return { open: states.open, probing: states.probing };
+  }
+
   values(): Iterable<Lane> {
     return this.#lanes.values();
   }

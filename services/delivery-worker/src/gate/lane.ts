@@ -30,9 +30,7 @@ export interface TenantShare {
 
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
-/** Who ends its attempts within this, milliseconds, is fast. */
-export const FAST_MS = 500;
-const QUICK_MS = 100;
+const QUICK_MS = 20;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -45,7 +43,8 @@ export class Lane {
   readonly ref: string;
   readonly tenant: TenantShare;
   readonly #rules: BreakerRules;
-  readonly knownSince: number;
+  /** Since when its URL is known. */
+  knownSince: number;
   breaker: Breaker;
   /** Grows when the URL changes: what is under way to the old one says nothing about the new one. */
   epoch = 0;
@@ -108,6 +107,7 @@ export class Lane {
     this.#target = target;
     if (same) return;
     this.epoch += 1;
+    this.knownSince = now;
     this.breaker = new Breaker(this.#rules);
     this.failingSince = undefined;
     this.#serviceMs = 0;
@@ -152,14 +152,19 @@ export class Lane {
     return this.busy > 0 && now - this.#movedAt > forMs;
   }
 
-  /** Whether its successes take so little that most of it is likely to be our own doing. */
+  /** Whether its successes take so little that a few slots are enough for it: 16 at 20 ms are 800 attempts a second. */
   get isQuick(): boolean {
     return this.#successMs > 0 && this.#successMs < QUICK_MS;
   }
 
-  /** Whether it has answered, its attempts end within `FAST_MS`, and one did lately when some are under way. */
-  isFast(now: number): boolean {
-    return this.#successMs > 0 && this.#serviceMs < FAST_MS && !this.isStill(now, FAST_MS);
+  /** Whether it has answered, its attempts end within so long, and one did lately when some are under way. */
+  isFast(now: number, withinMs: number): boolean {
+    return this.#successMs > 0 && this.#serviceMs < withinMs && !this.isStill(now, withinMs);
+  }
+
+  /** Whether nothing is known of it, and nothing under way that will tell. */
+  get isUntried(): boolean {
+    return this.busy === 0 && this.#serviceMs === 0;
   }
 
   /** How long at least one attempt has been under way without a break. */
@@ -179,8 +184,11 @@ export class Lane {
    * does not stand behind the first attempts: it is older, and there is little of it.
    */
   reserve(kind: 'first' | 'retry', { earliest, latest }: Span, slots: number): number {
-    const at = Math.max(earliest, Math.min(this.#nextSlotAt[kind], latest));
-    this.#nextSlotAt[kind] = at + (this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs) / slots;
+    const next = this.#nextSlotAt[kind];
+    const at = Math.max(earliest, Math.min(next, latest));
+    // Whoever may not wait for the end of the backlog takes no slot: those reserved by others stay theirs.
+    if (at >= next)
+      this.#nextSlotAt[kind] = at + (this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs) / slots;
     return at;
   }
 

@@ -1,3 +1,6 @@
+/** While the worker leaves: who ends its attempts within this, milliseconds, is fast. */
+export const FAST_MS = 500;
+
 /** How long deliveries wait in memory for a slow endpoint before they are parked; milliseconds. */
 export interface Patience {
   /** An endpoint that ends no attempt for so long is stuck: nothing is queued for it. */
@@ -6,11 +9,13 @@ export interface Patience {
   readonly queueMs: number;
   /** The same when the room is half full; less the fuller it is, so that it never fills up with what waits for slow ones. */
   readonly crowdedMs: number | undefined;
+  /** While the worker leaves: who ends its attempts within this is fast. */
+  readonly fastMs: number;
 }
 
-export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 500 };
+export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 500, fastMs: FAST_MS };
 /** When CPU time is what is missing, parking only adds work: a burst of 8,000 was parked twice over when measured. */
-export const SATURATED: Patience = { stuckMs: 3_000, queueMs: 5_000, crowdedMs: undefined };
+export const SATURATED: Patience = { stuckMs: 3_000, queueMs: 5_000, crowdedMs: undefined, fastMs: 2_000 };
 
 /**
  * How long whoever comes now may expect to wait, with this share of the room free, for an endpoint that has been busy for

@@ -16,7 +16,12 @@ class Backlog {
   turns = 0;
 
   add(parkedCount: number): void {
-    this.#at(this.#now, () => this.#knock(parkedCount));
+    this.#at(this.#now, () => this.#knock(parkedCount, true));
+  }
+
+  /** A first attempt each so many milliseconds, for so long. */
+  addInflow(everyMs: number, forMs: number): void {
+    for (let at = 0; at < forMs; at += everyMs) this.#at(at, () => this.#knock(0, false));
   }
 
   /** Milliseconds until so many are delivered. */
@@ -46,16 +51,17 @@ class Backlog {
     });
   }
 
-  #knock(parkedCount: number): void {
+  #knock(parkedCount: number, waited: boolean): void {
     this.turns += 1;
-    const verdict = this.#rig.knock({ waited: true, parkedCount });
+    const verdict = this.#rig.knock({ waited, parkedCount });
     if (verdict instanceof Promise)
       this.#verdicts.push(verdict.then((given) => this.#go(given, parkedCount)));
     else this.#go(verdict, parkedCount);
   }
 
   #go(verdict: Verdict, parkedCount: number): void {
-    if (verdict.kind === 'later') this.#at(this.#now + verdict.waitMs, () => this.#knock(parkedCount + 1));
+    if (verdict.kind === 'later')
+      this.#at(this.#now + verdict.waitMs, () => this.#knock(parkedCount + 1, true));
     else this.#at(this.#now + ANSWER_MS, () => this.#end(verdict));
   }
 
@@ -80,6 +86,15 @@ it.each([1, 3, 8, 16])(
   },
 );
 
+it('new events do not make the backlog come back again and again', async () => {
+  const backlog = new Backlog();
+  for (let count = 0; count < 2_000; count += 1) backlog.add(1);
+  // As many as the endpoint takes in four minutes, beside a backlog of ten.
+  backlog.addInflow(250, 240_000);
+  await backlog.drain(2_960);
+  expect(backlog.turns).toBeLessThan(2_960 * 12);
+});
+
 describe('when it comes back', () => {
   it('reserves slots 4 s ahead, doubling with each time, and to half an hour', () => {
     const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
@@ -101,11 +116,11 @@ describe('when it comes back', () => {
     expect(later(knock({ parkedCount: 40 })).waitMs).toBe(8_000);
   });
 
-  it('makes a delivery that has been parked often wait longer than the next probe, to three pauses: half an hour', () => {
+  it('makes a delivery that has been parked often wait longer than the next probe, to the greatest pause or three of the present one', () => {
     const { gate, pass, knock, advance, breakDown } = openGateRig();
     breakDown();
     expect(later(knock({ parkedCount: 4 })).waitMs).toBe(80_000);
-    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(90_000);
+    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(600_000);
     for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000]) {
       advance(pauseMs);
       gate.leave(pass({ waited: true }), FAILED);

@@ -32,6 +32,21 @@ it('while CPU time is missing a quick endpoint has 16 slots, and a slow one 64',
   expect(busyAt(rig, 'slow')).toBe(64);
 });
 
+it('of 16 slots two are kept for first attempts', () => {
+  const rig = openGateRig(WIDE);
+  knockOften(rig, 40, { ref: 'new', waited: true });
+  expect(rig.gate.stats().busy).toBe(14);
+  rig.pass({ ref: 'new' });
+});
+
+it('a changed URL is a new endpoint', () => {
+  const rig = openGateRig(WIDE);
+  answerOnce(rig, 'known', 10);
+  rig.advance(1_001);
+  knockOften(rig, 100, { ref: 'known', url: '/new' });
+  expect(rig.gate.stats().busy).toBe(16);
+});
+
 it('what waits for a slot has it as soon as CPU time is there again', () => {
   const rig = openGateRig(WIDE);
   answerOnce(rig, 'quick', 10);
