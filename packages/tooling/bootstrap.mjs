@@ -2,7 +2,7 @@
 // It installs and builds what is missing or out of date, then hands over to the pinned Node of the workspace.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -142,6 +142,8 @@ async function install() {
     '--frozen-lockfile',
     '--prefer-offline',
   ]);
+  // npm's scripts would find this shell script as `node`: one more in between that passes no signal on.
+  rmSync(bin('.bin/node'), { force: true });
   remember('install', wanted);
 }
 
@@ -164,10 +166,18 @@ function run(args) {
     const child = spawn(NODE, args, { cwd: ROOT, stdio: 'inherit' });
     const forward = (signal) => child.kill(signal);
     process.on('SIGTERM', forward);
+    // npm runs this through a shell, which ends by a signal and does not pass it on.
+    const parent = process.ppid;
+    const orphaned = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(orphaned);
+      forward('SIGTERM');
+    }, 500);
     // Ctrl-C reaches the whole process group by itself: only keep this process alive until the child has ended.
     process.on('SIGINT', () => undefined);
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      clearInterval(orphaned);
       process.off('SIGTERM', forward);
       resolve(code ?? (signal === 'SIGINT' ? 130 : 143));
     });

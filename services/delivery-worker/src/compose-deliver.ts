@@ -59,6 +59,11 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
     ...config,
     queueLimit: Math.min(MAX_QUEUE_LIMIT, Math.ceil(config.maxInFlight / 4)),
     breaker: config.breaker,
+    onBreaker: (turned, { tenant, ref, origin, lastFailure }) => {
+      const fields = { tenantId: tenant.tenantId, ref, origin };
+      if (turned === 'closed') scope.log.info('an endpoint answers again: its breaker is closed', fields);
+      else scope.log.warn('an endpoint fails: its breaker is open', { ...fields, lastFailure });
+    },
   });
   watchGate(gate, scope);
   const isSaturated = createSaturation();

@@ -3,7 +3,7 @@ import type { Configuration } from './configuration.js';
 import type { Current } from './current-configuration.js';
 import type { Settlement } from './decide.js';
 import type { Gate, Later, Pass, PassEnd } from './gate/gate-types.js';
-import { classOf } from './outcome.js';
+import { failureOf } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
 /** What a delivery needs of the world. */
@@ -45,7 +45,7 @@ const UNMADE: PassEnd = { kind: 'unmade' };
 const endOf = (outcome: AttemptOutcome): PassEnd =>
   outcome.kind === 'accepted'
     ? { kind: 'succeeded', durationMs: outcome.durationMs }
-    : { kind: 'failed', durationMs: outcome.durationMs, label: classOf(outcome) };
+    : { kind: 'failed', durationMs: outcome.durationMs, label: failureOf(outcome) };
 
 /** attempt → decide, with the pass that is given back however it ends. */
 async function attemptWith(

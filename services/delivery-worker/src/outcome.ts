@@ -15,6 +15,10 @@ export type AttemptOutcome =
     }
   | { readonly kind: 'forbidden'; readonly error: string; readonly durationMs: number };
 
+/** The status, or the class of error. */
+export const failureOf = (outcome: AttemptOutcome): string =>
+  'status' in outcome ? String(outcome.status) : outcome.error;
+
 /** `2xx` to `5xx`, or the class of error: bounded, for labels and for operators. */
 export const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;

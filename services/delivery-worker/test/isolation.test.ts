@@ -81,7 +81,7 @@ describe('an endpoint that is down', () => {
         {
           tenantId: configuration.tenantId,
           ref: configuration.ref,
-          lastFailure: '5xx',
+          lastFailure: '500',
           failingSince: expect.stringMatching(/^\d{4}-/) as string,
         },
       ],

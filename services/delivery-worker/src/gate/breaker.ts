@@ -20,7 +20,7 @@ export class Breaker {
   #failures = 0;
   #pauseMs = 0;
   #probeAt = 0;
-  #probing = false;
+  #probingSince: number | undefined;
   /** A probe counts for the opening it was sent in: one that ends late says nothing about a later one. */
   #opening = 0;
 
@@ -35,7 +35,7 @@ export class Breaker {
 
   get state(): 'closed' | 'open' | 'probing' {
     if (this.#pauseMs === 0) return 'closed';
-    return this.#probing ? 'probing' : 'open';
+    return this.#probingSince === undefined ? 'open' : 'probing';
   }
 
   get isOpen(): boolean {
@@ -52,31 +52,36 @@ export class Breaker {
     return this.#probeAt;
   }
 
+  /** Since when a probe is under way; undefined when none is. */
+  get probingSince(): number | undefined {
+    return this.#probingSince;
+  }
+
   /** Which opening this delivery may probe now; if any it is the probe, and its end must be told. */
   startProbe(now: number, waited: boolean): number | undefined {
     const probeAt = waited ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;
-    if (this.#probing || now < probeAt) return undefined;
-    this.#probing = true;
+    if (this.#probingSince !== undefined || now < probeAt) return undefined;
+    this.#probingSince = now;
     return this.#opening;
   }
 
   /** The probe's attempt was not made: another one may probe at once. */
   dropProbe(probe: number): void {
-    if (probe === this.#opening) this.#probing = false;
+    if (probe === this.#opening) this.#probingSince = undefined;
   }
 
   /** Any success closes it. */
   succeeded(): void {
     this.#failures = 0;
     this.#pauseMs = 0;
-    this.#probing = false;
+    this.#probingSince = undefined;
   }
 
   /** True when this failure opened it. What was under way when it opened changes nothing any more. */
   failed(now: number, probe: number | undefined): boolean {
     this.#failures += 1;
     if (this.isOpen && probe === this.#opening) {
-      this.#probing = false;
+      this.#probingSince = undefined;
       this.#pause(now, Math.min(2 * this.#pauseMs, this.#rules.maxPauseMs));
       return false;
     }

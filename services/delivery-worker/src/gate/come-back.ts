@@ -3,17 +3,12 @@ import type { Claim } from './claim.js';
 import type { Span } from './lane.js';
 
 /**
- * What is parked again and again waits longer than the next probe: 5 s of the first pause's default 30 s, doubling, but
- * at most three of the pauses the breaker is at, or its greatest pause. An endpoint down for an hour costs each delivery a
- * turn in 30 min; one that was down for a moment gets what has been parked often back within 10 min.
- */
-const BACKOFF_OF_FIRST_PAUSE = 1 / 6;
-const MAX_BACKOFF_OF_PAUSE = 3;
-/**
  * First attempts come so much of the first pause after the probe is due (0.5 s): a retry should probe. An endpoint that
  * refuses each first attempt would otherwise refuse each probe, and nothing would ever reach it.
  */
 const RETRIES_FIRST = 1 / 60;
+/** After a second of the first pause's 30, then after as long as the probe has taken already: four looks at most. */
+const SOON_OF_FIRST_PAUSE = 1 / 30;
 /**
  * Over its limit: at the slot reserved for it, but not before a second, doubling to eight, because the pace may be
  * guessed wrong and a tenant's limit is not in it. No longer: many parkings say that the guess was wrong or that workers
@@ -27,12 +22,18 @@ const MAX_HORIZON_MS = 1_800_000;
 
 const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount, 16);
 
-/** When a delivery comes back whose endpoint is down: at the next probe, or later when it has been parked often. */
+/**
+ * When a delivery comes back whose endpoint is down: when the next probe is due, or later within the pause before it, so
+ * that a backlog costs a turn for each probe, and is there when the endpoint is. How often it has been parked says nothing:
+ * workers that come and go park, too. While a probe is under way, or is
+ * due and this one may not be it: soon.
+ */
 export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Claim, now: number): Span {
-  const backoffMs = rules.firstPauseMs * BACKOFF_OF_FIRST_PAUSE * doublings(claim);
-  const maxBackoffMs = Math.max(breaker.pauseMs * MAX_BACKOFF_OF_PAUSE, rules.maxPauseMs);
-  const probeAt = breaker.probeAt + (claim.retried ? 0 : rules.firstPauseMs * RETRIES_FIRST);
-  return { earliest: Math.max(probeAt, now + Math.min(backoffMs, maxBackoffMs)), latest: now + maxBackoffMs };
+  const { probeAt, probingSince, pauseMs } = breaker;
+  const dueAt = probeAt + (claim.retried ? 0 : rules.firstPauseMs * RETRIES_FIRST);
+  const soonMs = rules.firstPauseMs * SOON_OF_FIRST_PAUSE;
+  const earliest = Math.max(dueAt, now + Math.max(soonMs, now - (probingSince ?? now)));
+  return { earliest, latest: earliest + pauseMs };
 }
 
 /** When a delivery comes back whose endpoint, or tenant, is at its limit. */

@@ -15,6 +15,17 @@ export interface GateRules {
    */
   readonly queueLimit: number;
   readonly breaker: BreakerRules;
+  /** The breaker of an endpoint has opened, or closed again. Must not throw. */
+  readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointName) => void;
+}
+
+/** Whose breaker it is, for operators. */
+export interface EndpointName {
+  readonly tenant: { readonly tenantId: string };
+  readonly ref: string;
+  /** `https://host[:port]`; the path may be a secret. */
+  readonly origin: string;
+  readonly lastFailure: string;
 }
 
 /** The right to make one attempt now; given back with `leave`, exactly once. */
@@ -63,6 +74,8 @@ export interface GateStats {
 export interface UnhealthyEndpoint {
   readonly tenantId: string;
   readonly ref: string;
+  /** `https://host[:port]`. */
+  readonly origin: string;
   readonly state: 'closed' | 'open' | 'probing';
   readonly failuresInARow: number;
   readonly lastFailure: string;

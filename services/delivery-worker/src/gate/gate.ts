@@ -79,8 +79,9 @@ class EndpointGate implements Gate {
     const { lane, waited } = pass;
     this.#slots.end(lane, now, waited);
     this.#table.release(lane);
-    const opened = pass.epoch === lane.epoch && learn(pass, end, now);
-    if (opened) this.#park(lane, lane.queued, 'breaker');
+    const turned = pass.epoch === lane.epoch ? learn(pass, end, now) : undefined;
+    if (turned) this.#rules.onBreaker?.(turned, lane);
+    if (turned === 'opened') this.#park(lane, lane.queued, 'breaker');
     this.#startNext(lane, now);
     for (let looked = 0; looked < WAKE_LANES && this.#ring.length > 0; looked += 1) this.#turnRing(now);
     this.room.tell();

@@ -86,6 +86,11 @@ export class Lane {
     this.#busySince = now;
   }
 
+  /** `https://host[:port]`. */
+  get origin(): string {
+    return this.#target.origin;
+  }
+
   get queued(): number {
     return this.live.length + this.waited.length;
   }
@@ -128,12 +133,15 @@ export class Lane {
     if (waited) this.busyWaited -= 1;
   }
 
-  noteSuccess(durationMs: number): void {
+  /** True when the breaker closed by it. */
+  noteSuccess(durationMs: number): boolean {
+    const closes = this.breaker.isOpen;
     this.#serviceMs = average(this.#serviceMs, durationMs);
     this.#successMs = average(this.#successMs, durationMs);
-    if (this.breaker.isOpen) this.#forgetSlots();
+    if (closes) this.#forgetSlots();
     this.breaker.succeeded();
     this.failingSince = undefined;
+    return closes;
   }
 
   /** True when the breaker opened by it. */

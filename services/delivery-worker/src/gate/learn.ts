@@ -1,9 +1,9 @@
 import type { Pass, PassEnd } from './gate-types.js';
 
-/** What the attempt says about its endpoint. True when the breaker opened by it. */
-export function learn({ lane, probe }: Pass, end: PassEnd, now: number): boolean {
-  if (end.kind === 'failed') return lane.noteFailure({ ...end, probe }, now);
-  if (end.kind === 'succeeded') lane.noteSuccess(end.durationMs);
-  else if (probe !== undefined) lane.breaker.dropProbe(probe);
-  return false;
+/** What the attempt says about its endpoint, and whether its breaker opened or closed by it. */
+export function learn({ lane, probe }: Pass, end: PassEnd, now: number): 'opened' | 'closed' | undefined {
+  if (end.kind === 'failed') return lane.noteFailure({ ...end, probe }, now) ? 'opened' : undefined;
+  if (end.kind === 'succeeded') return lane.noteSuccess(end.durationMs) ? 'closed' : undefined;
+  if (probe !== undefined) lane.breaker.dropProbe(probe);
+  return undefined;
 }

@@ -13,10 +13,11 @@ export function listUnhealthy(
 }
 
 function describe(lane: Lane, now: number): UnhealthyEndpoint {
-  const { breaker, tenant, ref, failingSince, lastFailure } = lane;
+  const { breaker, tenant, ref, origin, failingSince, lastFailure } = lane;
   return {
     tenantId: tenant.tenantId,
     ref,
+    origin,
     state: breaker.state,
     failuresInARow: breaker.failures,
     lastFailure,

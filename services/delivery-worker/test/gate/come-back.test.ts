@@ -116,15 +116,32 @@ describe('when it comes back', () => {
     expect(later(knock({ parkedCount: 40 })).waitMs).toBe(8_000);
   });
 
-  it('makes a delivery that has been parked often wait longer than the next probe, to the greatest pause or three of the present one', () => {
+  it('is when the next probe is due, however often it has been parked', () => {
     const { gate, pass, knock, advance, breakDown } = openGateRig();
     breakDown();
-    expect(later(knock({ parkedCount: 4 })).waitMs).toBe(80_000);
-    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(600_000);
+    const waits = [0, 4, 200].map((parkedCount) => later(knock({ parkedCount, attempt: 2 })).waitMs);
+    expect(waits).toEqual([30_000, 30_025, 30_050]);
     for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000]) {
       advance(pauseMs);
-      gate.leave(pass({ waited: true }), FAILED);
+      gate.leave(pass({ waited: true, attempt: 2 }), FAILED);
     }
-    expect(later(knock({ parkedCount: 200 })).waitMs).toBe(1_800_000);
+    expect(later(knock({ parkedCount: 200, attempt: 2 })).waitMs).toBe(600_000);
+  });
+
+  it('is soon while a probe is under way: after a second, then after as long as it has taken', () => {
+    const { pass, knock, advance, breakDown } = openGateRig();
+    breakDown();
+    advance(30_000);
+    pass({ waited: true });
+    expect(later(knock({ waited: true })).waitMs).toBe(1_000);
+    advance(4_000);
+    expect(later(knock({ waited: true, parkedCount: 9 })).waitMs).toBe(4_000);
+  });
+
+  it('is within a pause, so that a backlog is there when the endpoint is', () => {
+    const { knock, breakDown } = openGateRig();
+    breakDown();
+    const waits = Array.from({ length: 20_000 }, () => later(knock({ parkedCount: 5 })).waitMs);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_500);
   });
 });
