@@ -86,7 +86,7 @@ function readTyped(text: unknown): Typed | string {
     return `is empty or longer than ${MAX_LENGTH} characters`;
   if (FORBIDDEN_CHARACTER.test(text)) return 'holds a character outside the allowed set';
   const authority = SHAPE.exec(text)?.[1];
-  if (authority === undefined) return 'is not exactly https://host';
+  if (authority === undefined) return 'does not begin with https:// and a host';
   const parsed = URL.parse(text);
   return parsed === null ? 'is refused by the URL parser' : { url: text, authority, parsed };
 }

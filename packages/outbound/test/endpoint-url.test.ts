@@ -6,7 +6,7 @@ const reasonOf = (text: unknown): string => {
 };
 
 const ALLOWED_SET = 'outside the allowed set';
-const SHAPE = 'not exactly https://host';
+const SHAPE = 'does not begin with https:// and a host';
 const LITERAL = 'IP address as host';
 const DIFFERS = 'differs from the parsed host';
 const LABEL = 'letters, digits and inner hyphens';
