@@ -36,7 +36,7 @@ interface Stopping {
 }
 
 async function stopEarly({ stack }: Stopping): Promise<number> {
-  print('· stopping');
+  print('· stopping; attempts under way may take up to 10 s');
   await stack?.stop();
   return 130;
 }
@@ -66,7 +66,7 @@ async function demonstrate(once: boolean, eventsFile: string, stopping: Stopping
       result.receivers.showArrivals(print);
       stopping.stayUp = true;
       await stopping.asked;
-      print('· stopping');
+      print('· stopping; attempts under way may take up to 10 s');
     }
     await result.receivers.close();
     await stack.stop();
