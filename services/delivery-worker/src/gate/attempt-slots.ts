@@ -4,11 +4,7 @@ import type { Lane } from './lane.js';
 /** An endpoint gets a quarter of what is free, a tenant twice of it ("dynamic thresholds", Choudhury and Hahne, 1998). */
 const LANE_SHARE = 1 / 4;
 const TENANT_SHARE = 2;
-/**
- * What an endpoint gets in its first second, when each attempt opens a connection, and a quick one while CPU time is
- * missing. More would wait for our own turns, each with a connection (100 KiB), a body and promises that grow old: at
- * five endpoints 64 slots took 4 % more CPU time and 35 MiB more when measured.
- */
+/** What an endpoint gets in its first second, when each attempt opens a connection: a handshake, and 100 KiB. */
 const FEW_SLOTS = 16;
 const NEW_MS = 1_000;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
@@ -22,8 +18,6 @@ const ALL_WAITED_SHARE = 3 / 4;
 export class AttemptSlots {
   readonly #rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>;
   busy = 0;
-  /** CPU time is missing. */
-  saturated = false;
   /** Of these, deliveries that have waited in Kafka. */
   #busyWaited = 0;
 
@@ -46,8 +40,7 @@ export class AttemptSlots {
   /** How many attempts may be under way at this endpoint, if there is enough for all. */
   limitOf(lane: Lane, now: number): number {
     const { endpointConcurrency } = this.#rules;
-    const few = now - lane.knownSince < NEW_MS || (this.saturated && lane.isQuick);
-    return few ? Math.min(FEW_SLOTS, endpointConcurrency) : endpointConcurrency;
+    return now - lane.knownSince < NEW_MS ? Math.min(FEW_SLOTS, endpointConcurrency) : endpointConcurrency;
   }
 
   begin(lane: Lane, now: number, waited: boolean): void {

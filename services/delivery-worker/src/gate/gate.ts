@@ -90,7 +90,6 @@ class EndpointGate implements Gate {
   sweep(saturated: boolean): void {
     const now = this.#now();
     this.#patience = saturated ? SATURATED : ORDINARY;
-    this.#slots.saturated = saturated;
     this.room.limit = saturated ? this.#rules.queueLimit / 2 : 2 * this.#rules.queueLimit;
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
@@ -199,7 +198,7 @@ class EndpointGate implements Gate {
       reason === 'breaker'
         ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
         : spanWhenBusy(claim, now),
-      this.#slots.limitOf(lane, now),
+      this.#rules.endpointConcurrency,
     );
     return { kind: 'later', reason, waitMs: at - now };
   }

@@ -30,7 +30,6 @@ export interface TenantShare {
 
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
-const QUICK_MS = 20;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -158,11 +157,6 @@ export class Lane {
   /** Attempts are under way, and none has ended for so long. */
   isStill(now: number, forMs: number): boolean {
     return this.busy > 0 && now - this.#movedAt > forMs;
-  }
-
-  /** Whether its successes take so little that a few slots are enough for it: 16 at 20 ms are 800 attempts a second. */
-  get isQuick(): boolean {
-    return this.#successMs > 0 && this.#successMs < QUICK_MS;
   }
 
   /** Whether it has answered, its attempts end within so long, and one did lately when some are under way. */
