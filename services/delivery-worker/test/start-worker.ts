@@ -34,6 +34,8 @@ export interface Bench {
   ) => Promise<void>;
   readonly configure: (configuration: ConfigurationRecord) => Promise<void>;
   readonly send: (event: PaymentEvent) => Promise<void>;
+  /** In one request for each broker. */
+  readonly sendAll: (events: readonly PaymentEvent[]) => Promise<void>;
   /** Everything on these topics, from the beginning, as it comes. */
   readonly follow: (...topics: readonly string[]) => Promise<readonly SeenRecord[]>;
   readonly stop: () => Promise<void>;
@@ -125,6 +127,10 @@ export async function openBench(): Promise<Bench> {
         value: JSON.stringify(configuration),
       }),
     send: (event) => publish(TOPICS.events, { key: event.data.endToEndId, value: JSON.stringify(event) }),
+    sendAll: async (events) => {
+      const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
+      await producer.send({ topic: TOPICS.events, acks: -1, messages });
+    },
     follow: createFollower(kafka, closers),
     stop: async () => {
       for (const close of closers) await close();
