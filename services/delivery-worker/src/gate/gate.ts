@@ -138,7 +138,8 @@ class EndpointGate implements Gate {
   }
 
   #isStuck(lane: Lane, now: number): boolean {
-    return lane.isStill(now, this.#patience.stuckMs);
+    const { stuckMs, silentMs } = this.#patience;
+    return lane.isStill(now, lane.hasAnswered ? stuckMs : silentMs);
   }
 
   #pass(lane: Lane, now: number, waited: boolean, probe?: number): Pass {

@@ -164,6 +164,11 @@ export class Lane {
     return this.#successMs > 0 && this.#serviceMs < withinMs && !this.isStill(now, withinMs);
   }
 
+  /** Whether a success of it is known. */
+  get hasAnswered(): boolean {
+    return this.#successMs > 0;
+  }
+
   /** Whether nothing is known of it, and nothing under way that will tell. */
   get isUntried(): boolean {
     return this.busy === 0 && this.#serviceMs === 0;

@@ -5,6 +5,8 @@ export const FAST_MS = 500;
 export interface Patience {
   /** An endpoint that ends no attempt for so long is stuck: nothing is queued for it. */
   readonly stuckMs: number;
+  /** The same for one that has not answered yet: several in a row that hang hold up the live topics for so long each. */
+  readonly silentMs: number;
   /** Nobody is queued for longer: it would hold up the commits of a partition (whose span is made for 12 s). */
   readonly queueMs: number;
   /** The same when the room is half full; less the fuller it is, so that it never fills up with what waits for slow ones. */
@@ -13,9 +15,21 @@ export interface Patience {
   readonly fastMs: number;
 }
 
-export const ORDINARY: Patience = { stuckMs: 1_000, queueMs: 2_000, crowdedMs: 500, fastMs: FAST_MS };
+export const ORDINARY: Patience = {
+  stuckMs: 1_000,
+  silentMs: 1_000,
+  queueMs: 2_000,
+  crowdedMs: 500,
+  fastMs: FAST_MS,
+};
 /** When CPU time is what is missing, parking only adds work: a burst of 8,000 was parked twice over when measured. */
-export const SATURATED: Patience = { stuckMs: 3_000, queueMs: 5_000, crowdedMs: undefined, fastMs: 2_000 };
+export const SATURATED: Patience = {
+  stuckMs: 3_000,
+  silentMs: 1_500,
+  queueMs: 5_000,
+  crowdedMs: undefined,
+  fastMs: 2_000,
+};
 
 /**
  * How long whoever comes now may expect to wait, with this share of the room free, for an endpoint that has been busy for
