@@ -11,6 +11,7 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
+const STOPPING = '· stopping; attempts under way may take up to 10 s';
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
 /** Resolves at the first signal; a second one ends the process at once. */
@@ -36,7 +37,7 @@ interface Stopping {
 }
 
 async function stopEarly({ stack }: Stopping): Promise<number> {
-  print('· stopping; attempts under way may take up to 10 s');
+  print(STOPPING);
   await stack?.stop();
   return 130;
 }
@@ -66,7 +67,7 @@ async function demonstrate(once: boolean, eventsFile: string, stopping: Stopping
       result.receivers.showArrivals(print);
       stopping.stayUp = true;
       await stopping.asked;
-      print('· stopping; attempts under way may take up to 10 s');
+      print(STOPPING);
     }
     await result.receivers.close();
     await stack.stop();

@@ -11,10 +11,13 @@ const PLACE: HandledPlace = {
 };
 const DEADLINE_MS = 60_000;
 
+const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
 /** Reads those spans and gives the delivery ids found in them. */
 async function readSpans(kafka: Kafka, spans: readonly OpenSpan[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  const open = new Set(spans);
+  const byKey = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
+  const open = new Set(byKey.keys());
   if (open.size === 0) return found;
   const consumer = kafka.consumer({ groupId: `bench-waiting-${process.pid}-${Date.now()}` });
   await consumer.connect();
@@ -27,11 +30,12 @@ async function readSpans(kafka: Kafka, spans: readonly OpenSpan[]): Promise<Read
   await consumer.run({
     autoCommit: false,
     eachMessage: ({ topic, partition, message }) => {
-      const span = spans.find((one) => one.topic === topic && one.partition === partition);
+      const key = keyOf(topic, partition);
+      const span = byKey.get(key);
       const offset = Number(message.offset);
       const id = message.headers?.['delivery-id'];
       if (span && offset >= span.from && id !== undefined) found.add(String(id));
-      if (span && offset >= span.to - 1) open.delete(span);
+      if (span && offset >= span.to - 1) open.delete(key);
       if (open.size === 0) resolve(undefined);
       return Promise.resolve();
     },

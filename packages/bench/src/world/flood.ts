@@ -51,24 +51,20 @@ export function openLoop(
 
 /** So that figures are of open connections, a heap that has its size, and mostly of compiled code. */
 const WARM_UP_EVENTS = 8_000;
-export async function warmUp(
-  world: World,
-  endpoints: readonly BenchEndpoint[],
-  events = WARM_UP_EVENTS,
-): Promise<void> {
-  await flood(world, endpoints, events);
-}
+export const warmUp = async (world: World, endpoints: readonly BenchEndpoint[]): Promise<void> => {
+  await flood(world, endpoints, WARM_UP_EVENTS);
+};
 
 /** V8 compiles a worker at its limit for six seconds, and 9 % of its CPU time went there when measured: not what a day looks like. */
 export const COMPILED_AFTER = 40_000;
 
-/** So many deliveries to each of these groups, or `atMost`: figures are of compiled code then. */
+/** So many deliveries to each of these groups, or twice the run's own `count`: figures are of compiled code then. */
 export async function warmUpFully(
   world: World,
   groups: readonly (readonly BenchEndpoint[])[],
-  atMost: number,
+  count: number,
 ): Promise<void> {
-  const deliveries = Math.min(COMPILED_AFTER, 2 * atMost);
+  const deliveries = Math.min(COMPILED_AFTER, 2 * count);
   for (const endpoints of groups)
-    await warmUp(world, endpoints, Math.ceil(deliveries / Math.max(1, endpoints.length)));
+    await flood(world, endpoints, Math.ceil(deliveries / Math.max(1, endpoints.length)));
 }

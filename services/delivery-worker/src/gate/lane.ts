@@ -161,7 +161,7 @@ export class Lane {
 
   /** Whether it has answered, its attempts end within so long, and one did lately when some are under way. */
   isFast(now: number, withinMs: number): boolean {
-    return this.#successMs > 0 && this.#serviceMs < withinMs && !this.isStill(now, withinMs);
+    return this.hasAnswered && this.#serviceMs < withinMs && !this.isStill(now, withinMs);
   }
 
   /** Whether a success of it is known. */

@@ -92,7 +92,8 @@ it('new events do not make the backlog come back again and again', async () => {
   // As many as the endpoint takes in four minutes, beside a backlog of ten.
   backlog.addInflow(250, 240_000);
   await backlog.drain(2_960);
-  expect(backlog.turns).toBeLessThan(2_960 * 12);
+  // 18,486 when written; 33,860 when a new event pulled the next free slot back to its own.
+  expect(backlog.turns).toBeLessThan(2_960 * 8);
 });
 
 describe('when it comes back', () => {
