@@ -153,16 +153,21 @@ it(`also by a worker that was stopped for ${STOPPED_MS / 1_000} s and goes on`, 
   expect(test.stack.description().processes['delivery-worker']).toBe(pid);
 }, 180_000);
 
-const staleness = async (): Promise<string> => {
+async function ask(path: '/readyz' | '/metrics'): Promise<string> {
   const admin = test.stack.description().admin['delivery-worker'] ?? '';
-  return (await fetch(`${admin}/readyz`, { signal: AbortSignal.timeout(5_000) })).text();
-};
+  return (await fetch(`${admin}${path}`, { signal: AbortSignal.timeout(5_000) })).text();
+}
 
 it('and by one whose reader of the configurations stalls alone: it delivers nothing by an old picture', async () => {
   const pid = test.stack.description().processes['delivery-worker'] ?? Number.NaN;
   const [route] = ROUTES as [Route];
   process.kill(pid, 'SIGUSR2');
-  await eventually(async () => expect(await staleness()).toContain('stale'), LONG);
+  await eventually(async () => expect(await ask('/readyz')).toContain('stale'), LONG);
+  // What was begun before may still arrive.
+  await eventually(
+    async () => expect(await ask('/metrics')).toMatch(/^webhook_attempts_in_flight 0$/m),
+    LONG,
+  );
   const stalledAt = performance.now();
   const before = arrived.size;
   const tried = tryRoute(route, async () => {

@@ -6,7 +6,7 @@ import { backoffMs } from './wire/backoff.js';
 import { asError } from './wire/errors.js';
 
 export interface HandlingOptions {
-  readonly handle: (record: KafkaRecord) => Promise<void>;
+  readonly handle: (record: KafkaRecord) => Promise<unknown>;
   readonly gate: WindowGate;
   readonly log: Logger;
   /** A record was handled or given up: there is room. */

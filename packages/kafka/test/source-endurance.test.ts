@@ -30,7 +30,7 @@ describe('source, over time', () => {
       groupId: randomName('group'),
       topics: [topic],
       window: { maxInFlight: 1, maxInFlightBytes: 1_000 },
-      handle: () => new Promise((resolve) => held.push(resolve)),
+      handle: () => new Promise<void>((resolve) => held.push(resolve)),
     });
     await eventually(() => held.length === 1);
     const end = performance.now() + 12_000;

@@ -100,7 +100,7 @@ describe('source', () => {
       topics: [topic],
       window: { maxInFlight: 50, maxInFlightBytes: 20_000 },
       handle: () =>
-        new Promise((resolve) => {
+        new Promise<void>((resolve) => {
           handled += 1;
           waiting.push(resolve);
         }),

@@ -26,7 +26,7 @@ describe('stop', () => {
       topics: [topic],
       window,
       commitIntervalMs: 50,
-      handle: () => new Promise((resolve) => finish.push(resolve)),
+      handle: () => new Promise<void>((resolve) => finish.push(resolve)),
     });
     await sink.sendMany(['a', 'b', 'c'].map((value) => ({ topic, partition: 0, value })));
     await eventually(() => finish.length === 3);
@@ -54,7 +54,7 @@ describe('stop', () => {
       dueAt: (record) => (String(record.value) === 'waits' ? moment : 0),
       release: (record) => {
         released.push(String(record.value));
-        return new Promise((resolve) => {
+        return new Promise<void>((resolve) => {
           finish = resolve;
         });
       },

@@ -2,23 +2,12 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
 import type { SendResult, Sender } from '@webhooks/outbound';
 import type { Configuration } from './configuration.js';
-import type { AttemptOutcome } from './outcome.js';
 
 export interface AttemptOptions {
   readonly sender: Sender;
   readonly userAgent: string;
   /** `X-<Vendor>-Signature`. */
   readonly vendorHeader: string;
-}
-
-function toOutcome(result: SendResult): AttemptOutcome {
-  const { durationMs } = result;
-  if (result.kind === 'unreachable')
-    return { kind: 'unreachable', error: result.error, code: result.code, durationMs };
-  if (result.kind === 'forbidden') return { kind: 'forbidden', error: result.error, durationMs };
-  const { status, retryAfter } = result;
-  if (status >= 200 && status < 300) return { kind: 'accepted', status, durationMs };
-  return { kind: 'refused', status, durationMs, ...(retryAfter === undefined ? {} : { retryAfter }) };
 }
 
 /** Headers of contract §4, and the event's `traceparent` (W3C Trace Context), as a flat list of names and values. Signed only when the configuration has a secret. */
@@ -45,12 +34,15 @@ function headersOf(task: DeliveryTask, configuration: Configuration, options: At
   return headers;
 }
 
-/** Signs and posts one notification. An endpoint's failure is a value; a throw is our own fault (no key, closed sender). */
-export async function attempt(
+/**
+ * Signs and posts one notification. An endpoint's failure is a value; a throw or a rejection is our own fault (no key,
+ * closed sender).
+ */
+export function attempt(
   task: DeliveryTask,
   configuration: Configuration,
   options: AttemptOptions,
-): Promise<AttemptOutcome> {
+): Promise<SendResult> {
   const headers = headersOf(task, configuration, options);
-  return toOutcome(await options.sender.post({ target: configuration.target, headers, body: task.body }));
+  return options.sender.post({ target: configuration.target, headers, body: task.body });
 }

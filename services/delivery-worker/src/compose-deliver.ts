@@ -96,7 +96,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   const { picture, publish, observers } = parts;
   const sender = openSender(config, scope);
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
-  const settlePorts = { publish, attemptLog: createAttemptLog(publish), observe: observers.settled };
+  const settlePorts = { publish, attemptLog: createAttemptLog(publish) };
   const gate = openGate(config, scope);
   const ports: DeliverPorts = {
     gate,
@@ -104,6 +104,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
     attempt: (task, configuration) => attempt(task, configuration, attemptOptions),
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),
+    observe: observers.settled,
   };
   return {
     deliver: (task, source) => deliver(task, source, ports),

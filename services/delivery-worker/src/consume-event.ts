@@ -38,7 +38,7 @@ export interface ConsumeEventPorts {
   ) => Promise<void>;
   /** How many large fan-outs are written at once. */
   readonly largeFanOuts: Slots;
-  /** Counts what became of a record: how many deliveries it made, or why it was rejected. */
+  /** Counts what becomes of a record: how many deliveries it makes, or why it was rejected. */
   readonly observe: (result: EventResult) => void;
 }
 
@@ -47,6 +47,8 @@ const MAX_DIRECT_TASKS = 32;
 /** What one large fan-out gives to Kafka at once. */
 const MAX_SHARE_TASKS = 500;
 const MAX_SHARE_BYTES = 4 * 1_048_576;
+
+const NOTHING = Promise.resolve();
 
 export const originOf = ({ topic, partition, offset }: KafkaRecord): RecordOrigin => ({
   topic,
@@ -97,38 +99,51 @@ async function publishTasks(
   }
 }
 
-/** One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). */
-export async function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<void> {
-  const read = readRecord(record);
-  if ('reason' in read) {
-    await ports.reject(record, read);
-    const { topic, partition, offset } = record;
-    const [first] = read.violations;
-    ports.observe({
-      rejected: {
-        reason: read.reason,
-        topic,
-        partition,
-        offset,
-        ...(first ? { property: first.property, detail: first.reason } : {}),
-      },
-    });
-    return;
-  }
-  if (!ports.picture.isFresh()) await ports.picture.whenFresh();
-  const { event, origin } = read.source;
+async function refuse(
+  record: KafkaRecord,
+  why: { readonly reason: string; readonly violations: readonly Violation[] },
+  ports: ConsumeEventPorts,
+): Promise<void> {
+  await ports.reject(record, why);
+  const { topic, partition, offset } = record;
+  const [first] = why.violations;
+  ports.observe({
+    rejected: {
+      reason: why.reason,
+      topic,
+      partition,
+      offset,
+      ...(first ? { property: first.property, detail: first.reason } : {}),
+    },
+  });
+}
+
+function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unknown> {
+  const { event, origin } = source;
   const configurations = ports.picture.enabledFor(event.tenantId, event.eventType);
-  if (configurations.length > MAX_DIRECT_TASKS) await publishTasks(read.source, configurations, ports);
-  else await settleAll(fanOut(read.source, configurations).map((task) => ports.deliver(task, origin)));
   ports.observe({ deliveries: configurations.length });
+  if (configurations.length > MAX_DIRECT_TASKS) return publishTasks(source, configurations, ports);
+  const [task, ...others] = fanOut(source, configurations);
+  if (task === undefined) return NOTHING;
+  const first = ports.deliver(task, origin);
+  return others.length === 0
+    ? first
+    : settleAll([first, ...others.map((other) => ports.deliver(other, origin))]);
+}
+
+/**
+ * One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2); no
+ * promise is made for it beyond those of its deliveries.
+ */
+export function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<unknown> {
+  const read = readRecord(record);
+  if ('reason' in read) return refuse(record, read, ports);
+  if (ports.picture.isFresh()) return dispatch(read.source, ports);
+  return ports.picture.whenFresh().then(() => dispatch(read.source, ports));
 }
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
 async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
-  if (work.length === 1) {
-    await work[0];
-    return;
-  }
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;

@@ -1,9 +1,10 @@
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
+import type { SendResult } from '@webhooks/outbound';
 import type { Configuration } from './configuration.js';
 import type { Current } from './current-configuration.js';
 import type { Settlement } from './decide.js';
-import type { Gate, Later, Pass, PassEnd } from './gate/gate-types.js';
-import { failureOf } from './outcome.js';
+import type { Gate, Later, Pass, PassEnd, Verdict } from './gate/gate-types.js';
+import { failureOf, toOutcome } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
 /** What a delivery needs of the world. */
@@ -11,8 +12,8 @@ export interface DeliverPorts {
   readonly gate: Pick<Gate, 'enter' | 'leave'>;
   /** Rejects when the picture cannot be had: then the task counts as not handled. */
   readonly current: (task: DeliveryTask) => Current | Promise<Current>;
-  /** Rejects for our own faults only: no key opens the secret, no socket is left. */
-  readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<AttemptOutcome>;
+  /** Rejects or throws for our own faults only: no key opens the secret, no socket is left. */
+  readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<SendResult>;
   readonly decide: (outcome: AttemptOutcome, task: DeliveryTask) => Settlement;
   /** Whether the next attempt is the last that the delivery's age allows. */
   readonly isLast: (task: DeliveryTask) => boolean;
@@ -21,7 +22,9 @@ export interface DeliverPorts {
   /** What to do with a task whose attempt could not be made by our own fault. */
   readonly parkAfterFault: (task: DeliveryTask, fault: unknown) => Settlement;
   /** Rejects when the worker stops before Kafka acknowledged: then the task counts as not handled. */
-  readonly settle: (settled: Settled) => Promise<void>;
+  readonly settle: (settled: Settled) => Promise<unknown>;
+  /** Counts and logs what is settled. */
+  readonly observe: (settled: Settled) => void;
 }
 
 /** A task whose fate is decided. */
@@ -38,6 +41,14 @@ export interface Settled {
 
 type Turn = Omit<Settled, 'task' | 'source'>;
 
+/** All that one attempt needs, to be made now. */
+interface Ready {
+  readonly pass: Pass;
+  readonly configuration: Configuration;
+}
+
+type Admission = Ready | Turn;
+
 const unmade = (settlement: Settlement): Turn => ({ outcome: undefined, at: Date.now(), settlement });
 
 const UNMADE: PassEnd = { kind: 'unmade' };
@@ -47,62 +58,73 @@ const endOf = (outcome: AttemptOutcome): PassEnd =>
     ? { kind: 'succeeded', durationMs: outcome.durationMs }
     : { kind: 'failed', durationMs: outcome.durationMs, label: failureOf(outcome) };
 
-/** attempt → decide, with the pass that is given back however it ends. */
-async function attemptWith(
-  pass: Pass,
-  task: DeliveryTask,
-  configuration: Configuration,
-  ports: DeliverPorts,
-): Promise<Turn> {
-  const at = Date.now();
-  let end = UNMADE;
-  try {
-    const outcome = await ports.attempt(task, configuration);
-    end = endOf(outcome);
-    return { outcome, at, settlement: ports.decide(outcome, task) };
-  } catch (fault) {
-    // Not "not handled": the neighbours of this task in the same event would be posted to again and again.
-    return { outcome: undefined, at, settlement: ports.parkAfterFault(task, fault) };
-  } finally {
-    ports.gate.leave(pass, end);
-  }
+/** The gate: now or later; or a promise, while it waits for a slot. */
+function admit(task: DeliveryTask, current: Current, ports: DeliverPorts): Admission | Promise<Verdict> {
+  if (current.kind === 'ended') return unmade(current.settlement);
+  const { configuration } = current;
+  const verdict = ports.gate.enter(task, configuration.target, ports.isLast(task));
+  if (verdict instanceof Promise) return verdict;
+  return verdict.kind === 'later' ? unmade(ports.parkFor(verdict, task)) : { pass: verdict, configuration };
 }
 
-/** For a task that waited for its slot: the configuration may have changed meanwhile. */
-async function attemptAfresh(pass: Pass, task: DeliveryTask, ports: DeliverPorts): Promise<Turn> {
-  let current: Current;
-  try {
-    current = await ports.current(task);
-  } catch (error) {
-    ports.gate.leave(pass, UNMADE);
-    throw error;
-  }
-  if (current.kind === 'active') return attemptWith(pass, task, current.configuration, ports);
+function useOrLeave(pass: Pass, current: Current, ports: DeliverPorts): Admission {
+  if (current.kind === 'active') return { pass, configuration: current.configuration };
   ports.gate.leave(pass, UNMADE);
   return unmade(current.settlement);
 }
 
-/** look → gate → attempt → decide. Nothing is awaited between the last look at the configuration and the attempt. */
-async function turn(task: DeliveryTask, ports: DeliverPorts): Promise<Turn> {
-  const found = ports.current(task);
-  const current = found instanceof Promise ? await found : found;
-  if (current.kind === 'ended') return unmade(current.settlement);
-  const { configuration } = current;
-  const given = ports.gate.enter(task, configuration.target, ports.isLast(task));
-  const verdict = given instanceof Promise ? await given : given;
+/** For a task that waited for its slot: the configuration may have changed meanwhile. */
+function admitAfterWait(
+  task: DeliveryTask,
+  verdict: Verdict,
+  ports: DeliverPorts,
+): Admission | Promise<Admission> {
   if (verdict.kind === 'later') return unmade(ports.parkFor(verdict, task));
-  return given instanceof Promise
-    ? attemptAfresh(verdict, task, ports)
-    : attemptWith(verdict, task, configuration, ports);
+  const found = ports.current(task);
+  if (!(found instanceof Promise)) return useOrLeave(verdict, found, ports);
+  return found.then(
+    (current) => useOrLeave(verdict, current, ports),
+    (error: unknown) => {
+      ports.gate.leave(verdict, UNMADE);
+      throw error;
+    },
+  );
 }
 
-/** One turn of a delivery. First attempts, retries and redeliveries all come through here. Resolves when it is settled. */
+/**
+ * One turn of a delivery: look → gate → attempt → decide → settle. First attempts, retries and redeliveries all come through
+ * here. Resolves when it is settled. Nothing is awaited between the last look at the configuration and the attempt.
+ *
+ * One async function on purpose, with a promise only where something is waited for: what a delivery holds lives until Kafka
+ * has acknowledged, long enough for the collector to move it, so each promise and each frame less is less to move.
+ */
 export async function deliver(
   task: DeliveryTask,
   source: RecordOrigin,
   ports: DeliverPorts,
 ): Promise<Settlement['kind']> {
-  const { outcome, at, settlement } = await turn(task, ports);
-  await ports.settle({ task, source, outcome, at, settlement });
+  const found = ports.current(task);
+  const entered = admit(task, found instanceof Promise ? await found : found, ports);
+  const admitted = entered instanceof Promise ? admitAfterWait(task, await entered, ports) : entered;
+  const admission = admitted instanceof Promise ? await admitted : admitted;
+  const at = Date.now();
+  let turn: Turn;
+  if ('pass' in admission) {
+    let end = UNMADE;
+    try {
+      const outcome = toOutcome(await ports.attempt(task, admission.configuration));
+      end = endOf(outcome);
+      turn = { outcome, at, settlement: ports.decide(outcome, task) };
+    } catch (fault) {
+      // Not "not handled": the neighbours of this task in the same event would be posted to again and again.
+      turn = { outcome: undefined, at, settlement: ports.parkAfterFault(task, fault) };
+    } finally {
+      ports.gate.leave(admission.pass, end);
+    }
+  } else turn = admission;
+  const { outcome, settlement } = turn;
+  const settled = { task, source, outcome, at: turn.at, settlement };
+  await ports.settle(settled);
+  ports.observe(settled);
   return settlement.kind;
 }

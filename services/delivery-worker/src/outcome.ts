@@ -1,3 +1,5 @@
+import type { SendResult } from '@webhooks/outbound';
+
 /** What an attempt came to. An endpoint's failure is a value; only our own failure is thrown. */
 export type AttemptOutcome =
   | { readonly kind: 'accepted'; readonly status: number; readonly durationMs: number }
@@ -22,3 +24,13 @@ export const failureOf = (outcome: AttemptOutcome): string =>
 /** `2xx` to `5xx`, or the class of error: bounded, for labels and for operators. */
 export const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
+
+export function toOutcome(result: SendResult): AttemptOutcome {
+  const { durationMs } = result;
+  if (result.kind === 'unreachable')
+    return { kind: 'unreachable', error: result.error, code: result.code, durationMs };
+  if (result.kind === 'forbidden') return { kind: 'forbidden', error: result.error, durationMs };
+  const { status, retryAfter } = result;
+  if (status >= 200 && status < 300) return { kind: 'accepted', status, durationMs };
+  return { kind: 'refused', status, durationMs, ...(retryAfter === undefined ? {} : { retryAfter }) };
+}

@@ -9,8 +9,6 @@ import type { PublishSurely } from './publish-surely.js';
 export interface SettlePorts {
   readonly publish: PublishSurely;
   readonly attemptLog: AttemptLog;
-  /** Counts and logs a settled attempt. */
-  readonly observe: (settled: Settled) => void;
 }
 
 /** What the task says of the attempt that failed now: its class or status in place of the former one, and its history. */
@@ -120,21 +118,28 @@ async function publishSettlement(settled: Settled, publish: PublishSurely): Prom
   }
 }
 
-async function tell(settled: Settled, attemptLog: AttemptLog): Promise<void> {
-  const { outcome, settlement } = settled;
-  const told = outcome && attemptLog.append(attemptEntry(settled, outcome));
-  // Most deliveries end with their first attempt.
-  if (settlement.kind === 'delivered') return told;
+async function tellEnd(settled: Settled, attemptLog: AttemptLog): Promise<void> {
+  const { outcome } = settled;
   const end = endEntry(settled);
-  await Promise.all([told, end && attemptLog.append(end)]);
+  await Promise.all([
+    outcome && attemptLog.append(attemptEntry(settled, outcome)),
+    end && attemptLog.append(end),
+  ]);
+}
+
+async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {
+  await publishSettlement(settled, publish);
+  await tellEnd(settled, attemptLog);
 }
 
 /**
  * Makes a decision true, in this order: what keeps the delivery alive (its retry, or its dead letter) is acknowledged
  * first, then the attempt is told. A crash between repeats, and never loses.
  */
-export async function settle(settled: Settled, ports: SettlePorts): Promise<void> {
-  if (settled.settlement.kind !== 'delivered') await publishSettlement(settled, ports.publish);
-  await tell(settled, ports.attemptLog);
-  ports.observe(settled);
+export function settle(settled: Settled, ports: SettlePorts): Promise<void> {
+  const { outcome, settlement } = settled;
+  // Most deliveries end with their first attempt: they share the promise of their pack.
+  return outcome && settlement.kind === 'delivered'
+    ? ports.attemptLog.append(attemptEntry(settled, outcome))
+    : settleOther(settled, ports);
 }

@@ -24,7 +24,7 @@ export async function openMember(kafka: Kafka, options: MemberOptions): Promise<
     topics: [topic],
     window: { maxInFlight, maxInFlightBytes: 10_000_000 },
     handle: (record) =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         setTimeout(() => {
           handled.push(String(record.value));
           resolve();
