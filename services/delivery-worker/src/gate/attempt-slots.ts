@@ -10,6 +10,13 @@ const NEW_MS = 1_000;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
 const ALL_WAITED_SHARE = 3 / 4;
+/**
+ * Of all slots, while no CPU time is left: answers are late because we are, so more attempts at once bring no more deliveries,
+ * and each may open one more connection. At ten quick endpoints 270 connections instead of 640.
+ */
+const SATURATED_SHARE = 3 / 8;
+/** Looks in a row that must find CPU time left before there are more slots again: one second of them. */
+const CALM_LOOKS = 4;
 
 /**
  * The attempts under way, and who may begin one. Because a share is of what is free, something is always left: twenty
@@ -17,16 +24,27 @@ const ALL_WAITED_SHARE = 3 / 4;
  */
 export class AttemptSlots {
   readonly #rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>;
+  /** Attempts under way at once, at most; those above a smaller limit end as they may. */
+  #limit: number;
+  #calmLooks = CALM_LOOKS;
   busy = 0;
   /** Of these, deliveries that have waited in Kafka. */
   #busyWaited = 0;
 
   constructor(rules: Pick<GateRules, 'endpointConcurrency' | 'maxAttempts'>) {
     this.#rules = rules;
+    this.#limit = rules.maxAttempts;
+  }
+
+  /** To be called a few times each second. */
+  note(saturated: boolean): void {
+    const { maxAttempts } = this.#rules;
+    this.#calmLooks = saturated ? 0 : this.#calmLooks + 1;
+    this.#limit = this.#calmLooks < CALM_LOOKS ? Math.ceil(maxAttempts * SATURATED_SHARE) : maxAttempts;
   }
 
   get free(): number {
-    return this.#rules.maxAttempts - this.busy;
+    return this.#limit - this.busy;
   }
 
   hasRoom(lane: Lane, now: number, waited: boolean): boolean {
@@ -60,7 +78,7 @@ export class AttemptSlots {
   #hasRoomForWaited(lane: Lane, now: number): boolean {
     return (
       lane.busyWaited < Math.max(1, Math.floor(this.limitOf(lane, now) * WAITED_SHARE)) &&
-      this.#busyWaited < this.#rules.maxAttempts * ALL_WAITED_SHARE
+      this.#busyWaited < this.#limit * ALL_WAITED_SHARE
     );
   }
 }

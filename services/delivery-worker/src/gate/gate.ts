@@ -90,6 +90,7 @@ class EndpointGate implements Gate {
   sweep(saturated: boolean): void {
     const now = this.#now();
     this.#patience = saturated ? SATURATED : ORDINARY;
+    this.#slots.note(saturated);
     this.room.limit = saturated ? this.#rules.queueLimit / 2 : 2 * this.#rules.queueLimit;
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();

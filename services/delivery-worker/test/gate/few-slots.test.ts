@@ -46,3 +46,18 @@ it('what waits for a slot has it when the first second is over', () => {
   rig.gate.sweep(true);
   expect(rig.gate.stats().busy).toBe(64);
 });
+
+it('while no CPU time is left there are 384 slots instead of 1,024, until it has been there for a second', () => {
+  const rig = openGateRig(WIDE);
+  const refs = Array.from({ length: 10 }, (_, index) => `quick-${index}`);
+  for (const ref of refs) answerOnce(rig, ref, 10);
+  rig.advance(1_001);
+  rig.gate.sweep(true);
+  for (const ref of refs) knockOften(rig, 100, { ref });
+  const { busy } = rig.gate.stats();
+  expect(busy).toBeLessThan(384);
+  for (let looks = 0; looks < 3; looks += 1) rig.gate.sweep(false);
+  expect(rig.gate.stats().busy).toBe(busy);
+  rig.gate.sweep(false);
+  expect(rig.gate.stats().busy).toBe(640);
+});
