@@ -181,7 +181,7 @@ function unexplained(receiver: Receiver, id: string, kills: readonly number[]): 
   return repeats.filter((at, nth) => nth + 1 >= COPIES ** killsBefore(at));
 }
 
-/** Turns that were finished or under way, and perhaps not committed, when a worker was killed: what all repeats come to at most. */
+/** Turns seen around a kill, of which any may have been finished or under way and not committed: a coarse bound of all repeats. */
 function heldAt(killedAt: number): number {
   const times = receivers.flatMap(({ accepted, parked }) => [...accepted.values(), ...parked.values()]);
   return times.flat().filter((at) => at >= killedAt - HELD_MS && at <= killedAt + HELD_MS).length;

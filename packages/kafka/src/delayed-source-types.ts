@@ -16,7 +16,7 @@ export interface DelayedSourceOptions extends SourceTimings {
   /** When the record is due, in milliseconds since 1970; undefined (unreadable) means now. */
   readonly dueAt: (record: KafkaRecord) => number | undefined;
   /** Called when the record is due. Settled means handled; a rejection is called again later. */
-  readonly release: (record: KafkaRecord) => Promise<unknown>;
+  readonly release: (record: KafkaRecord) => Promise<void>;
   /**
    * Called when the rest is `maxHeapWaitMs` or more: write it to the largest tier that is not longer than the rest. Also
    * called for what waits in memory when the source stops, with any rest: then the shortest tier will do.

@@ -27,7 +27,7 @@ export interface SourceOptions extends SourceTimings {
   readonly groupId: string;
   readonly topics: readonly string[];
   readonly window: Window;
-  /** Resolves when the record is handled. A rejection means "not handled": it is called again later, never skipped. */
+  /** Resolves, with whatever value, when the record is handled. A rejection means "not handled": it is called again later, never skipped. */
   readonly handle: (record: KafkaRecord) => Promise<unknown>;
   /** The source cannot go on (not authorised, no membership for `giveUpAfterMs`): the process should end non-zero. */
   readonly onFatal?: (error: Error) => void;

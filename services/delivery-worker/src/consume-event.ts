@@ -15,7 +15,7 @@ import type { Slots } from './slots.js';
 import type { Configuration } from './configuration.js';
 import type { PublishSurely } from './publish-surely.js';
 
-/** What became of a record: how many deliveries it made, or why and where it was rejected (never its content). */
+/** What becomes of a record, told each time it is read: how many deliveries it makes, or why and where it was rejected (never its content). */
 export type EventResult =
   | { readonly deliveries: number }
   | {
@@ -38,7 +38,7 @@ export interface ConsumeEventPorts {
   ) => Promise<void>;
   /** How many large fan-outs are written at once. */
   readonly largeFanOuts: Slots;
-  /** Counts what becomes of a record: how many deliveries it makes, or why it was rejected. */
+  /** Counts and logs it. */
   readonly observe: (result: EventResult) => void;
 }
 
@@ -132,8 +132,8 @@ function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unkno
 }
 
 /**
- * One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2); no
- * promise is made for it beyond those of its deliveries.
+ * One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). An event
+ * with one delivery, as most are, has the promise of that delivery and none of its own.
  */
 export function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<unknown> {
   const read = readRecord(record);

@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './outcome.js';
 /** What a delivery needs of the world. */
 export interface DeliverPorts {
   readonly gate: Pick<Gate, 'enter' | 'leave'>;
-  /** Rejects when the picture cannot be had: then the task counts as not handled. */
+  /** Never throws; rejects when the picture cannot be had: then the task counts as not handled. */
   readonly current: (task: DeliveryTask) => Current | Promise<Current>;
   /** Rejects or throws for our own faults only: no key opens the secret, no socket is left. */
   readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<SendResult>;
@@ -81,19 +81,21 @@ function admitAfterWait(
 ): Admission | Promise<Admission> {
   if (verdict.kind === 'later') return unmade(ports.parkFor(verdict, task));
   const found = ports.current(task);
-  if (!(found instanceof Promise)) return useOrLeave(verdict, found, ports);
-  return found.then(
-    (current) => useOrLeave(verdict, current, ports),
-    (error: unknown) => {
-      ports.gate.leave(verdict, UNMADE);
-      throw error;
-    },
-  );
+  return found instanceof Promise ? awaitCurrent(verdict, found, ports) : useOrLeave(verdict, found, ports);
+}
+
+async function awaitCurrent(pass: Pass, current: Promise<Current>, ports: DeliverPorts): Promise<Admission> {
+  try {
+    return useOrLeave(pass, await current, ports);
+  } catch (error) {
+    ports.gate.leave(pass, UNMADE);
+    throw error;
+  }
 }
 
 /**
  * One turn of a delivery: look → gate → attempt → decide → settle. First attempts, retries and redeliveries all come through
- * here. Resolves when it is settled. Nothing is awaited between the last look at the configuration and the attempt.
+ * here. Resolves when it is settled. Between the last look at the configuration and the attempt lies no I/O and no timer.
  *
  * One async function on purpose, with a promise only where something is waited for: what a delivery holds lives until Kafka
  * has acknowledged, long enough for the collector to move it, so each promise and each frame less is less to move.

@@ -50,7 +50,7 @@ function createMeters(registry: Registry) {
   return {
     events: new Counter({
       name: 'webhook_events_total',
-      help: 'Records of payments.events, by what became of them',
+      help: 'Records read from payments.events, by what becomes of them',
       labelNames: ['result'],
       registers,
     }),
