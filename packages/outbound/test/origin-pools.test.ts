@@ -125,8 +125,8 @@ describe('connections', () => {
     const endpoint = await rig.endpoint({ connection: 'hang' });
     const sender = rig.sender(endpoint, {
       connectionsPerOrigin: 1,
-      attemptTimeoutMs: 300,
-      connectTimeoutMs: 2_000,
+      attemptTimeoutMs: 1_500,
+      connectTimeoutMs: 6_000,
     });
     const results = await Promise.all([1, 2].map(() => post(sender, endpoint.origin)));
     for (const result of results) expect(result).toMatchObject({ error: 'TIMEOUT' });
