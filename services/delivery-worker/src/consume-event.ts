@@ -48,8 +48,6 @@ const MAX_DIRECT_TASKS = 32;
 const MAX_SHARE_TASKS = 500;
 const MAX_SHARE_BYTES = 4 * 1_048_576;
 
-const NOTHING = Promise.resolve();
-
 export const originOf = ({ topic, partition, offset }: KafkaRecord): RecordOrigin => ({
   topic,
   partition,
@@ -123,12 +121,9 @@ function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unkno
   const configurations = ports.picture.enabledFor(event.tenantId, event.eventType);
   ports.observe({ deliveries: configurations.length });
   if (configurations.length > MAX_DIRECT_TASKS) return publishTasks(source, configurations, ports);
-  const [task, ...others] = fanOut(source, configurations);
-  if (task === undefined) return NOTHING;
-  const first = ports.deliver(task, origin);
-  return others.length === 0
-    ? first
-    : settleAll([first, ...others.map((other) => ports.deliver(other, origin))]);
+  const work = fanOut(source, configurations).map((task) => ports.deliver(task, origin));
+  const [first] = work;
+  return first && work.length === 1 ? first : settleAll(work);
 }
 
 /**

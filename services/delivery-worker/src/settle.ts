@@ -118,18 +118,14 @@ async function publishSettlement(settled: Settled, publish: PublishSurely): Prom
   }
 }
 
-async function tellEnd(settled: Settled, attemptLog: AttemptLog): Promise<void> {
+async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {
+  await publishSettlement(settled, publish);
   const { outcome } = settled;
   const end = endEntry(settled);
   await Promise.all([
     outcome && attemptLog.append(attemptEntry(settled, outcome)),
     end && attemptLog.append(end),
   ]);
-}
-
-async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {
-  await publishSettlement(settled, publish);
-  await tellEnd(settled, attemptLog);
 }
 
 /**

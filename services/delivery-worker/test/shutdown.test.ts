@@ -63,7 +63,7 @@ function storyOf(missing: string | undefined, seen: readonly SeenRecord[]): read
  * Measured: 0.7 to 1.7 s, the time of a rebalance, and 3.6 s beside other tests. What it must not be is the time of the slow
  * attempts: 7.3 s and more before they were let end first.
  */
-const MAX_WAIT_MS = 6_000;
+const MAX_WAIT_MS = 5_000;
 const MAX_DRAIN_MS = 15_000;
 const SLOW_MS = 7_000;
 const FAST_REF = '019394a2-0000-7000-8000-0000000000fa';

@@ -115,6 +115,10 @@ export async function openBench(): Promise<Bench> {
   await producer.connect();
   const closers: (() => Promise<void>)[] = [() => producer.disconnect()];
   const faults: LogFields[] = [];
+  const sendAll: Bench['sendAll'] = async (events) => {
+    const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
+    await producer.send({ topic: TOPICS.events, acks: -1, messages });
+  };
   const publish: Bench['publish'] = async (topic, record) => {
     await producer.send({ topic, acks: -1, messages: [record] });
   };
@@ -126,11 +130,8 @@ export async function openBench(): Promise<Bench> {
         key: configurationKey(configuration.tenantId, configuration.ref),
         value: JSON.stringify(configuration),
       }),
-    send: (event) => publish(TOPICS.events, { key: event.data.endToEndId, value: JSON.stringify(event) }),
-    sendAll: async (events) => {
-      const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
-      await producer.send({ topic: TOPICS.events, acks: -1, messages });
-    },
+    send: (event) => sendAll([event]),
+    sendAll,
     follow: createFollower(kafka, closers),
     stop: async () => {
       for (const close of closers) await close();

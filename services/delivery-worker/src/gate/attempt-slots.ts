@@ -49,7 +49,7 @@ export class AttemptSlots {
     const ownLimit = Math.min(
       this.limitOf(lane, now),
       Math.max(1, free * LANE_SHARE),
-      this.#limitWhileBusy(),
+      this.#limitWhileSaturated(),
     );
     if (lane.busy >= ownLimit || lane.tenant.busy >= Math.max(1, free * TENANT_SHARE)) return false;
     return !waited || this.#hasRoomForWaited(lane, now);
@@ -75,7 +75,7 @@ export class AttemptSlots {
     if (waited) this.#busyWaited -= 1;
   }
 
-  #limitWhileBusy(): number {
+  #limitWhileSaturated(): number {
     if (this.#calmLooks >= CALM_LOOKS) return Number.POSITIVE_INFINITY;
     return Math.max(FEW_SLOTS, (this.#rules.maxAttempts * SATURATED_SHARE - this.busy) * LANE_SHARE);
   }

@@ -14,6 +14,16 @@ function answerOnce({ gate, pass }: GateRig, ref: string, durationMs: number, te
   gate.leave(pass({ ref, tenantId }), { kind: 'succeeded', durationMs });
 }
 
+/** Ten endpoints of ten tenants, known for a second, and how all of them are knocked at. */
+function knowTen(rig: GateRig): () => void {
+  const refs = Array.from({ length: 10 }, (_, index) => `known-${index}`);
+  for (const ref of refs) answerOnce(rig, ref, 10, ref);
+  rig.advance(1_001);
+  return () => {
+    for (const ref of refs) knockOften(rig, 100, { ref, tenantId: ref });
+  };
+}
+
 it('an endpoint has 16 slots in its first second, and 64 from then on', () => {
   const rig = openGateRig(WIDE);
   expect(busyAt(rig, 'new')).toBe(16);
@@ -49,11 +59,9 @@ it('what waits for a slot has it when the first second is over', () => {
 
 it('while no CPU time is left quick endpoints have fewer slots, until it has been there for a second', () => {
   const rig = openGateRig(WIDE);
-  const refs = Array.from({ length: 10 }, (_, index) => `quick-${index}`);
-  for (const ref of refs) answerOnce(rig, ref, 10, ref);
-  rig.advance(1_001);
+  const knockAtAll = knowTen(rig);
   rig.gate.sweep(true);
-  for (const ref of refs) knockOften(rig, 100, { ref, tenantId: ref });
+  knockAtAll();
   const { busy } = rig.gate.stats();
   expect(busy).toBe(350);
   for (let looks = 0; looks < 3; looks += 1) rig.gate.sweep(false);
@@ -64,11 +72,9 @@ it('while no CPU time is left quick endpoints have fewer slots, until it has bee
 
 it('while no CPU time is left an endpoint has its 16, though others that hang hold more than that many of all', () => {
   const rig = openGateRig(WIDE);
-  const hanging = Array.from({ length: 10 }, (_, index) => `hangs-${index}`);
-  for (const ref of hanging) answerOnce(rig, ref, 10, ref);
   answerOnce(rig, 'quick', 10);
-  rig.advance(1_001);
-  for (const ref of hanging) knockOften(rig, 100, { ref, tenantId: ref });
+  const knockAtHanging = knowTen(rig);
+  knockAtHanging();
   expect(rig.gate.stats().busy).toBe(640);
   rig.gate.sweep(true);
   expect(busyAt(rig, 'quick')).toBe(16);
