@@ -74,6 +74,7 @@ module.exports = {
     mayImport('engines', []),
     mayImport('http-api', ['runtime', 'contracts']),
     mayImport('kafka', ['runtime']),
+    mayImport('mongodb', ['runtime']),
     mayImport('outbound', ['contracts']),
     mayImport('client', ['contracts']),
     mayImport('testkit', ['contracts', 'engines']),

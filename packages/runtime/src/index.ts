@@ -5,6 +5,8 @@ export { HealthBoard } from './health.js';
 export type { HealthProbe, HealthReport } from './health.js';
 export { createLogger, errorFields } from './logger.js';
 export type { LogFields, Logger } from './logger.js';
+export { repeat } from './repeat.js';
+export type { Repetition } from './repeat.js';
 export { runService } from './run-service.js';
 export type { ServiceDefinition, ServiceScope } from './run-service.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';

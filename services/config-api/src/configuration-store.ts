@@ -1,7 +1,7 @@
 import { configurationKey } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
-import { withDeadline } from '@webhooks/runtime';
-import { mongo } from 'mongoose';
+import { createAsk, isDuplicate } from '@webhooks/mongodb';
+import type { Ask } from '@webhooks/mongodb';
 import { idOf, toConfiguration, toRow } from './configuration-model.js';
 import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
 import { routeKeyOf } from './configuration.js';
@@ -9,42 +9,22 @@ import type { Configuration, Route } from './configuration.js';
 import type { Database, WriteMemory } from './database.js';
 import type { ListQuery } from './list-query.js';
 
-const DUPLICATE_KEY = 11_000;
-
 export const databaseUnavailable = (cause?: unknown): AppError =>
   new AppError('database-unavailable', 'the database is not available; try again', {
     headers: { 'retry-after': '1' },
     cause,
   });
 
-const isDuplicate = (error: unknown): boolean =>
-  error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
-
 /** `taken`: another document has the ref, the route or the place. */
 export type InsertResult = 'inserted' | 'taken';
 /** `stale`: the document has another revision by now. */
 export type ReplaceResult = 'replaced' | 'stale' | 'taken';
 
-type Statement<T> = (model: ConfigurationModel) => Promise<T>;
-type Ask = <T>(statement: Statement<T>) => Promise<T>;
-
-/** Runs statements until the deadline; whatever the database cannot do in time becomes `database-unavailable`. */
-function createAsk(database: Database, end: number): Ask {
-  return async (statement) => {
-    const model = database.model();
-    const leftMs = end - performance.now();
-    if (!model || leftMs <= 0) throw databaseUnavailable();
-    try {
-      return await withDeadline(statement(model), leftMs, 'the database');
-    } catch (error) {
-      throw isDuplicate(error) ? error : databaseUnavailable(error);
-    }
-  };
-}
+type AskModel = Ask<ConfigurationModel>;
 
 type Filter = Readonly<Record<string, unknown>>;
 
-function readsOf(ask: Ask, memory: WriteMemory) {
+function readsOf(ask: AskModel, memory: WriteMemory) {
   const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
     const row = await ask((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
     return row ? toConfiguration(row) : undefined;
@@ -95,8 +75,8 @@ const asRead = (configuration: Configuration) => ({
   revision: configuration.revision,
 });
 
-function writesOf(ask: Ask, memory: WriteMemory) {
-  const write = async <T>(statement: Statement<T>): Promise<T | 'taken'> => {
+function writesOf(ask: AskModel, memory: WriteMemory) {
+  const write = async <T>(statement: (model: ConfigurationModel) => Promise<T>): Promise<T | 'taken'> => {
     try {
       return await ask(statement);
     } catch (error) {
@@ -128,7 +108,7 @@ function writesOf(ask: Ask, memory: WriteMemory) {
   };
 }
 
-function notesOf(ask: Ask, memory: WriteMemory) {
+function notesOf(ask: AskModel, memory: WriteMemory) {
   return {
     /**
      * Makes sure that what was read is as durable as a write of one's own. A revision that this process wrote, or that
@@ -168,7 +148,7 @@ export type ConfigurationStore = ReturnType<typeof storeWithin>;
  * is one atomic change of one document. Throws `database-unavailable` for whatever the database cannot do in time.
  */
 export function storeWithin(database: Database, ms: number) {
-  const ask = createAsk(database, performance.now() + ms);
+  const ask = createAsk(() => database.model(), ms, databaseUnavailable);
   return {
     ...readsOf(ask, database.memory),
     ...writesOf(ask, database.memory),

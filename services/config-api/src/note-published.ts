@@ -1,6 +1,6 @@
+import { repeat } from '@webhooks/runtime';
+import type { Repetition } from '@webhooks/runtime';
 import type { Configuration } from './configuration.js';
-import { repeat } from './repeat.js';
-import type { Repetition } from './repeat.js';
 
 export interface PublicationNotes {
   readonly note: (configuration: Configuration) => void;

@@ -1,11 +1,10 @@
 import { TOPICS } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
-import { Counter, Gauge } from '@webhooks/runtime';
+import { Counter, Gauge, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { repairAll, repairKey } from './repair-topic.js';
 import type { RepairPorts } from './repair-topic.js';
-import { repeat } from './repeat.js';
 import { TopicPicture } from './topic-picture.js';
 
 const ROUND_MS = 1_000;

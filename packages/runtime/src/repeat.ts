@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { errorFields } from '@webhooks/runtime';
-import type { Logger } from '@webhooks/runtime';
+import { errorFields } from './logger.js';
+import type { Logger } from './logger.js';
 
 export interface Repetition {
   readonly name: string;

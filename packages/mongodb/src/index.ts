@@ -1,0 +1,6 @@
+export { openConnection } from './open-connection.js';
+export type { KeptConnection, ConnectionOptions } from './open-connection.js';
+export { readMongodbSettings } from './mongodb-settings.js';
+export type { MongodbSettings } from './mongodb-settings.js';
+export { createAsk, isDuplicate } from './ask.js';
+export type { Ask } from './ask.js';

@@ -1,0 +1,95 @@
+import { errorFields, repeat, withDeadline } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { createConnection } from 'mongoose';
+import type { Connection } from 'mongoose';
+import type { MongodbSettings } from './mongodb-settings.js';
+
+export interface ConnectionOptions {
+  /** Connections at once (default 50). */
+  readonly maxPoolSize?: number;
+  /** A server that stays silent for so long is given up; longer than any statement takes (default 4,000). */
+  readonly socketMs?: number;
+  /** Done once the first connection stands: indexes, without which nothing may be written. Tried again until it succeeds. */
+  readonly prepare: (connection: Connection) => Promise<void>;
+}
+
+export interface KeptConnection {
+  readonly connection: Connection;
+  /** Whether the first connection stood and was prepared. */
+  isPrepared(): boolean;
+}
+
+const SELECTION_MS = 2_000;
+const SOCKET_MS = 4_000;
+const PAUSE_MS = 1_000;
+const PING_MS = 2_000;
+const MAX_POOL_SIZE = 50;
+
+const optionsOf = ({ maxPoolSize = MAX_POOL_SIZE, socketMs = SOCKET_MS }: ConnectionOptions) =>
+  ({
+    bufferCommands: false,
+    autoIndex: false,
+    autoCreate: false,
+    serverSelectionTimeoutMS: SELECTION_MS,
+    connectTimeoutMS: SELECTION_MS,
+    socketTimeoutMS: socketMs,
+    waitQueueTimeoutMS: SELECTION_MS,
+    maxPoolSize,
+    // An answer of 200 is a promise: the write survives the loss of any one server, and what is read is not rolled back.
+    writeConcern: { w: 'majority', journal: true },
+    readPreference: 'primary',
+  }) as const;
+
+async function ping(connection: Connection): Promise<void> {
+  await connection.db?.command({ ping: 1 });
+}
+
+/** Says `fault` and its end once each, however often it is tried in between. */
+function createStateLog({ log }: ServiceScope): (error: unknown) => string | undefined {
+  let down = false;
+  return (error) => {
+    const isDown = error !== undefined;
+    if (isDown && !down) log.warn('the database cannot be reached', errorFields(error));
+    if (!isDown && down) log.info('the database is back');
+    down = isDown;
+    return isDown ? 'the database cannot be reached' : undefined;
+  };
+}
+
+/**
+ * Connects to MongoDB and stays connected: a server that is away at the start or later is tried again until it is there,
+ * and meanwhile the service is not ready. Resolves after the first try.
+ */
+export async function openConnection(
+  { uri, database }: MongodbSettings,
+  options: ConnectionOptions,
+  scope: ServiceScope,
+): Promise<KeptConnection> {
+  const connection = createConnection();
+  const note = createStateLog(scope);
+  let prepared = false;
+  let fault: string | undefined = 'not connected yet';
+
+  const look = async (): Promise<void> => {
+    try {
+      if (!prepared) {
+        await connection.openUri(uri, { ...optionsOf(options), dbName: database });
+        await options.prepare(connection);
+        prepared = true;
+      }
+      await withDeadline(ping(connection), PING_MS, 'the ping');
+      fault = note(undefined);
+    } catch (error) {
+      fault = note(error);
+      if (!prepared) await connection.close().catch(() => undefined);
+    }
+  };
+  await look();
+  const watching = repeat({ name: 'watching the database', everyMs: PAUSE_MS, work: look, log: scope.log });
+  scope.onClose('database', async () => {
+    await watching.stop();
+    await connection.close();
+  });
+  scope.health.readiness('database', () => fault);
+  return { connection, isPrepared: () => prepared };
+}
