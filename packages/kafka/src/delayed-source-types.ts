@@ -37,6 +37,6 @@ export interface DelayedSourceHealth extends SourceHealth {
   readonly waiting: number;
 }
 
-export interface DelayedSource extends Omit<Source, 'health'> {
+export interface DelayedSource extends Omit<Source, 'health' | 'positions'> {
   health(): DelayedSourceHealth;
 }

@@ -6,7 +6,7 @@ import type { Lane } from './lane.js';
 import { Membership, type CommitRequest } from './membership.js';
 import type { AssignedPartition } from './membership-offsets.js';
 import { Progress } from './progress.js';
-import type { SourceOptions } from './source-types.js';
+import type { PartitionPosition, SourceOptions } from './source-types.js';
 import type { WindowGate } from './window-gate.js';
 import type { Link } from './wire/connect.js';
 import { createFetcher, type Fetcher } from './wire/fetcher.js';
@@ -181,6 +181,10 @@ export class GroupReader {
       moved.map(({ lane: { topic, partition }, offset }): CommitRequest => ({ topic, partition, offset })),
     );
     for (const { lane, offset } of moved) lane.committed = offset;
+  }
+
+  positions(): readonly PartitionPosition[] {
+    return this.#assigned.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
   }
 
   health() {

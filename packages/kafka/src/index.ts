@@ -17,6 +17,7 @@ export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-t
 export type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
 export { openSource } from './source.js';
 export type {
+  PartitionPosition,
   Source,
   SourceHealth,
   SourceOptions,

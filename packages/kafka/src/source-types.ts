@@ -1,5 +1,5 @@
 import type { Kafka } from './create-kafka.js';
-import type { KafkaRecord } from './record.js';
+import type { KafkaRecord, TopicPartition } from './record.js';
 
 /** What may be open at the same time. Each bound pauses reading when it is reached; none of them drops a record. */
 export interface Window {
@@ -64,8 +64,15 @@ export interface StopReport {
   readonly unfinished: number;
 }
 
+/** Everything below `offset` is handled: transaction markers and what was compacted away included. */
+export interface PartitionPosition extends TopicPartition {
+  readonly offset: number;
+}
+
 export interface Source {
   health(): SourceHealth;
+  /** How far each assigned partition is handled, also what is not committed yet; see `PartitionPosition`. */
+  positions(): readonly PartitionPosition[];
   /** Hands out no further records until `resume`; what is in flight goes on. */
   pause(): void;
   /** Also wakes a source that stopped at the window's `hasRoom`. */

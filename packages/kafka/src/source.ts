@@ -1,7 +1,7 @@
 import { GroupReader } from './group-reader.js';
 import { Handling } from './handling.js';
 import { Lane } from './lane.js';
-import type { Source, SourceHealth, SourceOptions, StopReport } from './source-types.js';
+import type { PartitionPosition, Source, SourceHealth, SourceOptions, StopReport } from './source-types.js';
 import { WindowGate } from './window-gate.js';
 
 /** Offsets a partition may be ahead of its watermark: 12 s of 16,000 records a second. */
@@ -108,6 +108,10 @@ class WindowedSource implements Source {
       inFlightBytes: this.#gate.bytes,
       ...this.#handling.health(),
     };
+  }
+
+  positions(): readonly PartitionPosition[] {
+    return this.#reader.positions();
   }
 
   async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {

@@ -1,0 +1,43 @@
+import { AppError } from '@webhooks/http-api';
+import { createAsk, openConnection } from '@webhooks/mongodb';
+import type { Ask, MongodbSettings } from '@webhooks/mongodb';
+import type { ServiceScope } from '@webhooks/runtime';
+import type { Connection } from 'mongoose';
+import { generationModelOn } from './projection/generation.js';
+import { positionModelOn } from './projection/positions.js';
+
+const modelsOn = (connection: Connection) => ({
+  generations: generationModelOn(connection),
+  positions: positionModelOn(connection),
+});
+
+/** Every collection of this service. */
+export type Models = ReturnType<typeof modelsOn>;
+
+export interface Database {
+  /** Undefined until the first connection stands and the indexes with it. */
+  readonly models: () => Models | undefined;
+  /** Runs statements of one request or batch, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
+  readonly within: (ms: number) => Ask<Models>;
+}
+
+const databaseUnavailable = (cause?: unknown): AppError =>
+  new AppError('database-unavailable', 'the database is not available; try again', {
+    headers: { 'retry-after': '1' },
+    cause,
+  });
+
+/** A batch of a projection may take longer than a request. */
+const SOCKET_MS = 30_000;
+
+/** The database of this service; see `openConnection` for how it stays connected. */
+export async function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
+  let made: Models | undefined;
+  const prepare = async (connection: Connection): Promise<void> => {
+    made ??= modelsOn(connection);
+    for (const model of Object.values(made)) await model.createIndexes();
+  };
+  const kept = await openConnection(settings, { prepare, socketMs: SOCKET_MS }, scope);
+  const models = (): Models | undefined => (kept.isPrepared() ? made : undefined);
+  return { models, within: (ms) => createAsk(models, ms, databaseUnavailable) };
+}

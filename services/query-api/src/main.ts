@@ -1,0 +1,5 @@
+import { runService } from '@webhooks/runtime';
+import { composeQueryApi } from './compose.js';
+import { readQueryApiConfig } from './config.js';
+
+await runService({ name: 'query-api', readConfig: readQueryApiConfig, compose: composeQueryApi });

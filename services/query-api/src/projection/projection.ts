@@ -1,0 +1,12 @@
+import type { KafkaRecord } from '@webhooks/kafka';
+
+/** What is made of a topic: applied again and again, in any order of partitions, it comes to the same documents. */
+export interface Projection {
+  /** Part of the consumer group's name and of the metrics. */
+  readonly name: string;
+  readonly topics: readonly string[];
+  /** Records that are written together, at most. */
+  readonly maxRecords: number;
+  /** Writes what the records tell. Must be idempotent: after a rejection it is called again with the same records. */
+  readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
+}
