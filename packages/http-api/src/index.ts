@@ -9,6 +9,8 @@ export type { HttpServer } from './listen.js';
 export type { ApiReply, ApiRequest, HttpMethod, Operation } from './operation.js';
 export { renderProblem } from './problem.js';
 export { mediaTypeOf, parseJsonText, readJson } from './read-json.js';
+export { readQuery } from './read-query.js';
+export type { QueryParameter, QueryParameters } from './read-query.js';
 export { serveApi } from './serve-api.js';
 export { readApiSettings } from './settings.js';
 export type { ApiSettings } from './settings.js';

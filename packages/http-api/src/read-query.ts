@@ -1,0 +1,46 @@
+import type { Violation } from '@webhooks/contracts';
+import { invalidRequest } from './app-error.js';
+
+/** One parameter of a query: what it must be, and how its text is read; `undefined` for a text that is not so. */
+export interface QueryParameter<T> {
+  /** Ends the sentence that begins with the parameter's name, such as `must be true or false`. */
+  readonly expected: string;
+  readonly parse: (text: string) => T | undefined;
+}
+
+export type QueryParameters<T> = { readonly [K in keyof T]-?: QueryParameter<T[K]> };
+
+/** A caller is told of so many faults at most. */
+const MAX_VIOLATIONS = 20;
+/** What is shown of a parameter's name that nobody knows. */
+const MAX_NAME = 100;
+
+function readParameter(
+  parameter: QueryParameter<unknown> | undefined,
+  name: string,
+  values: readonly string[],
+): { readonly value: unknown } | Violation {
+  const property = name.slice(0, MAX_NAME);
+  if (!parameter) return { property, reason: 'is not a known parameter' };
+  const [first, ...more] = values;
+  if (first === undefined || more.length > 0) return { property, reason: 'must be given once' };
+  const value = parameter.parse(first);
+  return value === undefined ? { property, reason: parameter.expected } : { value };
+}
+
+/** Reads a query. Throws one 422 that names every parameter that is unknown, repeated or malformed. */
+export function readQuery<T extends object>(
+  query: URLSearchParams,
+  parameters: QueryParameters<T>,
+): Partial<T> {
+  const known = new Map(Object.entries<QueryParameter<unknown>>(parameters));
+  const violations: Violation[] = [];
+  const read: Record<string, unknown> = {};
+  for (const name of new Set(query.keys())) {
+    const result = readParameter(known.get(name), name, query.getAll(name));
+    if ('value' in result) read[name] = result.value;
+    else violations.push(result);
+  }
+  if (violations.length > 0) throw invalidRequest(violations.slice(0, MAX_VIOLATIONS));
+  return read as Partial<T>;
+}
