@@ -10,6 +10,8 @@ import {
 } from './parse-answer.js';
 import type { ParseAnswer } from './parse-answer.js';
 import { ProblemError } from './problem-error.js';
+import { createQueryCalls } from './query-calls.js';
+import type { QueryCall, QueryCalls } from './query-calls.js';
 import { createTokenSource } from './token-source.js';
 import type { ClientCredentials, TokenSource } from './token-source.js';
 import type {
@@ -27,6 +29,8 @@ export interface ClientOptions extends CallOptions {
   readonly baseUrl: string;
   /** Base URL of ingest; default `baseUrl`. */
   readonly ingestUrl?: string;
+  /** Base URL of query-api; default `baseUrl`. */
+  readonly queryUrl?: string;
   readonly credentials: ClientCredentials;
 }
 
@@ -34,7 +38,7 @@ export interface ClientOptions extends CallOptions {
  * Typed calls of the service. Each throws `ProblemError` for an error answer, `ConnectionError` when none came, and
  * `UnexpectedAnswerError` for an answer that is not the operation's.
  */
-export interface Client {
+export interface Client extends QueryCalls {
   /** A valid access token, for calls of one's own. */
   token: TokenSource;
   register(webhook: WebhookInput): Promise<Webhook>;
@@ -108,7 +112,12 @@ export function createClient(options: ClientOptions): Client {
       baseURL: options.ingestUrl ?? options.baseUrl,
       ...{ method: 'POST', url: EVENTS, statuses: DURABLE, parse, data, contentType },
     });
+  const query: QueryCall = (request, statuses = CONFIGURED) => {
+    const contentType = request.data === undefined ? {} : { contentType: 'application/json' };
+    return authorized({ baseURL: options.queryUrl ?? options.baseUrl, statuses, ...contentType, ...request });
+  };
   return {
+    ...createQueryCalls(query),
     token,
     register: (data) => config({ method: 'POST', url: WEBHOOKS, data, parse: parseWebhook }),
     update: (data) => config({ method: 'PUT', url: WEBHOOKS, data, parse: parseWebhook }),

@@ -5,4 +5,6 @@ export type { Client, ClientOptions } from './create-client.js';
 export { ProblemError } from './problem-error.js';
 export type { Problem } from './problem-error.js';
 export type { ClientCredentials, TokenSource } from './token-source.js';
+export type { QueryCalls } from './query-calls.js';
+export type * from './query-types.js';
 export type * from './types.js';

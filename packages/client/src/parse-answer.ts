@@ -8,11 +8,12 @@ export type ParseAnswer<T> = (body: unknown) => T | undefined;
 
 type Kind = 'string' | 'boolean' | 'number';
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const has = (value: unknown, members: Readonly<Record<string, Kind>>): boolean =>
+/** Whether a body has these members, each of its kind. */
+export const has = (value: unknown, members: Readonly<Record<string, Kind>>): boolean =>
   isObject(value) && Object.entries(members).every(([name, kind]) => typeof value[name] === kind);
 
 const LISTED = { ref: 'string', eventType: 'string', endpointUrl: 'string', enabled: 'boolean' } as const;

@@ -1,4 +1,6 @@
 import type { RecordOrigin } from './delivery-task.js';
+import { PATTERNS, isTenantId } from './patterns.js';
+import { isEventType } from './payment-event.js';
 import type { EventType } from './payment-event.js';
 
 interface LogEntry {
@@ -51,3 +53,106 @@ export const MAX_PACK_ENTRIES = 256;
 
 export const encodeAttemptPack = (records: readonly AttemptLogEntry[]): Buffer =>
   Buffer.from(JSON.stringify({ v: 1, records } satisfies AttemptPack));
+
+/** `damaged` entries were left out; entries of a kind that is not known here are left out too and are no damage. */
+export type ParsedAttemptPack =
+  | { readonly ok: true; readonly pack: AttemptPack; readonly damaged: number }
+  | { readonly ok: false; readonly reason: 'not-json' | 'not-a-pack' | 'unknown-version' };
+
+type Members = Readonly<Record<string, unknown>>;
+type Test = (value: unknown) => boolean;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The last millisecond that RFC 3339 can tell. */
+const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+const matches =
+  (pattern: RegExp): Test =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value);
+const isWhole =
+  (min: number, max: number): Test =>
+  (value) =>
+    Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
+const orAbsent =
+  (test: Test): Test =>
+  (value) =>
+    value === undefined || test(value);
+
+const isWord = matches(/^[\x21-\x7e]{1,256}$/);
+const isTime = isWhole(0, MAX_TIME);
+
+function isOrigin(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { topic, partition, offset } = value;
+  return isWord(topic) && isWhole(0, 2 ** 31)(partition) && matches(/^\d{1,20}$/)(offset);
+}
+
+const SHARED: Readonly<Record<string, Test>> = {
+  deliveryId: isWord,
+  cycle: isWord,
+  eventId: matches(new RegExp(PATTERNS.eventId, 'u')),
+  eventType: isEventType,
+  tenantId: isTenantId,
+  ref: isWord,
+  revision: isWhole(0, Number.MAX_SAFE_INTEGER),
+  attempt: isWhole(1, 1_000_000),
+  at: isTime,
+  source: isOrigin,
+};
+
+const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, Test>>>> = {
+  attempt: {
+    durationMs: (value) => typeof value === 'number' && value >= 0 && value <= MAX_TIME,
+    result: (value) => value === 'delivered' || value === 'failed',
+    status: orAbsent(isWhole(100, 999)),
+    error: orAbsent(isWord),
+    nextAt: orAbsent(isTime),
+  },
+  parked: { nextAt: isTime },
+  cancelled: { reason: isWord },
+  dead: { reason: isWord },
+};
+
+const testsOf = new Map<unknown, readonly (readonly [string, Test])[]>(
+  Object.entries(OF_KIND).map(([kind, own]) => [kind, Object.entries({ ...SHARED, ...own })]),
+);
+
+/** An entry with the members that are known here; `damaged` when one of them is not what it must be. */
+function readEntry(value: unknown): AttemptLogEntry | 'damaged' | 'unknown-kind' {
+  if (!isObject(value)) return 'damaged';
+  const tests = testsOf.get(value['kind']);
+  if (!tests) return typeof value['kind'] === 'string' ? 'unknown-kind' : 'damaged';
+  const entry: Record<string, unknown> = { kind: value['kind'] };
+  for (const [name, test] of tests) {
+    const member = value[name];
+    if (!test(member)) return 'damaged';
+    if (member !== undefined) entry[name] = member;
+  }
+  return entry as unknown as AttemptLogEntry;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads a pack of this format or the next one: members and kinds that are not known here are passed over, and so is an
+ * entry that is damaged. Never throws.
+ */
+export function parseAttemptPack(bytes: Uint8Array): ParsedAttemptPack {
+  const value = parseJson(bytes);
+  if (value === undefined) return { ok: false, reason: 'not-json' };
+  if (!isObject(value) || !Array.isArray(value['records'])) return { ok: false, reason: 'not-a-pack' };
+  if (value['v'] !== 1 && value['v'] !== 2) return { ok: false, reason: 'unknown-version' };
+  const entries = value['records'].map(readEntry);
+  const records = entries.filter((entry) => typeof entry === 'object');
+  const damaged = entries.filter((entry) => entry === 'damaged').length;
+  return { ok: true, pack: { v: 1, records }, damaged };
+}

@@ -8,6 +8,8 @@ export const PROBLEMS = {
   'webhook-already-registered': { status: 422, title: 'Another webhook is registered there' },
   'webhook-not-registered': { status: 422, title: 'No such webhook is registered' },
   'webhook-ambiguous': { status: 422, title: 'Several webhooks match' },
+  'webhook-disabled': { status: 422, title: 'The webhook is disabled' },
+  'not-redeliverable': { status: 422, title: 'The delivery cannot be sent again' },
   'limit-reached': { status: 422, title: 'The limit of the tenant is reached' },
   'no-event-accepted': { status: 422, title: 'None of the events was accepted' },
   'not-found': { status: 404, title: 'Nothing is here' },

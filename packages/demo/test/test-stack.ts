@@ -16,13 +16,25 @@ export interface TestStack {
   readonly stop: () => Promise<void>;
 }
 
-/** A whole stack of real processes on free ports, with a data folder of its own. */
+export interface TestStackOptions {
+  /** Whether query-api runs too, which delivers nothing; default: no. */
+  readonly withQueryApi?: boolean;
+}
+
+/** A stack of real processes on free ports, with a data folder of its own. */
 export async function startTestStack(
   overrides: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
+  { withQueryApi = false }: TestStackOptions = {},
 ): Promise<TestStack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stack-'));
   const said: string[] = [];
-  const stack = await startStack({ dataDir, fixedPorts: false, overrides, log: (line) => said.push(line) });
+  const stack = await startStack({
+    dataDir,
+    fixedPorts: false,
+    without: withQueryApi ? [] : ['query-api'],
+    overrides,
+    log: (line) => said.push(line),
+  });
   return {
     stack,
     dataDir,

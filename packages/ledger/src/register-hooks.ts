@@ -5,14 +5,16 @@ import type { DevelopmentClient } from '@webhooks/engines';
 import type { StackDescription } from '@webhooks/stack';
 import type { Hook } from './hooks.js';
 
-/** Where the services are reached; with one public address both are the same. */
-export type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'tokenEndpoint'>;
+/** Where the services are reached; with one public address all are the same, and `queryApi` may be left out. */
+export type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'tokenEndpoint'> &
+  Partial<Pick<StackDescription, 'queryApi'>>;
 
 /** A client of the services for one machine's credentials. */
 export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {
   return createClient({
     baseUrl: stack.configApi,
     ingestUrl: stack.ingest,
+    queryUrl: stack.queryApi ?? stack.configApi,
     credentials: { tokenEndpoint: stack.tokenEndpoint, clientId, clientSecret },
   });
 }

@@ -4,12 +4,14 @@ import { freePort } from '@webhooks/engines';
 export const PREFERRED_PORTS = {
   configApi: 8081,
   ingest: 8082,
+  queryApi: 8083,
   issuer: 8080,
   kafka: 9092,
   mongodb: 27017,
   configApiAdmin: 9081,
   ingestAdmin: 9082,
   workerAdmin: 9083,
+  queryApiAdmin: 9084,
 } as const;
 
 export type PortName = keyof typeof PREFERRED_PORTS;

@@ -4,7 +4,8 @@ import type { Ports } from './ports.js';
 export interface EnvironmentParts {
   readonly ports: Ports;
   readonly brokers: readonly string[];
-  readonly mongodbUri: string;
+  /** Connection string for a database of this name. */
+  readonly mongodbUri: (database: string) => string;
   readonly issuer: Issuer;
   readonly audience: string;
   readonly keyring: string;
@@ -41,11 +42,21 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
         ...endpoints,
         ...secrets,
         PORT: String(ports.configApi),
-        MONGODB_URI: parts.mongodbUri,
+        MONGODB_URI: parts.mongodbUri('webhook_config'),
       },
     },
     { name: 'ingest', adminPort: ports.ingestAdmin, env: { ...kafka, ...api, PORT: String(ports.ingest) } },
     { name: 'delivery-worker', adminPort: ports.workerAdmin, env: { ...kafka, ...endpoints, ...secrets } },
+    {
+      name: 'query-api',
+      adminPort: ports.queryApiAdmin,
+      env: {
+        ...kafka,
+        ...api,
+        PORT: String(ports.queryApi),
+        MONGODB_URI: parts.mongodbUri('webhook_query'),
+      },
+    },
   ];
   return plans.map((plan) => ({ ...plan, env: { ...plan.env, ...parts.overrides[plan.name] } }));
 }

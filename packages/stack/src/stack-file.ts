@@ -6,7 +6,7 @@ import type { DevelopmentClient } from '@webhooks/engines';
 export interface StackDescription {
   readonly configApi: string;
   readonly ingest: string;
-  /** Null until there is a query-api. */
+  /** Null while query-api does not run. */
   readonly queryApi: string | null;
   readonly kafkaBrokers: readonly string[];
   readonly mongodbUri: string;

@@ -29,6 +29,8 @@ export interface StackOptions {
   readonly fixedPorts: boolean;
   /** Tenants that get a client besides the two that always exist. */
   readonly tenants?: readonly string[];
+  /** Services that are not started; default none. */
+  readonly without?: readonly string[];
   /** Further settings for each service, by its name. */
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly log: (line: string) => void;
@@ -102,7 +104,7 @@ function describe(
   return {
     configApi: `http://127.0.0.1:${ports.configApi}`,
     ingest: `http://127.0.0.1:${ports.ingest}`,
-    queryApi: null,
+    queryApi: services.some(({ name }) => name === 'query-api') ? `http://127.0.0.1:${ports.queryApi}` : null,
     kafkaBrokers: kafka.brokers,
     mongodbUri: mongo.uri('webhook_config'),
     issuer: issuer.issuer,
@@ -113,6 +115,7 @@ function describe(
       'config-api': `http://127.0.0.1:${ports.configApiAdmin}`,
       ingest: `http://127.0.0.1:${ports.ingestAdmin}`,
       'delivery-worker': `http://127.0.0.1:${ports.workerAdmin}`,
+      'query-api': `http://127.0.0.1:${ports.queryApiAdmin}`,
     },
     processes: Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]]))),
   };
@@ -145,7 +148,7 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
   const plans = planServices({
     ports,
     brokers: engines.kafka.brokers,
-    mongodbUri: engines.mongo.uri('webhook_config'),
+    mongodbUri: (database) => engines.mongo.uri(database),
     issuer: engines.issuer,
     audience: AUDIENCE,
     keyring: secrets.keyring,
@@ -161,7 +164,8 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
     keepEngineRunning('MongoDB', engines.mongo, keep),
   );
   closers.push(() => fleet.stopAll());
-  await allOrFirstFault(plans.map(({ name }) => fleet.start(name)));
+  const wanted = plans.filter(({ name }) => !options.without?.includes(name));
+  await allOrFirstFault(wanted.map(({ name }) => fleet.start(name)));
   const clientOf = (tenantId: string): DevelopmentClient => {
     const client = clients.find((candidate) => candidate.tenantId === tenantId);
     if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);

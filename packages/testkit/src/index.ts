@@ -9,3 +9,5 @@ export * from './random.js';
 export * from './random-name.js';
 export type { ChainedCertificate } from './test-authority.js';
 export { issueThroughIntermediate, openStrangeAuthority, sharedAuthority } from './test-authority.js';
+export { AUDIENCE, openTokenDesk } from './token-desk.js';
+export type { TokenDesk } from './token-desk.js';

@@ -3,15 +3,14 @@ import type { ClientRequest } from 'node:http';
 import { createClient } from '@webhooks/client';
 import { freePort, startIssuer, testMongoUri } from '@webhooks/engines';
 import type { DevelopmentClient, Issuer } from '@webhooks/engines';
-import { eventually, randomName } from '@webhooks/testkit';
+import { AUDIENCE, eventually, openTokenDesk, randomName } from '@webhooks/testkit';
+import type { TokenDesk } from '@webhooks/testkit';
 import { createConnection } from 'mongoose';
 import { WEBHOOKS, createCaller } from './support/caller.js';
 import { openConfigurationTopic } from './support/configuration-topic.js';
 import { environment, makeTopics } from './support/start-config-api.js';
 import { startProcess } from './support/service-process.js';
 import type { ServiceProcess } from './support/service-process.js';
-import { AUDIENCE, openTokenDesk } from './support/token-desk.js';
-import type { TokenDesk } from './support/token-desk.js';
 
 let desk: TokenDesk;
 const started: ServiceProcess[] = [];

@@ -1,18 +1,138 @@
-import { TOPIC_TABLE } from '@webhooks/contracts';
+import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
+import type { Operation } from '@webhooks/http-api';
 import { serveApi } from '@webhooks/http-api';
-import { connectKafka, prepareTopics } from '@webhooks/kafka';
+import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
+import type { Kafka, KafkaRecord } from '@webhooks/kafka';
+import { Counter, errorFields, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
+import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
+import { openConfigurations } from './configurations/open-configurations.js';
+import type { Configurations } from './configurations/open-configurations.js';
 import { openDatabase } from './database.js';
+import type { Database } from './database.js';
+import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
+import type { DeliveryLog } from './delivery-log/compose-delivery-log.js';
+import { composeHealth } from './endpoint-health/compose-health.js';
+import { CatchUp } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
+import type { KeptProjections } from './projection/keep-projections.js';
+import { composeRedelivery } from './redelivery/compose-redelivery.js';
+import { createPublishTasks } from './redelivery/publish-tasks.js';
+import type { PublishTasks } from './redelivery/publish-tasks.js';
+import { testOperations } from './test-notification/test-operations.js';
+import { composeTransactions } from './transactions/compose.js';
+import { keepBody } from './transactions/notification-store.js';
+
+const PUBLISH_MS = 3_000;
+const KEEP_MS = 25_000;
+const SWEEP_EVERY_MS = 60_000;
+const EVENTS = 'events';
+
+async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishTasks> {
+  const sink = await openSink({ kafka });
+  scope.onClose('task sink', () => sink.close());
+  return createPublishTasks(sink, PUBLISH_MS);
+}
+
+/** Tells of records that cannot be read: once for each in the log, and by their reason in a counter. */
+function createUnreadable({ log, registry }: ServiceScope): (record: KafkaRecord, reason: string) => void {
+  const records = new Counter({
+    name: 'query_unreadable_records_total',
+    help: 'Records that could not be read, whole or in part, by the reason',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  return ({ topic, partition, offset }, reason) => {
+    records.inc({ reason });
+    log.warn('a record cannot be read', { topic, partition, offset, reason });
+  };
+}
+
+function openDeliveryLog(database: Database, scope: ServiceScope): DeliveryLog {
+  const log = composeDeliveryLog({
+    database,
+    keepNotification: (notification) => keepBody(database.within(KEEP_MS), notification),
+    unreadable: createUnreadable(scope),
+  });
+  const sweeping = repeat({
+    name: 'removing what expired',
+    everyMs: SWEEP_EVERY_MS,
+    log: scope.log,
+    work: async () => {
+      const removed = await log.sweep();
+      if (removed > 0) scope.log.info('removed deliveries that expired', { removed });
+    },
+  });
+  scope.onClose('sweep', () => sweeping.stop());
+  return log;
+}
+
+/** Waits for the payment events; made anew whenever a new generation begins. */
+function catchUpOf(kafka: Kafka, projections: () => KeptProjections, scope: ServiceScope) {
+  let made: { readonly running: unknown; readonly catchUp: CatchUp } | undefined;
+  return (): CatchUp | undefined => {
+    const running = projections().running(EVENTS);
+    if (!running) return undefined;
+    if (made?.running !== running) {
+      const catchUp = new CatchUp({
+        positions: running.positions(TOPICS.events),
+        fetchEnds: (deadlineMs) => fetchEndOffsets(kafka, TOPICS.events, { deadlineMs }),
+        onFault: (error) => scope.log.warn('a query did not wait to its end', errorFields(error)),
+      });
+      made = { running, catchUp };
+    }
+    return made.catchUp;
+  };
+}
+
+interface Parts {
+  readonly kafka: Kafka;
+  readonly database: Database;
+  readonly configurations: Configurations;
+  readonly publish: PublishTasks;
+}
+
+/** Starts the projections and gives every operation; `openapi.yaml` describes the same set. */
+function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
+  const { kafka, database, configurations, publish } = parts;
+  const { redeliveriesPerSecond: ratePerSecond, groupPrefix } = config;
+  const deliveryLog = openDeliveryLog(database, scope);
+  const transactions = composeTransactions({ database, catchUp: catchUpOf(kafka, () => kept, scope) });
+  const health = composeHealth({
+    database,
+    configurations,
+    findOldestPending: async (tenantId, ref) => {
+      const filter = { ref, status: 'pending' } as const;
+      const [oldest] = await deliveryLog
+        .storeWithin(REQUEST_MS)
+        .pageOldestFirst(tenantId, filter, { limit: 1 });
+      return oldest && { ...oldest, deliveryId: oldest._id };
+    },
+    now: () => Date.now(),
+  });
+  const projections = [transactions.projection, deliveryLog.projection, health.projection];
+  const models = () => database.models();
+  const kept = keepProjections({ kafka, groupPrefix, projections, models }, scope);
+  const deliveriesWithin = (ms: number) => deliveryLog.storeWithin(ms);
+  return [
+    ...transactions.operations,
+    ...deliveryLog.operations,
+    ...health.operations,
+    ...composeRedelivery({ database, deliveriesWithin, configurations, publish, ratePerSecond }, scope),
+    ...testOperations({ database, configurations, publish, newId: uuidv7, now: () => new Date() }),
+  ];
+}
+
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+const REQUEST_MS = 4_000;
 
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE);
   const database = await openDatabase(config.mongodb, scope);
-  keepProjections(
-    { kafka, groupPrefix: config.groupPrefix, projections: [], models: () => database.models() },
-    scope,
-  );
-  await serveApi(config.api, [], scope);
+  const configurations = await openConfigurations(kafka, scope);
+  const publish = await openPublisher(kafka, scope);
+  const operations = composeOperations(config, { kafka, database, configurations, publish }, scope);
+  await serveApi(config.api, operations, scope);
 }

@@ -12,6 +12,8 @@ export interface QueryApiConfig {
   readonly mongodb: MongodbSettings;
   /** Consumer groups are called `<prefix>.<projection>.<generation>`. */
   readonly groupPrefix: string;
+  /** Deliveries a second that one instance sends again in jobs. */
+  readonly redeliveriesPerSecond: number;
 }
 
 /** The database of this service when the connection string names none. */
@@ -23,5 +25,6 @@ export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
     kafka: readKafkaSettings(settings, 'query-api'),
     mongodb: readMongodbSettings(settings, DATABASE),
     groupPrefix: settings.text('GROUP_PREFIX', 'query-api'),
+    redeliveriesPerSecond: settings.integer('REDELIVERIES_PER_SECOND', 200, { min: 1, max: 10_000 }),
   };
 }

@@ -3,12 +3,26 @@ import { createAsk, openConnection } from '@webhooks/mongodb';
 import type { Ask, MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
+import { deliveryModelOn } from './delivery-log/delivery-model.js';
+import { endpointModelOn } from './delivery-log/endpoint-model.js';
+import { milestoneModelOn } from './delivery-log/milestone-model.js';
 import { generationModelOn } from './projection/generation.js';
 import { positionModelOn } from './projection/positions.js';
+import { healthModelOn } from './endpoint-health/health-model.js';
+import { redeliveryModelOn } from './redelivery/redelivery-model.js';
+import { notificationModelOn } from './transactions/notification-model.js';
+import { transactionModelOn } from './transactions/transaction-model.js';
 
 const modelsOn = (connection: Connection) => ({
   generations: generationModelOn(connection),
   positions: positionModelOn(connection),
+  deliveries: deliveryModelOn(connection),
+  endpoints: endpointModelOn(connection),
+  milestones: milestoneModelOn(connection),
+  redeliveries: redeliveryModelOn(connection),
+  endpointHealth: healthModelOn(connection),
+  transactions: transactionModelOn(connection),
+  notifications: notificationModelOn(connection),
 });
 
 /** Every collection of this service. */

@@ -34,6 +34,8 @@ export interface WorldOptions {
   readonly tenants: readonly string[];
   /** Ports of the receiver: the endpoints with connections of their own. */
   readonly ports: number;
+  /** Whether query-api runs too; default: no. */
+  readonly withQueryApi?: boolean;
   /** Settings for each service, by its name. */
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** See `ReceiverPlan`. */
@@ -46,6 +48,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const stack = await startStack({
     dataDir,
     fixedPorts: false,
+    // Reads beside the deliveries: a row of its own where it is measured.
+    without: options.withQueryApi === true ? [] : ['query-api'],
     tenants,
     overrides: options.overrides ?? {},
     log: () => undefined,

@@ -3,13 +3,12 @@ import { testKafkaBrokers, testMongoUri } from '@webhooks/engines';
 import { createKafka, ensureTopics } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
 import type { HealthReport, LogFields } from '@webhooks/runtime';
-import { randomName } from '@webhooks/testkit';
 import { composeConfigApi } from '../../src/compose.js';
 import { readConfigApiConfig } from '../../src/config.js';
 import { createCaller } from './caller.js';
 import type { Caller } from './caller.js';
-import { AUDIENCE, openTokenDesk } from './token-desk.js';
-import type { TokenDesk } from './token-desk.js';
+import { AUDIENCE, openTokenDesk, randomName } from '@webhooks/testkit';
+import type { TokenDesk } from '@webhooks/testkit';
 
 interface LogLine {
   readonly level: string;

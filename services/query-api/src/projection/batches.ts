@@ -8,6 +8,8 @@ export interface BatchesOptions<T> {
   readonly apply: (items: readonly T[]) => Promise<void>;
   /** Items that one call gets, at most. */
   readonly maxItems: number;
+  /** Time from the begin of one batch to that of the next, at least; default 0. */
+  readonly intervalMs?: number;
   readonly log: Logger;
 }
 
@@ -25,6 +27,7 @@ export class Batches<T> {
   #waiting: T[] = [];
   #next = Promise.withResolvers<undefined>();
   #running = false;
+  #lastAt = -Infinity;
 
   constructor(options: BatchesOptions<T>) {
     this.#options = options;
@@ -54,7 +57,11 @@ export class Batches<T> {
   }
 
   async #run(): Promise<void> {
+    const { intervalMs = 0 } = this.#options;
     while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
+      const pauseMs = this.#lastAt + intervalMs - performance.now();
+      if (intervalMs > 0 && pauseMs > 0) await this.#pause(pauseMs);
+      this.#lastAt = performance.now();
       const items = this.#waiting;
       const done = this.#next;
       this.#waiting = [];
@@ -71,6 +78,11 @@ export class Batches<T> {
     return true;
   }
 
+  /** Waits, or until it is stopped. */
+  async #pause(ms: number): Promise<void> {
+    await wait(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+
   /** Tries until it succeeds; false when it was stopped before. */
   async #applySurely(items: readonly T[]): Promise<boolean> {
     const { name, apply, log } = this.#options;
@@ -82,8 +94,7 @@ export class Batches<T> {
         return true;
       } catch (error) {
         if (failures === 0) log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
-        const pauseMs = Math.min(MIN_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS);
-        await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+        await this.#pause(Math.min(MIN_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS));
       }
     }
     return false;

@@ -32,8 +32,9 @@ export async function openProjection(
   { kafka, groupPrefix, generation, positionModel }: ProjectionParts,
   scope: Pick<ServiceScope, 'log' | 'fail'>,
 ): Promise<RunningProjection> {
-  const { name, topics, maxRecords, apply } = projection;
-  const batches = new Batches<KafkaRecord>({ name, apply, maxItems: maxRecords, log: scope.log });
+  const { name, topics, maxRecords, intervalMs = 0, apply } = projection;
+  const { log } = scope;
+  const batches = new Batches<KafkaRecord>({ name, apply, maxItems: maxRecords, intervalMs, log });
   const source = await openSource({
     kafka,
     groupId: `${groupPrefix}.${name}.${generation}`,

@@ -7,6 +7,8 @@ export interface Projection {
   readonly topics: readonly string[];
   /** Records that are written together, at most. */
   readonly maxRecords: number;
+  /** Time from the begin of one batch to that of the next, at least; default 0. What is not waited for may cost less. */
+  readonly intervalMs?: number;
   /** Writes what the records tell. Must be idempotent: after a rejection it is called again with the same records. */
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }

@@ -1,0 +1,106 @@
+import type { CallRequest } from './call.js';
+import {
+  parseCharge,
+  parseDelivery,
+  parseDeliveryList,
+  parseHealth,
+  parseMatched,
+  parseRedelivered,
+  parseRedelivery,
+  parseTestNotification,
+  parseTransaction,
+} from './parse-query-answer.js';
+import type {
+  Charge,
+  DeliveryDetail,
+  DeliveryFilter,
+  DeliveryList,
+  EndpointHealth,
+  Redelivered,
+  Redelivery,
+  RedeliveryInput,
+  TestNotification,
+  Transaction,
+} from './query-types.js';
+
+/** The calls of query-api: what really happened, what was delivered, and once more. */
+export interface QueryCalls {
+  charge(txId: string): Promise<Charge>;
+  transaction(endToEndId: string): Promise<Transaction>;
+  deliveries(filter?: DeliveryFilter): Promise<DeliveryList>;
+  delivery(deliveryId: string): Promise<DeliveryDetail>;
+  /** Asked for once, whatever `maxRetries` says: each call makes a redelivery of its own. */
+  redeliver(deliveryId: string): Promise<Redelivered>;
+  /** How many deliveries `startRedelivery` would send. */
+  countRedelivery(input: RedeliveryInput): Promise<number>;
+  /** Asked for once: each call makes a job of its own. */
+  startRedelivery(input: RedeliveryInput): Promise<Redelivery>;
+  redelivery(id: string): Promise<Redelivery>;
+  cancelRedelivery(id: string): Promise<Redelivery>;
+  health(ref: string): Promise<EndpointHealth>;
+  /** Sends an event that never happened to one endpoint. Asked for once. */
+  sendTest(ref: string): Promise<TestNotification>;
+}
+
+/** A call of query-api with the caller's token. */
+export type QueryCall = <T>(
+  request: Omit<CallRequest<T>, 'headers' | 'auth' | 'statuses' | 'baseURL'>,
+  statuses?: readonly number[],
+) => Promise<T>;
+
+const ROOT = '/integration/v1';
+const DELIVERIES = `${ROOT}/webhooks/deliveries`;
+const REDELIVERIES = `${ROOT}/webhooks/redeliveries`;
+const ACCEPTED = [202];
+
+const given = (filter: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+const below = (path: string, name: string): string => `${path}/${encodeURIComponent(name)}`;
+
+export function createQueryCalls(call: QueryCall): QueryCalls {
+  return {
+    charge: (txId) => call({ method: 'GET', url: below(`${ROOT}/pix/cob`, txId), parse: parseCharge }),
+    transaction: (endToEndId) =>
+      call({
+        method: 'GET',
+        url: `${ROOT}/pix/transaction`,
+        params: { endToEndId },
+        parse: parseTransaction,
+      }),
+    deliveries: (filter = {}) =>
+      call({ method: 'GET', url: DELIVERIES, params: given(filter), parse: parseDeliveryList }),
+    delivery: (deliveryId) =>
+      call({ method: 'GET', url: below(DELIVERIES, deliveryId), parse: parseDelivery }),
+    redeliver: (deliveryId) =>
+      call(
+        {
+          method: 'POST',
+          url: `${below(DELIVERIES, deliveryId)}/redeliver`,
+          parse: parseRedelivered,
+          repeatable: false,
+        },
+        ACCEPTED,
+      ),
+    countRedelivery: (input) =>
+      call({ method: 'POST', url: REDELIVERIES, data: { ...input, dryRun: true }, parse: parseMatched }),
+    startRedelivery: (data) =>
+      call({ method: 'POST', url: REDELIVERIES, data, parse: parseRedelivery, repeatable: false }, ACCEPTED),
+    redelivery: (id) => call({ method: 'GET', url: below(REDELIVERIES, id), parse: parseRedelivery }),
+    cancelRedelivery: (id) =>
+      call({ method: 'POST', url: `${below(REDELIVERIES, id)}/cancel`, parse: parseRedelivery }),
+    health: (ref) =>
+      call({ method: 'GET', url: `${below(`${ROOT}/webhooks`, ref)}/health`, parse: parseHealth }),
+    sendTest: (ref) =>
+      call(
+        {
+          method: 'POST',
+          url: `${below(`${ROOT}/webhooks`, ref)}/test`,
+          parse: parseTestNotification,
+          repeatable: false,
+        },
+        ACCEPTED,
+      ),
+  };
+}

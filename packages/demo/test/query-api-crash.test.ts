@@ -1,0 +1,76 @@
+import type { Client } from '@webhooks/client';
+import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
+import type { Endpoint } from '@webhooks/testkit';
+import { startTestStack } from './test-stack.js';
+import type { TestStack } from './test-stack.js';
+
+/** 50,000 in the run that the README tells of. */
+const DELIVERIES = Number(process.env['REDELIVERIES'] ?? 2_000);
+const KILLS = 4;
+const BATCH = 500;
+const LONG = { timeoutMs: Math.max(180_000, DELIVERIES * 30) };
+const TENANT = 'acme';
+
+let test: TestStack;
+let client: Client;
+let endpoint: Endpoint;
+
+beforeAll(async () => {
+  test = await startTestStack({ 'query-api': { REDELIVERIES_PER_SECOND: '400' } }, { withQueryApi: true });
+  client = test.clientOf(TENANT);
+  const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
+  endpoint = await startEndpoint({ certPem, keyPem, remember: 1 });
+}, 300_000);
+afterAll(async () => {
+  await test.stop();
+  await endpoint.close();
+}, 60_000);
+
+/** Ends a process as a power cut would; the stack starts it again. */
+async function kill(name: 'query-api' | 'mongodb'): Promise<void> {
+  const pidOf = (): number | undefined => test.stack.description().processes[name];
+  const pid = await eventually(() => pidOf() ?? false, LONG);
+  process.kill(pid, 'SIGKILL');
+  await eventually(() => pidOf() !== undefined && pidOf() !== pid, LONG);
+}
+
+const count = async (input: Parameters<Client['countRedelivery']>[0]): Promise<number> =>
+  // While a process is down its answer is an error.
+  client.countRedelivery(input).catch(() => -1);
+
+it(
+  'killed with its database while it projects and while it sends again, it misses nothing and sends nothing else',
+  async () => {
+    const { ref } = await client.register({ eventType: 'PIX_STATIC', endpointUrl: endpoint.url });
+    const input = { ref, status: 'delivered', from: new Date(Date.now() - 60_000).toISOString() } as const;
+    const make = () => buildEvent({ tenantId: TENANT, eventType: 'PIX_STATIC' });
+    for (let sent = 0; sent < DELIVERIES; sent += BATCH) {
+      await client.postEvents(Array.from({ length: BATCH }, make));
+      if (sent === 0) await kill('query-api');
+      if (sent === BATCH) await kill('mongodb');
+    }
+    await eventually(async () => (await count(input)) === DELIVERIES, LONG);
+    expect(endpoint.stats().distinctIds).toBe(DELIVERIES);
+
+    const before = endpoint.stats().arrivals;
+    const { id, matched } = await client.startRedelivery(input);
+    expect(matched).toBe(DELIVERIES);
+    for (let killed = 0; killed < KILLS; killed += 1) {
+      const reached = ((killed + 1) * DELIVERIES) / (KILLS + 2);
+      await eventually(() => endpoint.stats().arrivals >= before + reached, LONG);
+      await kill(killed % 2 === 0 ? 'query-api' : 'mongodb');
+    }
+    const done = await eventually(async () => {
+      const job = await client.redelivery(id).catch(() => undefined);
+      return job?.state === 'completed' && job;
+    }, LONG);
+    expect(done).toMatchObject({ matched: DELIVERIES, sent: DELIVERIES, refused: 0, expired: 0 });
+    // Each is sent again once at least; a page that was published and not noted comes twice.
+    await eventually(() => endpoint.stats().arrivals >= before + DELIVERIES, LONG);
+    expect(endpoint.stats().arrivals).toBeLessThanOrEqual(before + DELIVERIES + KILLS * 100);
+    expect(endpoint.stats().distinctIds).toBe(DELIVERIES);
+    const { data } = await client.deliveries({ ref, limit: 200 });
+    expect(data.every(({ status }) => status === 'delivered')).toBe(true);
+  },
+  LONG.timeoutMs * 2,
+);

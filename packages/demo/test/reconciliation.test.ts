@@ -1,0 +1,163 @@
+import type { Client, DeliveryDetail, DeliveryStatus } from '@webhooks/client';
+import type { EventType } from '@webhooks/contracts';
+import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
+import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
+import { startTestStack } from './test-stack.js';
+import type { TestStack } from './test-stack.js';
+
+/** 10,000 in the run that the README tells of. */
+const NOTIFICATIONS = Number(process.env['QUERIES'] ?? 2_000);
+const BATCH = 500;
+/** Deliveries of one job. */
+const MANY = 300;
+const LONG = { timeoutMs: 120_000 };
+const TENANT = 'acme';
+
+let test: TestStack;
+let client: Client;
+const endpoints: Endpoint[] = [];
+
+beforeAll(async () => {
+  const worker = { RETRY_DELAYS: '1s,1s', BREAKER_FIRST_PAUSE: '1s' };
+  test = await startTestStack({ 'delivery-worker': worker }, { withQueryApi: true });
+  client = test.clientOf(TENANT);
+}, 300_000);
+afterAll(async () => {
+  await test.stop();
+  await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+}, 60_000);
+
+type AnswerArrival = (arrival: Arrival) => number | Promise<number | Answer>;
+
+async function register(
+  eventType: EventType,
+  answer: AnswerArrival | Answer | number,
+): Promise<[string, Endpoint]> {
+  const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
+  const endpoint = await startEndpoint({ certPem, keyPem, answer, remember: 100_000 });
+  endpoints.push(endpoint);
+  const { ref } = await client.register({ eventType, endpointUrl: endpoint.url });
+  return [ref, endpoint];
+}
+
+const delivery = (ref: string, status: DeliveryStatus): Promise<DeliveryDetail> =>
+  eventually(async () => {
+    const { data } = await client.deliveries({ ref, status });
+    return data[0] !== undefined && client.delivery(data[0].deliveryId);
+  }, LONG);
+
+interface Query {
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** Asks as a consumer does: a 503 says that the newest events are not read yet, and to ask again. */
+async function ask(path: string, token: string): Promise<Query> {
+  const started = performance.now();
+  for (;;) {
+    const { status } = await fetch(`${test.stack.description().queryApi ?? ''}/integration/v1/pix/${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    if (status !== 503) return { status, ms: performance.now() - started };
+  }
+}
+
+it(
+  'a receiver that asks for charge and transaction inside its handler is never told 404',
+  async () => {
+    const token = await client.token();
+    const queries: Query[] = [];
+    const [, endpoint] = await register('PIX_DYNAMIC_PAID', async ({ body }) => {
+      const { data } = JSON.parse(body.toString('utf8')) as { data: Record<string, string> };
+      const { txId = '', endToEndId = '' } = data;
+      queries.push(
+        ...(await Promise.all([
+          ask(`cob/${txId}`, token),
+          ask(`transaction?endToEndId=${endToEndId}`, token),
+        ])),
+      );
+      return 200;
+    });
+    const events = Array.from({ length: NOTIFICATIONS }, () =>
+      buildEvent({ tenantId: TENANT, eventType: 'PIX_DYNAMIC_PAID' }),
+    );
+    for (let from = 0; from < events.length; from += BATCH)
+      await client.postEvents(events.slice(from, from + BATCH));
+    await eventually(() => endpoint.stats().distinctIds === NOTIFICATIONS, LONG);
+    await eventually(() => queries.length >= 2 * NOTIFICATIONS, LONG);
+    expect(queries.filter(({ status }) => status !== 200)).toEqual([]);
+  },
+  LONG.timeoutMs * 2,
+);
+
+it(
+  'a delivery that died is in the log with its attempts, and is sent again with the same id and bytes',
+  async () => {
+    const [ref, endpoint] = await register('PIX_OUT', 500);
+    await client.postEvents([buildEvent({ tenantId: TENANT, eventType: 'PIX_OUT' })]);
+    const dead = await delivery(ref, 'dead');
+    expect(dead.attempts.map(({ attempt, result, status }) => [attempt, result, status])).toEqual([
+      [1, 'failed', 500],
+      [2, 'failed', 500],
+      [3, 'failed', 500],
+    ]);
+    const { lastHour, failures } = await eventually(async () => {
+      const health = await client.health(ref);
+      return health.lastHour.attempts === 3 && health;
+    }, LONG);
+    expect(lastHour.successRate).toBe(0);
+    expect(failures).toMatchObject([{ class: '500', count: 3 }]);
+    endpoint.answerWith(200);
+    const { cycle } = await client.redeliver(dead.deliveryId);
+    const delivered = await delivery(ref, 'delivered');
+    expect(delivered.deliveryId).toBe(dead.deliveryId);
+    expect(delivered.attempts.at(-1)).toMatchObject({ cycle, attempt: 1, result: 'delivered', status: 200 });
+    const bodies = endpoint.arrivals.map(({ body }) => body.toString('utf8'));
+    expect(new Set(bodies).size).toBe(1);
+    expect(new Set(endpoint.arrivals.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  },
+  LONG.timeoutMs * 2,
+);
+
+it(
+  'many are sent again by a job, and what its filter does not name is left alone',
+  async () => {
+    const [ref, endpoint] = await register('PIX_STATIC', 200);
+    const [, other] = await register('PIX_STATIC', 200);
+    const from = new Date(Date.now() - 60_000).toISOString();
+    const events = Array.from({ length: MANY }, () =>
+      buildEvent({ tenantId: TENANT, eventType: 'PIX_STATIC' }),
+    );
+    await client.postEvents(events);
+    const input = { ref, status: 'delivered', from } as const;
+    await eventually(async () => (await client.countRedelivery(input)) === MANY, LONG);
+    const before = endpoint.stats().arrivals;
+    const { id } = await client.startRedelivery(input);
+    const done = await eventually(async () => {
+      const job = await client.redelivery(id);
+      return job.state === 'completed' && job;
+    }, LONG);
+    expect(done).toMatchObject({ matched: MANY, sent: MANY, refused: 0, expired: 0 });
+    await eventually(() => endpoint.stats().arrivals >= before + MANY, LONG);
+    expect(endpoint.stats().distinctIds).toBe(MANY);
+    expect(other.stats().arrivals).toBe(MANY);
+  },
+  LONG.timeoutMs * 2,
+);
+
+it(
+  'a test notification goes the real way, its result is in the log and its identifiers resolve to a test',
+  async () => {
+    const [ref, endpoint] = await register('PIX_REVERSAL', 200);
+    const { deliveryId, eventId } = await client.sendTest(ref);
+    const delivered = await delivery(ref, 'delivered');
+    expect(delivered).toMatchObject({ deliveryId, eventId });
+    const [arrival] = endpoint.arrivals;
+    const { id, data } = JSON.parse(String(arrival?.body)) as { id: string; data: { endToEndId: string } };
+    expect(id).toBe(eventId);
+    expect(await client.transaction(data.endToEndId)).toMatchObject({ test: true });
+    await client.update({ ref, eventType: 'PIX_REVERSAL', endpointUrl: endpoint.url, enabled: false });
+    await expect(client.sendTest(ref)).rejects.toMatchObject({ problem: { code: 'webhook-disabled' } });
+  },
+  LONG.timeoutMs,
+);

@@ -1,0 +1,74 @@
+import type { EventType } from '@webhooks/contracts';
+import type { DeliveryStatus } from './delivery.js';
+import { troubledPrefix } from './delivery-model.js';
+import { FIRST_PLACE, LAST_PLACE, timeText } from './place.js';
+
+/** Which deliveries of a tenant are meant; all members that are given must match. */
+export interface DeliveryFilter {
+  readonly ref?: string;
+  readonly eventId?: string;
+  readonly eventType?: EventType;
+  readonly status?: DeliveryStatus;
+  /** `createdAt` at or after. */
+  readonly from?: Date;
+  /** `createdAt` before. */
+  readonly to?: Date;
+}
+
+/** Places from `low` (inclusive) to `high` (exclusive). */
+export interface PlaceRange {
+  readonly low: string;
+  readonly high: string;
+}
+
+/** The part of a filter that is not served by the index, to be looked at in each document. */
+export type Residual = Pick<DeliveryFilter, 'ref' | 'eventType' | 'status'>;
+
+/** How deliveries are found: equal fields and then a range of one, exactly the leading fields of one index. */
+export interface AccessPath {
+  readonly equal: Readonly<Record<string, string>>;
+  readonly field: 'place' | 'troubled';
+  /** Before each place in the field. */
+  readonly prefix: string;
+  readonly residual: Residual;
+  /** Milestones of the first window that is read; 256 deliveries of the tenant lie between two. */
+  readonly firstCount: number;
+}
+
+type Members<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+const given = (residual: Members<Residual>): Residual =>
+  Object.fromEntries(Object.entries(residual).filter(([, value]: [string, unknown]) => value !== undefined));
+
+/** First windows: 1,000 deliveries where each one matches the index, 4,000 where only some do. */
+const ALL = 4;
+const SOME = 16;
+
+/**
+ * The index that serves a filter best. What is not delivered is rare, so its index is best even when the ref has to be
+ * looked at in each document; a ref has one event type at a time, so that costs nothing there.
+ */
+export function accessPathOf(
+  tenantId: string,
+  { ref, eventType, status }: Omit<DeliveryFilter, 'eventId'>,
+): AccessPath {
+  if (status !== undefined && status !== 'delivered') {
+    const prefix = troubledPrefix(tenantId, status);
+    return { equal: {}, field: 'troubled', prefix, residual: given({ ref, eventType }), firstCount: SOME };
+  }
+  const equal = ref === undefined ? { tenantId } : { tenantId, ref };
+  const firstCount = ref === undefined ? ALL : SOME;
+  return { equal, field: 'place', prefix: '', residual: given({ eventType, status }), firstCount };
+}
+
+/** The times of a filter as places. */
+export const rangeOf = ({ from, to }: Pick<DeliveryFilter, 'from' | 'to'>): PlaceRange => ({
+  low: from ? timeText(from.getTime()) : FIRST_PLACE,
+  high: to ? timeText(to.getTime()) : LAST_PLACE,
+});
+
+/** The documents of a range as the database is asked for them. */
+export const rangeFilter = (
+  { equal, field, prefix }: AccessPath,
+  { low, high }: PlaceRange,
+): Record<string, unknown> => ({ ...equal, [field]: { $gte: `${prefix}${low}`, $lt: `${prefix}${high}` } });

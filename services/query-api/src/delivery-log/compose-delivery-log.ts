@@ -1,0 +1,64 @@
+import { TOPICS } from '@webhooks/contracts';
+import type { Operation } from '@webhooks/http-api';
+import type { Database } from '../database.js';
+import type { Projection } from '../projection/projection.js';
+import { deliveryStoreWithin } from './delivery-store.js';
+import type { DeliveryStore } from './delivery-store.js';
+import { KnownEndpoints } from './known-endpoints.js';
+import { addMilestones } from './milestones.js';
+import { createDeliveryOperations } from './operations.js';
+import { readRecords } from './read-records.js';
+import type { DeadNotification, Unreadable } from './read-records.js';
+import { writeEntries } from './write-entries.js';
+
+export interface DeliveryLogOptions {
+  readonly database: Database;
+  /** Keeps what a dead letter carried, so that it can be sent again. Must be idempotent; a rejection means "again". */
+  readonly keepNotification: (notification: DeadNotification) => Promise<void>;
+  readonly unreadable: Unreadable;
+}
+
+export interface DeliveryLog {
+  readonly projection: Projection;
+  readonly operations: readonly Operation[];
+  /** Removes what expired, 10,000 deliveries at most; to be called every minute. Resolves with how many. */
+  readonly sweep: () => Promise<number>;
+  /** The store, for all that one piece of work asks of it within so many milliseconds. */
+  readonly storeWithin: (ms: number) => DeliveryStore;
+}
+
+/** Packs that are written together: 64 of 256 entries are 16,384, which the slowest database writes in some 10 s. */
+const MAX_RECORDS = 64;
+/** For one statement's worth of deliveries; shorter than the 30 s after which a connection is given up. */
+const WRITE_MS = 25_000;
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+const REQUEST_MS = 4_000;
+const SWEEP_MS = 25_000;
+
+/** The log of deliveries: what the workers tell of their attempts, kept for 30 days and answered. */
+export function composeDeliveryLog({
+  database,
+  keepNotification,
+  unreadable,
+}: DeliveryLogOptions): DeliveryLog {
+  const endpoints = new KnownEndpoints();
+  const storeWithin = (ms: number): DeliveryStore => deliveryStoreWithin(database, ms);
+  return {
+    projection: {
+      name: 'attempts',
+      topics: [TOPICS.attempts, TOPICS.deadLetters],
+      maxRecords: MAX_RECORDS,
+      apply: async (records) => {
+        const { entries, notifications } = readRecords(records, unreadable);
+        // Before the deliveries: one that is shown can be sent again, and is found by its event.
+        await Promise.all(notifications.map(keepNotification));
+        await endpoints.add(database.within(WRITE_MS), entries);
+        await addMilestones(database.within(WRITE_MS), entries);
+        await writeEntries(() => database.within(WRITE_MS), entries);
+      },
+    },
+    operations: createDeliveryOperations(() => storeWithin(REQUEST_MS)),
+    sweep: () => storeWithin(SWEEP_MS).sweep(new Date()),
+    storeWithin,
+  };
+}

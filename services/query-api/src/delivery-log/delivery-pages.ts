@@ -1,0 +1,172 @@
+import type { Database } from '../database.js';
+import { accessPathOf, rangeFilter, rangeOf } from './access-path.js';
+import type { AccessPath, DeliveryFilter, PlaceRange, Residual } from './access-path.js';
+import { KEPT_MS } from './delivery-model.js';
+import type { DeliverySummaryRow } from './delivery-model.js';
+import { SUMMARY, findOfEvent } from './find-event.js';
+import { byText } from './order.js';
+import { after, placeOf, timeText } from './place.js';
+import { findMilestone } from './milestones.js';
+import { walk } from './walk.js';
+import type { Direction, WalkPorts } from './walk.js';
+
+type AskModels = ReturnType<Database['within']>;
+
+/** Documents that a page may look at besides those that it returns. */
+export const MAX_PASSED_OVER = 200;
+/** Documents that one statement reads where no page bounds it. */
+const MAX_STATEMENT = 1_000;
+
+export interface DeliveryPage {
+  /** The newest first. */
+  readonly rows: readonly DeliverySummaryRow[];
+  /** The place after which the next page begins; absent when there is nothing behind. */
+  readonly next?: string;
+}
+
+export interface PageWish {
+  /** A place; the page begins after it. */
+  readonly after?: string;
+  readonly limit: number;
+}
+
+const isMeant = (row: DeliverySummaryRow, { ref, eventType, status }: Residual, now: number): boolean =>
+  row.expiresAt.getTime() > now &&
+  (ref === undefined || row.ref === ref) &&
+  (eventType === undefined || row.eventType === eventType) &&
+  (status === undefined || row.status === status);
+
+const readersOf = (
+  ask: AskModels,
+  tenantId: string,
+  path: AccessPath,
+  direction: Direction,
+): Pick<WalkPorts<DeliverySummaryRow>, 'read' | 'milestone' | 'firstCount'> => ({
+  read: (range, limit) =>
+    ask(({ deliveries }) =>
+      deliveries
+        .find(rangeFilter(path, range), SUMMARY)
+        .sort({ [path.field]: direction === 'newest-first' ? -1 : 1 })
+        .limit(limit)
+        .lean<DeliverySummaryRow[]>()
+        .exec(),
+    ),
+  firstCount: path.firstCount,
+  milestone: (range, count) => findMilestone(ask, tenantId, range, { direction, count }),
+});
+
+/** The deliveries of one event that match, in the order of their places. */
+async function matchesOfEvent(
+  ask: AskModels,
+  tenantId: string,
+  filter: DeliveryFilter & { readonly eventId: string },
+  { low, high }: PlaceRange,
+): Promise<readonly DeliverySummaryRow[]> {
+  const now = Date.now();
+  const rows = await findOfEvent(ask, tenantId, filter);
+  return rows
+    .filter((row) => isMeant(row, filter, now) && row.place >= low && row.place < high)
+    .sort(byText(({ place }) => place));
+}
+
+const hasEventId = (filter: DeliveryFilter): filter is DeliveryFilter & { readonly eventId: string } =>
+  filter.eventId !== undefined;
+
+const cutPage = (found: readonly DeliverySummaryRow[], limit: number): DeliveryPage => {
+  const last = found[limit - 1];
+  return found.length > limit && last
+    ? { rows: found.slice(0, limit), next: last.place }
+    : { rows: found.slice(0, limit) };
+};
+
+/**
+ * A page of what matches, the newest first. It looks at `limit` + `MAX_PASSED_OVER` documents at most (of one event: at as
+ * many as the tenant has endpoints); when too few of them match it is short, and the next one goes on behind them.
+ * Deliveries that arrive meanwhile are newer or older than a place, so none that was there is left out.
+ */
+export async function pageNewestFirst(
+  ask: AskModels,
+  tenantId: string,
+  filter: DeliveryFilter,
+  { after: place, limit }: PageWish,
+): Promise<DeliveryPage> {
+  const { low, high } = rangeOf(filter);
+  const range = { low, high: place !== undefined && place < high ? place : high };
+  if (hasEventId(filter)) {
+    const matches = await matchesOfEvent(ask, tenantId, filter, range);
+    return cutPage(matches.toReversed(), limit);
+  }
+  const path = accessPathOf(tenantId, filter);
+  const isExact = Object.keys(path.residual).length === 0;
+  const now = Date.now();
+  const found: DeliverySummaryRow[] = [];
+  let budget = limit + MAX_PASSED_OVER;
+  let lastSeen: string | undefined;
+  const isAtEnd = await walk(range, 'newest-first', {
+    ...readersOf(ask, tenantId, path, 'newest-first'),
+    want: () => (found.length > limit ? 0 : Math.min(budget, isExact ? limit + 1 - found.length : budget)),
+    take: (rows) => {
+      budget -= rows.length;
+      lastSeen = rows.at(-1)?.place ?? lastSeen;
+      found.push(...rows.filter((row) => isMeant(row, path.residual, now)));
+    },
+  });
+  const page = cutPage(found, limit);
+  return isAtEnd || page.next !== undefined || lastSeen === undefined ? page : { ...page, next: lastSeen };
+}
+
+/** Place of a delivery that is known by its time and id. */
+export interface DeliveryPosition {
+  readonly createdAt: Date;
+  readonly deliveryId: string;
+}
+
+/**
+ * What matches, the oldest first, for work in the background: a page is shorter than `limit` only when nothing is behind,
+ * however much is passed over on the way.
+ */
+export async function pageOldestFirst(
+  ask: AskModels,
+  tenantId: string,
+  filter: DeliveryFilter,
+  page: { readonly after?: DeliveryPosition | undefined; readonly limit: number },
+): Promise<readonly DeliverySummaryRow[]> {
+  const { low, high } = rangeOf(filter);
+  const begin = page.after ? after(placeOf(page.after.createdAt.getTime(), page.after.deliveryId)) : low;
+  const range = { low: begin > low ? begin : low, high };
+  if (hasEventId(filter)) return (await matchesOfEvent(ask, tenantId, filter, range)).slice(0, page.limit);
+  const path = accessPathOf(tenantId, filter);
+  const isExact = Object.keys(path.residual).length === 0;
+  const now = Date.now();
+  const found: DeliverySummaryRow[] = [];
+  await walk(range, 'oldest-first', {
+    ...readersOf(ask, tenantId, path, 'oldest-first'),
+    want: () => {
+      const missing = page.limit - found.length;
+      return missing > 0 && !isExact ? MAX_STATEMENT : missing;
+    },
+    take: (rows) => found.push(...rows.filter((row) => isMeant(row, path.residual, now))),
+  });
+  return found.slice(0, page.limit);
+}
+
+/**
+ * How many match, counted to `max` at most. The index alone answers unless something has to be looked at in each document;
+ * then the database looks, within the deadline of `ask`.
+ */
+export async function countDeliveries(
+  ask: AskModels,
+  tenantId: string,
+  filter: DeliveryFilter,
+  max: number,
+): Promise<number> {
+  const range = rangeOf(filter);
+  if (hasEventId(filter)) return Math.min(max, (await matchesOfEvent(ask, tenantId, filter, range)).length);
+  const path = accessPathOf(tenantId, filter);
+  const now = Date.now();
+  // What was first heard of in the last 30 days cannot have expired: then the index need not be left.
+  const mayHaveExpired = range.low < timeText(now - KEPT_MS);
+  const unexpired = mayHaveExpired ? { expiresAt: { $gt: new Date(now) } } : {};
+  const query = { ...rangeFilter(path, range), ...path.residual, ...unexpired };
+  return ask(({ deliveries }) => deliveries.countDocuments(query, { limit: max }).exec());
+}

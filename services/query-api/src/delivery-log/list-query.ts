@@ -1,0 +1,75 @@
+import { EVENT_TYPES, PATTERNS, isEventType, isUtcTime } from '@webhooks/contracts';
+import { readQuery } from '@webhooks/http-api';
+import type { QueryParameters } from '@webhooks/http-api';
+import type { DeliveryFilter } from './access-path.js';
+import { DELIVERY_STATUSES } from './delivery.js';
+import type { PageWish } from './delivery-pages.js';
+import { isPlace } from './place.js';
+
+export interface ListQuery {
+  readonly filter: DeliveryFilter;
+  readonly wish: PageWish;
+}
+
+const MAX_LIMIT = 200;
+const LIMIT = 50;
+
+/** A cursor is the place of the last delivery that was looked at; callers need not know. */
+export const cursorAfter = (place: string): string => `c${place}`;
+
+/** Every text of this form is a place: there is no cursor that is well-formed and wrong. */
+const parseCursor = (text: string): string | undefined =>
+  text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
+
+function parseLimit(text: string): number | undefined {
+  const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
+  return limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
+}
+
+/** To the next whole millisecond: an entry's time has no smaller part, so both bounds mean the same then. */
+function parseTime(text: string): Date | undefined {
+  if (!isUtcTime(text)) return undefined;
+  const isBroken = /\.\d{3}0*[1-9]/.test(text);
+  return new Date(Date.parse(text) + Number(isBroken));
+}
+
+const matching =
+  (pattern: RegExp) =>
+  (text: string): string | undefined =>
+    pattern.test(text) ? text : undefined;
+
+const TIME = { expected: 'must be an RFC 3339 time in UTC', parse: parseTime } as const;
+
+interface Parsed extends Required<DeliveryFilter> {
+  readonly limit: number;
+  readonly cursor: string;
+}
+
+const PARAMETERS: QueryParameters<Parsed> = {
+  ref: {
+    expected: 'must be a UUID in lower case',
+    parse: matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  },
+  eventId: {
+    expected: 'must be 1 to 64 letters, digits, hyphens or underscores',
+    parse: matching(new RegExp(PATTERNS.eventId, 'u')),
+  },
+  eventType: {
+    expected: `must be one of ${EVENT_TYPES.join(', ')}`,
+    parse: (text) => (isEventType(text) ? text : undefined),
+  },
+  status: {
+    expected: `must be one of ${DELIVERY_STATUSES.join(', ')}`,
+    parse: (text) => DELIVERY_STATUSES.find((status) => status === text),
+  },
+  from: TIME,
+  to: TIME,
+  limit: { expected: `must be a whole number from 1 to ${MAX_LIMIT}`, parse: parseLimit },
+  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+};
+
+/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */
+export function readListQuery(query: URLSearchParams): ListQuery {
+  const { limit = LIMIT, cursor, ...filter } = readQuery(query, PARAMETERS);
+  return { filter, wish: { limit, ...(cursor === undefined ? {} : { after: cursor }) } };
+}

@@ -1,0 +1,116 @@
+import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
+import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
+import { mergeAttempts } from './merge-attempts.js';
+import { byNumber, byText, compareText, greater, inTurn } from './order.js';
+
+/** What a dead letter tells: the end, and the attempts before it. */
+export interface DeadLetterEntry extends DeadEntry {
+  readonly history?: AttemptHistory;
+}
+export type DeliveryEntry = Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry;
+
+function stateOf(entry: DeliveryEntry): DeliveryState {
+  const { cycle, attempt, at } = entry;
+  switch (entry.kind) {
+    case 'attempt': {
+      if (entry.result === 'delivered') return { cycle, status: 'delivered', attempt, at };
+      const { nextAt } = entry;
+      return { cycle, status: 'pending', attempt, at, ...(nextAt === undefined ? {} : { nextAt }) };
+    }
+    case 'parked':
+      return { cycle, status: 'pending', attempt, at, nextAt: entry.nextAt, parked: true };
+    case 'cancelled':
+    case 'dead':
+      return { cycle, status: entry.kind, attempt, at, reason: entry.reason };
+  }
+}
+
+function attemptOf(entry: AttemptEntry): LoggedAttempt {
+  const { cycle, attempt, at, durationMs, result, status, error, nextAt, source } = entry;
+  return {
+    cycle,
+    attempt,
+    at,
+    durationMs: Math.round(durationMs),
+    result,
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+    ...(nextAt === undefined ? {} : { nextAt }),
+    source: `${source.topic}/${source.partition}/${source.offset}`,
+  };
+}
+
+/** A delivery of which nothing but this entry is known. */
+function deliveryOf(entry: DeliveryEntry): Delivery {
+  const { deliveryId, tenantId, ref, eventId, eventType, cycle, at } = entry;
+  return {
+    deliveryId,
+    tenantId,
+    ref,
+    eventId,
+    eventType,
+    createdAt: at,
+    updatedAt: at,
+    state: stateOf(entry),
+    attempts: entry.kind === 'attempt' ? [attemptOf(entry)] : [],
+    ...(entry.kind === 'dead' && entry.history !== undefined
+      ? { history: { cycle, text: entry.history } }
+      : {}),
+  };
+}
+
+const RANKS: Readonly<Record<DeliveryStatus, number>> = { pending: 0, cancelled: 1, dead: 2, delivered: 3 };
+
+/** The latest cycle decides; in it delivered, dead and cancelled in this order, then the latest attempt and moment. */
+const byFinality = inTurn<DeliveryState>(
+  byText(({ cycle }) => cycle),
+  byNumber(({ status }) => RANKS[status]),
+  byNumber(({ attempt }) => attempt),
+  byNumber(({ at }) => at),
+  // Of one moment: what was attempted is known better than what was put aside.
+  byNumber(({ parked }) => (parked ? 0 : 1)),
+  byNumber(({ nextAt }) => nextAt ?? -1),
+  byText(({ reason }) => reason ?? ''),
+);
+
+/** The history of the latest cycle, the longer one: each is the beginning of the next. */
+const byCompleteness = inTurn<DeadHistory>(
+  byText(({ cycle }) => cycle),
+  byNumber(({ text }) => text.length),
+  byText(({ text }) => text),
+);
+
+function laterHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | undefined {
+  if (!left || !right) return left ?? right;
+  return greater(byCompleteness, left, right);
+}
+
+/** What two parts of a delivery's history come to together. */
+function join(left: Delivery, right: Delivery): Delivery {
+  const history = laterHistory(left.history, right.history);
+  // The delivery's id is made of tenant, ref and event id, so both have the same.
+  const { deliveryId, tenantId, ref, eventId } = left;
+  return {
+    deliveryId,
+    tenantId,
+    ref,
+    eventId,
+    eventType: compareText(left.eventType, right.eventType) <= 0 ? left.eventType : right.eventType,
+    createdAt: Math.min(left.createdAt, right.createdAt),
+    updatedAt: Math.max(left.updatedAt, right.updatedAt),
+    state: greater(byFinality, left.state, right.state),
+    ...mergeAttempts(left, right),
+    ...(history ? { history } : {}),
+  };
+}
+
+/**
+ * What is known of a delivery once these entries are known too. Pure, and blind to order, repetition and how the entries
+ * were split: readers of `webhooks.attempts` assume no order, and a crash repeats. Throws when nothing at all is given.
+ */
+export function mergeEntries(known: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
+  const parts = entries.map(deliveryOf);
+  const [first, ...more] = known ? [known, ...parts] : parts;
+  if (!first) throw new Error('expected a delivery or an entry of one');
+  return more.reduce(join, first);
+}

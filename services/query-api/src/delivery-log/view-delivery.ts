@@ -1,0 +1,94 @@
+import type { EventType, UtcTime } from '@webhooks/contracts';
+import { attemptsOf } from './delivery.js';
+import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
+import { toRow } from './delivery-model.js';
+import type { DeliverySummaryRow } from './delivery-model.js';
+
+/** A delivery as a list shows it. */
+export interface DeliverySummary {
+  readonly deliveryId: string;
+  readonly ref: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly status: DeliveryStatus;
+  /** Why it is dead or cancelled. */
+  readonly reason?: string;
+  /** `0`, or the id of the latest redelivery. */
+  readonly cycle: string;
+  readonly redelivery: boolean;
+  /** When it was first heard of, and last. */
+  readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
+  /** When a pending one is attempted next. */
+  readonly nextAt?: UtcTime;
+  /** The same, when that attempt was put aside before: the endpoint fails or is slow. */
+  readonly parkedUntil?: UtcTime;
+  /** Number of the latest attempt, and what came of it: the status of the answer or the class of the failure. */
+  readonly lastAttempt?: number;
+  readonly lastStatus?: number;
+  readonly lastError?: string;
+}
+
+export interface AttemptView {
+  readonly attempt: number;
+  readonly cycle: string;
+  readonly redelivery: boolean;
+  readonly at: UtcTime;
+  readonly durationMs: number;
+  readonly result: 'delivered' | 'failed';
+  readonly status?: number;
+  readonly error?: string;
+  readonly nextAt?: UtcTime;
+}
+
+export interface DeliveryView extends DeliverySummary {
+  /** The oldest first. */
+  readonly attempts: readonly AttemptView[];
+  /** There were more than are kept; those between the first and the newest are left out. */
+  readonly truncated?: true;
+}
+
+const FIRST_CYCLE = '0';
+
+type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The members that are there. */
+const present = <T extends object>(members: T): Present<T> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
+
+export function viewSummary(row: DeliverySummaryRow): DeliverySummary {
+  const { _id, ref, eventId, eventType, status, cycle, reason, nextAt, parkedUntil } = row;
+  const { lastAttempt, lastStatus, lastError } = row;
+  return {
+    deliveryId: _id,
+    ref,
+    eventId,
+    eventType,
+    status,
+    cycle,
+    redelivery: cycle !== FIRST_CYCLE,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+    ...present({ reason, nextAt: nextAt?.toISOString(), parkedUntil: parkedUntil?.toISOString() }),
+    ...present({ lastAttempt, lastStatus, lastError }),
+  };
+}
+
+function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: LoggedAttempt): AttemptView {
+  const { status, error, nextAt } = rest;
+  return {
+    attempt,
+    cycle,
+    redelivery: cycle !== FIRST_CYCLE,
+    at: new Date(at).toISOString(),
+    durationMs,
+    result,
+    ...present({ status, error, nextAt: nextAt === undefined ? undefined : new Date(nextAt).toISOString() }),
+  };
+}
+
+export const viewDelivery = (delivery: Delivery): DeliveryView => ({
+  ...viewSummary(toRow(delivery, 0)),
+  attempts: attemptsOf(delivery).map(viewAttempt),
+  ...(delivery.truncated ? { truncated: true } : {}),
+});

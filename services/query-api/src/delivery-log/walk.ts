@@ -1,0 +1,59 @@
+import type { PlaceRange } from './access-path.js';
+import { after } from './place.js';
+
+export type Direction = 'newest-first' | 'oldest-first';
+
+/** Each window that does not fill the page makes the next one larger. */
+const GROWTH = 4;
+
+export interface WalkPorts<R extends { readonly place: string }> {
+  /** At most `limit` rows of a range, in the direction of the walk. */
+  readonly read: (range: PlaceRange, limit: number) => Promise<readonly R[]>;
+  /** Place of the `count`th milestone of a range in the direction of the walk; undefined when it has fewer. */
+  readonly milestone: (range: PlaceRange, count: number) => Promise<string | undefined>;
+  /** Milestones of the first window, from 1. */
+  readonly firstCount: number;
+  /** Rows that are wanted still; 0 ends the walk. */
+  readonly want: () => number;
+  readonly take: (rows: readonly R[]) => void;
+}
+
+const cut = ({ low, high }: PlaceRange, direction: Direction, end: string | undefined): PlaceRange => {
+  if (end === undefined) return { low, high };
+  return direction === 'newest-first' ? { low: end, high } : { low, high: after(end) };
+};
+
+/** What is left behind the last row, or behind the whole window when all of it was read. */
+const restOf = (
+  left: PlaceRange,
+  direction: Direction,
+  end: { readonly window: PlaceRange; readonly last: string | undefined },
+): PlaceRange =>
+  direction === 'newest-first'
+    ? { low: left.low, high: end.last ?? end.window.low }
+    : { low: end.last === undefined ? end.window.high : after(end.last), high: left.high };
+
+/**
+ * Reads a range from one of its ends until enough is taken, in windows of so many deliveries that grow: a database that
+ * loads every match before it sorts loads little, however dense or far away the matches lie, and one that walks its index
+ * pays for one short statement more. Resolves with whether the range is at its end.
+ */
+export async function walk<R extends { readonly place: string }>(
+  range: PlaceRange,
+  direction: Direction,
+  { read, milestone, firstCount, want, take }: WalkPorts<R>,
+): Promise<boolean> {
+  let left = range;
+  let count = firstCount;
+  while (left.low < left.high) {
+    const limit = want();
+    if (limit <= 0) return false;
+    const window = cut(left, direction, await milestone(left, count));
+    const rows = await read(window, limit);
+    take(rows);
+    const isFull = rows.length >= limit;
+    if (!isFull) count *= GROWTH;
+    left = restOf(left, direction, { window, last: isFull ? rows.at(-1)?.place : undefined });
+  }
+  return true;
+}

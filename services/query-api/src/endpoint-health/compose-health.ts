@@ -1,0 +1,81 @@
+import { TOPICS, parseAttemptPack } from '@webhooks/contracts';
+import type { Operation } from '@webhooks/http-api';
+import type { KafkaRecord } from '@webhooks/kafka';
+import type { Configurations } from '../configurations/open-configurations.js';
+import type { Database } from '../database.js';
+import type { Projection } from '../projection/projection.js';
+import type { ReadPack } from './count-attempts.js';
+import { countPacks, findBuckets } from './health-store.js';
+import { viewHealth } from './view-health.js';
+import type { HealthView } from './view-health.js';
+
+export interface HealthOptions {
+  readonly database: Database;
+  readonly configurations: Pick<Configurations, 'current'>;
+  /** The oldest delivery of an endpoint that is under way or waits. */
+  readonly findOldestPending: (
+    tenantId: string,
+    ref: string,
+  ) => Promise<
+    { readonly deliveryId: string; readonly eventId: string; readonly createdAt: Date } | undefined
+  >;
+  readonly now: () => number;
+}
+
+const MAX_RECORDS = 2_000;
+/** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
+const INTERVAL_MS = 1_000;
+const BATCH_MS = 25_000;
+const READ_MS = 4_000;
+
+function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefined {
+  const parsed = value === null ? undefined : parseAttemptPack(value);
+  return parsed?.ok === true ? { partition, offset, entries: parsed.pack.records } : undefined;
+}
+
+/** Health of the endpoints: counted from the attempts, asked for by their integrators. */
+export function composeHealth(options: HealthOptions): {
+  readonly projection: Projection;
+  readonly operations: readonly Operation[];
+} {
+  const { database, configurations, findOldestPending, now } = options;
+  const health = async (tenantId: string, ref: string): Promise<HealthView> => {
+    await configurations.current(tenantId, ref);
+    const ask = database.within(READ_MS);
+    const [buckets, oldest] = await Promise.all([
+      findBuckets(ask, { tenantId, ref, now: now() }),
+      findOldestPending(tenantId, ref),
+    ]);
+    const { deliveryId, eventId, createdAt } = oldest ?? {};
+    return {
+      ...viewHealth(ref, buckets, now()),
+      ...(deliveryId !== undefined && eventId !== undefined && createdAt !== undefined
+        ? { oldestUndelivered: { eventId, deliveryId, at: createdAt.toISOString() } }
+        : {}),
+    };
+  };
+  return {
+    projection: {
+      name: 'health',
+      topics: [TOPICS.attempts],
+      maxRecords: MAX_RECORDS,
+      intervalMs: INTERVAL_MS,
+      apply: (records) =>
+        countPacks(
+          database.within(BATCH_MS),
+          records.flatMap((record) => readPack(record) ?? []),
+        ),
+    },
+    operations: [
+      {
+        method: 'GET',
+        path: '/integration/v1/webhooks/:ref/health',
+        scopes: ['delivery.read'],
+        handle: async ({ identity, params }) => ({
+          status: 200,
+          body: await health(identity.tenantId, params['ref'] ?? ''),
+        }),
+      },
+    ],
+  };
+}

@@ -1,0 +1,99 @@
+import type { AttemptLogEntry } from '@webhooks/contracts';
+
+/** Failures of one class, such as `503` or `TIMEOUT`. */
+export interface FailureCount {
+  readonly count: number;
+  readonly lastAt: number;
+}
+
+/** What the attempts at one endpoint came to that began within one stretch of time. Times are Unix milliseconds. */
+export interface HealthBucket {
+  readonly tenantId: string;
+  readonly ref: string;
+  readonly startAt: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Failures by class; what would be more than `MAX_CLASSES` counts as `OTHER`. */
+  readonly failures: Readonly<Record<string, FailureCount>>;
+  /** Attempts by the bin of their duration; see `binOf`. */
+  readonly durations: Readonly<Record<string, number>>;
+  readonly lastSuccessAt?: number;
+  readonly lastFailureAt?: number;
+  /** The failures behind the last success of this bucket, and when the first of them began; null when there is none. */
+  readonly failing: { readonly since: number; readonly count: number } | null;
+  /** Until when work was put aside, at the latest. */
+  readonly parkedUntil?: number;
+}
+
+export const BUCKET_MS = 10 * 60_000;
+const MAX_CLASSES = 20;
+const OTHER = 'OTHER';
+/** Each bin ends 10 % above the one before: a percentile is at most so much too high. */
+const BIN_GROWTH = 1.1;
+
+/** The bin that a duration falls into; the first one ends at 1 ms. */
+export const binOf = (durationMs: number): number =>
+  Math.max(0, Math.ceil(Math.log(Math.max(1, durationMs)) / Math.log(BIN_GROWTH) - 1e-9));
+
+/** The longest duration of a bin, in milliseconds. */
+export const endOfBin = (bin: number): number => BIN_GROWTH ** bin;
+
+export const bucketStartOf = (at: number): number => at - (at % BUCKET_MS);
+
+export const emptyBucket = ({ tenantId, ref, at }: AttemptLogEntry): HealthBucket => ({
+  tenantId,
+  ref,
+  startAt: bucketStartOf(at),
+  succeeded: 0,
+  failed: 0,
+  failures: {},
+  durations: {},
+  failing: null,
+});
+
+const later = (one: number | undefined, other: number): number => Math.max(one ?? 0, other);
+
+function countFailure(
+  failures: HealthBucket['failures'],
+  name: string,
+  at: number,
+): Readonly<Record<string, FailureCount>> {
+  const known = Object.hasOwn(failures, name) || Object.keys(failures).length < MAX_CLASSES;
+  const key = known ? name : OTHER;
+  const before = Object.hasOwn(failures, key) ? failures[key] : undefined;
+  return { ...failures, [key]: { count: (before?.count ?? 0) + 1, lastAt: later(before?.lastAt, at) } };
+}
+
+type Attempt = Extract<AttemptLogEntry, { readonly kind: 'attempt' }>;
+
+function addSuccess(bucket: HealthBucket, { at }: Attempt): HealthBucket {
+  const { failing } = bucket;
+  return {
+    ...bucket,
+    succeeded: bucket.succeeded + 1,
+    lastSuccessAt: later(bucket.lastSuccessAt, at),
+    failing: failing && failing.since > at ? failing : null,
+  };
+}
+
+function addFailure(bucket: HealthBucket, { at, status, error }: Attempt): HealthBucket {
+  const counted = {
+    ...bucket,
+    failed: bucket.failed + 1,
+    failures: countFailure(bucket.failures, status === undefined ? (error ?? OTHER) : String(status), at),
+    lastFailureAt: later(bucket.lastFailureAt, at),
+  };
+  if (at <= (bucket.lastSuccessAt ?? -1)) return counted;
+  const { since, count } = bucket.failing ?? { since: at, count: 0 };
+  return { ...counted, failing: { since: Math.min(since, at), count: count + 1 } };
+}
+
+/** A bucket with one entry more. */
+export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {
+  if (entry.kind === 'parked') return { ...bucket, parkedUntil: later(bucket.parkedUntil, entry.nextAt) };
+  if (entry.kind !== 'attempt') return bucket;
+  const bin = String(binOf(entry.durationMs));
+  const durations = { ...bucket.durations, [bin]: (bucket.durations[bin] ?? 0) + 1 };
+  const timed = { ...bucket, durations };
+  return entry.result === 'delivered' ? addSuccess(timed, entry) : addFailure(timed, entry);
+}

@@ -1,0 +1,48 @@
+import { Schema } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
+import type { HealthBucket } from './health-bucket.js';
+
+/** A bucket as a document of the collection `endpointHealth`. */
+export interface HealthRow extends HealthBucket {
+  /** `tenantId/ref/startAt`, the last as 13 digits: the buckets of an endpoint lie side by side. */
+  readonly _id: string;
+  /** By partition of the attempts: everything below is counted. What is read again is not counted again. */
+  readonly offsets: Readonly<Record<string, number>>;
+  readonly version: number;
+  readonly expiresAt: Date;
+}
+
+export type HealthModel = Model<HealthRow>;
+
+const mixed = { type: Schema.Types.Mixed, required: true } as const;
+const text = { type: String, required: true } as const;
+const count = { type: Number, required: true } as const;
+const time = { type: Number } as const;
+
+export function healthModelOn(connection: Connection): HealthModel {
+  const schema = new Schema<HealthRow>(
+    {
+      _id: text,
+      tenantId: text,
+      ref: text,
+      startAt: count,
+      succeeded: count,
+      failed: count,
+      failures: mixed,
+      durations: mixed,
+      lastSuccessAt: time,
+      lastFailureAt: time,
+      failing: { type: Schema.Types.Mixed },
+      parkedUntil: time,
+      offsets: mixed,
+      version: count,
+      expiresAt: { type: Date, required: true },
+    },
+    { versionKey: false, strict: 'throw', strictQuery: 'throw', minimize: false },
+  );
+  schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  return connection.model<HealthRow>('EndpointHealth', schema, 'endpointHealth');
+}
+
+export const healthId = (tenantId: string, ref: string, startAt: number): string =>
+  `${tenantId}/${ref}/${String(startAt).padStart(13, '0')}`;

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import type { Operation } from '@webhooks/http-api';
+import type { ServiceScope } from '@webhooks/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import type { Configurations } from '../configurations/open-configurations.js';
+import type { Database } from '../database.js';
+import type { DeliveryStore } from '../delivery-log/delivery-store.js';
+import { findBodies, findNotification } from '../transactions/notification-store.js';
+import { keepRedelivering } from './keep-redelivering.js';
+import type { PublishTasks } from './publish-tasks.js';
+import { redeliveryOperations } from './redelivery-operations.js';
+import { redeliveryStoreOf } from './redelivery-store.js';
+import type { RedeliveryStore } from './redelivery-store.js';
+import type { RunRedeliveriesPorts } from './run-redeliveries.js';
+
+export interface RedeliveryOptions {
+  readonly database: Database;
+  readonly deliveriesWithin: (ms: number) => DeliveryStore;
+  readonly configurations: Configurations;
+  readonly publish: PublishTasks;
+  readonly ratePerSecond: number;
+}
+
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+const REQUEST_MS = 4_000;
+/** Counting what matches is the longest statement that a caller waits for. */
+const COUNT_MS = 20_000;
+const PAGE_MS = 10_000;
+const now = (): number => Date.now();
+
+function jobsWithin(database: Database, ms: number): RedeliveryStore {
+  const ask = database.within(ms);
+  return redeliveryStoreOf((statement) => ask(({ redeliveries }) => statement(redeliveries)), now);
+}
+
+function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPorts {
+  const { database, deliveriesWithin, configurations, publish, ratePerSecond } = options;
+  return {
+    store: jobsWithin(database, PAGE_MS),
+    pageDeliveries: async (tenantId, filter, { after, limit }) => {
+      const rows = await deliveriesWithin(PAGE_MS).pageOldestFirst(tenantId, filter, { after, limit });
+      return rows.map(({ _id, ...row }) => ({ ...row, deliveryId: _id }));
+    },
+    findBodies: (tenantId, eventIds) => findBodies(database.within(PAGE_MS), tenantId, eventIds),
+    configurations,
+    publish,
+    now,
+    owner,
+    ratePerSecond,
+  };
+}
+
+/** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
+export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
+  const { database, deliveriesWithin, configurations, publish } = options;
+  const owner = randomUUID();
+  keepRedelivering(() => portsOf(options, owner), scope);
+  return redeliveryOperations({
+    storeFor: () => jobsWithin(database, REQUEST_MS),
+    findDelivery: (tenantId, deliveryId) => deliveriesWithin(REQUEST_MS).find(tenantId, deliveryId),
+    findBody: async (tenantId, eventId) =>
+      (await findNotification(database.within(REQUEST_MS), tenantId, eventId))?.body,
+    countDeliveries: (tenantId, filter, limit) => deliveriesWithin(COUNT_MS).count(tenantId, filter, limit),
+    configurations,
+    publish,
+    newId: uuidv7,
+    now,
+  });
+}

@@ -1,0 +1,78 @@
+import type { EventType, UtcTime } from '@webhooks/contracts';
+
+/** Statuses of deliveries that can be sent again together: what is pending is under way by itself. */
+export const REDELIVERABLE = ['dead', 'cancelled', 'delivered'] as const;
+export type RedeliverableStatus = (typeof REDELIVERABLE)[number];
+
+/** Which deliveries a job names; all members that are given must match. */
+export interface RedeliveryFilter {
+  readonly ref?: string;
+  readonly eventType?: EventType;
+  readonly status: RedeliverableStatus;
+  /** First attempted at or after this time. */
+  readonly from: Date;
+  /** First attempted before this time; never later than when the job was made. */
+  readonly to: Date;
+}
+
+export type JobState = 'running' | 'completed' | 'cancelled';
+
+/** The delivery after which a job goes on; pages are read in this order. */
+export interface JobPosition {
+  readonly createdAt: Date;
+  readonly deliveryId: string;
+}
+
+/** What became of the deliveries that a job has come by. */
+export interface JobCounts {
+  /** Given to Kafka. */
+  readonly sent: number;
+  /** Their webhook was disabled, gone to another event type, or unknown. */
+  readonly refused: number;
+  /** Their notification is not kept any more. */
+  readonly expired: number;
+}
+
+export interface RedeliveryJob {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly filter: RedeliveryFilter;
+  readonly state: JobState;
+  /** Deliveries that matched when it was made; what changes its status meanwhile is left alone. */
+  readonly matched: number;
+  readonly counts: JobCounts;
+  readonly position?: JobPosition;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A job as a caller sees it. */
+export interface JobView {
+  readonly id: string;
+  readonly state: JobState;
+  readonly filter: Omit<RedeliveryFilter, 'from' | 'to'> & { readonly from: UtcTime; readonly to: UtcTime };
+  readonly matched: number;
+  readonly sent: number;
+  readonly refused: number;
+  readonly expired: number;
+  readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
+}
+
+export const viewJob = ({
+  id,
+  state,
+  filter,
+  matched,
+  counts,
+  createdAt,
+  updatedAt,
+}: RedeliveryJob): JobView => ({
+  id,
+  state,
+  filter: { ...filter, from: filter.from.toISOString(), to: filter.to.toISOString() },
+  matched,
+  ...counts,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});

@@ -1,0 +1,48 @@
+import { EVENT_TYPES, compileCheck } from '@webhooks/contracts';
+import type { EventType, UtcTime } from '@webhooks/contracts';
+import { readJson } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
+import { REDELIVERABLE } from './redelivery-job.js';
+import type { RedeliverableStatus, RedeliveryFilter } from './redelivery-job.js';
+
+export interface RedeliveryRequest {
+  /** `to` is absent when the caller left it out: until now. */
+  readonly filter: Omit<RedeliveryFilter, 'to'> & { readonly to?: Date };
+  /** Only count what would be sent. */
+  readonly dryRun: boolean;
+}
+
+interface RedeliveryBody {
+  readonly ref?: string;
+  readonly eventType?: EventType;
+  readonly status?: RedeliverableStatus;
+  readonly from: UtcTime;
+  readonly to?: UtcTime;
+  readonly dryRun?: boolean;
+}
+
+/** A UUID in lower case, as config-api gives it. */
+const REF = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+const checkBody = compileCheck<RedeliveryBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['from'],
+  properties: {
+    ref: { type: 'string', pattern: REF },
+    eventType: { type: 'string', enum: EVENT_TYPES },
+    status: { type: 'string', enum: REDELIVERABLE },
+    from: { type: 'string', format: 'utc-date-time' },
+    to: { type: 'string', format: 'utc-date-time' },
+    dryRun: { type: 'boolean' },
+  },
+});
+
+/** The body of `POST …/redeliveries`; `status` is `dead` when left out. Throws 422 that names what is wrong with it. */
+export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
+  const { from, to, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
+  return {
+    filter: { ...rest, status, from: new Date(from), ...(to === undefined ? {} : { to: new Date(to) }) },
+    dryRun,
+  };
+}

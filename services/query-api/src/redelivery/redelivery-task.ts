@@ -1,0 +1,61 @@
+import { TOPICS } from '@webhooks/contracts';
+import type { DeliveryTask, EventType } from '@webhooks/contracts';
+import type { KnownConfiguration } from '../configurations/known-configurations.js';
+
+/** A delivery that was made before: who was told of what. */
+export interface PastDelivery {
+  readonly deliveryId: string;
+  readonly tenantId: string;
+  readonly ref: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+}
+
+export interface RedeliveryOptions {
+  /** Name of this redelivery; see `cycleOf`. */
+  readonly cycle: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** The bytes that were sent the first time. */
+  readonly body: Buffer;
+}
+
+/** A cycle's name sorts after `0`, the first one's, and after those of earlier redeliveries. */
+export const cycleOf = (id: string): string => `r${id}`;
+
+/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own, due now (contract §5). */
+export function makeRedelivery(
+  { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
+  { revision, applicationId }: KnownConfiguration,
+  { cycle, now, body }: RedeliveryOptions,
+): DeliveryTask {
+  return {
+    deliveryId,
+    cycle,
+    eventId,
+    eventType,
+    tenantId,
+    ref,
+    ...(applicationId === undefined ? {} : { applicationId }),
+    revision,
+    attempt: 1,
+    dueAt: now,
+    firstDueAt: now,
+    parkedCount: 0,
+    // It was read from no topic: the cycle tells it from every other record.
+    origin: { topic: TOPICS.deliveries, partition: 0, offset: '0' },
+    body,
+  };
+}
+
+/** Why a delivery cannot be made again with the configuration as it is; undefined when it can. */
+export type Refusal = 'unknown' | 'disabled' | 'other-event-type';
+
+export function refusalOf(
+  { eventType }: Pick<PastDelivery, 'eventType'>,
+  configuration: KnownConfiguration | undefined,
+): Refusal | undefined {
+  if (configuration === undefined) return 'unknown';
+  if (!configuration.enabled) return 'disabled';
+  return configuration.eventType === eventType ? undefined : 'other-event-type';
+}

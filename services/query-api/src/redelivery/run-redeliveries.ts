@@ -1,0 +1,88 @@
+import type { DeliveryTask } from '@webhooks/contracts';
+import type { Configurations } from '../configurations/open-configurations.js';
+import type { PublishTasks } from './publish-tasks.js';
+import { cycleOf, makeRedelivery, refusalOf } from './redelivery-task.js';
+import type { PastDelivery } from './redelivery-task.js';
+import type { JobPosition, RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
+import type { RedeliveryStore } from './redelivery-store.js';
+
+/** A delivery of the log, with what a job has to know of it. */
+export interface LoggedDelivery extends PastDelivery {
+  /** Its latest cycle. */
+  readonly cycle: string;
+  readonly createdAt: Date;
+}
+
+export interface RunRedeliveriesPorts {
+  readonly store: Pick<RedeliveryStore, 'claim' | 'advance'>;
+  /** Those that match, oldest first, after a position. */
+  readonly pageDeliveries: (
+    tenantId: string,
+    filter: RedeliveryFilter,
+    page: { readonly after: JobPosition | undefined; readonly limit: number },
+  ) => Promise<readonly LoggedDelivery[]>;
+  /** The bytes of several notifications by event id; those that are not kept any more are left out. */
+  readonly findBodies: (
+    tenantId: string,
+    eventIds: readonly string[],
+  ) => Promise<ReadonlyMap<string, Buffer>>;
+  readonly configurations: Pick<Configurations, 'known'>;
+  readonly publish: PublishTasks;
+  readonly now: () => number;
+  /** Name of this instance. */
+  readonly owner: string;
+  /** Deliveries a second that one instance gives back to the workers, so that live traffic does not suffer. */
+  readonly ratePerSecond: number;
+}
+
+const MAX_PAGE = 100;
+/** Longer than a page takes; after it another instance goes on where this one died. */
+const LEASE_MS = 15_000;
+
+interface Sorted {
+  readonly tasks: readonly DeliveryTask[];
+  readonly sent: number;
+  readonly refused: number;
+  readonly expired: number;
+}
+
+async function sortOut(
+  { id, tenantId }: RedeliveryJob,
+  page: readonly LoggedDelivery[],
+  { configurations, findBodies, now }: RunRedeliveriesPorts,
+): Promise<Sorted> {
+  const cycle = cycleOf(id);
+  // Sent by this job already, before a crash: it counts, and is not sent again.
+  const fresh = page.filter((delivery) => delivery.cycle !== cycle);
+  const bodies = await findBodies(tenantId, [...new Set(fresh.map(({ eventId }) => eventId))]);
+  const tasks: DeliveryTask[] = [];
+  let refused = 0;
+  for (const delivery of fresh) {
+    const configuration = configurations.known(tenantId, delivery.ref);
+    const body = bodies.get(delivery.eventId);
+    if (configuration === undefined || refusalOf(delivery, configuration) !== undefined) refused += 1;
+    else if (body) tasks.push(makeRedelivery(delivery, configuration, { cycle, now: now(), body }));
+  }
+  const sent = tasks.length + page.length - fresh.length;
+  return { tasks, sent, refused, expired: page.length - sent - refused };
+}
+
+/**
+ * Does one page of the job that has waited longest: publishes first, notes then, so that a crash repeats a page and
+ * leaves none out; repeats have the same cycle, and what is known to be sent is not sent again. Resolves with the
+ * milliseconds to wait before the next page, undefined when there is no job.
+ */
+export async function runPage(ports: RunRedeliveriesPorts): Promise<number | undefined> {
+  const { store, owner, ratePerSecond, now } = ports;
+  const job = await store.claim(owner, LEASE_MS);
+  if (!job) return undefined;
+  const limit = Math.min(MAX_PAGE, ratePerSecond);
+  const page = await ports.pageDeliveries(job.tenantId, job.filter, { after: job.position, limit });
+  const { tasks, ...counts } = await sortOut(job, page, ports);
+  if (tasks.length > 0) await ports.publish(tasks);
+  const last = page.at(-1);
+  const position =
+    last && page.length === limit ? { createdAt: last.createdAt, deliveryId: last.deliveryId } : undefined;
+  await store.advance(job, owner, { counts, position }, now());
+  return (tasks.length / ratePerSecond) * 1_000;
+}

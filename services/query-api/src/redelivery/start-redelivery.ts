@@ -1,0 +1,65 @@
+import { AppError, invalidRequest } from '@webhooks/http-api';
+import type { Configurations } from '../configurations/open-configurations.js';
+import { refused } from './redeliver-one.js';
+import { viewJob } from './redelivery-job.js';
+import type { JobView, RedeliveryFilter } from './redelivery-job.js';
+import type { RedeliveryRequest } from './redelivery-request.js';
+import type { RedeliveryStore } from './redelivery-store.js';
+
+export interface StartRedeliveryPorts {
+  readonly store: Pick<RedeliveryStore, 'insert' | 'countRunning'>;
+  /** How many match, counted to `limit` at most. */
+  readonly countDeliveries: (tenantId: string, filter: RedeliveryFilter, limit: number) => Promise<number>;
+  readonly configurations: Pick<Configurations, 'current'>;
+  readonly newId: () => string;
+  readonly now: () => number;
+}
+
+/** Jobs of one tenant that run at the same time, and deliveries that one job may name. */
+const MAX_RUNNING = 5;
+export const MAX_MATCHED = 1_000_000;
+
+export type StartedRedelivery =
+  { readonly dryRun: true; readonly matched: number } | { readonly dryRun: false; readonly job: JobView };
+
+function filterOf({ filter: { to, ...filter } }: RedeliveryRequest, now: number): RedeliveryFilter {
+  const end = Math.min(to?.getTime() ?? now, now);
+  if (filter.from.getTime() >= end) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
+  return { ...filter, to: new Date(end) };
+}
+
+/**
+ * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant does
+ * not have, 422 when it is disabled, when too much matches or too many jobs run.
+ */
+export async function startRedelivery(
+  tenantId: string,
+  request: RedeliveryRequest,
+  ports: StartRedeliveryPorts,
+): Promise<StartedRedelivery> {
+  const now = ports.now();
+  const filter = filterOf(request, now);
+  if (filter.ref !== undefined) {
+    const { enabled } = await ports.configurations.current(tenantId, filter.ref);
+    if (!enabled) throw refused('disabled');
+  }
+  const matched = await ports.countDeliveries(tenantId, filter, MAX_MATCHED + 1);
+  if (matched > MAX_MATCHED)
+    throw new AppError('limit-reached', `more than ${MAX_MATCHED} deliveries match; narrow the time range`);
+  if (request.dryRun) return { dryRun: true, matched };
+  if ((await ports.store.countRunning(tenantId, MAX_RUNNING)) >= MAX_RUNNING)
+    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
+  const at = new Date(now);
+  const job = {
+    id: ports.newId(),
+    tenantId,
+    filter,
+    state: 'running',
+    matched,
+    counts: { sent: 0, refused: 0, expired: 0 },
+    createdAt: at,
+    updatedAt: at,
+  } as const;
+  await ports.store.insert(job);
+  return { dryRun: false, job: viewJob(job) };
+}

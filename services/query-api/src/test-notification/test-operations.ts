@@ -1,0 +1,34 @@
+import type { Operation } from '@webhooks/http-api';
+import type { Database } from '../database.js';
+import { keepNotification } from '../transactions/notification-store.js';
+import { projectTestEvent } from '../transactions/project-events.js';
+import { transactionStore } from '../transactions/transaction-store.js';
+import { sendTest } from './send-test.js';
+import type { SendTestPorts } from './send-test.js';
+
+export interface TestOptions extends Omit<SendTestPorts, 'keepTestEvent'> {
+  readonly database: Database;
+}
+
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+const REQUEST_MS = 4_000;
+
+/** `POST …/{ref}/test`: tries an endpoint through the real path. */
+export function testOperations({ database, ...ports }: TestOptions): readonly Operation[] {
+  const keepTestEvent: SendTestPorts['keepTestEvent'] = async (event) => {
+    const ask = database.within(REQUEST_MS);
+    await projectTestEvent(event, transactionStore(ask));
+    await keepNotification(ask, event);
+  };
+  return [
+    {
+      method: 'POST',
+      path: '/integration/v1/webhooks/:ref/test',
+      scopes: ['delivery.write'],
+      handle: async ({ identity, params }) => ({
+        status: 202,
+        body: await sendTest(identity.tenantId, params['ref'] ?? '', { ...ports, keepTestEvent }),
+      }),
+    },
+  ];
+}

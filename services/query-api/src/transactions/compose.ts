@@ -1,0 +1,50 @@
+import { TOPICS } from '@webhooks/contracts';
+import type { Operation } from '@webhooks/http-api';
+import type { Database } from '../database.js';
+import type { CatchUp } from '../projection/catch-up.js';
+import type { Projection } from '../projection/projection.js';
+import { keepNotifications } from './notification-store.js';
+import { createTransactionOperations } from './operations.js';
+import { projectEvents } from './project-events.js';
+import { findOfCharge, findTransaction, transactionStore } from './transaction-store.js';
+
+export interface TransactionOptions {
+  readonly database: Database;
+  /** How the projection below is waited for; undefined while it does not run: nothing is then known to be absent. */
+  readonly catchUp: () => CatchUp | undefined;
+}
+
+export interface Transactions {
+  readonly projection: Projection;
+  readonly operations: readonly Operation[];
+}
+
+const MAX_RECORDS = 500;
+/** Shorter than the 30 s after which a connection is given up. */
+const BATCH_MS = 25_000;
+/** A query looks twice at most and waits up to 2 s in between. */
+const LOOK_MS = 2_000;
+
+/** The reconciliation half of this service: what the payment events told, kept and answered. */
+export function composeTransactions({ database, catchUp }: TransactionOptions): Transactions {
+  return {
+    projection: {
+      name: 'events',
+      topics: [TOPICS.events],
+      maxRecords: MAX_RECORDS,
+      apply: (records) => {
+        const ask = database.within(BATCH_MS);
+        return projectEvents(records, {
+          store: transactionStore(ask),
+          keepNotifications: (events) => keepNotifications(ask, events),
+        });
+      },
+    },
+    operations: createTransactionOperations({
+      findTransaction: (tenantId, endToEndId) =>
+        findTransaction(database.within(LOOK_MS), tenantId, endToEndId),
+      findOfCharge: (tenantId, txId) => findOfCharge(database.within(LOOK_MS), tenantId, txId),
+      waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
+    }),
+  };
+}

@@ -1,0 +1,78 @@
+import { PATTERNS } from '@webhooks/contracts';
+import { invalidRequest, readQuery } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import type { CatchUpResult } from '../projection/catch-up.js';
+import { lookSurely } from './look-surely.js';
+import type { Transaction } from './merge-facts.js';
+import { MAX_CHARGE_TRANSACTIONS } from './transaction-store.js';
+import { viewCharge } from './view-charge.js';
+import { viewTransaction } from './view-transaction.js';
+
+export interface TransactionPorts {
+  readonly findTransaction: (tenantId: string, endToEndId: string) => Promise<Transaction | undefined>;
+  /** In a fixed order; one more than `MAX_CHARGE_TRANSACTIONS` tells that there are more. */
+  readonly findOfCharge: (tenantId: string, txId: string) => Promise<readonly Transaction[]>;
+  /** Waits until what is on the topic now is projected. */
+  readonly waitForEvents: () => Promise<CatchUpResult>;
+}
+
+const TX_ID = new RegExp(PATTERNS.dynamicTxId, 'u');
+const END_TO_END_ID = new RegExp(PATTERNS.endToEndId, 'u');
+const TX_ID_RULE = 'must be 26 to 35 letters and digits';
+const END_TO_END_ID_RULE = 'must be 32 letters and digits';
+
+function readTxId({ params, query }: ApiRequest): string {
+  readQuery(query, {});
+  const txId = params['txId'] ?? '';
+  if (!TX_ID.test(txId)) throw invalidRequest([{ property: 'txId', reason: TX_ID_RULE }]);
+  return txId;
+}
+
+function readEndToEndId({ query }: ApiRequest): string {
+  const { endToEndId } = readQuery<{ endToEndId: string }>(query, {
+    endToEndId: {
+      expected: END_TO_END_ID_RULE,
+      parse: (text) => (END_TO_END_ID.test(text) ? text : undefined),
+    },
+  });
+  if (endToEndId === undefined) {
+    throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
+  }
+  return endToEndId;
+}
+
+async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
+  const txId = readTxId(request);
+  const { tenantId } = request.identity;
+  const look = async () =>
+    viewCharge(txId, await ports.findOfCharge(tenantId, txId), MAX_CHARGE_TRANSACTIONS);
+  const body = await lookSurely(look, ports.waitForEvents, 'no event told of a charge with this txId');
+  return { status: 200, body };
+}
+
+async function answerTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
+  const endToEndId = readEndToEndId(request);
+  const look = () => ports.findTransaction(request.identity.tenantId, endToEndId);
+  const found = await lookSurely(
+    look,
+    ports.waitForEvents,
+    'no event told of a transaction with this endToEndId',
+  );
+  return { status: 200, body: viewTransaction(found) };
+}
+
+/** The reconciliation queries (spec 4.5, contract §7); `openapi.yaml` describes the same set. */
+export const createTransactionOperations = (ports: TransactionPorts): readonly Operation[] => [
+  {
+    method: 'GET',
+    path: '/integration/v1/pix/cob/:txId',
+    scopes: ['cob.read'],
+    handle: (request) => answerCharge(request, ports),
+  },
+  {
+    method: 'GET',
+    path: '/integration/v1/pix/transaction',
+    scopes: ['pix.read'],
+    handle: (request) => answerTransaction(request, ports),
+  },
+];

@@ -1,0 +1,201 @@
+import { createRandom, randomName } from '@webhooks/testkit';
+import type { DeliveryList } from '../../src/delivery-log/operations.js';
+import type { DeliveryFilter } from '../../src/delivery-log/access-path.js';
+import { REF, delivered, failed, packRecord } from './support/entries.js';
+import { entriesOf, everyFilter, fill, matching, queryOf, REFS } from './support/generated-log.js';
+import type { Known } from './support/generated-log.js';
+import { openLog } from './support/open-log.js';
+import type { OpenLog } from './support/open-log.js';
+
+const BASE = Date.now() - 3_600_000;
+const TENANT = randomName('tenant');
+let log: OpenLog;
+let all: readonly Known[];
+beforeAll(async () => {
+  log = await openLog(randomName('query_log'));
+  all = await fill(log, entriesOf(TENANT, BASE, 1));
+  // The same events of a neighbour, which nobody may see.
+  await fill(log, entriesOf(randomName('tenant'), BASE, 1));
+});
+afterAll(() => log.close());
+
+const listOf = async (tenantId: string, query: string): Promise<DeliveryList> =>
+  (await log.list(tenantId, query)).body as DeliveryList;
+
+/** Pages to the end, at most 1,000; `meanwhile` is done after each. */
+async function readAll(
+  tenantId: string,
+  filter: DeliveryFilter,
+  limit: number,
+  meanwhile: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<readonly string[]> {
+  const ids: string[] = [];
+  let cursor = '';
+  for (let page = 0; page < 1_000; page += 1) {
+    const query = `${queryOf(filter)}&limit=${limit}${cursor}`;
+    const { data, results, nextCursor } = await listOf(tenantId, query);
+    expect(data.length).toBeLessThanOrEqual(limit);
+    expect(results).toBe(data.length);
+    ids.push(...data.map(({ deliveryId }) => deliveryId));
+    if (nextCursor === undefined) return ids;
+    cursor = `&cursor=${nextCursor}`;
+    await meanwhile();
+  }
+  throw new Error('expected an end of the pages');
+}
+
+const idsOf = (known: readonly Known[]): readonly string[] => known.map(({ deliveryId }) => deliveryId);
+const FILTERS = everyFilter(new Date(BASE - 30_000), new Date(BASE - 2));
+
+describe('the list of deliveries', () => {
+  it('has what every combination of filters means, in order and once, page by page', async () => {
+    const random = createRandom(7);
+    const sizes: number[] = [];
+    for (const filter of FILTERS) {
+      const expected = idsOf(matching(all, filter));
+      sizes.push(expected.length);
+      expect([filter, await readAll(TENANT, filter, random.int(5, 60))]).toEqual([filter, expected]);
+    }
+    expect(FILTERS).toHaveLength(160);
+    // The rows were made so that most combinations find something.
+    expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(60);
+  });
+
+  it('counts and reads from the oldest for every combination too', async () => {
+    const store = log.storeWithin(60_000);
+    for (const filter of FILTERS) {
+      const expected = idsOf(matching(all, filter)).toReversed();
+      expect([filter, await store.count(TENANT, filter, 1_000)]).toEqual([filter, expected.length]);
+      expect(await store.count(TENANT, filter, 3)).toBe(Math.min(3, expected.length));
+      const first = await store.pageOldestFirst(TENANT, filter, { limit: 20 });
+      const last = first.at(-1);
+      const after = last && { createdAt: last.createdAt, deliveryId: last._id };
+      const second = after ? await store.pageOldestFirst(TENANT, filter, { after, limit: 500 }) : [];
+      expect([filter, [...first, ...second].map(({ _id }) => _id)]).toEqual([filter, expected]);
+      expect(first).toHaveLength(Math.min(20, expected.length));
+    }
+  });
+
+  it.each<DeliveryFilter>([{}, { ref: REF }, { eventType: 'PIX_STATIC' }, { status: 'pending' }])(
+    'leaves out nothing that was there while deliveries arrive: %j',
+    async (filter) => {
+      const tenantId = randomName('tenant');
+      const known = await fill(log, entriesOf(tenantId, BASE, 2));
+      const random = createRandom(11);
+      let arrived = 0;
+      const arrive = () => {
+        arrived += 1;
+        const at = random.chance(0.5) ? Date.now() : BASE - random.int(0, 3) * 1_000;
+        const place = {
+          tenantId,
+          ref: REFS[random.int(0, 2)] ?? REF,
+          eventId: `new_${arrived}`,
+        };
+        return log.apply(packRecord(random.chance(0.5) ? delivered({ at }, place) : failed({ at }, place)));
+      };
+      const ids = await readAll(tenantId, filter, 7, arrive);
+      const before = new Set(idsOf(known));
+      expect(arrived).toBeGreaterThan(3);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(ids.filter((id) => before.has(id))).toEqual(idsOf(matching(known, filter)));
+    },
+  );
+
+  it('may come back short, or empty, and goes on behind what it looked at', async () => {
+    const tenantId = randomName('tenant');
+    const many = Array.from({ length: 700 }, (_, index) =>
+      delivered({ at: BASE + index }, { tenantId, eventId: `evt_${index}` }),
+    );
+    const rare = delivered({ at: BASE - 1, eventType: 'PIX_STATIC' }, { tenantId, eventId: 'rare' });
+    await log.apply(packRecord(...many.slice(0, 350)), packRecord(...many.slice(350), rare));
+    const first = await listOf(tenantId, 'eventType=PIX_STATIC&limit=10');
+    expect(first).toMatchObject({ data: [], results: 0 });
+    expect(first.nextCursor).toBeDefined();
+    expect(await readAll(tenantId, { eventType: 'PIX_STATIC' }, 10)).toEqual([rare.deliveryId]);
+  });
+
+  it('has 50 without a limit, and 200 at most', async () => {
+    expect((await listOf(TENANT, '')).results).toBe(50);
+    expect((await listOf(TENANT, 'limit=180')).nextCursor).toBeUndefined();
+    expect((await listOf(TENANT, 'limit=179')).nextCursor).toBeDefined();
+  });
+
+  it('shows of each what a list needs and neither addresses nor bodies', async () => {
+    const tenantId = randomName('tenant');
+    const entry = failed({ at: BASE }, { tenantId });
+    await log.apply(packRecord(entry));
+    expect(await listOf(tenantId, '')).toEqual({
+      data: [
+        {
+          deliveryId: entry.deliveryId,
+          ref: entry.ref,
+          eventId: 'evt_1',
+          eventType: 'PIX_OUT',
+          status: 'pending',
+          cycle: '0',
+          redelivery: false,
+          createdAt: new Date(BASE).toISOString(),
+          updatedAt: new Date(BASE).toISOString(),
+          nextAt: new Date(entry.nextAt ?? 0).toISOString(),
+          lastAttempt: 1,
+          lastStatus: 503,
+        },
+      ],
+      results: 1,
+    });
+  });
+
+  it('takes times with parts of a millisecond for what they are', async () => {
+    const tenantId = randomName('tenant');
+    await log.apply(packRecord(delivered({ at: BASE }, { tenantId })));
+    const just = new Date(BASE).toISOString();
+    const later = just.replace('Z', '001Z');
+    const count = async (query: string) => (await listOf(tenantId, query)).results;
+    expect(await count(`from=${just}`)).toBe(1);
+    expect(await count(`from=${later}`)).toBe(0);
+    expect(await count(`to=${just}`)).toBe(0);
+    expect(await count(`to=${later}`)).toBe(1);
+  });
+});
+
+describe('a query that is not well-formed', () => {
+  const place = `${'0'.repeat(10)}${'a'.repeat(52)}`;
+  it.each([
+    ['an unknown parameter', 'tenantId=acme', 'tenantId'],
+    ['a repeated parameter', 'limit=5&limit=5', 'limit'],
+    ['a limit of 0', 'limit=0', 'limit'],
+    ['a limit over 200', 'limit=201', 'limit'],
+    ['a limit that is no number', 'limit=5e1', 'limit'],
+    ['a ref in upper case', `ref=${(REFS[0] ?? '').toUpperCase()}`, 'ref'],
+    ['an event id with a slash', 'eventId=a/b', 'eventId'],
+    ['an unknown event type', 'eventType=PIX', 'eventType'],
+    ['an unknown status', 'status=failed', 'status'],
+    ['a status named as what every object has', 'status=constructor', 'status'],
+    ['a time without its zone', 'from=2026-11-22T00:00:00', 'from'],
+    ['a time in another zone', 'to=2026-11-22T00:00:00%2B03:00', 'to'],
+    ['a day that does not exist', 'to=2026-02-30T00:00:00Z', 'to'],
+    ['an empty cursor', 'cursor=', 'cursor'],
+    ['a cursor that is only a letter', 'cursor=c', 'cursor'],
+    ['a cursor that is too short', `cursor=c${place.slice(1)}`, 'cursor'],
+    ['a cursor that is too long', `cursor=c${place}a`, 'cursor'],
+    ['a cursor without its letter', `cursor=${place}`, 'cursor'],
+    ['a cursor in upper case', `cursor=c${place.toUpperCase()}`, 'cursor'],
+    ['a cursor of no id', `cursor=c${place.slice(0, -1)}1`, 'cursor'],
+    ['a cursor that no time has', `cursor=c${'z'.repeat(10)}${'a'.repeat(52)}`, 'cursor'],
+    ['a cursor with an operator', 'cursor[$gt]=', 'cursor[$gt]'],
+  ])('is refused and named: %s', async (_what, query, property) => {
+    await expect(log.list(TENANT, query)).rejects.toMatchObject({
+      code: 'invalid-request',
+      violations: [{ property }],
+    });
+  });
+
+  it('a cursor that was made up shows nothing but what the tenant has', async () => {
+    const ids = new Set(idsOf(all));
+    const { data } = await listOf(
+      TENANT,
+      `limit=200&cursor=c00zzzzzzzz${'a'.repeat(52)}`.replace('00zz', '0zzz'),
+    );
+    expect(data.every(({ deliveryId }) => ids.has(deliveryId))).toBe(true);
+  });
+});

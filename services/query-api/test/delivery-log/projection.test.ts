@@ -1,0 +1,211 @@
+import { TOPICS } from '@webhooks/contracts';
+import { randomName } from '@webhooks/testkit';
+import { toDelivery } from '../../src/delivery-log/delivery-model.js';
+import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
+import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
+import {
+  OTHER_REF,
+  T0,
+  baseOf,
+  cancelled,
+  dead,
+  deadRecord,
+  delivered,
+  failed,
+  packRecord,
+  parked,
+  recordOf,
+} from './support/entries.js';
+import { openLog } from './support/open-log.js';
+import type { OpenLog } from './support/open-log.js';
+
+const NAME = randomName('query_log');
+let log: OpenLog;
+let other: OpenLog;
+beforeAll(async () => {
+  log = await openLog(NAME);
+  other = await openLog(NAME);
+});
+afterAll(async () => {
+  await Promise.all([log.close(), other.close()]);
+});
+beforeEach(() => {
+  log.unreadable.length = 0;
+  log.kept.length = 0;
+});
+
+const placeOf = () => ({ tenantId: randomName('tenant') });
+
+async function expectStored(entries: readonly DeliveryEntry[]): Promise<void> {
+  const [first] = entries;
+  const row = await log.row(first?.deliveryId ?? '');
+  expect(row && toDelivery(row)).toEqual(mergeEntries(undefined, entries));
+}
+
+describe('the projection of attempts', () => {
+  it('writes a delivery once its first attempt is told of', async () => {
+    const place = placeOf();
+    await log.apply(packRecord(delivered({}, place)));
+    await expectStored([delivered({}, place)]);
+    const { deliveryId } = baseOf(place);
+    expect(await log.row(deliveryId)).toMatchObject({ status: 'delivered', lastStatus: 200, version: 1 });
+  });
+
+  it('comes to the same whatever comes first', async () => {
+    const place = placeOf();
+    const entries = [
+      failed({}, place),
+      parked({ attempt: 2, at: T0 + 5_000 }, place),
+      failed({ attempt: 2, at: T0 + 9_000, status: 500 }, place),
+      delivered({ attempt: 3, at: T0 + 90_000 }, place),
+    ];
+    for (const entry of entries.toReversed()) await log.apply(packRecord(entry));
+    await expectStored(entries);
+  });
+
+  it('writes nothing when everything is told again', async () => {
+    const place = placeOf();
+    const records = [packRecord(failed({}, place)), packRecord(cancelled({ attempt: 2 }, place))];
+    await log.apply(...records);
+    const { deliveryId } = baseOf(place);
+    const before = await log.row(deliveryId);
+    await log.apply(...records);
+    for (const record of records) await other.apply(record);
+    expect(await log.row(deliveryId)).toEqual(before);
+  });
+
+  it('reads a pack of many deliveries, among them some that are known', async () => {
+    const place = placeOf();
+    const many = Array.from({ length: 1_200 }, (_, index) => ({ ...place, eventId: `evt_${index}` }));
+    const known = many.filter((_one, index) => index % 100 === 7);
+    await log.apply(packRecord(...known.map((one) => failed({}, one))));
+    await log.apply(
+      ...[0, 1, 2, 3].map((part) =>
+        packRecord(...many.slice(part * 300, part * 300 + 300).map((one) => failed({}, one))),
+      ),
+      packRecord(...known.map((one) => delivered({ attempt: 2 }, one))),
+    );
+    const count = (status: 'delivered' | 'pending') =>
+      log.models.deliveries.find({ tenantId: place.tenantId, status }).lean().exec();
+    expect(await count('delivered')).toHaveLength(known.length);
+    expect(await count('pending')).toHaveLength(many.length - known.length);
+  });
+
+  it('loses nothing when two instances write the same deliveries at the same time', async () => {
+    const place = placeOf();
+    const entries = Array.from({ length: 10 }, (_, delivery) =>
+      Array.from({ length: 8 }, (_none, attempt) =>
+        failed({ attempt: attempt + 1, at: T0 + attempt }, { ...place, eventId: `evt_${delivery}` }),
+      ),
+    );
+    const half = (odd: number) => entries.flat().filter(({ attempt }) => attempt % 2 === odd);
+    await Promise.all([
+      ...half(0).map((entry) => log.apply(packRecord(entry))),
+      other.apply(packRecord(...half(1))),
+      other.apply(packRecord(...half(1).toReversed())),
+    ]);
+    for (const one of entries) await expectStored(one);
+  });
+});
+
+describe('the projection of dead letters', () => {
+  it('tells of the end and of the attempts before it, and keeps the bytes', async () => {
+    const place = placeOf();
+    const history = `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`;
+    await log.apply(deadRecord({ attempt: 2, history }, place));
+    const { deliveryId, tenantId, eventId, eventType } = baseOf(place);
+    expect(log.kept).toEqual([{ tenantId, eventId, eventType, body: Buffer.from(`{"id":"${eventId}"}`) }]);
+    expect(await log.row(deliveryId)).toMatchObject({
+      status: 'dead',
+      reason: 'attempts-exhausted',
+      lastAttempt: 2,
+      lastError: 'TLS',
+      updatedAt: new Date(T0 + 60_000),
+    });
+  });
+
+  it('is the same end as the pack tells of', async () => {
+    const place = placeOf();
+    const told = dead({ at: T0 + 60_000 }, place);
+    await log.apply(packRecord(told));
+    const before = await log.row(told.deliveryId);
+    await log.apply(deadRecord({}, place));
+    expect(await log.row(told.deliveryId)).toEqual(before);
+  });
+
+  it('takes the time of the broker when the header tells none', async () => {
+    const place = placeOf();
+    await log.apply(deadRecord({}, place, { 'dead-at': 'soon', 'dead-reason': 'a b' }));
+    const { deliveryId } = baseOf(place);
+    expect(await log.row(deliveryId)).toMatchObject({ updatedAt: new Date(T0 + 900_000), reason: 'unknown' });
+  });
+
+  it('is written again when its bytes could not be kept', async () => {
+    const place = placeOf();
+    log.kept.push = () => {
+      throw new Error('the store of notifications is away');
+    };
+    await expect(log.apply(deadRecord({}, place))).rejects.toThrow(/is away/);
+    Reflect.deleteProperty(log.kept, 'push');
+    expect(await log.row(baseOf(place).deliveryId)).toBeNull();
+  });
+});
+
+describe('a record that cannot be read', () => {
+  const damaged = { ...deadRecord(), headers: {} };
+  it.each([
+    ['no value', recordOf(TOPICS.attempts, null), 'null-value'],
+    ['bytes that are no JSON', recordOf(TOPICS.attempts, Buffer.from([0, 1, 2])), 'not-json'],
+    ['JSON that is no pack', recordOf(TOPICS.attempts, Buffer.from('[]')), 'not-a-pack'],
+    [
+      'a pack of a far version',
+      recordOf(TOPICS.attempts, Buffer.from('{"v":9,"records":[]}')),
+      'unknown-version',
+    ],
+    [
+      'a batch of an unknown codec',
+      recordOf(TOPICS.attempts, Buffer.from('x'), { undecodable: 'lz5' }),
+      'undecodable',
+    ],
+    ['a dead letter without headers', damaged, 'damaged-dead-letter'],
+    [
+      'an entry that bears the id of another delivery',
+      packRecord(failed({ ref: OTHER_REF })),
+      'damaged-entry',
+    ],
+    ['a ref that is no UUID', packRecord(failed({}, { ref: 'a/dead' })), 'damaged-entry'],
+  ])('is told of and passed over: %s', async (_what, record, reason) => {
+    const place = placeOf();
+    await log.apply(record, packRecord(delivered({}, place)));
+    expect(log.unreadable).toEqual([reason]);
+    await expectStored([delivered({}, place)]);
+  });
+});
+
+describe('the sweep', () => {
+  const DAY_MS = 86_400_000;
+  it('removes what was not heard of for 30 days, and nothing else', async () => {
+    const place = placeOf();
+    const at = (days: number, eventId: string) =>
+      delivered({ at: Date.now() - days * DAY_MS }, { ...place, eventId });
+    const old = Array.from({ length: 700 }, (_, index) => at(31, `old_${index}`));
+    // A redelivery of what is old keeps it.
+    const renewed = [at(40, 'renewed'), delivered({ cycle: 'r1' }, { ...place, eventId: 'renewed' })];
+    await log.apply(packRecord(...old, at(29, 'young'), ...renewed));
+    expect(await log.sweep()).toBe(old.length);
+    const left = await log.models.deliveries.find({ tenantId: place.tenantId }).lean().exec();
+    expect(left.map(({ eventId }) => eventId).sort()).toEqual(['renewed', 'young']);
+  });
+
+  it('does not show what expired and is not removed yet', async () => {
+    const place = placeOf();
+    const entry = failed({ at: Date.now() - 31 * DAY_MS }, place);
+    await log.apply(packRecord(entry));
+    expect((await log.list(place.tenantId)).body).toEqual({ data: [], results: 0 });
+    expect((await log.list(place.tenantId, 'eventId=evt_1')).body).toEqual({ data: [], results: 0 });
+    await expect(log.get(place.tenantId, entry.deliveryId)).rejects.toMatchObject({ code: 'not-found' });
+    const store = log.storeWithin(10_000);
+    expect(await store.count(place.tenantId, { status: 'pending' }, 10)).toBe(0);
+    expect(await store.pageOldestFirst(place.tenantId, {}, { limit: 10 })).toEqual([]);
+  });
+});

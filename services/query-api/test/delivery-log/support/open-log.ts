@@ -1,0 +1,70 @@
+import type { KafkaRecord } from '@webhooks/kafka';
+import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import { composeDeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
+import type { DeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
+import type { DeliveryRow } from '../../../src/delivery-log/delivery-model.js';
+import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
+import type { Models } from '../../../src/database.js';
+import { openTestDatabase } from '../../transactions/support/open-test-database.js';
+
+export interface OpenLog extends DeliveryLog {
+  readonly models: Models;
+  readonly kept: DeadNotification[];
+  readonly unreadable: string[];
+  apply(...records: readonly KafkaRecord[]): Promise<void>;
+  row(deliveryId: string): Promise<DeliveryRow | null>;
+  list(tenantId: string, query?: string): Promise<ApiReply>;
+  get(tenantId: string, deliveryId: string): Promise<ApiReply>;
+  close(): Promise<void>;
+}
+
+const requestOf = (
+  tenantId: string,
+  query: string,
+  params: Readonly<Record<string, string>>,
+): ApiRequest => ({
+  identity: { clientId: 'client', tenantId, scopes: new Set(['delivery.read']) },
+  requestId: 'request',
+  params,
+  query: new URLSearchParams(query),
+  header: () => undefined,
+  body: Buffer.alloc(0),
+});
+
+const operationAt = (operations: readonly Operation[], place: number): Operation => {
+  const operation = operations[place];
+  if (!operation) throw new Error(`expected an operation at ${place}`);
+  return operation;
+};
+
+/** One instance of the delivery log on a database; instances of one name share it. */
+export async function openLog(name: string): Promise<OpenLog> {
+  const opened = await openTestDatabase(name);
+  const { database } = opened;
+  const models = database.models();
+  if (!models) throw new Error('expected the database of the tests to be there');
+  const kept: DeadNotification[] = [];
+  const unreadable: string[] = [];
+  const log = composeDeliveryLog({
+    database,
+    keepNotification: (notification) => {
+      kept.push(notification);
+      return Promise.resolve();
+    },
+    unreadable: (_record, reason) => {
+      unreadable.push(reason);
+    },
+  });
+  return {
+    ...log,
+    models,
+    kept,
+    unreadable,
+    apply: (...records) => log.projection.apply(records),
+    row: (deliveryId) => models.deliveries.findById(deliveryId).lean<DeliveryRow>().exec(),
+    list: (tenantId, query = '') => operationAt(log.operations, 0).handle(requestOf(tenantId, query, {})),
+    get: (tenantId, deliveryId) =>
+      operationAt(log.operations, 1).handle(requestOf(tenantId, '', { deliveryId })),
+    close: () => opened.close(),
+  };
+}

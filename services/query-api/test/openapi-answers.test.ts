@@ -1,0 +1,138 @@
+import { EVENT_TYPES, appendAttempt, deliveryIdOf } from '@webhooks/contracts';
+import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
+import type { ApiRequest } from '@webhooks/http-api';
+import { toRow } from '../src/delivery-log/delivery-model.js';
+import { mergeEntries } from '../src/delivery-log/merge-entries.js';
+import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
+import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
+import { addEntry, emptyBucket } from '../src/endpoint-health/health-bucket.js';
+import { viewHealth } from '../src/endpoint-health/view-health.js';
+import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
+import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
+import { cycleOf } from '../src/redelivery/redelivery-task.js';
+import { makeTestEvent } from '../src/test-notification/make-test-event.js';
+import { toFact } from '../src/transactions/fact.js';
+import { mergeFacts } from '../src/transactions/merge-facts.js';
+import { viewCharge } from '../src/transactions/view-charge.js';
+import { viewTransaction } from '../src/transactions/view-transaction.js';
+import { faultOf } from './support/openapi.js';
+
+const tenantId = 'acme';
+const ref = '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f';
+const jobId = '0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f';
+const outgoing: EventType = 'PIX_OUT';
+const now = new Date('2026-11-21T14:03:27.512Z');
+
+const deliveryId = deliveryIdOf(tenantId, ref, 'evt_1');
+const base = {
+  ...{ deliveryId, cycle: '0', eventId: 'evt_1', eventType: outgoing, tenantId, ref, revision: 1 },
+  ...{ attempt: 1, at: now.getTime(), source: { topic: 'payments.events', partition: 4, offset: '77' } },
+} as const;
+const failed: AttemptLogEntry = {
+  ...{ kind: 'attempt', ...base, durationMs: 12.4, result: 'failed', error: 'TLS' },
+  nextAt: now.getTime() + 1,
+};
+const history = appendAttempt(undefined, { attempt: 1, at: now.getTime(), durationMs: 12, result: 503 });
+
+const HISTORIES: readonly (readonly [string, readonly DeliveryEntry[]])[] = [
+  ['delivered', [{ kind: 'attempt', ...base, durationMs: 0.4, result: 'delivered', status: 200 }]],
+  ['pending', [failed]],
+  ['pending', [failed, { kind: 'parked', ...base, attempt: 2, nextAt: now.getTime() }]],
+  ['cancelled', [{ kind: 'cancelled', ...base, reason: 'disabled' }]],
+  ['dead', [{ kind: 'dead', ...base, reason: 'expired', history }]],
+  ['pending', [failed, { ...failed, cycle: cycleOf(jobId) }]],
+];
+
+/** Why a value does not fit a schema of the document; undefined when it does. */
+const fault = (name: string, value: unknown): string | undefined =>
+  faultOf({ $ref: `#/components/schemas/${name}` }, JSON.parse(JSON.stringify(value)));
+
+describe('openapi.yaml describes', () => {
+  it.each(HISTORIES)('what the log answers of a delivery that is %s', (status, entries) => {
+    const delivery = mergeEntries(undefined, entries);
+    const view = viewDelivery(delivery);
+    expect(view.status).toBe(status);
+    expect(fault('Delivery', view)).toBeUndefined();
+    const summary = viewSummary(toRow(delivery, 1));
+    expect(fault('DeliveryList', { data: [summary], results: 1 })).toBeUndefined();
+    expect(fault('DeliveryList', { data: [view], results: 1 })).toBeDefined();
+  });
+
+  it.each(EVENT_TYPES)(
+    'what the queries answer of a %s, the test notification that it is included',
+    (eventType) => {
+      const event = makeTestEvent({ tenantId, eventType }, 'evt_test_1', now);
+      for (const isTest of [true, false]) {
+        const transaction = mergeFacts(undefined, [toFact(event, isTest)]);
+        expect(fault('Transaction', viewTransaction(transaction))).toBeUndefined();
+        const { txId } = event.data as { readonly txId?: string };
+        if (eventType !== 'PIX_DYNAMIC_PAID' || txId === undefined) continue;
+        const charge = viewCharge(txId, [transaction]);
+        expect(charge).toMatchObject({ status: 'CONCLUIDA' });
+        expect(fault('Charge', charge)).toBeUndefined();
+      }
+    },
+  );
+
+  it('the answer of a charge of which only a reversal is known', () => {
+    const txId = 'a'.repeat(26);
+    const event = makeTestEvent({ tenantId, eventType: 'PIX_REVERSAL' }, 'evt_1', now);
+    if (event.eventType !== 'PIX_REVERSAL') throw new Error('expected a reversal');
+    const data = { ...event.data, txId, reason: 'MD06', requestedAt: event.occurredAt };
+    const charge = viewCharge(txId, [mergeFacts(undefined, [toFact({ ...event, data })])]);
+    expect(charge).toMatchObject({ status: 'ATIVA', pix: [{ reversals: [{ reason: 'MD06' }] }] });
+    expect(fault('Charge', charge)).toBeUndefined();
+  });
+
+  it('the health of an endpoint in each state', () => {
+    const empty = emptyBucket(failed);
+    const thrice = [failed, failed, failed].reduce(addEntry, empty);
+    const parked = addEntry(thrice, { kind: 'parked', ...base, nextAt: now.getTime() + 60_000 });
+    const states = [[], [addEntry(empty, failed)], [thrice], [parked]].map((buckets) =>
+      viewHealth(ref, buckets, now.getTime() + 1),
+    );
+    expect(states.map(({ state }) => state)).toEqual(['idle', 'healthy', 'failing', 'paused']);
+    for (const state of states) expect(fault('EndpointHealth', state)).toBeUndefined();
+  });
+
+  it.each(['running', 'completed', 'cancelled'] as const)('a redelivery that is %s', (state) => {
+    const counts = { sent: 0, refused: 1, expired: 2 };
+    const filter = { ref, eventType: 'PIX_OUT', status: 'dead', from: now, to: now } as const;
+    const job = { id: jobId, tenantId, filter, state, matched: 3, counts, createdAt: now, updatedAt: now };
+    expect(fault('Redelivery', viewJob(job))).toBeUndefined();
+    expect(fault('Redelivery', { ...viewJob(job), tenantId })).toBeDefined();
+  });
+});
+
+describe('openapi.yaml allows in a redelivery request', () => {
+  const isTaken = (body: unknown): boolean => {
+    const request: Partial<ApiRequest> = {
+      header: () => 'application/json',
+      body: Buffer.from(JSON.stringify(body)),
+    };
+    try {
+      readRedeliveryRequest(request as ApiRequest);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const from = '2026-11-21T00:00:00Z';
+
+  it.each<[boolean, object]>([
+    [true, { from }],
+    ...REDELIVERABLE.map((status): [boolean, object] => [true, { from, status }]),
+    [true, { from, to: '2026-11-21T14:03:27.512345678Z', ref, eventType: 'PIX_OUT', dryRun: true }],
+    [false, {}],
+    [false, { from: '2026-02-30T00:00:00Z' }],
+    [false, { from: '2026-11-21' }],
+    [false, { from, status: 'pending' }],
+    [false, { from, ref: ref.toUpperCase() }],
+    [false, { from, eventType: 'PIX_OTHER' }],
+    [false, { from, dryRun: 'true' }],
+    [false, { from, limit: 5 }],
+  ])('%s: %j, as the code does', (expected, body) => {
+    expect(isTaken(body)).toBe(expected);
+    expect(fault('RedeliveryRequest', body) === undefined).toBe(expected);
+  });
+});

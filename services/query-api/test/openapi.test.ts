@@ -1,0 +1,216 @@
+import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
+import { DELIVERY_STATUSES } from '../src/delivery-log/delivery.js';
+import { cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
+import { createDeliveryOperations } from '../src/delivery-log/operations.js';
+import { placeOf } from '../src/delivery-log/place.js';
+import { composeHealth } from '../src/endpoint-health/compose-health.js';
+import type { HealthOptions } from '../src/endpoint-health/compose-health.js';
+import { REDELIVERABLE } from '../src/redelivery/redelivery-job.js';
+import { redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
+import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
+import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
+import { MAX_REVERSALS } from '../src/transactions/merge-facts.js';
+import { testOperations } from '../src/test-notification/test-operations.js';
+import type { TestOptions } from '../src/test-notification/test-operations.js';
+import { createTransactionOperations } from '../src/transactions/operations.js';
+import type { TransactionPorts } from '../src/transactions/operations.js';
+import { MAX_CHARGE_TRANSACTIONS } from '../src/transactions/transaction-store.js';
+import { at, faultOf, isObject } from './support/openapi.js';
+import type { Json } from './support/openapi.js';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
+
+const schema = (name: string, ...steps: readonly string[]): Json =>
+  at('components', 'schemas', name, ...steps);
+
+const operations = Object.keys(at('paths')).flatMap((path) =>
+  METHODS.filter((method) => method in at('paths', path)).map((method) => ({
+    path,
+    method,
+    operation: at('paths', path, method),
+  })),
+);
+
+const nothing = (): never => {
+  throw new Error('no operation is called here');
+};
+const served = [
+  ...createTransactionOperations({} as TransactionPorts),
+  ...createDeliveryOperations(nothing),
+  ...redeliveryOperations({} as RedeliveryParts),
+  ...composeHealth({} as HealthOptions).operations,
+  ...testOperations({} as TestOptions),
+];
+
+interface Example {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly value: unknown;
+}
+
+/** Every example of a request or an answer, with the schema that stands beside it. */
+function examplesBelow(node: unknown, place: string): Example[] {
+  if (!isObject(node)) return [];
+  const here =
+    isObject(node['examples']) && node['schema'] !== undefined ? Object.keys(node['examples']) : [];
+  const own = here.map((name) => {
+    const example = isObject(node['examples']) ? node['examples'][name] : undefined;
+    const ref = isObject(example) ? example['$ref'] : undefined;
+    const { value } = typeof ref === 'string' ? at(...ref.slice(2).split('/')) : (example as Json);
+    return { name: `${place} ${name}`, schema: node['schema'], value };
+  });
+  return [
+    ...own,
+    ...Object.entries(node).flatMap(([name, inner]) => examplesBelow(inner, `${place} ${name}`)),
+  ];
+}
+
+const examples = [
+  ...operations.flatMap(({ path, method, operation }) =>
+    examplesBelow({ ...operation, parameters: [] }, `${method} ${path}`),
+  ),
+  ...examplesBelow(at('components', 'responses'), ''),
+];
+
+const statusesOf = (operation: Json): readonly string[] =>
+  isObject(operation['responses']) ? Object.keys(operation['responses']) : [];
+
+describe('openapi.yaml', () => {
+  it('describes exactly the operations that the service has, with the scope each needs', () => {
+    const documented = operations.map(
+      ({ path, method, operation }) =>
+        `${method.toUpperCase()} ${path} ${JSON.stringify(operation['security'])}`,
+    );
+    const wanted = served.map(
+      ({ method, path, scopes }) =>
+        `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')} ${JSON.stringify([{ accessToken: scopes }])}`,
+    );
+    expect(documented.sort()).toEqual(wanted.sort());
+  });
+
+  it('marks what goes beyond the specification: everything but the two queries', () => {
+    for (const { path, operation } of operations)
+      expect(operation['x-extension'] === true).toBe(!path.startsWith('/integration/v1/pix/'));
+  });
+
+  it('declares the answers that every operation can give', () => {
+    for (const { operation } of operations)
+      expect(statusesOf(operation)).toEqual(expect.arrayContaining(['401', '403', '429', '431', '500']));
+  });
+
+  it('declares 404 wherever a path or a body names something, and 422 wherever there is something to check', () => {
+    for (const { path, method, operation } of operations) {
+      const statuses = statusesOf(operation);
+      expect(statuses.includes('404')).toBe(!path.endsWith('/deliveries'));
+      const isPlain = path.includes('/redeliveries/') || path.endsWith('/health');
+      expect([method, path, statuses.includes('422')]).toEqual([method, path, !isPlain]);
+    }
+  });
+
+  it('declares 503 for what waits for Kafka, always with the time after which to try again', () => {
+    const waiting = operations
+      .filter(({ operation }) => statusesOf(operation).includes('503'))
+      .map(({ operation }) => operation['operationId']);
+    expect(waiting).toEqual([
+      'getCharge',
+      'getTransaction',
+      'redeliver',
+      'startRedelivery',
+      'getHealth',
+      'sendTest',
+    ]);
+    expect(at('components', 'responses', 'Unavailable', 'headers', 'Retry-After')['required']).toBe(true);
+  });
+
+  it('names only problem codes that exist, and shows one example at least of each but the least interesting', () => {
+    const codes = schema('Problem', 'properties', 'code')['enum'] as readonly string[];
+    expect(codes.filter((code) => !(code in PROBLEMS))).toEqual([]);
+    const shown = new Set(
+      examples.map(({ value }) => (isObject(value) ? value['code'] : undefined)).filter(Boolean),
+    );
+    expect(codes.filter((code) => !shown.has(code))).toEqual(['method-not-allowed']);
+  });
+
+  it('shows each problem with the type, status and title that it has', () => {
+    for (const [name, value] of examples.map(({ name, value }) => [name, value] as const)) {
+      if (!isObject(value) || !('code' in value)) continue;
+      const { status, title } = PROBLEMS[value['code'] as keyof typeof PROBLEMS];
+      const type = `urn:webhooks:problem:${String(value['code'])}`;
+      expect([name, value]).toEqual([name, expect.objectContaining({ status, title, type })]);
+    }
+  });
+
+  it('shows each problem under its own status', () => {
+    for (const response of Object.values(at('components', 'responses'))) {
+      const shown = examplesBelow(response, '').map(({ value }) => (isObject(value) ? value['status'] : 0));
+      expect(new Set(shown).size).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('has examples that follow their own schemas', () => {
+    expect(examples.length).toBeGreaterThan(25);
+    for (const example of examples)
+      expect([example.name, faultOf(example.schema, example.value)]).toEqual([example.name, undefined]);
+  });
+
+  it.each(['DeliveryList', 'Delivery', 'Redelivery', 'Charge', 'Transaction', 'EndpointHealth'])(
+    'leaves no room in %s for a member that is not described',
+    (name) => {
+      const example = examples.find(({ schema: wanted }) => JSON.stringify(wanted).endsWith(`/${name}"}`));
+      const wanted = { $ref: `#/components/schemas/${name}` };
+      expect(faultOf(wanted, example?.value)).toBeUndefined();
+      expect(faultOf(wanted, { ...(example?.value as Json), address: '10.0.0.1' })).toBeDefined();
+    },
+  );
+});
+
+describe('the bounds and words of openapi.yaml', () => {
+  it('are those of the code', () => {
+    expect(schema('EventType')['enum']).toEqual(EVENT_TYPES);
+    expect(schema('DeliveryStatus')['enum']).toEqual(DELIVERY_STATUSES);
+    expect(schema('RedeliverableStatus')['enum']).toEqual(REDELIVERABLE);
+    expect(schema('DynamicTxId')['pattern']).toBe(PATTERNS.dynamicTxId);
+    expect(schema('TxId')['pattern']).toBe(PATTERNS.anyTxId);
+    expect(schema('EndToEndId')['pattern']).toBe(PATTERNS.endToEndId);
+    expect(schema('EventId')['pattern']).toBe(PATTERNS.eventId);
+    expect(schema('Money')['pattern']).toBe(PATTERNS.money);
+    expect(schema('Charge', 'properties', 'pix')['maxItems']).toBe(MAX_CHARGE_TRANSACTIONS);
+    expect(schema('Transaction', 'properties', 'reversals')['maxItems']).toBe(MAX_REVERSALS);
+    expect(schema('RedeliveryCount', 'properties', 'matched')['maximum']).toBe(MAX_MATCHED);
+  });
+
+  it('are those of the list of deliveries: parameters, limit and its default', () => {
+    const { parameters } = at('paths', '/integration/v1/webhooks/deliveries', 'get');
+    const known = new Map(
+      (parameters as readonly Json[]).map(({ name, schema: own }) => [name, own as Json]),
+    );
+    const { maximum, default: preset } = known.get('limit') ?? {};
+    const wishFor = (query: Record<string, string>) => readListQuery(new URLSearchParams(query)).wish;
+    expect(wishFor({}).limit).toBe(preset);
+    expect(wishFor({ limit: String(maximum) }).limit).toBe(maximum);
+    expect(() => wishFor({ limit: String(Number(maximum) + 1) })).toThrow('limit');
+    expect(schema('DeliveryList', 'properties', 'data')['maxItems']).toBe(maximum);
+    const texts: Record<string, string> = {
+      ...{ ref: '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f', eventId: 'evt_1', eventType: 'PIX_OUT' },
+      ...{ status: 'dead', from: '2026-11-21T00:00:00Z', to: '2026-11-22T00:00:00Z', limit: '1' },
+      cursor: cursorAfter(placeOf(Date.now(), 'a'.repeat(52))),
+    };
+    expect([...known.keys()].sort()).toEqual(Object.keys(texts).sort());
+    expect(() => wishFor(texts)).not.toThrow();
+    for (const [name, own] of known) {
+      const value = name === 'limit' ? 1 : texts[String(name)];
+      expect([name, faultOf(own, value)]).toEqual([name, undefined]);
+      expect(() => wishFor({ ...texts, [String(name)]: '' })).toThrow(String(name));
+      expect(faultOf(own, '')).toBeDefined();
+    }
+  });
+
+  it('are those of request bodies: only one operation takes one, of 4 KiB', () => {
+    const taking = operations.filter(({ operation }) => 'requestBody' in operation);
+    const bounded = served.filter((operation) => 'maxBodyBytes' in operation);
+    expect(taking.map(({ path }) => path)).toEqual(bounded.map(({ path }) => path));
+    expect(bounded.map((operation) => 'maxBodyBytes' in operation && operation.maxBodyBytes)).toEqual([
+      4_096,
+    ]);
+  });
+});

@@ -1,0 +1,159 @@
+import type { ApiReply, ApiRequest } from '@webhooks/http-api';
+import type { CatchUpResult } from '../../src/projection/catch-up.js';
+import type { Transaction } from '../../src/transactions/merge-facts.js';
+import { createTransactionOperations } from '../../src/transactions/operations.js';
+import { E2E, merge, paid, TX } from './support/events.js';
+
+interface Asked {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: string;
+  readonly tenantId?: string;
+}
+
+const requestOf = ({ params = {}, query = '', tenantId = 'acme' }: Asked): ApiRequest => ({
+  identity: { clientId: 'client', tenantId, scopes: new Set() },
+  requestId: 'request',
+  params,
+  query: new URLSearchParams(query),
+  header: () => undefined,
+  body: Buffer.alloc(0),
+});
+
+const KNOWN = merge(undefined, [paid()]);
+
+/** A service in which the events come to be known while somebody waits, and a diary of what it was asked. */
+function openDesk(options: {
+  readonly known?: Transaction;
+  readonly result?: CatchUpResult;
+  readonly arriving?: Transaction;
+}) {
+  const { known, result = 'passed', arriving } = options;
+  const diary: string[] = [];
+  let now = known;
+  const look = (tenantId: string): Transaction | undefined => {
+    diary.push('look');
+    return now?.tenantId === tenantId ? now : undefined;
+  };
+  const [cob, transaction] = createTransactionOperations({
+    findTransaction: (tenantId) => Promise.resolve(look(tenantId)),
+    findOfCharge: (tenantId) => Promise.resolve([look(tenantId)].filter((found) => found !== undefined)),
+    waitForEvents: () => {
+      diary.push('wait');
+      now ??= arriving;
+      return Promise.resolve(result);
+    },
+  });
+  if (!cob || !transaction) throw new Error('expected two operations');
+  return { cob, transaction, diary };
+}
+
+type Desk = ReturnType<typeof openDesk>;
+type Ask = (desk: Desk, tenantId?: string) => Promise<ApiReply>;
+
+const CALLS: readonly (readonly [string, Ask, unknown])[] = [
+  [
+    'cob',
+    ({ cob }, tenantId = 'acme') => cob.handle(requestOf({ params: { txId: TX }, tenantId })),
+    { txId: TX, status: 'CONCLUIDA' },
+  ],
+  [
+    'transaction',
+    ({ transaction }, tenantId = 'acme') =>
+      transaction.handle(requestOf({ query: `endToEndId=${E2E}`, tenantId })),
+    { endToEndId: E2E, amount: '110.00' },
+  ],
+];
+
+describe.each(CALLS)('%s', (_name, ask, answer) => {
+  it('answers what is known at once', async () => {
+    const desk = openDesk({ known: KNOWN });
+    expect(await ask(desk)).toEqual({
+      status: 200,
+      body: expect.objectContaining(answer as object) as unknown,
+    });
+    expect(desk.diary).toEqual(['look']);
+  });
+
+  it.each(['passed', 'late', 'full'] as const)(
+    'answers what came to be known while it waited (%s)',
+    async (result) => {
+      const desk = openDesk({ arriving: KNOWN, result });
+      expect(await ask(desk)).toMatchObject({ status: 200, body: answer });
+      expect(desk.diary).toEqual(['look', 'wait', 'look']);
+    },
+  );
+
+  it('is 404 only after everything was read, for what another tenant has too', async () => {
+    for (const [desk, tenantId] of [
+      [openDesk({}), 'acme'],
+      [openDesk({ known: KNOWN }), 'beta'],
+    ] as const) {
+      await expect(ask(desk, tenantId)).rejects.toMatchObject({
+        code: 'not-found',
+        message: expect.stringMatching(/^no event told of a/) as unknown,
+      });
+      expect(desk.diary).toEqual(['look', 'wait', 'look']);
+    }
+  });
+
+  it.each(['late', 'full'] as const)(
+    'is 503 with Retry-After when it cannot be known (%s)',
+    async (result) => {
+      await expect(ask(openDesk({ result }))).rejects.toMatchObject({
+        code: 'unavailable',
+        headers: { 'retry-after': '1' },
+      });
+    },
+  );
+});
+
+it.each([
+  ['a txId of 25 characters', { txId: 'a'.repeat(25) }, ''],
+  ['a txId of 36 characters', { txId: 'a'.repeat(36) }, ''],
+  ['a sign', { txId: `${'a'.repeat(26)}-` }, ''],
+  ['a line feed', { txId: `${TX}\n` }, ''],
+  ['a letter that is not ASCII', { txId: `${'a'.repeat(26)}ã` }, ''],
+  ['a parameter', { txId: TX }, 'x=1'],
+])('cob refuses %s with 422, and looks for nothing', async (_what, params, query) => {
+  const desk = openDesk({ known: KNOWN });
+  await expect(desk.cob.handle(requestOf({ params, query }))).rejects.toMatchObject({
+    code: 'invalid-request',
+  });
+  expect(desk.diary).toEqual([]);
+});
+
+it.each([
+  ['no parameter', '', 'endToEndId', 'is required'],
+  ['an empty one', 'endToEndId=', 'endToEndId', 'must be 32 letters and digits'],
+  ['31 characters', `endToEndId=${'E'.repeat(31)}`, 'endToEndId', 'must be 32 letters and digits'],
+  ['33 characters', `endToEndId=${'E'.repeat(33)}`, 'endToEndId', 'must be 32 letters and digits'],
+  ['a repeated one', `endToEndId=${E2E}&endToEndId=${E2E}`, 'endToEndId', 'must be given once'],
+  ['an unknown one', `endToEndId=${E2E}&txId=${TX}`, 'txId', 'is not a known parameter'],
+  ['another case', `endtoendid=${E2E}`, 'endtoendid', 'is not a known parameter'],
+])('transaction refuses %s with 422, and looks for nothing', async (_what, query, property, reason) => {
+  const desk = openDesk({ known: KNOWN });
+  await expect(desk.transaction.handle(requestOf({ query }))).rejects.toMatchObject({
+    code: 'invalid-request',
+    violations: [{ property, reason }],
+  });
+  expect(desk.diary).toEqual([]);
+});
+
+it('each query needs its own scope', () => {
+  const { cob, transaction } = openDesk({});
+  expect([cob.scopes, transaction.scopes]).toEqual([['cob.read'], ['pix.read']]);
+});
+
+it('a charge of more Pix than an answer holds says so', async () => {
+  const many = Array.from({ length: 1_001 }, (_, at) =>
+    merge(undefined, [paid({ endToEndId: `E${String(at).padStart(31, '0')}` })]),
+  );
+  const [cob] = createTransactionOperations({
+    findTransaction: () => Promise.resolve(undefined),
+    findOfCharge: () => Promise.resolve(many),
+    waitForEvents: () => Promise.resolve('passed'),
+  });
+  const reply = await cob?.handle(requestOf({ params: { txId: TX } }));
+  expect(reply?.body).toMatchObject({ truncated: true, amount: '110000.00' });
+  expect((reply?.body as { pix: unknown[] }).pix).toHaveLength(1_000);
+});

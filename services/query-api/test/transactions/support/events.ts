@@ -1,0 +1,87 @@
+import type { PaymentEvent, PaymentFact } from '@webhooks/contracts';
+import { encodeEvent } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
+import type { Fact } from '../../../src/transactions/fact.js';
+import { toFact } from '../../../src/transactions/fact.js';
+import { mergeFacts } from '../../../src/transactions/merge-facts.js';
+import type { Transaction } from '../../../src/transactions/merge-facts.js';
+
+export const TX = 'a'.repeat(26);
+export const OTHER_TX = 'b'.repeat(35);
+export const E2E = `E${'1'.repeat(31)}`;
+export const OTHER_E2E = `E${'2'.repeat(31)}`;
+export const RTR = `D${'1'.repeat(31)}`;
+export const OTHER_RTR = `D${'2'.repeat(31)}`;
+const AT = '2026-11-21T14:03:27.512Z';
+
+interface Envelope {
+  readonly id?: string;
+  readonly tenantId?: string;
+  readonly occurredAt?: string;
+}
+
+type DataOf<T extends PaymentFact['eventType']> = Extract<PaymentFact, { eventType: T }>['data'];
+
+const envelope = ({ id = 'evt_1', tenantId = 'acme', occurredAt = AT }: Envelope) => ({
+  id,
+  tenantId,
+  occurredAt,
+});
+
+export const paid = (data: Partial<DataOf<'PIX_DYNAMIC_PAID'>> = {}, at: Envelope = {}): PaymentEvent => ({
+  ...envelope(at),
+  eventType: 'PIX_DYNAMIC_PAID',
+  data: { txId: TX, endToEndId: E2E, amount: '110.00', ...data },
+});
+
+export const fixed = (data: Partial<DataOf<'PIX_STATIC'>> = {}, at: Envelope = {}): PaymentEvent => ({
+  ...envelope(at),
+  eventType: 'PIX_STATIC',
+  data: { endToEndId: E2E, amount: '7.05', ...data },
+});
+
+export const out = (data: Partial<DataOf<'PIX_OUT'>> = {}, at: Envelope = {}): PaymentEvent => ({
+  ...envelope(at),
+  eventType: 'PIX_OUT',
+  data: { endToEndId: E2E, amount: '50.00', status: 'REALIZADO', ...data },
+});
+
+export const reversal = (data: Partial<DataOf<'PIX_REVERSAL'>> = {}, at: Envelope = {}): PaymentEvent => ({
+  ...envelope(at),
+  eventType: 'PIX_REVERSAL',
+  data: {
+    endToEndId: E2E,
+    reversalId: 'r1',
+    rtrId: RTR,
+    amount: '10.00',
+    status: 'DEVOLVIDO',
+    ...data,
+  },
+});
+
+/** Adds events of one transaction to a document. */
+export function merge(document: Transaction | undefined, events: readonly PaymentEvent[]): Transaction {
+  const [first, ...more] = events.map((event) => toFact(event));
+  if (!first) throw new Error('expected an event');
+  return mergeFacts(document, [first, ...more]);
+}
+
+/** The same with facts, such as those of tests. */
+export const mergeAll = (document: Transaction | undefined, first: Fact, ...more: Fact[]): Transaction =>
+  mergeFacts(document, [first, ...more]);
+
+/** A record of `payments.events`. */
+export const recordOf = (value: Buffer | null, rest: Partial<KafkaRecord> = {}): KafkaRecord => ({
+  topic: 'payments.events',
+  partition: 0,
+  offset: 0,
+  timestamp: Date.now(),
+  key: null,
+  value,
+  headers: {},
+  size: value?.byteLength ?? 0,
+  ...rest,
+});
+
+export const eventRecord = (event: PaymentEvent, rest: Partial<KafkaRecord> = {}): KafkaRecord =>
+  recordOf(encodeEvent(event), rest);

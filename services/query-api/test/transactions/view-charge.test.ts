@@ -1,0 +1,104 @@
+import type { PaymentEvent } from '@webhooks/contracts';
+import { toFact } from '../../src/transactions/fact.js';
+import { viewCharge } from '../../src/transactions/view-charge.js';
+import {
+  E2E,
+  fixed,
+  merge,
+  mergeAll,
+  OTHER_E2E,
+  OTHER_RTR,
+  OTHER_TX,
+  paid,
+  reversal,
+  RTR,
+  TX,
+} from './support/events.js';
+
+const AT = '2026-11-21T14:03:27.512Z';
+const EARLIER = '2026-11-20T10:00:00Z';
+const REVERSAL = { reversalId: 'r1', rtrId: RTR, amount: '10.00', status: 'DEVOLVIDO' };
+const PIX = { endToEndId: E2E, txId: TX, amount: '110.00', paidAt: AT, reversals: [] };
+const OTHER_PIX = { ...PIX, endToEndId: OTHER_E2E };
+const other = { endToEndId: OTHER_E2E };
+
+type Row = readonly [what: string, events: readonly PaymentEvent[], answer: unknown];
+
+const concluded = (amount: string, ...pix: unknown[]) => ({ txId: TX, status: 'CONCLUIDA', amount, pix });
+
+const ROWS: readonly Row[] = [
+  ['one payment', [paid()], concluded('110.00', PIX)],
+  ['its own time of payment', [paid({ paidAt: EARLIER })], concluded('110.00', { ...PIX, paidAt: EARLIER })],
+  ['the amount of the charge', [paid({ chargeAmount: '109.90' })], concluded('109.90', PIX)],
+  ['the sum of two payments', [paid(), paid(other)], concluded('220.00', PIX, OTHER_PIX)],
+  [
+    'the oldest payment first',
+    [paid(), paid({ ...other, paidAt: EARLIER })],
+    concluded('220.00', { ...OTHER_PIX, paidAt: EARLIER }, PIX),
+  ],
+  [
+    'the amount of the charge as the newest payment with one tells it',
+    [
+      paid({ chargeAmount: '1.00' }, { occurredAt: EARLIER, id: 'z' }),
+      paid({ ...other, chargeAmount: '2.00' }),
+      paid({ endToEndId: 'E'.repeat(32) }, { id: 'zz' }),
+    ],
+    concluded('2.00', { ...PIX, paidAt: EARLIER }, OTHER_PIX, { ...PIX, endToEndId: 'E'.repeat(32) }),
+  ],
+  [
+    'a reversal seen first',
+    [reversal({ txId: TX })],
+    { txId: TX, status: 'ATIVA', pix: [{ endToEndId: E2E, txId: TX, reversals: [REVERSAL] }] },
+  ],
+  [
+    'a Pix that only a reversal tells of comes last',
+    [paid({ endToEndId: 'F'.repeat(32) }), reversal({ txId: TX })],
+    concluded(
+      '110.00',
+      { ...PIX, endToEndId: 'F'.repeat(32) },
+      { endToEndId: E2E, txId: TX, reversals: [REVERSAL] },
+    ),
+  ],
+  [
+    'reversals that name the charge or none, each once',
+    [
+      paid(),
+      reversal(),
+      reversal({ txId: TX, status: 'NAO_REALIZADO' }),
+      reversal({ rtrId: OTHER_RTR, txId: OTHER_TX }),
+    ],
+    concluded('110.00', { ...PIX, reversals: [REVERSAL] }),
+  ],
+  [
+    'a reversal without txId of a Pix that did not pay this charge is left out',
+    [reversal({ txId: TX }), reversal({ rtrId: OTHER_RTR })],
+    { txId: TX, status: 'ATIVA', pix: [{ endToEndId: E2E, txId: TX, reversals: [REVERSAL] }] },
+  ],
+  ['nothing of this charge', [paid({ txId: OTHER_TX }), fixed(), reversal()], undefined],
+];
+
+const documentsOf = (events: readonly PaymentEvent[]) =>
+  [...Map.groupBy(events, ({ data }) => data.endToEndId).values()].map((some) => merge(undefined, some));
+
+it.each(ROWS)('%s', (_what, events, answer) => {
+  expect(viewCharge(TX, documentsOf(events))).toStrictEqual(answer);
+  expect(viewCharge(TX, documentsOf(events.toReversed()))).toStrictEqual(answer);
+});
+
+it('nothing known is undefined', () => {
+  expect(viewCharge(TX, [])).toBeUndefined();
+});
+
+it('what tests told is marked, and left out when anything real is known', () => {
+  const test = mergeAll(undefined, toFact(paid(other), true));
+  expect(viewCharge(TX, [test])).toMatchObject({ test: true, status: 'CONCLUIDA' });
+  expect(viewCharge(TX, [test, merge(undefined, [paid()])])).toStrictEqual(concluded('110.00', PIX));
+});
+
+it('says when there is more than it may read, or than was kept', () => {
+  const documents = documentsOf([paid(), paid(other)]);
+  expect(viewCharge(TX, documents, 2)).not.toHaveProperty('truncated');
+  expect(viewCharge(TX, documents, 1)).toStrictEqual({ ...concluded('110.00', PIX), truncated: true });
+  const cut = { ...merge(undefined, [paid()]), truncated: true as const };
+  expect(viewCharge(TX, [cut])?.truncated).toBe(true);
+});
