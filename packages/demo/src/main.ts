@@ -6,6 +6,7 @@ import { USAGE, readArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
 import { runDemo } from './run-demo.js';
 import { showAddresses } from './show.js';
+import { showTruth } from './show-truth.js';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -59,6 +60,7 @@ async function demonstrate(once: boolean, eventsFile: string, stopping: Stopping
   try {
     print(`· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`);
     const result = await runDemo({ stack, lines, dataDir, fixedPorts: !once, print });
+    await showTruth(stack, print);
     const [first, last] = result.closing;
     if (!once) {
       print(first);

@@ -56,7 +56,8 @@ export function showAddresses(
   print: Print,
 ): void {
   print('The stack stays up; stop it with Ctrl-C.');
-  print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · tokens ${stack.tokenEndpoint}`);
+  print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · query-api ${stack.queryApi ?? '–'}`);
+  print(`  tokens ${stack.tokenEndpoint}`);
   print(`  Kafka ${stack.kafkaBrokers.join(',')} · MongoDB ${stack.mongodbUri}`);
   print(
     `  admin (/livez /readyz /metrics) ${Object.entries(stack.admin)

@@ -6,7 +6,7 @@ const ROOT = '/var/lib/webhooks';
 export const FOLDERS = {
   /** The certificate authority's key, and the seed of all development secrets: for `make-keys` alone. */
   authority: join(ROOT, 'authority'),
-  /** The database's password, and config-api's connection string. */
+  /** The database's password, and the connection strings of config-api and query-api. */
   database: join(ROOT, 'database'),
   /** The receiver's certificate, key and append-only file. */
   receiver: join(ROOT, 'receiver'),
@@ -26,4 +26,5 @@ export const FILES = {
   keyring: join(FOLDERS.secrets, 'secrets-keys'),
   databasePassword: join(FOLDERS.database, 'password'),
   databaseUri: join(FOLDERS.database, 'uri'),
+  queryDatabaseUri: join(FOLDERS.database, 'query-uri'),
 } as const;

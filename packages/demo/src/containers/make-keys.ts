@@ -24,11 +24,10 @@ await put(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
 
 const password = secrets.clientSecret('mongodb');
 const options = 'authSource=admin&directConnection=true&retryWrites=false';
-await put(
-  FILES.databaseUri,
-  `mongodb://webhooks:${encodeURIComponent(password)}@${required('MONGODB_HOST')}/webhook_config?${options}`,
-  0o600,
-);
+const uriOf = (database: string): string =>
+  `mongodb://webhooks:${encodeURIComponent(password)}@${required('MONGODB_HOST')}/${database}?${options}`;
+await put(FILES.databaseUri, uriOf('webhook_config'), 0o600);
+await put(FILES.queryDatabaseUri, uriOf('webhook_query'), 0o600);
 // The database's image reads it as a user of its own.
 await put(FILES.databasePassword, password, 0o644);
 process.stdout.write('keys and certificates are there\n');
