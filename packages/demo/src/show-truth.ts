@@ -66,9 +66,9 @@ const made = (client: Client, eventId: string, times: number): Promise<DeliveryD
 export async function showTruth(stack: Stack, print: Print): Promise<void> {
   const client = clientFor(stack.clientOf(TENANT), stack.description());
   const endpoint = await openAsking(stack, client, print);
+  const eventType = 'PIX_DYNAMIC_PAID';
+  const webhook = { ref: REF, eventType, applicationId: 'asks', endpointUrl: endpoint.url } as const;
   try {
-    const eventType = 'PIX_DYNAMIC_PAID';
-    const webhook = { ref: REF, eventType, applicationId: 'asks', endpointUrl: endpoint.url } as const;
     const known = await client.list({ ref: REF });
     await (known.results > 0 ? client.update({ ...webhook, enabled: true }) : client.register(webhook));
     await delay(IN_FORCE_MS);
@@ -78,8 +78,9 @@ export async function showTruth(stack: Stack, print: Print): Promise<void> {
     const { deliveryId } = await made(client, event.id, 1);
     await client.redeliver(deliveryId);
     showLog(await made(client, event.id, 2), print);
-    await client.update({ ...webhook, enabled: false });
   } finally {
+    // Else the next start would send it events at a port where nobody listens.
+    await client.update({ ...webhook, enabled: false }).catch(() => undefined);
     await endpoint.close();
   }
 }

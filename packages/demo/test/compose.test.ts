@@ -28,6 +28,9 @@ function settingsOf(service: string): string {
     ['packages', 'http-api', 'src', 'settings.ts'],
     ['packages', 'kafka', 'src', 'kafka-settings.ts'],
     ['packages', 'runtime', 'src', 'run-service.ts'],
+    ...(read('services', service, 'package.json').includes('@webhooks/mongodb')
+      ? [['packages', 'mongodb', 'src', 'mongodb-settings.ts']]
+      : []),
   ]
     .map((path) => read(...path))
     .join('\n');

@@ -11,7 +11,7 @@ const section = (title: string): string => readme.split(`\n## ${title}\n`)[1]?.s
 function settingNames(): string[] {
   const files = [
     'services/*/src/config.ts',
-    'packages/{http-api,kafka,runtime}/src/*settings.ts',
+    'packages/{http-api,kafka,mongodb,runtime}/src/*settings.ts',
     'packages/runtime/src/run-service.ts',
   ];
   const text = files

@@ -104,9 +104,10 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     configurations,
     findOldestPending: async (tenantId, ref) => {
       const filter = { ref, status: 'pending' } as const;
-      const [oldest] = await deliveryLog
+      const { rows } = await deliveryLog
         .storeWithin(REQUEST_MS)
         .pageOldestFirst(tenantId, filter, { limit: 1 });
+      const [oldest] = rows;
       return oldest && { ...oldest, deliveryId: oldest._id };
     },
     now: () => Date.now(),

@@ -16,6 +16,8 @@ export interface Configurations {
    * have, and 503 while the topic cannot be read to its end.
    */
   current(tenantId: string, ref: string): Promise<KnownConfiguration>;
+  /** Resolves when `known` has every change that was answered before this call; throws 503 when that takes too long. */
+  upToDate(): Promise<void>;
 }
 
 /** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */
@@ -46,15 +48,17 @@ export async function openConfigurations(kafka: Kafka, scope: ServiceScope): Pro
       this.set(table.size);
     },
   });
+  const upToDate = async (): Promise<void> => {
+    if ((await catchUp.wait()) === 'passed') return;
+    throw new AppError('unavailable', 'the configurations cannot be read now; try again', {
+      headers: { 'retry-after': '1' },
+    });
+  };
   return {
+    upToDate,
     known: (tenantId, ref) => table.find(tenantId, ref),
     current: async (tenantId, ref) => {
-      const result = await catchUp.wait();
-      if (result !== 'passed') {
-        throw new AppError('unavailable', 'the configurations cannot be read now; try again', {
-          headers: { 'retry-after': '1' },
-        });
-      }
+      await upToDate();
       const found = table.find(tenantId, ref);
       if (found === undefined) throw new AppError('not-found', 'there is no webhook with this ref');
       return found;

@@ -1,6 +1,6 @@
 import type { EventType } from '@webhooks/contracts';
 import type { DeliveryStatus } from './delivery.js';
-import { troubledPrefix } from './delivery-model.js';
+import { troubledPrefix, troubledRefPrefix } from './delivery-model.js';
 import { FIRST_PLACE, LAST_PLACE, timeText } from './place.js';
 
 /** Which deliveries of a tenant are meant; all members that are given must match. */
@@ -27,7 +27,7 @@ export type Residual = Pick<DeliveryFilter, 'ref' | 'eventType' | 'status'>;
 /** How deliveries are found: equal fields and then a range of one, exactly the leading fields of one index. */
 export interface AccessPath {
   readonly equal: Readonly<Record<string, string>>;
-  readonly field: 'place' | 'troubled';
+  readonly field: 'place' | 'troubled' | 'troubledRef';
   /** Before each place in the field. */
   readonly prefix: string;
   readonly residual: Residual;
@@ -37,24 +37,23 @@ export interface AccessPath {
 
 type Members<T> = { readonly [K in keyof T]: T[K] | undefined };
 
-const given = (residual: Members<Residual>): Residual =>
+const given = (residual: Partial<Members<Residual>>): Residual =>
   Object.fromEntries(Object.entries(residual).filter(([, value]: [string, unknown]) => value !== undefined));
 
 /** First windows: 1,000 deliveries where each one matches the index, 4,000 where only some do. */
 const ALL = 4;
 const SOME = 16;
 
-/**
- * The index that serves a filter best. What is not delivered is rare, so its index is best even when the ref has to be
- * looked at in each document; a ref has one event type at a time, so that costs nothing there.
- */
+/** The index that serves a filter best: what is not delivered is rare and has indexes of its own, with the ref and without. */
 export function accessPathOf(
   tenantId: string,
   { ref, eventType, status }: Omit<DeliveryFilter, 'eventId'>,
 ): AccessPath {
   if (status !== undefined && status !== 'delivered') {
-    const prefix = troubledPrefix(tenantId, status);
-    return { equal: {}, field: 'troubled', prefix, residual: given({ ref, eventType }), firstCount: SOME };
+    const found = { equal: {}, residual: given({ eventType }), firstCount: SOME };
+    return ref === undefined
+      ? { ...found, field: 'troubled', prefix: troubledPrefix(tenantId, status) }
+      : { ...found, field: 'troubledRef', prefix: troubledRefPrefix(tenantId, status, ref) };
   }
   const equal = ref === undefined ? { tenantId } : { tenantId, ref };
   const firstCount = ref === undefined ? ALL : SOME;

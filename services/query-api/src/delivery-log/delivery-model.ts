@@ -33,6 +33,8 @@ export interface DeliveryRow {
   readonly place: string;
   /** `tenantId/status/place` of what is not delivered, absent otherwise: few are, so this index is small. */
   readonly troubled?: string;
+  /** The same with the ref: `tenantId/status/ref/place`. */
+  readonly troubledRef?: string;
   readonly expiresAt: Date;
   /** Rises with each write, from 1. */
   readonly version: number;
@@ -75,6 +77,7 @@ function createSchema(): Schema<DeliveryRow> {
       history: { type: Schema.Types.Mixed },
       place: text,
       troubled: { type: String },
+      troubledRef: { type: String },
       expiresAt: time,
       version: count,
     },
@@ -84,6 +87,7 @@ function createSchema(): Schema<DeliveryRow> {
   schema.index({ tenantId: 1, place: 1 });
   schema.index({ tenantId: 1, ref: 1, place: 1 });
   schema.index({ troubled: 1 }, { sparse: true });
+  schema.index({ troubledRef: 1 }, { sparse: true });
   schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   return schema;
 }
@@ -92,6 +96,17 @@ export const deliveryModelOn = (connection: Connection): DeliveryModel =>
   connection.model<DeliveryRow>('Delivery', createSchema(), 'deliveries');
 
 export const troubledPrefix = (tenantId: string, status: DeliveryStatus): string => `${tenantId}/${status}/`;
+
+export const troubledRefPrefix = (tenantId: string, status: DeliveryStatus, ref: string): string =>
+  `${tenantId}/${status}/${ref}/`;
+
+function troubledFields({ tenantId, ref, state: { status } }: Delivery, place: string) {
+  if (status === 'delivered') return {};
+  return {
+    troubled: `${troubledPrefix(tenantId, status)}${place}`,
+    troubledRef: `${troubledRefPrefix(tenantId, status, ref)}${place}`,
+  };
+}
 
 const toRowAttempt = ({ at, nextAt, ...rest }: LoggedAttempt): RowAttempt => ({
   ...rest,
@@ -124,7 +139,7 @@ function lastFields(delivery: Delivery) {
 
 /** A delivery as its document. */
 export function toRow(delivery: Delivery, version: number): DeliveryRow {
-  const { deliveryId, tenantId, ref, eventId, eventType, createdAt, updatedAt, state } = delivery;
+  const { deliveryId, tenantId, ref, eventId, eventType, createdAt, updatedAt } = delivery;
   const { attempts, truncated, history } = delivery;
   const place = placeOf(createdAt, deliveryId);
   return {
@@ -141,9 +156,7 @@ export function toRow(delivery: Delivery, version: number): DeliveryRow {
     ...(truncated ? { truncated } : {}),
     ...(history ? { history } : {}),
     place,
-    ...(state.status === 'delivered'
-      ? {}
-      : { troubled: `${troubledPrefix(tenantId, state.status)}${place}` }),
+    ...troubledFields(delivery, place),
     expiresAt: new Date(updatedAt + KEPT_MS),
     version,
   };

@@ -16,6 +16,8 @@ type AskModels = ReturnType<Database['within']>;
 export const MAX_PASSED_OVER = 200;
 /** Documents that one statement reads where no page bounds it. */
 const MAX_STATEMENT = 1_000;
+/** After it the database itself ends a count: nobody waits for it any more. */
+const MAX_COUNT_MS = 8_000;
 
 export interface DeliveryPage {
   /** The newest first. */
@@ -121,33 +123,69 @@ export interface DeliveryPosition {
   readonly deliveryId: string;
 }
 
+/** What matches, the oldest first. */
+export interface OldestFirst {
+  readonly rows: readonly DeliverySummaryRow[];
+  /** Where the next page begins; absent when there is nothing behind. */
+  readonly next?: DeliveryPosition;
+}
+
+/** Documents that a page of work in the background looks at, at most. */
+const MAX_LOOKED_AT = 10_000;
+
+const positionOf = ({ createdAt, _id }: DeliverySummaryRow): DeliveryPosition => ({
+  createdAt,
+  deliveryId: _id,
+});
+
+/** The page of what was found, which ends behind its last row, or behind the last that was looked at when it is short. */
+function cutOldest(
+  found: readonly DeliverySummaryRow[],
+  limit: number,
+  seen: { readonly isAtEnd: boolean; readonly last: DeliverySummaryRow | undefined },
+): OldestFirst {
+  const rows = found.slice(0, limit);
+  if (seen.isAtEnd && found.length <= limit) return { rows };
+  const end = rows.length === limit ? rows.at(-1) : seen.last;
+  return end ? { rows, next: positionOf(end) } : { rows };
+}
+
 /**
- * What matches, the oldest first, for work in the background: a page is shorter than `limit` only when nothing is behind,
- * however much is passed over on the way.
+ * A page of what matches, the oldest first, for work in the background. It looks at some 10,000 documents at most: a page
+ * can be short, even empty, and others behind it not.
  */
 export async function pageOldestFirst(
   ask: AskModels,
   tenantId: string,
   filter: DeliveryFilter,
   page: { readonly after?: DeliveryPosition | undefined; readonly limit: number },
-): Promise<readonly DeliverySummaryRow[]> {
+): Promise<OldestFirst> {
   const { low, high } = rangeOf(filter);
   const begin = page.after ? after(placeOf(page.after.createdAt.getTime(), page.after.deliveryId)) : low;
   const range = { low: begin > low ? begin : low, high };
-  if (hasEventId(filter)) return (await matchesOfEvent(ask, tenantId, filter, range)).slice(0, page.limit);
+  if (hasEventId(filter)) {
+    const matches = await matchesOfEvent(ask, tenantId, filter, range);
+    return cutOldest(matches, page.limit, { isAtEnd: true, last: undefined });
+  }
   const path = accessPathOf(tenantId, filter);
   const isExact = Object.keys(path.residual).length === 0;
   const now = Date.now();
   const found: DeliverySummaryRow[] = [];
-  await walk(range, 'oldest-first', {
+  let last: DeliverySummaryRow | undefined;
+  let budget = MAX_LOOKED_AT;
+  const isAtEnd = await walk(range, 'oldest-first', {
     ...readersOf(ask, tenantId, path, 'oldest-first'),
     want: () => {
-      const missing = page.limit - found.length;
+      const missing = budget > 0 ? page.limit - found.length : 0;
       return missing > 0 && !isExact ? MAX_STATEMENT : missing;
     },
-    take: (rows) => found.push(...rows.filter((row) => isMeant(row, path.residual, now))),
+    take: (rows) => {
+      budget -= rows.length;
+      last = rows.at(-1) ?? last;
+      found.push(...rows.filter((row) => isMeant(row, path.residual, now)));
+    },
   });
-  return found.slice(0, page.limit);
+  return cutOldest(found, page.limit, { isAtEnd, last });
 }
 
 /**
@@ -168,5 +206,7 @@ export async function countDeliveries(
   const mayHaveExpired = range.low < timeText(now - KEPT_MS);
   const unexpired = mayHaveExpired ? { expiresAt: { $gt: new Date(now) } } : {};
   const query = { ...rangeFilter(path, range), ...path.residual, ...unexpired };
-  return ask(({ deliveries }) => deliveries.countDocuments(query, { limit: max }).exec());
+  return ask(({ deliveries }) =>
+    deliveries.countDocuments(query, { limit: max, maxTimeMS: MAX_COUNT_MS }).exec(),
+  );
 }

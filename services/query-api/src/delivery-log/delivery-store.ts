@@ -1,10 +1,10 @@
 import type { Database } from '../database.js';
 import type { DeliveryFilter } from './access-path.js';
 import { toDelivery } from './delivery-model.js';
-import type { DeliveryRow, DeliverySummaryRow } from './delivery-model.js';
+import type { DeliveryRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
 import { countDeliveries, pageNewestFirst, pageOldestFirst } from './delivery-pages.js';
-import type { DeliveryPage, DeliveryPosition, PageWish } from './delivery-pages.js';
+import type { DeliveryPage, DeliveryPosition, OldestFirst, PageWish } from './delivery-pages.js';
 
 /** Documents that one statement of the sweep removes, and statements of one sweep. */
 const SWEEP_STATEMENT = 500;
@@ -19,7 +19,7 @@ export interface DeliveryStore {
     tenantId: string,
     filter: DeliveryFilter,
     page: { readonly after?: DeliveryPosition | undefined; readonly limit: number },
-  ): Promise<readonly DeliverySummaryRow[]>;
+  ): Promise<OldestFirst>;
   /** How many match, counted to `max` at most. */
   count(tenantId: string, filter: DeliveryFilter, max: number): Promise<number>;
   /** Removes what expired, 10,000 at most. Resolves with how many. */

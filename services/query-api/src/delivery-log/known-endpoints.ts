@@ -1,14 +1,14 @@
 import type { Ask } from '@webhooks/mongodb';
 import { toEndpointRow } from './endpoint-model.js';
 import type { EndpointModel, EndpointRow } from './endpoint-model.js';
-import { writeRows } from './write-rows.js';
+import { writeRows } from '../write-rows.js';
 
 type AskEndpoints = Ask<{ readonly endpoints: EndpointModel }>;
 
 /** Keys of 60 characters that one instance remembers to have written: 6 MB. */
 const MAX_REMEMBERED = 50_000;
-/** A tenant has 1,000 configurations at most unless an operator raises that, and none is ever removed. */
-const MAX_ENDPOINTS = 10_000;
+/** A tenant has 1,000 configurations at most unless an operator raises that, to so many at most; none is ever removed. */
+const MAX_ENDPOINTS = 100_000;
 
 /**
  * Which endpoints a tenant ever had a delivery for. A delivery's id is made of tenant, ref and event id, so this small

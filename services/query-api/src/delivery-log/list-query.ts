@@ -1,6 +1,7 @@
-import { EVENT_TYPES, PATTERNS, isEventType, isUtcTime } from '@webhooks/contracts';
+import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
 import { readQuery } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
+import { parseTime } from '../parse-time.js';
 import type { DeliveryFilter } from './access-path.js';
 import { DELIVERY_STATUSES } from './delivery.js';
 import type { PageWish } from './delivery-pages.js';
@@ -24,13 +25,6 @@ const parseCursor = (text: string): string | undefined =>
 function parseLimit(text: string): number | undefined {
   const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
   return limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
-}
-
-/** To the next whole millisecond: an entry's time has no smaller part, so both bounds mean the same then. */
-function parseTime(text: string): Date | undefined {
-  if (!isUtcTime(text)) return undefined;
-  const isBroken = /\.\d{3}0*[1-9]/.test(text);
-  return new Date(Date.parse(text) + Number(isBroken));
 }
 
 const matching =

@@ -4,7 +4,7 @@ import type { DeliveryEntry } from './merge-entries.js';
 import { isMilestone, toMilestoneRow } from './milestone-model.js';
 import type { MilestoneModel, MilestoneRow } from './milestone-model.js';
 import type { Direction } from './walk.js';
-import { writeRows } from './write-rows.js';
+import { writeRows } from '../write-rows.js';
 
 type AskMilestones = Ask<{ readonly milestones: MilestoneModel }>;
 
@@ -25,13 +25,14 @@ export async function findMilestone(
   { low, high }: PlaceRange,
   { direction, count }: { readonly direction: Direction; readonly count: number },
 ): Promise<string | undefined> {
-  const rows = await ask(({ milestones }) =>
+  const [row] = await ask(({ milestones }) =>
     milestones
-      .find({ tenantId, place: { $gte: low, $lt: high } }, { place: 1 })
+      .find({ tenantId, place: { $gte: low, $lt: high } }, { _id: 0, place: 1 })
       .sort({ place: direction === 'newest-first' ? -1 : 1 })
-      .limit(count)
-      .lean<MilestoneRow[]>()
+      .skip(count - 1)
+      .limit(1)
+      .lean<Pick<MilestoneRow, 'place'>[]>()
       .exec(),
   );
-  return rows[count - 1]?.place;
+  return row?.place;
 }

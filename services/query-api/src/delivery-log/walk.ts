@@ -5,6 +5,8 @@ export type Direction = 'newest-first' | 'oldest-first';
 
 /** Each window that does not fill the page makes the next one larger. */
 const GROWTH = 4;
+/** Milestones of the largest window: a million deliveries, whose index entries a database counts in milliseconds. */
+const MAX_COUNT = 4_096;
 
 export interface WalkPorts<R extends { readonly place: string }> {
   /** At most `limit` rows of a range, in the direction of the walk. */
@@ -52,7 +54,7 @@ export async function walk<R extends { readonly place: string }>(
     const rows = await read(window, limit);
     take(rows);
     const isFull = rows.length >= limit;
-    if (!isFull) count *= GROWTH;
+    if (!isFull) count = Math.min(count * GROWTH, MAX_COUNT);
     left = restOf(left, direction, { window, last: isFull ? rows.at(-1)?.place : undefined });
   }
   return true;

@@ -4,8 +4,8 @@ import { toDelivery, toRow } from './delivery-model.js';
 import type { DeliveryModel, DeliveryRow } from './delivery-model.js';
 import { mergeEntries } from './merge-entries.js';
 import type { DeliveryEntry } from './merge-entries.js';
-import { writeRows } from './write-rows.js';
-import type { RowWrite } from './write-rows.js';
+import { writeRows } from '../write-rows.js';
+import type { RowWrite } from '../write-rows.js';
 
 type AskDeliveries = Ask<{ readonly deliveries: DeliveryModel }>;
 type Groups = ReadonlyMap<string, readonly DeliveryEntry[]>;

@@ -18,7 +18,7 @@ interface Placed {
   readonly entry: AttemptLogEntry;
 }
 
-/** The entries by the document that counts them, each document's in the order of its partitions. */
+/** The entries by the document that counts them, each document's in the order in which they were read. */
 export function byBucket(packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> {
   const found = new Map<string, Placed[]>();
   for (const { partition, offset, entries } of packs) {
@@ -52,7 +52,10 @@ export function count(
   const [first] = placed;
   if (!first) return undefined;
   const before = known ?? startOf(id, first);
-  const fresh = placed.filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0));
+  const fresh = placed
+    .filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0))
+    // Partitions come one after the other; what counts as a row of failures is their order in time.
+    .sort((one, other) => one.entry.at - other.entry.at);
   if (fresh.length === 0) return undefined;
   const offsets: Record<string, number> = { ...before.offsets };
   let row = before;

@@ -53,6 +53,9 @@ export const emptyBucket = ({ tenantId, ref, at }: AttemptLogEntry): HealthBucke
 
 const later = (one: number | undefined, other: number): number => Math.max(one ?? 0, other);
 
+/** A class as the name of a field: letters, digits, `_` and `-`. */
+const cleanWord = (word: string): string => word.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 32) || OTHER;
+
 function countFailure(
   failures: HealthBucket['failures'],
   name: string,
@@ -80,7 +83,11 @@ function addFailure(bucket: HealthBucket, { at, status, error }: Attempt): Healt
   const counted = {
     ...bucket,
     failed: bucket.failed + 1,
-    failures: countFailure(bucket.failures, status === undefined ? (error ?? OTHER) : String(status), at),
+    failures: countFailure(
+      bucket.failures,
+      status === undefined ? cleanWord(error ?? OTHER) : String(status),
+      at,
+    ),
     lastFailureAt: later(bucket.lastFailureAt, at),
   };
   if (at <= (bucket.lastSuccessAt ?? -1)) return counted;

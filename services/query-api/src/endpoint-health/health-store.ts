@@ -6,8 +6,8 @@ import type { ReadPack } from './count-attempts.js';
 import { healthId } from './health-model.js';
 import type { HealthModel, HealthRow } from './health-model.js';
 import { DAY_MS } from './view-health.js';
-import { writeBulk } from '../write-bulk.js';
-import type { BulkWrite } from '../write-bulk.js';
+import { writeRows } from '../write-rows.js';
+import type { RowWrite } from '../write-rows.js';
 
 export type AskHealth = Ask<{ readonly endpointHealth: HealthModel }>;
 
@@ -16,7 +16,7 @@ const MAX_TRIES = 10;
 /** Documents of one statement. */
 const CHUNK = 500;
 
-const writeOf = (row: HealthRow): BulkWrite<HealthRow> =>
+const writeOf = (row: HealthRow): RowWrite<HealthRow> =>
   row.version === 1
     ? { insertOne: { document: row } }
     : { replaceOne: { filter: { _id: row._id, version: row.version - 1 }, replacement: row } };
@@ -35,11 +35,11 @@ async function countChunk(
   const known = new Map(rows.map((row) => [row._id, row]));
   const changed = chunk.flatMap(([id, placed]) => count(id, known.get(id), placed) ?? []);
   if (changed.length === 0) return true;
-  const replaced = changed.filter(({ version }) => version > 1).length;
-  const { matched, duplicates } = await ask(({ endpointHealth }) =>
-    writeBulk(endpointHealth.collection, changed.map(writeOf)),
+  const older = changed.filter(({ version }) => version > 1).length;
+  const { replaced, taken } = await ask(({ endpointHealth }) =>
+    writeRows(endpointHealth.collection, changed.map(writeOf)),
   );
-  return matched === replaced && duplicates === 0;
+  return replaced === older && taken.length === 0;
 }
 
 /**

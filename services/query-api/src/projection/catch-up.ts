@@ -15,6 +15,17 @@ export interface CatchUpOptions {
 /** `passed`: whatever was on the topic when it was asked is projected; `late`: not within the time; `full`: too many wait. */
 export type CatchUpResult = 'passed' | 'late' | 'full';
 
+/** Ends that somebody waits for. */
+interface Goal {
+  readonly reached: PromiseWithResolvers<undefined>;
+  readonly waiters: Waiter[];
+}
+
+/** One who waits, until its time is over. */
+interface Waiter {
+  over: boolean;
+}
+
 const MAX_WAITING = 1_000;
 const WAIT_MS = 2_000;
 /** How often the position is looked at while somebody waits: once for all who do. */
@@ -27,7 +38,7 @@ const LOOK_MS = 5;
  */
 export class CatchUp {
   readonly #options: CatchUpOptions;
-  readonly #goals = new Map<EndOffsets, PromiseWithResolvers<undefined>>();
+  readonly #goals = new Map<EndOffsets, Goal>();
   #waiting = 0;
   #asking: Promise<EndOffsets> | undefined;
   #askingNext: Promise<EndOffsets> | undefined;
@@ -46,42 +57,40 @@ export class CatchUp {
     if (this.#waiting >= MAX_WAITING) return 'full';
     this.#waiting += 1;
     const waitMs = this.#options.waitMs ?? WAIT_MS;
+    const waiter = { over: false };
     try {
-      await withDeadline(this.#pass(), waitMs, 'the projection');
+      await withDeadline(this.#pass(waiter), waitMs, 'the projection');
       return 'passed';
     } catch (error) {
       this.#options.onFault(error);
       return 'late';
     } finally {
+      waiter.over = true;
       this.#waiting -= 1;
-      if (this.#waiting === 0) this.#rest();
     }
   }
 
-  async #pass(): Promise<void> {
+  async #pass(waiter: Waiter): Promise<void> {
     const ends = await this.#endsFromNow();
-    if (this.#options.positions.passed(ends)) return;
-    const goal = this.#goals.get(ends) ?? Promise.withResolvers<undefined>();
+    if (waiter.over || this.#options.positions.passed(ends)) return;
+    const goal = this.#goals.get(ends) ?? { reached: Promise.withResolvers<undefined>(), waiters: [] };
+    goal.waiters.push(waiter);
     this.#goals.set(ends, goal);
     this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
-    await goal.promise;
-  }
-
-  /** Nobody waits: nothing is looked at. */
-  #rest(): void {
-    clearInterval(this.#looking);
-    this.#looking = undefined;
-    this.#goals.clear();
+    await goal.reached.promise;
   }
 
   #look(): void {
     const { positions } = this.#options;
-    for (const [ends, goal] of this.#goals) {
-      if (!positions.passed(ends)) continue;
-      this.#goals.delete(ends);
-      goal.resolve(undefined);
+    for (const [ends, { reached, waiters }] of this.#goals) {
+      const passed = positions.passed(ends);
+      if (passed) reached.resolve(undefined);
+      if (passed || waiters.every(({ over }) => over)) this.#goals.delete(ends);
     }
-    if ([...this.#goals.keys()].some((ends) => positions.needsOthers(ends))) this.#readOthers();
+    if (this.#goals.size === 0) {
+      clearInterval(this.#looking);
+      this.#looking = undefined;
+    } else if ([...this.#goals.keys()].some((ends) => positions.needsOthers(ends))) this.#readOthers();
   }
 
   #readOthers(): void {

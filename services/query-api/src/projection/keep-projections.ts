@@ -1,10 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Kafka } from '@webhooks/kafka';
 import { Gauge, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { currentGeneration } from './generation.js';
 import type { GenerationModel } from './generation.js';
 import { openProjection } from './open-projection.js';
-import type { RunningProjection } from './open-projection.js';
+import type { ProjectionParts, RunningProjection } from './open-projection.js';
 import type { PositionModel } from './positions.js';
 import type { Projection } from './projection.js';
 
@@ -24,6 +25,7 @@ export interface KeptProjections {
 
 const LOOK_MS = 1_000;
 const DRAIN_MS = 10_000;
+const STOP_MS = 2_000;
 
 function watch(running: () => ReadonlyMap<string, RunningProjection>, { registry }: ServiceScope): void {
   const gauge = (name: string, help: string, value: (projection: RunningProjection) => number): void => {
@@ -52,6 +54,9 @@ function watch(running: () => ReadonlyMap<string, RunningProjection>, { registry
  */
 export function keepProjections(options: KeepOptions, scope: ServiceScope): KeptProjections {
   let generation: string | undefined;
+  /** The generation of what is in `running`, be it all or some of it. */
+  let target: string | undefined;
+  let begun = false;
   let running = new Map<string, RunningProjection>();
 
   const stopAll = async (): Promise<void> => {
@@ -60,14 +65,18 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Kept
     generation = undefined;
     await Promise.all(stopping.map((one) => one.stop(DRAIN_MS)));
   };
-  const openAll = async (current: string, positionModel: PositionModel): Promise<void> => {
-    const { kafka, groupPrefix, projections } = options;
-    const parts = { kafka, groupPrefix, generation: current, positionModel };
-    for (const projection of projections) {
-      if (!running.has(projection.name))
-        running.set(projection.name, await openProjection(projection, parts, scope));
-    }
+  const open = async (projection: Projection, parts: ProjectionParts, signal: AbortSignal): Promise<void> => {
+    const opened = await openProjection(projection, parts, scope);
+    if (signal.aborted) await opened.stop(0);
+    else running.set(projection.name, opened);
+  };
+  const openAll = async (current: string, parts: ProjectionParts, signal: AbortSignal): Promise<void> => {
+    const missing = options.projections.filter(({ name }) => !running.has(name));
+    const opening = missing.map((projection) => open(projection, parts, signal));
+    await Promise.allSettled(opening);
+    await Promise.all(opening);
     generation = current;
+    begun = true;
     scope.log.info('the projections run', { generation: current });
   };
   const look = async (signal: AbortSignal): Promise<void> => {
@@ -75,17 +84,19 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Kept
     if (!models) return;
     const current = await currentGeneration(models.generations);
     if (current === generation || signal.aborted) return;
-    await stopAll();
-    await openAll(current, models.positions);
+    if (target !== current) await stopAll();
+    target = current;
+    const { kafka, groupPrefix } = options;
+    const parts = { kafka, groupPrefix, generation: current, positionModel: models.positions };
+    await openAll(current, parts, signal);
   };
   const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, work: look, log: scope.log });
   scope.onClose('projections', async () => {
-    await keeping.stop();
+    // One that is being opened while Kafka is away ends by itself when the cluster is closed.
+    await Promise.race([keeping.stop(), wait(STOP_MS)]);
     await stopAll();
   });
-  scope.health.readiness('projections', () =>
-    generation === undefined ? 'the projections do not run yet' : undefined,
-  );
+  scope.health.readiness('projections', () => (begun ? undefined : 'the projections do not run yet'));
   watch(() => running, scope);
   return { running: (name) => running.get(name) };
 }

@@ -1,4 +1,5 @@
 import type { EndOffsets, PartitionPosition } from '@webhooks/kafka';
+import { withDeadline } from '@webhooks/runtime';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 
@@ -33,6 +34,8 @@ export interface PositionsOptions {
   /** Positions of the partitions that this instance owns. */
   readonly own: () => readonly PartitionPosition[];
 }
+
+const STATEMENT_MS = 2_000;
 
 const covers = (offsets: ReadonlyMap<number, number>, ends: EndOffsets): boolean => {
   for (const [partition, end] of ends) if ((offsets.get(partition) ?? 0) < end) return false;
@@ -83,7 +86,8 @@ export class Positions {
 
   /** Takes over what the other instances have told. */
   async readOthers(): Promise<void> {
-    const row = await this.#options.model.findById(this.#id).lean<PositionRow>().exec();
+    const reading = this.#options.model.findById(this.#id).lean<PositionRow>().exec();
+    const row = await withDeadline(reading, STATEMENT_MS, 'reading the positions');
     for (const [partition, offset] of Object.entries(row?.offsets ?? {}))
       this.#raise(Number(partition), offset);
   }
@@ -96,11 +100,12 @@ export class Positions {
     );
     if (moved.length === 0) return;
     const offsets = Object.fromEntries(moved.map(([partition, offset]) => [`offsets.${partition}`, offset]));
-    await this.#options.model.collection.updateOne(
+    const writing = this.#options.model.collection.updateOne(
       { _id: this.#id as never },
       { $max: offsets, $set: { updatedAt: new Date() } },
       { upsert: true, writeConcern: { w: 1 } },
     );
+    await withDeadline(writing, STATEMENT_MS, 'telling the positions');
     for (const [partition, offset] of moved) this.#written.set(partition, offset);
   }
 }

@@ -23,9 +23,10 @@ export interface RedeliveryOptions {
 
 /** What the database gets of the 5 s within which a caller is told that it is not available. */
 const REQUEST_MS = 4_000;
-/** Counting what matches is the longest statement that a caller waits for. */
-const COUNT_MS = 20_000;
-const PAGE_MS = 10_000;
+/** Counting what matches is the longest that a caller waits for; its client gives up after 10 s. */
+const COUNT_MS = 8_000;
+/** For the deliveries of a page and their bodies, each. */
+const PAGE_MS = 5_000;
 const now = (): number => Date.now();
 
 function jobsWithin(database: Database, ms: number): RedeliveryStore {
@@ -36,10 +37,13 @@ function jobsWithin(database: Database, ms: number): RedeliveryStore {
 function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPorts {
   const { database, deliveriesWithin, configurations, publish, ratePerSecond } = options;
   return {
-    store: jobsWithin(database, PAGE_MS),
+    storeFor: () => jobsWithin(database, REQUEST_MS),
     pageDeliveries: async (tenantId, filter, { after, limit }) => {
-      const rows = await deliveriesWithin(PAGE_MS).pageOldestFirst(tenantId, filter, { after, limit });
-      return rows.map(({ _id, ...row }) => ({ ...row, deliveryId: _id }));
+      const { rows, next } = await deliveriesWithin(PAGE_MS).pageOldestFirst(tenantId, filter, {
+        after,
+        limit,
+      });
+      return { rows: rows.map(({ _id, ...row }) => ({ ...row, deliveryId: _id })), next };
     },
     findBodies: (tenantId, eventIds) => findBodies(database.within(PAGE_MS), tenantId, eventIds),
     configurations,

@@ -9,7 +9,8 @@ import type { RedeliveryStore } from './redelivery-store.js';
 import { startRedelivery } from './start-redelivery.js';
 import type { StartRedeliveryPorts } from './start-redelivery.js';
 
-export interface RedeliveryParts extends Omit<StartRedeliveryPorts, 'store'>, Omit<RedeliverOnePorts, 'now'> {
+export interface RedeliveryParts
+  extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
   /** The jobs, for all that one request asks of them. */
   readonly storeFor: () => RedeliveryStore;
 }
@@ -47,10 +48,7 @@ export function redeliveryOperations(parts: RedeliveryParts): readonly Operation
       maxBodyBytes: MAX_BODY_BYTES,
       handle: async (request) => {
         const wanted = readRedeliveryRequest(request);
-        const started = await startRedelivery(request.identity.tenantId, wanted, {
-          ...parts,
-          store: storeFor(),
-        });
+        const started = await startRedelivery(request.identity.tenantId, wanted, parts);
         return started.dryRun ? { status: 200, body: started } : { status: 202, body: started.job };
       },
     },

@@ -2,6 +2,7 @@ import { EVENT_TYPES, compileCheck } from '@webhooks/contracts';
 import type { EventType, UtcTime } from '@webhooks/contracts';
 import { readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
+import { parseTime } from '../parse-time.js';
 import { REDELIVERABLE } from './redelivery-job.js';
 import type { RedeliverableStatus, RedeliveryFilter } from './redelivery-job.js';
 
@@ -38,11 +39,14 @@ const checkBody = compileCheck<RedeliveryBody>({
   },
 });
 
+/** A text that the schema has let pass is a time. */
+const timeOf = (text: UtcTime): Date => parseTime(text) ?? new Date(text);
+
 /** The body of `POST …/redeliveries`; `status` is `dead` when left out. Throws 422 that names what is wrong with it. */
 export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
   const { from, to, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
   return {
-    filter: { ...rest, status, from: new Date(from), ...(to === undefined ? {} : { to: new Date(to) }) },
+    filter: { ...rest, status, from: timeOf(from), ...(to === undefined ? {} : { to: timeOf(to) }) },
     dryRun,
   };
 }

@@ -69,25 +69,25 @@ function leasesOf(ask: AskJobs, now: Now) {
         ),
       ),
 
-    /** Notes what was done and gives the job back, due at `dueAt`. False: it was cancelled, or somebody else has it. */
-    advance: async (job: RedeliveryJob, owner: string, step: JobStep, dueAt: number): Promise<boolean> => {
-      const { counts, position } = step;
+    /** Whether the job still runs and is ours. */
+    holds: async ({ id }: RedeliveryJob, owner: string): Promise<boolean> => {
+      const held = { _id: id, owner, state: 'running', leaseUntil: { $gt: new Date(now()) } } as const;
+      return (await ask((model) => model.findOne(held, { _id: 1 }).lean().exec())) !== null;
+    },
+
+    /** Notes what was done and gives the job back; of one that was cancelled or taken meanwhile only the counts. */
+    advance: async (job: RedeliveryJob, owner: string, { counts, position }: JobStep): Promise<void> => {
       const increments = Object.entries(counts).map(([name, value]) => [`counts.${name}`, value] as const);
+      const counted = { $inc: Object.fromEntries(increments) };
       const next = position
-        ? { $set: { ...touched(now), position, leaseUntil: new Date(dueAt) }, $unset: { owner: 1 as const } }
+        ? { $set: { ...touched(now), position, leaseUntil: new Date(now()) }, $unset: { owner: 1 as const } }
         : {
             $set: { ...touched(now), state: 'completed' as const },
             $unset: { owner: 1 as const, leaseUntil: 1 as const },
           };
-      const result = await ask((model) =>
-        model
-          .updateOne(
-            { _id: job.id, owner, state: 'running' },
-            { ...next, $inc: Object.fromEntries(increments) },
-          )
-          .exec(),
-      );
-      return result.matchedCount === 1;
+      const held = { _id: job.id, owner, state: 'running' } as const;
+      const result = await ask((model) => model.updateOne(held, { ...next, ...counted }).exec());
+      if (result.matchedCount === 0) await ask((model) => model.updateOne({ _id: job.id }, counted).exec());
     },
   };
 }

@@ -10,23 +10,27 @@ import type { RedeliveryStore } from './redelivery-store.js';
 export interface LoggedDelivery extends PastDelivery {
   /** Its latest cycle. */
   readonly cycle: string;
-  readonly createdAt: Date;
 }
 
 export interface RunRedeliveriesPorts {
-  readonly store: Pick<RedeliveryStore, 'claim' | 'advance'>;
-  /** Those that match, oldest first, after a position. */
+  /** The jobs, for a few statements from now on. */
+  readonly storeFor: () => Pick<RedeliveryStore, 'claim' | 'holds' | 'advance'>;
+  /** Those that match, oldest first, after a position; a page can be short, even empty, and others behind it not. */
   readonly pageDeliveries: (
     tenantId: string,
     filter: RedeliveryFilter,
     page: { readonly after: JobPosition | undefined; readonly limit: number },
-  ) => Promise<readonly LoggedDelivery[]>;
+  ) => Promise<{
+    readonly rows: readonly LoggedDelivery[];
+    /** Where the next page begins; absent when there is nothing behind. */
+    readonly next?: JobPosition | undefined;
+  }>;
   /** The bytes of several notifications by event id; those that are not kept any more are left out. */
   readonly findBodies: (
     tenantId: string,
     eventIds: readonly string[],
   ) => Promise<ReadonlyMap<string, Buffer>>;
-  readonly configurations: Pick<Configurations, 'known'>;
+  readonly configurations: Pick<Configurations, 'known' | 'upToDate'>;
   readonly publish: PublishTasks;
   readonly now: () => number;
   /** Name of this instance. */
@@ -36,8 +40,11 @@ export interface RunRedeliveriesPorts {
 }
 
 const MAX_PAGE = 100;
-/** Longer than a page takes; after it another instance goes on where this one died. */
-const LEASE_MS = 15_000;
+/**
+ * After it another instance goes on where this one died. Longer than a page takes: 2 s for the configurations, 10 s for
+ * reading, 3 s for Kafka, 4 s for each of three statements about the job.
+ */
+const LEASE_MS = 30_000;
 
 interface Sorted {
   readonly tasks: readonly DeliveryTask[];
@@ -52,7 +59,8 @@ async function sortOut(
   { configurations, findBodies, now }: RunRedeliveriesPorts,
 ): Promise<Sorted> {
   const cycle = cycleOf(id);
-  // Sent by this job already, before a crash: it counts, and is not sent again.
+  // Sent by this job already, before a crash: it counts, and is not sent again. (What was dead and is sent is not dead any
+  // more, so it does not come back and is not counted: the counts are of what was noted.)
   const fresh = page.filter((delivery) => delivery.cycle !== cycle);
   const bodies = await findBodies(tenantId, [...new Set(fresh.map(({ eventId }) => eventId))]);
   const tasks: DeliveryTask[] = [];
@@ -73,16 +81,16 @@ async function sortOut(
  * milliseconds to wait before the next page, undefined when there is no job.
  */
 export async function runPage(ports: RunRedeliveriesPorts): Promise<number | undefined> {
-  const { store, owner, ratePerSecond, now } = ports;
-  const job = await store.claim(owner, LEASE_MS);
+  const { storeFor, configurations, owner, ratePerSecond } = ports;
+  const job = await storeFor().claim(owner, LEASE_MS);
   if (!job) return undefined;
+  await configurations.upToDate();
   const limit = Math.min(MAX_PAGE, ratePerSecond);
   const page = await ports.pageDeliveries(job.tenantId, job.filter, { after: job.position, limit });
-  const { tasks, ...counts } = await sortOut(job, page, ports);
+  const { tasks, ...counts } = await sortOut(job, page.rows, ports);
+  // It may have been cancelled meanwhile, or this instance may have been so slow that another one has taken it.
+  if (!(await storeFor().holds(job, owner))) return 0;
   if (tasks.length > 0) await ports.publish(tasks);
-  const last = page.at(-1);
-  const position =
-    last && page.length === limit ? { createdAt: last.createdAt, deliveryId: last.deliveryId } : undefined;
-  await store.advance(job, owner, { counts, position }, now());
+  await storeFor().advance(job, owner, { counts, position: page.next });
   return (tasks.length / ratePerSecond) * 1_000;
 }

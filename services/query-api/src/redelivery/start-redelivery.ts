@@ -7,7 +7,8 @@ import type { RedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 
 export interface StartRedeliveryPorts {
-  readonly store: Pick<RedeliveryStore, 'insert' | 'countRunning'>;
+  /** The jobs, for a few statements from now on. */
+  readonly storeFor: () => Pick<RedeliveryStore, 'insert' | 'countRunning'>;
   /** How many match, counted to `limit` at most. */
   readonly countDeliveries: (tenantId: string, filter: RedeliveryFilter, limit: number) => Promise<number>;
   readonly configurations: Pick<Configurations, 'current'>;
@@ -28,6 +29,12 @@ function filterOf({ filter: { to, ...filter } }: RedeliveryRequest, now: number)
   return { ...filter, to: new Date(end) };
 }
 
+/** Two at the same moment may both pass: the limit keeps a tenant's jobs few, not exactly so many. */
+async function refuseMoreJobs(tenantId: string, { storeFor }: StartRedeliveryPorts): Promise<void> {
+  if ((await storeFor().countRunning(tenantId, MAX_RUNNING)) >= MAX_RUNNING)
+    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
+}
+
 /**
  * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant does
  * not have, 422 when it is disabled, when too much matches or too many jobs run.
@@ -43,12 +50,11 @@ export async function startRedelivery(
     const { enabled } = await ports.configurations.current(tenantId, filter.ref);
     if (!enabled) throw refused('disabled');
   }
+  if (!request.dryRun) await refuseMoreJobs(tenantId, ports);
   const matched = await ports.countDeliveries(tenantId, filter, MAX_MATCHED + 1);
   if (matched > MAX_MATCHED)
     throw new AppError('limit-reached', `more than ${MAX_MATCHED} deliveries match; narrow the time range`);
   if (request.dryRun) return { dryRun: true, matched };
-  if ((await ports.store.countRunning(tenantId, MAX_RUNNING)) >= MAX_RUNNING)
-    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
   const at = new Date(now);
   const job = {
     id: ports.newId(),
@@ -60,6 +66,6 @@ export async function startRedelivery(
     createdAt: at,
     updatedAt: at,
   } as const;
-  await ports.store.insert(job);
+  await ports.storeFor().insert(job);
   return { dryRun: false, job: viewJob(job) };
 }

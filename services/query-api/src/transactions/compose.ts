@@ -22,8 +22,8 @@ export interface Transactions {
 const MAX_RECORDS = 500;
 /** Shorter than the 30 s after which a connection is given up. */
 const BATCH_MS = 25_000;
-/** A query looks twice at most and waits up to 2 s in between. */
-const LOOK_MS = 2_000;
+/** A query looks twice at most and waits up to 2 s in between: it is answered within 5 s. */
+const LOOK_MS = 1_400;
 
 /** The reconciliation half of this service: what the payment events told, kept and answered. */
 export function composeTransactions({ database, catchUp }: TransactionOptions): Transactions {

@@ -4,7 +4,7 @@ import type { Ask } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
 import { notificationId } from './notification-model.js';
 import type { NotificationModel, NotificationRow } from './notification-model.js';
-import { writeBulk } from '../write-bulk.js';
+import { writeRows } from '../write-rows.js';
 
 export type AskNotifications = Ask<{ readonly notifications: NotificationModel }>;
 
@@ -39,7 +39,7 @@ export async function keepNotifications(
 ): Promise<void> {
   if (events.length === 0) return;
   const inserts = events.map((one) => ({ insertOne: { document: toRow(one, now) } }));
-  await ask(({ notifications }) => writeBulk(notifications.collection, inserts));
+  await ask(({ notifications }) => writeRows(notifications.collection, inserts));
 }
 
 /** Keeps the body that tells of one event, from now on; see `keepNotifications`. */
@@ -83,7 +83,7 @@ export async function findBodies(
   return new Map(rows.map((row) => [ids.get(row._id) ?? '', Buffer.from(row.body.value())]));
 }
 
-/** Keeps bytes that were sent before, such as those of a dead letter; what is kept already stays as it is. */
+/** Keeps the bytes of a dead letter for 30 days from now; bytes that are kept already stay as they are, so much longer. */
 export async function keepBody(
   ask: AskNotifications,
   {
@@ -93,11 +93,11 @@ export async function keepBody(
     body,
   }: { readonly tenantId: string; readonly eventId: string } & KeptNotification,
 ): Promise<void> {
-  const document: NotificationRow = {
-    _id: notificationId(tenantId, eventId),
-    eventType,
-    body: new mongo.Binary(Buffer.from(body)),
-    expiresAt: new Date(Date.now() + KEPT_MS),
-  };
-  await ask(({ notifications }) => writeBulk(notifications.collection, [{ insertOne: { document } }]));
+  const kept = { eventType, body: new mongo.Binary(Buffer.from(body)) };
+  const update = { $setOnInsert: kept, $max: { expiresAt: new Date(Date.now() + KEPT_MS) } };
+  const _id = notificationId(tenantId, eventId);
+  // A collection without a type of its own expects ids that the driver made.
+  await ask(({ notifications }) =>
+    notifications.collection.updateOne({ _id: _id as never }, update, { upsert: true }),
+  );
 }

@@ -3,15 +3,15 @@ import type { Change, TransactionStore } from './store-facts.js';
 import { toTransaction, transactionId } from './transaction-model.js';
 import type { TransactionModel, TransactionRow } from './transaction-model.js';
 import type { Transaction } from './merge-facts.js';
-import { writeBulk } from '../write-bulk.js';
-import type { BulkWrite } from '../write-bulk.js';
+import { writeRows } from '../write-rows.js';
+import type { RowWrite } from '../write-rows.js';
 
 export type AskTransactions = Ask<{ readonly transactions: TransactionModel }>;
 
 /** Documents of one charge that an answer is made of, at most. */
 export const MAX_CHARGE_TRANSACTIONS = 1_000;
 
-const writeOf = ({ readVersion, row }: Change): BulkWrite<TransactionRow> =>
+const writeOf = ({ readVersion, row }: Change): RowWrite<TransactionRow> =>
   readVersion === undefined
     ? { insertOne: { document: row } }
     : { replaceOne: { filter: { _id: row._id, version: readVersion }, replacement: row } };
@@ -26,11 +26,11 @@ export const transactionStore = (ask: AskTransactions): TransactionStore => ({
         .exec(),
     ),
   write: async (changes) => {
-    const replaced = changes.filter(({ readVersion }) => readVersion !== undefined).length;
-    const { matched, duplicates } = await ask(({ transactions }) =>
-      writeBulk(transactions.collection, changes.map(writeOf)),
+    const known = changes.filter(({ readVersion }) => readVersion !== undefined).length;
+    const { replaced, taken } = await ask(({ transactions }) =>
+      writeRows(transactions.collection, changes.map(writeOf)),
     );
-    return matched === replaced && duplicates === 0;
+    return replaced === known && taken.length === 0;
   },
 });
 

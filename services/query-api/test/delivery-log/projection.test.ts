@@ -206,6 +206,6 @@ describe('the sweep', () => {
     await expect(log.get(place.tenantId, entry.deliveryId)).rejects.toMatchObject({ code: 'not-found' });
     const store = log.storeWithin(10_000);
     expect(await store.count(place.tenantId, { status: 'pending' }, 10)).toBe(0);
-    expect(await store.pageOldestFirst(place.tenantId, {}, { limit: 10 })).toEqual([]);
+    expect(await store.pageOldestFirst(place.tenantId, {}, { limit: 10 })).toEqual({ rows: [] });
   });
 });

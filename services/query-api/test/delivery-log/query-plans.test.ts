@@ -83,7 +83,7 @@ const FILTERS = everyFilter(new Date(BASE - 30_000), new Date(BASE - 2));
 
 const expectedIndex = ({ ref, eventId, status }: (typeof FILTERS)[number]): string => {
   if (eventId !== undefined) return '_id';
-  if (status !== undefined && status !== 'delivered') return 'troubled';
+  if (status !== undefined && status !== 'delivered') return ref === undefined ? 'troubled' : 'troubledRef';
   return ref === undefined ? 'tenantId place' : 'tenantId ref place';
 };
 

@@ -1,0 +1,121 @@
+import type { AttemptLogEntry } from '@webhooks/contracts';
+import {
+  BUCKET_MS,
+  addEntry,
+  binOf,
+  bucketStartOf,
+  emptyBucket,
+  endOfBin,
+} from '../../src/endpoint-health/health-bucket.js';
+import type { HealthBucket } from '../../src/endpoint-health/health-bucket.js';
+import { DAY_MS, HOUR_MS, viewHealth } from '../../src/endpoint-health/view-health.js';
+import { REF, delivered, failed, parked } from '../delivery-log/support/entries.js';
+
+const NOW = bucketStartOf(Date.now()) + 5 * 60_000;
+
+function bucketsOf(entries: readonly AttemptLogEntry[]): HealthBucket[] {
+  const buckets = new Map<number, HealthBucket>();
+  for (const entry of entries) {
+    const start = bucketStartOf(entry.at);
+    buckets.set(start, addEntry(buckets.get(start) ?? emptyBucket(entry), entry));
+  }
+  return [...buckets.values()];
+}
+
+const view = (...entries: AttemptLogEntry[]) => viewHealth(REF, bucketsOf(entries), NOW);
+
+const ok = (agoMs: number, durationMs = 10) => delivered({ at: NOW - agoMs, durationMs });
+const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status });
+
+describe('the health of an endpoint', () => {
+  it('is idle without an attempt', () => {
+    expect(view()).toMatchObject({ state: 'idle', lastHour: { attempts: 0 }, failures: [] });
+    expect(view().lastHour.successRate).toBeUndefined();
+  });
+
+  it.each<[string, AttemptLogEntry[], string]>([
+    ['successes', [ok(1_000), ok(500)], 'healthy'],
+    ['two failures behind a success', [ok(3_000), bad(2_000), bad(1_000)], 'healthy'],
+    ['three failures behind a success', [ok(4_000), bad(3_000), bad(2_000), bad(1_000)], 'failing'],
+    ['three failures and a success behind them', [bad(4_000), bad(3_000), bad(2_000), ok(1_000)], 'healthy'],
+    [
+      'failures in an earlier stretch and now',
+      [bad(BUCKET_MS + 60_000), bad(BUCKET_MS), bad(1_000)],
+      'failing',
+    ],
+    [
+      'failures, and a success in a later stretch',
+      [bad(BUCKET_MS + 3_000), bad(BUCKET_MS + 2_000), bad(BUCKET_MS + 1_000), ok(1_000)],
+      'healthy',
+    ],
+    [
+      'failures, and a success told after them that was earlier',
+      [bad(3_000), bad(2_000), bad(1_000), ok(9_000)],
+      'failing',
+    ],
+  ])('with %s', (_name, entries, state) => {
+    expect(view(...entries).state).toBe(state);
+  });
+
+  it('fails since the first failure behind the last success', () => {
+    const { failingSince, lastSuccessAt, lastFailureAt } = view(
+      bad(9_000),
+      ok(8_000),
+      bad(3_000),
+      bad(2_000),
+      bad(1_000),
+    );
+    expect(failingSince).toBe(new Date(NOW - 3_000).toISOString());
+    expect(lastSuccessAt).toBe(new Date(NOW - 8_000).toISOString());
+    expect(lastFailureAt).toBe(new Date(NOW - 1_000).toISOString());
+  });
+
+  it('is paused while what failed waits for a later time, and says until when', () => {
+    const waits = parked({ at: NOW - 500, nextAt: NOW + 30_000 });
+    const failing = [bad(3_000), bad(2_000), bad(1_000)];
+    expect(view(...failing, waits)).toMatchObject({
+      state: 'paused',
+      until: new Date(NOW + 30_000).toISOString(),
+    });
+    expect(view(...failing, parked({ at: NOW - 500, nextAt: NOW - 100 })).state).toBe('failing');
+    expect(view(ok(1_000), waits).state).toBe('healthy');
+  });
+
+  it('counts the last hour and the last day apart', () => {
+    const { lastHour, lastDay } = view(ok(1_000), bad(2_000), ok(2 * HOUR_MS), ok(DAY_MS - BUCKET_MS));
+    expect(lastHour).toMatchObject({ attempts: 2, successRate: 0.5 });
+    expect(lastDay).toMatchObject({ attempts: 4, successRate: 0.75 });
+  });
+
+  it('tells percentiles that are at most a tenth too high, and never too low', () => {
+    const { lastHour } = view(...Array.from({ length: 100 }, (_, index) => ok(1_000, index + 1)));
+    for (const [seen = 0, exact] of [
+      [lastHour.p50Ms, 50],
+      [lastHour.p95Ms, 95],
+    ] as const) {
+      expect(seen).toBeGreaterThanOrEqual(exact);
+      expect(seen).toBeLessThanOrEqual(exact * 1.1 + 0.1);
+    }
+  });
+
+  it('tells failures by class, the latest first', () => {
+    const { status: _status, ...withoutAnswer } = bad(1_000);
+    const timeout = { ...withoutAnswer, error: 'TIMEOUT' };
+    expect(view(bad(3_000, 500), bad(2_000, 500), timeout).failures).toMatchObject([
+      { class: 'TIMEOUT', count: 1 },
+      { class: '500', count: 2 },
+    ]);
+  });
+
+  it('keeps few classes whatever an endpoint answers', () => {
+    const [bucket] = bucketsOf(Array.from({ length: 300 }, (_, index) => bad(1_000, 300 + index)));
+    expect(Object.keys(bucket?.failures ?? {}).length).toBeLessThanOrEqual(21);
+    expect(bucket?.failures['OTHER']?.count).toBe(280);
+  });
+});
+
+it.each([0, 0.4, 1, 1.05, 2, 9.99, 10, 10_000])('a duration of %d ms lies in its bin', (ms) => {
+  const bin = binOf(ms);
+  expect(endOfBin(bin)).toBeGreaterThanOrEqual(ms - 1e-6);
+  if (bin > 0) expect(endOfBin(bin - 1)).toBeLessThan(ms);
+});

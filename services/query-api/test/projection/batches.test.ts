@@ -1,0 +1,113 @@
+import { eventually } from '@webhooks/testkit';
+import { Batches } from '../../src/projection/batches.js';
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+
+interface Rig {
+  readonly batches: Batches<number>;
+  /** What was applied, batch by batch. */
+  readonly applied: number[][];
+  /** The next calls fail. */
+  readonly fail: (times: number) => void;
+  /** Calls that will still fail. */
+  readonly failuresLeft: () => number;
+  /** The next call waits until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
+function openRig(options: { readonly maxItems?: number; readonly intervalMs?: number } = {}): Rig {
+  const applied: number[][] = [];
+  let failures = 0;
+  let held: Promise<void> | undefined;
+  const apply = async (items: readonly number[]): Promise<void> => {
+    await held;
+    if (failures > 0) {
+      failures -= 1;
+      throw new Error('the database is away');
+    }
+    applied.push([...items]);
+  };
+  return {
+    batches: new Batches({ name: 'test', apply, maxItems: 100, log, ...options }),
+    applied,
+    fail: (times) => (failures = times),
+    failuresLeft: () => failures,
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<undefined>();
+      held = promise.then(() => {
+        held = undefined;
+      });
+      return () => resolve(undefined);
+    },
+  };
+}
+
+/** Longer than the pause behind the first failures. */
+const twice = (): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, 400);
+  });
+
+const addAll = (batches: Batches<number>, items: readonly number[]): Promise<unknown[]> =>
+  Promise.all(items.map((item) => batches.add(item)));
+
+describe('batches', () => {
+  it('hold what came together, in its order', async () => {
+    const { batches, applied } = openRig();
+    await addAll(batches, [1, 2, 3]);
+    expect(applied).toEqual([[1, 2, 3]]);
+  });
+
+  it('collect while one is being written', async () => {
+    const { batches, applied, hold } = openRig();
+    const release = hold();
+    const first = batches.add(1);
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    const rest = addAll(batches, [2, 3]);
+    release();
+    await Promise.all([first, rest]);
+    expect(applied).toEqual([[1], [2, 3]]);
+  });
+
+  it('are cut at their greatest size, in order', async () => {
+    const { batches, applied } = openRig({ maxItems: 2 });
+    await addAll(batches, [1, 2, 3, 4, 5]);
+    expect(applied).toEqual([[1, 2], [3, 4], [5]]);
+  });
+
+  it('that fail are tried again before anything behind them', async () => {
+    const { batches, applied, fail } = openRig();
+    fail(2);
+    const first = batches.add(1);
+    await new Promise(setImmediate);
+    await Promise.all([first, batches.add(2)]);
+    expect(applied.flat()).toEqual([1, 2]);
+  });
+
+  it('begin no sooner than the interval after the one before', async () => {
+    const { batches, applied } = openRig({ intervalMs: 200 });
+    await batches.add(1);
+    const started = performance.now();
+    await batches.add(2);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(190);
+    expect(applied).toEqual([[1], [2]]);
+  });
+
+  it('end their tries when they are stopped, and nothing counts as applied then', async () => {
+    const { batches, applied, fail, failuresLeft } = openRig();
+    fail(1_000_000);
+    let done = false;
+    const added = batches.add(1);
+    added.then(
+      () => (done = true),
+      () => (done = true),
+    );
+    await eventually(() => failuresLeft() < 1_000_000);
+    batches.stop();
+    fail(0);
+    await Promise.race([added, twice()]);
+    expect(applied).toEqual([]);
+    expect(done).toBe(false);
+  });
+});

@@ -1,0 +1,137 @@
+import type { EndOffsets } from '@webhooks/kafka';
+import { eventually } from '@webhooks/testkit';
+import { CatchUp } from '../../src/projection/catch-up.js';
+
+interface Rig {
+  readonly catchUp: CatchUp;
+  /** The requests for the ends that wait for an answer, the oldest first. */
+  readonly asked: PromiseWithResolvers<EndOffsets>[];
+  readonly faults: unknown[];
+  /** How often the position was compared. */
+  readonly looks: () => number;
+  readonly reach: (offset: number) => void;
+  readonly tellOthers: (offset: number) => void;
+}
+
+function openRig({ waitMs = 5_000 } = {}): Rig {
+  const asked: PromiseWithResolvers<EndOffsets>[] = [];
+  const faults: unknown[] = [];
+  let position = 0;
+  let looks = 0;
+  let others = -1;
+  return {
+    catchUp: new CatchUp({
+      positions: {
+        passed: (ends) => {
+          looks += 1;
+          return position >= (ends.get(0) ?? 0);
+        },
+        needsOthers: () => others >= 0,
+        readOthers: () => {
+          position = Math.max(position, others);
+          return Promise.resolve();
+        },
+      },
+      fetchEnds: () => {
+        const request = Promise.withResolvers<EndOffsets>();
+        asked.push(request);
+        return request.promise;
+      },
+      onFault: (error) => faults.push(error),
+      waitMs,
+    }),
+    asked,
+    faults,
+    looks: () => looks,
+    reach: (offset) => (position = offset),
+    tellOthers: (offset) => (others = offset),
+  };
+}
+
+const ends = (end: number): EndOffsets => new Map([[0, end]]);
+
+describe('a wait for the projection', () => {
+  it('ends when the position has passed the end of the topic', async () => {
+    const { catchUp, asked, reach } = openRig();
+    const waiting = catchUp.wait();
+    await eventually(() => asked.length === 1);
+    asked[0]?.resolve(ends(7));
+    reach(6);
+    const early = await Promise.race([
+      waiting,
+      new Promise((resolve) => setImmediate(() => resolve('waits'))),
+    ]);
+    expect(early).toBe('waits');
+    reach(7);
+    expect(await waiting).toBe('passed');
+    expect(catchUp.waiting).toBe(0);
+  });
+
+  it('shares one request for the ends with all that came before it, never one that was under way', async () => {
+    const { catchUp, asked } = openRig();
+    const first = catchUp.wait();
+    const later = [catchUp.wait(), catchUp.wait(), catchUp.wait()];
+    expect(asked).toHaveLength(1);
+    asked[0]?.resolve(ends(0));
+    expect(await first).toBe('passed');
+    await eventually(() => asked.length === 2);
+    asked[1]?.resolve(ends(0));
+    expect(await Promise.all(later)).toEqual(['passed', 'passed', 'passed']);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('ends late when the position does not come, and says why', async () => {
+    const { catchUp, asked, faults } = openRig({ waitMs: 50 });
+    const waiting = catchUp.wait();
+    asked[0]?.resolve(ends(1));
+    expect(await waiting).toBe('late');
+    expect(faults).toHaveLength(1);
+  });
+
+  it('ends late when the broker does not answer, and the next one asks anew', async () => {
+    const { catchUp, asked } = openRig({ waitMs: 50 });
+    const waiting = catchUp.wait();
+    asked[0]?.reject(new Error('no broker'));
+    expect(await waiting).toBe('late');
+    const next = catchUp.wait();
+    expect(asked).toHaveLength(2);
+    asked[1]?.resolve(ends(0));
+    expect(await next).toBe('passed');
+  });
+
+  it('takes over what other instances have told', async () => {
+    const { catchUp, asked, tellOthers } = openRig();
+    const waiting = catchUp.wait();
+    asked[0]?.resolve(ends(9));
+    tellOthers(9);
+    expect(await waiting).toBe('passed');
+  });
+
+  it('that ended late is not looked at any more, though others wait on', async () => {
+    const { catchUp, asked, looks } = openRig({ waitMs: 100 });
+    for (let round = 0; round < 5; round += 1) {
+      const late = catchUp.wait();
+      const another = catchUp.wait();
+      await eventually(() => asked.length > 2 * round);
+      asked[2 * round]?.resolve(ends(1_000 + round));
+      await eventually(() => asked.length > 2 * round + 1);
+      asked[2 * round + 1]?.resolve(ends(1_000 + round));
+      expect(await late).toBe('late');
+      expect(await another).toBe('late');
+    }
+    await eventually(() => {
+      const before = looks();
+      return new Promise<boolean>((resolve) => setTimeout(() => resolve(looks() === before), 50));
+    });
+  });
+
+  it('is refused when a thousand wait already', async () => {
+    const { catchUp, asked } = openRig();
+    const waiting = Array.from({ length: 1_000 }, () => catchUp.wait());
+    expect(await catchUp.wait()).toBe('full');
+    asked[0]?.resolve(ends(0));
+    await eventually(() => asked.length === 2);
+    asked[1]?.resolve(ends(0));
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['passed']));
+  });
+});
