@@ -43,7 +43,8 @@ export function parseAttemptHistory(text: AttemptHistory | undefined): readonly 
   return entries.filter((entry) => entry !== undefined);
 }
 
-const cleanWord = (result: number | string): string =>
+/** A result as one word of letters, digits, `_` and `-`, at most 32 characters. */
+export const cleanWord = (result: number | string): string =>
   String(result)
     .replaceAll(/[^A-Za-z0-9_-]/g, '_')
     .slice(0, 32) || '_';

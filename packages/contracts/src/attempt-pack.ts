@@ -1,5 +1,5 @@
 import type { RecordOrigin } from './delivery-task.js';
-import { PATTERNS, isTenantId } from './patterns.js';
+import { MAX_TIME_MS, PATTERNS, isTenantId } from './patterns.js';
 import { isEventType } from './payment-event.js';
 import type { EventType } from './payment-event.js';
 
@@ -65,9 +65,6 @@ type Test = (value: unknown) => boolean;
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The last millisecond that RFC 3339 can tell. */
-const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
 const matches =
   (pattern: RegExp): Test =>
   (value) =>
@@ -82,7 +79,7 @@ const orAbsent =
     value === undefined || test(value);
 
 const isWord = matches(/^[\x21-\x7e]{1,256}$/);
-const isTime = isWhole(0, MAX_TIME);
+const isTime = isWhole(0, MAX_TIME_MS);
 
 function isOrigin(value: unknown): boolean {
   if (!isObject(value)) return false;
@@ -105,7 +102,7 @@ const SHARED: Readonly<Record<string, Test>> = {
 
 const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, Test>>>> = {
   attempt: {
-    durationMs: (value) => typeof value === 'number' && value >= 0 && value <= MAX_TIME,
+    durationMs: (value) => typeof value === 'number' && value >= 0 && value <= MAX_TIME_MS,
     result: (value) => value === 'delivered' || value === 'failed',
     status: orAbsent(isWhole(100, 999)),
     error: orAbsent(isWord),

@@ -50,7 +50,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     // A later version keeps the known fields (contract §6): a worker that is one version behind goes on.
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
-    ref: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' },
+    ref: { type: 'string', pattern: PATTERNS.ref },
     revision: { type: 'integer', minimum: 1 },
     eventType: { type: 'string', enum: EVENT_TYPES },
     endpointUrl: text,

@@ -3,6 +3,8 @@ export const PATTERNS = {
   eventId: '^[A-Za-z0-9_-]{1,64}$',
   /** No `/`: the key of a configuration is `tenantId/ref`. */
   tenantId: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$',
+  /** A UUID in its canonical form, in lower case, so that a ref has one spelling (RFC 9562 §4). */
+  ref: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
   dynamicTxId: '^[a-zA-Z0-9]{26,35}$',
   anyTxId: '^[a-zA-Z0-9]{1,35}$',
   staticTxId: '^[a-zA-Z0-9]{1,25}$',
@@ -15,6 +17,9 @@ export const PATTERNS = {
   utcTime:
     '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$',
 } as const;
+
+/** The last millisecond that RFC 3339 can tell (Unix time). */
+export const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const tenant = new RegExp(PATTERNS.tenantId, 'u');
 export const isTenantId = (value: unknown): value is string =>

@@ -1,7 +1,8 @@
 import { withDeadline } from '@webhooks/runtime';
 import { mongo } from 'mongoose';
 
-const DUPLICATE_KEY = 11_000;
+/** MongoDB's code for a document that is there already. */
+export const DUPLICATE_KEY = 11_000;
 
 /** Whether a write met a document that is there already: the only fault of a statement that means something. */
 export const isDuplicate = (error: unknown): boolean =>

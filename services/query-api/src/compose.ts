@@ -9,7 +9,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations/open-configurations.js';
 import type { Configurations } from './configurations/open-configurations.js';
-import { openDatabase } from './database.js';
+import { REQUEST_MS, openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { DeliveryLog } from './delivery-log/compose-delivery-log.js';
@@ -124,9 +124,6 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...testOperations({ database, configurations, publish, newId: uuidv7, now: () => new Date() }),
   ];
 }
-
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
-const REQUEST_MS = 4_000;
 
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);

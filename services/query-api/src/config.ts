@@ -17,7 +17,7 @@ export interface QueryApiConfig {
 }
 
 /** The database of this service when the connection string names none. */
-const DATABASE = 'webhook_query';
+export const DATABASE = 'webhook_query';
 
 export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
   return {

@@ -41,6 +41,8 @@ const databaseUnavailable = (cause?: unknown): AppError =>
     cause,
   });
 
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+export const REQUEST_MS = 4_000;
 /** A batch of a projection may take longer than a request. */
 const SOCKET_MS = 30_000;
 

@@ -1,6 +1,5 @@
+import { DUPLICATE_KEY } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
-
-const DUPLICATE_KEY = 11_000;
 
 /** One write: a document that is not there yet, or one in the place of the version that was read. */
 export type RowWrite<R> =

@@ -1,5 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
@@ -31,8 +32,6 @@ export interface DeliveryLog {
 const MAX_RECORDS = 64;
 /** For one statement's worth of deliveries; shorter than the 30 s after which a connection is given up. */
 const WRITE_MS = 25_000;
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
-const REQUEST_MS = 4_000;
 const SWEEP_MS = 25_000;
 
 /** The log of deliveries: what the workers tell of their attempts, kept for 30 days and answered. */

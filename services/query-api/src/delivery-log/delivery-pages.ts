@@ -4,7 +4,7 @@ import type { AccessPath, DeliveryFilter, PlaceRange, Residual } from './access-
 import { KEPT_MS } from './delivery-model.js';
 import type { DeliverySummaryRow } from './delivery-model.js';
 import { SUMMARY, findOfEvent } from './find-event.js';
-import { byText } from './order.js';
+import { byText } from '../order.js';
 import { after, placeOf, timeText } from './place.js';
 import { findMilestone } from './milestones.js';
 import { walk } from './walk.js';

@@ -1,6 +1,6 @@
 import { parseAttemptHistory } from '@webhooks/contracts';
 import type { AttemptHistory, EventType, HistoryEntry } from '@webhooks/contracts';
-import { byNumber, byText, inTurn } from './order.js';
+import { byNumber, byText, inTurn } from '../order.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -42,7 +42,7 @@ interface Parsed extends Required<DeliveryFilter> {
 const PARAMETERS: QueryParameters<Parsed> = {
   ref: {
     expected: 'must be a UUID in lower case',
-    parse: matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+    parse: matching(new RegExp(PATTERNS.ref, 'u')),
   },
   eventId: {
     expected: 'must be 1 to 64 letters, digits, hyphens or underscores',

@@ -1,5 +1,5 @@
 import type { Delivery, LoggedAttempt } from './delivery.js';
-import { byNumber, byText, greater, inTurn } from './order.js';
+import { byNumber, byText, greater, inTurn } from '../order.js';
 
 /** Attempts that one delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
 export const MAX_ATTEMPTS = 200;

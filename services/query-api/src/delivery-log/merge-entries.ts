@@ -1,7 +1,7 @@
 import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
 import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
 import { mergeAttempts } from './merge-attempts.js';
-import { byNumber, byText, compareText, greater, inTurn } from './order.js';
+import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
 
 /** What a dead letter tells: the end, and the attempts before it. */
 export interface DeadLetterEntry extends DeadEntry {

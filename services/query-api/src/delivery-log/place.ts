@@ -1,3 +1,5 @@
+import { MAX_TIME_MS } from '@webhooks/contracts';
+
 /** Characters of a time: 36^10 ms end in the year 117,000, later than any time that an entry may have. */
 const TIME_LENGTH = 10;
 
@@ -22,7 +24,5 @@ export const LAST_PLACE = '~';
 export const after = (place: string): string => `${place}!`;
 
 const PLACE = /^[0-9a-z]{10}[a-z2-7]{52}$/;
-/** The last millisecond that RFC 3339 can tell. */
-const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-export const isPlace = (text: string): boolean => PLACE.test(text) && timeOfPlace(text) <= MAX_TIME;
+export const isPlace = (text: string): boolean => PLACE.test(text) && timeOfPlace(text) <= MAX_TIME_MS;

@@ -1,4 +1,6 @@
 import {
+  MAX_TIME_MS,
+  PATTERNS,
   TOPICS,
   deliveryIdOf,
   headerNumber,
@@ -28,9 +30,7 @@ export interface ReadRecords {
 /** Told of a record that cannot be read, whole or in part; `reason` is one of few words. */
 export type Unreadable = (record: KafkaRecord, reason: string) => void;
 
-const REF = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** The last millisecond that RFC 3339 can tell. */
-const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const REF = new RegExp(PATTERNS.ref, 'u');
 
 /** The log finds deliveries by what their id is made of, so an entry whose id is made of something else is none. */
 const isItself = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
@@ -65,7 +65,7 @@ function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): Deliver
     ref,
     revision,
     attempt,
-    at: at <= MAX_TIME ? at : Math.min(timestamp, MAX_TIME),
+    at: at <= MAX_TIME_MS ? at : Math.min(timestamp, MAX_TIME_MS),
     source: origin,
     reason: WORD.test(reason) ? reason : 'unknown',
     ...(history === undefined ? {} : { history }),

@@ -2,6 +2,7 @@ import { TOPICS, parseAttemptPack } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Configurations } from '../configurations/open-configurations.js';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import type { ReadPack } from './count-attempts.js';
@@ -26,7 +27,6 @@ const MAX_RECORDS = 2_000;
 /** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
 const INTERVAL_MS = 1_000;
 const BATCH_MS = 25_000;
-const READ_MS = 4_000;
 
 function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefined {
   const parsed = value === null ? undefined : parseAttemptPack(value);
@@ -41,7 +41,7 @@ export function composeHealth(options: HealthOptions): {
   const { database, configurations, findOldestPending, now } = options;
   const health = async (tenantId: string, ref: string): Promise<HealthView> => {
     await configurations.current(tenantId, ref);
-    const ask = database.within(READ_MS);
+    const ask = database.within(REQUEST_MS);
     const [buckets, oldest] = await Promise.all([
       findBuckets(ask, { tenantId, ref, now: now() }),
       findOldestPending(tenantId, ref),

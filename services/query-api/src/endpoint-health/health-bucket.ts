@@ -1,3 +1,4 @@
+import { cleanWord } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 
 /** Failures of one class, such as `503` or `TIMEOUT`. */
@@ -52,9 +53,6 @@ export const emptyBucket = ({ tenantId, ref, at }: AttemptLogEntry): HealthBucke
 });
 
 const later = (one: number | undefined, other: number): number => Math.max(one ?? 0, other);
-
-/** A class as the name of a field: letters, digits, `_` and `-`. */
-const cleanWord = (word: string): string => word.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 32) || OTHER;
 
 function countFailure(
   failures: HealthBucket['failures'],

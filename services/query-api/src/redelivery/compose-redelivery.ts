@@ -3,6 +3,7 @@ import type { Operation } from '@webhooks/http-api';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { Configurations } from '../configurations/open-configurations.js';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { DeliveryStore } from '../delivery-log/delivery-store.js';
 import { findBodies, findNotification } from '../transactions/notification-store.js';
@@ -21,8 +22,6 @@ export interface RedeliveryOptions {
   readonly ratePerSecond: number;
 }
 
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
-const REQUEST_MS = 4_000;
 /** Counting what matches is the longest that a caller waits for; its client gives up after 10 s. */
 const COUNT_MS = 8_000;
 /** For the deliveries of a page and their bodies, each. */

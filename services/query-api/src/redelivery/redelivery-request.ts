@@ -1,4 +1,4 @@
-import { EVENT_TYPES, compileCheck } from '@webhooks/contracts';
+import { EVENT_TYPES, PATTERNS, compileCheck } from '@webhooks/contracts';
 import type { EventType, UtcTime } from '@webhooks/contracts';
 import { readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
@@ -22,15 +22,12 @@ interface RedeliveryBody {
   readonly dryRun?: boolean;
 }
 
-/** A UUID in lower case, as config-api gives it. */
-const REF = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
-
 const checkBody = compileCheck<RedeliveryBody>({
   type: 'object',
   additionalProperties: false,
   required: ['from'],
   properties: {
-    ref: { type: 'string', pattern: REF },
+    ref: { type: 'string', pattern: PATTERNS.ref },
     eventType: { type: 'string', enum: EVENT_TYPES },
     status: { type: 'string', enum: REDELIVERABLE },
     from: { type: 'string', format: 'utc-date-time' },

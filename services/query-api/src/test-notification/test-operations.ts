@@ -1,4 +1,5 @@
 import type { Operation } from '@webhooks/http-api';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { keepNotification } from '../transactions/notification-store.js';
 import { projectTestEvent } from '../transactions/project-events.js';
@@ -9,9 +10,6 @@ import type { SendTestPorts } from './send-test.js';
 export interface TestOptions extends Omit<SendTestPorts, 'keepTestEvent'> {
   readonly database: Database;
 }
-
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
-const REQUEST_MS = 4_000;
 
 /** `POST …/{ref}/test`: tries an endpoint through the real path. */
 export function testOperations({ database, ...ports }: TestOptions): readonly Operation[] {

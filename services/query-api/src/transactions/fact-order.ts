@@ -1,4 +1,5 @@
 import type { UtcTime } from '@webhooks/contracts';
+import { compareText } from '../order.js';
 import type { KnownPayment, KnownReversal } from './fact.js';
 
 /** Length of a time up to its seconds: `2026-11-21T14:03:27`. */
@@ -9,18 +10,13 @@ const FRACTION_DIGITS = 9;
 export const timeKey = (time: UtcTime): string =>
   time.slice(0, TO_SECONDS) + time.slice(TO_SECONDS + 1, -1).padEnd(FRACTION_DIGITS, '0');
 
-export const compareTexts = (left: string, right: string): number => {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
-};
-
 type Known = KnownPayment | KnownReversal;
 
 /** A payment without a status is settled: that is when its event is made. */
 const isFinal = ({ status }: Known): boolean => status !== 'NAO_REALIZADO';
 
 const canonicalJson = (known: Known): string =>
-  JSON.stringify(Object.entries(known).sort(([left], [right]) => compareTexts(left, right)));
+  JSON.stringify(Object.entries(known).sort(([left], [right]) => compareText(left, right)));
 
 /**
  * The total order of facts: the greater of two contradictory ones holds (contract §7). The final one, then the later,
@@ -30,9 +26,9 @@ const canonicalJson = (known: Known): string =>
 export function compareFacts(left: Known, right: Known): number {
   return (
     Number(isFinal(left)) - Number(isFinal(right)) ||
-    compareTexts(timeKey(left.occurredAt), timeKey(right.occurredAt)) ||
-    compareTexts(left.eventId, right.eventId) ||
-    compareTexts(canonicalJson(left), canonicalJson(right))
+    compareText(timeKey(left.occurredAt), timeKey(right.occurredAt)) ||
+    compareText(left.eventId, right.eventId) ||
+    compareText(canonicalJson(left), canonicalJson(right))
   );
 }
 

@@ -1,8 +1,9 @@
 import type { UtcTime } from '@webhooks/contracts';
 import { formatCents } from './cents.js';
-import { compareFacts, compareTexts, timeKey } from './fact-order.js';
+import { compareFacts, timeKey } from './fact-order.js';
 import type { KnownPayment, KnownReversal } from './fact.js';
 import type { Transaction } from './merge-facts.js';
+import { compareText } from '../order.js';
 import { present } from './present.js';
 import { viewReversals } from './view-reversals.js';
 import type { ReversalView } from './view-reversals.js';
@@ -53,7 +54,7 @@ const paidAtOf = ({ paidAt, occurredAt }: KnownPayment): UtcTime => paidAt ?? oc
 const NOT_PAID = '~';
 const sortKey = ({ payment }: Share): string => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID);
 const inOrder = (left: Share, right: Share): number =>
-  compareTexts(sortKey(left), sortKey(right)) || compareTexts(left.endToEndId, right.endToEndId);
+  compareText(sortKey(left), sortKey(right)) || compareText(left.endToEndId, right.endToEndId);
 
 function viewShare({ endToEndId, payment, reversals }: Share, txId: string): ChargePixView {
   const paid = payment && { amount: formatCents(payment.amountCents), paidAt: paidAtOf(payment) };

@@ -1,7 +1,8 @@
 import type { UtcTime } from '@webhooks/contracts';
 import { formatCents } from './cents.js';
-import { compareTexts, timeKey, winners } from './fact-order.js';
+import { timeKey, winners } from './fact-order.js';
 import type { KnownReversal } from './fact.js';
+import { compareText } from '../order.js';
 import { present } from './present.js';
 
 /** One reversal as a query answers it. */
@@ -23,7 +24,7 @@ function toView(reversal: KnownReversal): ReversalView {
 }
 
 const inOrder = (left: KnownReversal, right: KnownReversal): number =>
-  compareTexts(timeKey(left.occurredAt), timeKey(right.occurredAt)) || compareTexts(left.rtrId, right.rtrId);
+  compareText(timeKey(left.occurredAt), timeKey(right.occurredAt)) || compareText(left.rtrId, right.rtrId);
 
 /** One element for each rtrId, whichever txId its facts name: the oldest first, then by rtrId. */
 export const viewReversals = (reversals: readonly KnownReversal[]): readonly ReversalView[] =>
