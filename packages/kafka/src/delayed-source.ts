@@ -11,6 +11,8 @@ const DEFAULTS = { maxHeapWaitMs: 5_000, maxWaiting: 50_000, maxWaitingBytes: 64
 const MAX_SPAN = 200_000;
 /** There are many partitions (tiers × partitions) and most of them wait: each holds one small block. */
 const BUFFER = { fetchBytes: 64 * 1024, maxChunks: 1 };
+/** No wait is that short. A fetch names all partitions, and each record that is parked would be answered by one. */
+const FETCH_INTERVAL_MS = 50;
 /** A timer never sleeps longer, so that a changed clock is noticed. */
 const MAX_SLEEP_MS = 30_000;
 /** When the source stops, what is due within this is waited for; a longer rest is moved. */
@@ -64,6 +66,7 @@ class TieredSource implements DelayedSource {
     return new GroupReader({
       ...this.#options,
       topics: [...this.#delays.keys()],
+      fetchIntervalMs: FETCH_INTERVAL_MS,
       gate: this.#gate,
       makeLane: (assigned) => new Lane(assigned, { ...BUFFER, onFetched: onWork, emptying }),
       onWork,

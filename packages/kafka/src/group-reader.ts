@@ -16,6 +16,8 @@ export interface GroupReaderOptions extends Pick<
   'kafka' | 'groupId' | 'commitIntervalMs' | 'startDeadlineMs' | 'giveUpAfterMs' | 'onFatal'
 > {
   readonly topics: readonly string[];
+  /** From one fetch of a broker to the next, at least. */
+  readonly fetchIntervalMs: number;
   readonly gate: WindowGate;
   readonly makeLane: (assigned: AssignedPartition) => Lane;
   /** Something changed (assignment, fetched records): hand out what there is room for. */
@@ -31,8 +33,6 @@ export interface GroupReaderOptions extends Pick<
 const DEFAULTS = { commitIntervalMs: 1_000, startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
 const METADATA_MAX_AGE_MS = 10_000;
 const FETCH_WAIT_MS = 250;
-/** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
-const FETCH_INTERVAL_MS = 2;
 const BUSY_WAIT_MS = 25;
 /** What can be settled within a second of a rebalance is not repeated by the next owner; meanwhile nobody is delivered to. */
 const REBALANCE_DRAIN_MS = 1_000;
@@ -78,7 +78,7 @@ export class GroupReader {
       feeds: () => this.#assigned,
       maxWaitMs: FETCH_WAIT_MS,
       busyWaitMs: BUSY_WAIT_MS,
-      minIntervalMs: FETCH_INTERVAL_MS,
+      minIntervalMs: this.#options.fetchIntervalMs,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       onAnswer: () => this.progress.idle(),
       onError: (error) => this.progress.failed(error),

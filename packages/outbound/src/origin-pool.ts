@@ -14,7 +14,16 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly patienceMs: number;
+  /** With eight connections, how long an attempt waits for one of them before another one is opened for it. */
+  readonly usedConnectionMs: number;
 }
+
+/**
+ * From so many on another one is opened only for who has waited `usedConnectionMs`. After a pause of ours (a collection, a
+ * late broker) hundreds of attempts start at once: a used connection is free again within milliseconds, a new one costs
+ * both sides as much as ten posts, and opening them made half a second of a tenth.
+ */
+const FEW_CONNECTIONS = 8;
 
 /** What the pools of all origins share. */
 export interface PoolPorts {
@@ -49,6 +58,7 @@ export class OriginPool implements IdleOwner {
   #ownLaneTaken = false;
   #lastUpAt = -Infinity;
   #retired = false;
+  #looking: NodeJS.Timeout | undefined = undefined;
   #onEmpty: (() => void) | undefined = undefined;
 
   /** Throws when `origin` is no URL, or one with more than scheme, host and port. */
@@ -96,6 +106,7 @@ export class OriginPool implements IdleOwner {
   async retire(): Promise<void> {
     this.#retired = true;
     if (this.busy > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    clearTimeout(this.#looking);
     for (const handshake of [...this.#handshakes]) this.#abandon(...handshake);
     const connections = [...this.#connections];
     for (const connection of connections) this.#forget(connection);
@@ -115,7 +126,28 @@ export class OriginPool implements IdleOwner {
     const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
     const underWay = this.#handshakes.size;
     if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
-    return this.#connections.size + underWay < connectionsPerOrigin;
+    const wanted = this.#connections.size + underWay;
+    return wanted < connectionsPerOrigin && (wanted < FEW_CONNECTIONS || this.#hasWaited(underWay));
+  }
+
+  /** Whether the attempt behind the first `ahead` has waited long enough for a used connection. */
+  #hasWaited(ahead: number): boolean {
+    let before = ahead;
+    for (const { startedAt } of this.#waiting) {
+      before -= 1;
+      if (before >= 0) continue;
+      const leftMs = startedAt + this.#ports.limits.usedConnectionMs - performance.now();
+      if (leftMs > 0) this.#lookIn(leftMs);
+      return leftMs <= 0;
+    }
+    return false;
+  }
+
+  #lookIn(ms: number): void {
+    this.#looking ??= setTimeout(() => {
+      this.#looking = undefined;
+      this.open();
+    }, ms);
   }
 
   #begin(shared: boolean): void {

@@ -83,6 +83,28 @@ describe('handshakes to one origin', () => {
     expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 6 });
   });
 
+  it('are not begun for a burst that used connections can carry', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint, { usedConnectionMs: 60_000 });
+    for (const count of [8, 300]) {
+      const results = await postTimes(count, sender, endpoint.origin);
+      expect(countKind(results, 'answered')).toBe(count);
+    }
+    expect(endpoint.stats()).toMatchObject({ connections: 8, arrivals: 308 });
+  });
+
+  it('are begun for those who have waited long enough for a used connection, also when none comes free', async () => {
+    const ninth = Promise.withResolvers<number>();
+    const answer = ({ index }: Arrival): Promise<number> => {
+      if (index === 9) ninth.resolve(200);
+      return ninth.promise;
+    };
+    const endpoint = await rig.endpoint({ answer });
+    const sender = rig.sender(endpoint, { usedConnectionMs: 20 });
+    expect(countKind(await postTimes(9, sender, endpoint.origin), 'answered')).toBe(9);
+    expect(endpoint.stats().connections).toBe(9);
+  });
+
   it('cost those who wait for their turn none of the time for connecting', async () => {
     const slow = { answer: { kind: 'status', status: 200, delayMs: 1_500 } } as const;
     const limits = { connectionsPerOrigin: 1, connectTimeoutMs: 1_200 };

@@ -38,7 +38,10 @@ export interface DeliveryParts {
 const ATTEMPT_TIMEOUT_MS = 10_000;
 /** What the end of an attempt takes at most, to be told and settled. */
 const END_MS = 250;
-const GATE_SWEEP_MS = 250;
+/** How long a queue that has to give way may still fill the room. */
+const GATE_SWEEP_MS = 50;
+/** Shorter looks call each collection a shortage. */
+const SATURATION_LOOK_MS = 250;
 /** First attempts queued in memory: at most twice of it while endpoints are slow, and half of it while we are. */
 const MAX_QUEUE_LIMIT = 256;
 
@@ -67,9 +70,12 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
   });
   watchGate(gate, scope);
   const isSaturated = createSaturation();
-  const sweeper = setInterval(() => gate.sweep(isSaturated()), GATE_SWEEP_MS);
+  const timers = [
+    setInterval(() => gate.sweep(), GATE_SWEEP_MS),
+    setInterval(() => gate.note(isSaturated()), SATURATION_LOOK_MS),
+  ];
   scope.onClose('gate', () => {
-    clearInterval(sweeper);
+    for (const timer of timers) clearInterval(timer);
     return Promise.resolve();
   });
   return gate;

@@ -1,12 +1,5 @@
 import { RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
-import {
-  connectKafka,
-  openDelayedSource,
-  openSink,
-  openSource,
-  openTableReader,
-  prepareTopics,
-} from '@webhooks/kafka';
+import { connectKafka, openDelayedSource, openSource, openTableReader, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -22,8 +15,7 @@ import { createObservers } from './observe.js';
 import { createPictureFeed } from './picture-feed.js';
 import { createPicture } from './picture.js';
 import type { Picture } from './picture.js';
-import { createPublishSurely } from './publish-surely.js';
-import type { PublishSurely } from './publish-surely.js';
+import { openPublisher } from './open-publisher.js';
 import { rejectRecord } from './reject-record.js';
 import { SettledMemory } from './settled-memory.js';
 import { createSourceGauges, watchSource } from './watch-source.js';
@@ -36,17 +28,6 @@ const LARGE_FAN_OUTS = 4;
  * and hangs from then on may take longer, and is repeated by the next owner.
  */
 const DRAIN_MS = 15_000;
-
-async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {
-  const stopping = new AbortController();
-  const sink = await openSink({ kafka });
-  scope.onClose('sink', () => {
-    stopping.abort();
-    return sink.close();
-  });
-  scope.health.readiness('kafka sink', () => sink.health().lastError);
-  return createPublishSurely(sink, scope.log, stopping.signal);
-}
 
 /** The picture of the configurations: complete before the first record is handled. */
 async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceScope): Promise<Picture> {

@@ -4,9 +4,11 @@ import type { Lane } from './lane.js';
 /** An endpoint gets a quarter of what is free, a tenant twice of it ("dynamic thresholds", Choudhury and Hahne, 1998). */
 const LANE_SHARE = 1 / 4;
 const TENANT_SHARE = 2;
-/** What an endpoint gets in its first second, when each attempt opens a connection: a handshake, and 135 KiB. */
+/**
+ * An endpoint begins with a few, and each success adds one ("slow start", RFC 5681 §3.1): each more may open a connection (a
+ * handshake, and 135 KiB), and one that hangs would take 64 while its neighbours wait for the CPU time.
+ */
 const FEW_SLOTS = 16;
-const NEW_MS = 1_000;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
 const ALL_WAITED_SHARE = 3 / 4;
@@ -43,22 +45,21 @@ export class AttemptSlots {
     return this.#rules.maxAttempts - this.busy;
   }
 
-  hasRoom(lane: Lane, now: number, waited: boolean): boolean {
+  hasRoom(lane: Lane, waited: boolean): boolean {
     const { free } = this;
     if (free <= 0) return false;
     const ownLimit = Math.min(
-      this.limitOf(lane, now),
+      this.limitOf(lane),
       Math.max(1, free * LANE_SHARE),
       this.#limitWhileSaturated(),
     );
     if (lane.busy >= ownLimit || lane.tenant.busy >= Math.max(1, free * TENANT_SHARE)) return false;
-    return !waited || this.#hasRoomForWaited(lane, now);
+    return !waited || this.#hasRoomForWaited(lane);
   }
 
   /** How many attempts may be under way at this endpoint, if there is enough for all. */
-  limitOf(lane: Lane, now: number): number {
-    const { endpointConcurrency } = this.#rules;
-    return now - lane.knownSince < NEW_MS ? Math.min(FEW_SLOTS, endpointConcurrency) : endpointConcurrency;
+  limitOf({ successes }: Lane): number {
+    return Math.min(FEW_SLOTS + successes, this.#rules.endpointConcurrency);
   }
 
   begin(lane: Lane, now: number, waited: boolean): void {
@@ -80,9 +81,9 @@ export class AttemptSlots {
     return Math.max(FEW_SLOTS, (this.#rules.maxAttempts * SATURATED_SHARE - this.busy) * LANE_SHARE);
   }
 
-  #hasRoomForWaited(lane: Lane, now: number): boolean {
+  #hasRoomForWaited(lane: Lane): boolean {
     return (
-      lane.busyWaited < Math.max(1, Math.floor(this.limitOf(lane, now) * WAITED_SHARE)) &&
+      lane.busyWaited < Math.max(1, Math.floor(this.limitOf(lane) * WAITED_SHARE)) &&
       this.#busyWaited < this.#rules.maxAttempts * ALL_WAITED_SHARE
     );
   }

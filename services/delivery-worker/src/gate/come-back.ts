@@ -19,6 +19,8 @@ const MAX_BUSY_BACKOFF_MS = 8_000;
 /** How far ahead slots are reserved: 4 s, doubling with each time to half an hour, so that a long backlog costs few turns. */
 const BUSY_HORIZON_MS = 4_000;
 const MAX_HORIZON_MS = 1_800_000;
+/** A longer wait would be written twice: 5 s in a tier and less than 5 s in memory (contract §6). */
+const STUCK_HORIZON_MS = 9_800;
 
 const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount, 16);
 
@@ -36,9 +38,14 @@ export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Cla
   return { earliest, latest: earliest + pauseMs };
 }
 
-/** When a delivery comes back whose endpoint, or tenant, is at its limit. */
-export function spanWhenBusy(claim: Claim, now: number): Span {
-  const backoffMs = Math.min(BUSY_BACKOFF_MS * doublings(claim), MAX_BUSY_BACKOFF_MS);
+/**
+ * When a delivery comes back whose endpoint, or tenant, is at its limit. One that is stuck probably hangs until its attempts
+ * time out: half of all parkings were of those that had come back to it before.
+ */
+export function spanWhenBusy(claim: Claim, now: number, isStuck: boolean): Span {
   const horizonMs = Math.min(BUSY_HORIZON_MS * doublings(claim), MAX_HORIZON_MS);
+  if (isStuck)
+    return { earliest: now + MAX_BUSY_BACKOFF_MS, latest: now + Math.max(horizonMs, STUCK_HORIZON_MS) };
+  const backoffMs = Math.min(BUSY_BACKOFF_MS * doublings(claim), MAX_BUSY_BACKOFF_MS);
   return { earliest: now + backoffMs, latest: now + horizonMs };
 }

@@ -95,11 +95,13 @@ export interface Gate {
   leave(pass: Pass, end: PassEnd): void;
   /** To be looked at before a record of the live topics is taken. */
   readonly room: Pick<Room, 'isFree' | 'onFree'>;
+  /** Ends waits that have become too long and forgets what is idle. To be called about twenty times each second. */
+  sweep(): void;
   /**
-   * Ends waits that have become too long and forgets what is idle. To be called a few times each second. `saturated`: there is
-   * no CPU time left, so that slow answers say little about the endpoints.
+   * To be called four times each second; `saturated`: there is no CPU time left, so that slow answers say little about the
+   * endpoints.
    */
-  sweep(saturated: boolean): void;
+  note(saturated: boolean): void;
   /** The worker leaves: from now on only endpoints known to be fast are attempted, so that what is under way ends soon. */
   onlyFast(): void;
   stats(): GateStats;

@@ -24,6 +24,7 @@ import { claimOf } from './claim.js';
 import type { Claim } from './claim.js';
 import { spanAfterProbe, spanWhenBusy } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
+import { takeNewest, takeNewestLive } from './take-newest.js';
 
 /** Deliveries that come back from Kafka and wait for a slot of their endpoint: half of the window that reads them. */
 const MAX_WAITED_QUEUE = 500;
@@ -33,7 +34,7 @@ const WAITED_TURN = 8;
 const WAKE_LANES = 4;
 /** Who gives way is looked for once in so many entries above the limit. */
 const HOG_EVERY = 64;
-const FORGET_EVERY_SWEEPS = 40;
+const FORGET_EVERY_SWEEPS = 200;
 
 export function createGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
   return new EndpointGate(rules, now);
@@ -69,7 +70,7 @@ class EndpointGate implements Gate {
     const { waited } = claim;
     if (!last && this.#isLeftAside(lane, now)) return this.#later(lane, 'leaving', claim);
     if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
-    if (lane.isNext(waited) && this.#slots.hasRoom(lane, now, waited)) return this.#pass(lane, now, waited);
+    if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited);
     if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, claim);
     return this.#later(lane, 'busy', claim);
   }
@@ -87,11 +88,14 @@ class EndpointGate implements Gate {
     this.room.tell();
   }
 
-  sweep(saturated: boolean): void {
-    const now = this.#now();
+  note(saturated: boolean): void {
     this.#patience = saturated ? SATURATED : ORDINARY;
     this.#slots.note(saturated);
     this.room.limit = saturated ? this.#rules.queueLimit / 2 : 2 * this.#rules.queueLimit;
+  }
+
+  sweep(): void {
+    const now = this.#now();
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
       if (lane) {
@@ -129,9 +133,11 @@ class EndpointGate implements Gate {
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
     const maxWaitMs = longestWait(this.#patience, this.room.freeShare, lane.busyFor(now));
-    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#slots.limitOf(lane, now)) > maxWaitMs)
-      return false;
-    return !waited || lane.waited.length < MAX_WAITED_QUEUE;
+    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#slots.limitOf(lane)) > maxWaitMs) return false;
+    if (waited) return lane.waited.length < MAX_WAITED_QUEUE;
+    return (
+      !lane.isStill(now, this.#patience.quietMs) || lane.live.length < this.room.quietShare(lane.live.length)
+    );
   }
 
   #isLeftAside(lane: Lane, now: number): boolean {
@@ -174,14 +180,8 @@ class EndpointGate implements Gate {
 
   /** The newest `count` of a lane's queue; a last attempt is made whatever is known of the endpoint. */
   #park(lane: Lane, count: number, reason: LaterReason): void {
-    const leaving: Waiter[] = [];
-    const staying: Waiter[] = [];
-    for (let left = count; left > 0; left -= 1) {
-      const waiter = lane.waited.pop() ?? lane.live.pop();
-      if (waiter) (waiter.claim.last && SPARES_LAST.has(reason) ? staying : leaving).push(waiter);
-    }
-    for (const waiter of staying.reverse()) lane.waited.push(waiter);
-    if (leaving.length > 0) this.#sendAway(lane, leaving.reverse(), reason);
+    const spares = SPARES_LAST.has(reason) ? ({ claim }: Waiter) => claim.last : undefined;
+    this.#sendAway(lane, takeNewest(lane, count, spares), reason);
   }
 
   /** Oldest first: their slots are reserved in the order they came. */
@@ -199,7 +199,7 @@ class EndpointGate implements Gate {
       claim.retried ? 'retry' : 'first',
       reason === 'breaker'
         ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
-        : spanWhenBusy(claim, now),
+        : spanWhenBusy(claim, now, reason === 'busy' && this.#isStuck(lane, now)),
       this.#rules.endpointConcurrency,
     );
     return { kind: 'later', reason, waitMs: at - now };
@@ -214,7 +214,7 @@ class EndpointGate implements Gate {
 
   #startFrom(queue: Denque<Waiter>, lane: Lane, now: number): boolean {
     const waiter = queue.peekFront();
-    if (waiter === undefined || !this.#slots.hasRoom(lane, now, waiter.claim.waited)) return false;
+    if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.claim.waited)) return false;
     queue.shift();
     if (!waiter.claim.waited) this.room.leave();
     lane.turns += 1;
@@ -233,6 +233,8 @@ class EndpointGate implements Gate {
   #endLongWaits(lane: Lane, now: number): void {
     if (this.#isStuck(lane, now)) return this.#park(lane, lane.queued, 'busy');
     if (this.#isLeftAside(lane, now)) return this.#park(lane, lane.queued, 'leaving');
+    const excess = lane.live.length - this.room.quietShare(lane.live.length);
+    if (lane.isStill(now, this.#patience.quietMs)) this.#sendAway(lane, takeNewestLive(lane, excess), 'busy');
     for (const queue of [lane.live, lane.waited]) {
       for (
         let head = queue.peekFront();

@@ -42,8 +42,6 @@ export class Lane {
   readonly ref: string;
   readonly tenant: TenantShare;
   readonly #rules: BreakerRules;
-  /** Since when its URL is known. */
-  knownSince: number;
   breaker: Breaker;
   /** Grows when the URL changes: what is under way to the old one says nothing about the new one. */
   epoch = 0;
@@ -53,6 +51,8 @@ export class Lane {
   readonly waited = new Denque<Waiter>();
   /** Whether it stands among the lanes with a queue. */
   inRing = false;
+  /** Since its URL is known, or its breaker opened. */
+  successes = 0;
   /** Deliveries served out of its queues. */
   turns = 0;
   usedAt: number;
@@ -80,7 +80,6 @@ export class Lane {
     this.#rules = rules;
     this.breaker = new Breaker(rules);
     this.usedAt = now;
-    this.knownSince = now;
     this.#movedAt = now;
     this.#busySince = now;
   }
@@ -111,9 +110,9 @@ export class Lane {
     this.#target = target;
     if (same) return;
     this.epoch += 1;
-    this.knownSince = now;
     this.breaker = new Breaker(this.#rules);
     this.failingSince = undefined;
+    this.successes = 0;
     this.#serviceMs = 0;
     this.#successMs = 0;
     this.#forgetSlots();
@@ -138,6 +137,7 @@ export class Lane {
     this.#serviceMs = average(this.#serviceMs, durationMs);
     this.#successMs = average(this.#successMs, durationMs);
     if (closes) this.#forgetSlots();
+    this.successes += 1;
     this.breaker.succeeded();
     this.failingSince = undefined;
     return closes;
@@ -151,7 +151,9 @@ export class Lane {
     this.#serviceMs = average(this.#serviceMs, failure.durationMs);
     this.failingSince ??= Date.now();
     this.lastFailure = failure.label;
-    return this.breaker.failed(now, failure.probe);
+    const opens = this.breaker.failed(now, failure.probe);
+    if (opens) this.successes = 0;
+    return opens;
   }
 
   /** Attempts are under way, and none has ended for so long. */

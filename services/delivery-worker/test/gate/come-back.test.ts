@@ -46,7 +46,7 @@ class Backlog {
 
   #sweepLater(): void {
     this.#at(this.#now + SWEEP_MS, () => {
-      this.#rig.gate.sweep(false);
+      this.#rig.gate.sweep();
       this.#sweepLater();
     });
   }
@@ -97,24 +97,43 @@ it('new events do not make the backlog come back again and again', async () => {
 });
 
 describe('when it comes back', () => {
+  /** One slot, attempts of 900 ms, and two in the queue: whoever comes now would wait for too long. */
+  function openBusyRig(): ReturnType<typeof openGateRig> {
+    const rig = openGateRig({ endpointConcurrency: 1 });
+    rig.gate.leave(rig.pass(), { kind: 'succeeded', durationMs: 900 });
+    rig.pass();
+    for (let count = 0; count < 2; count += 1) expect(rig.knock()).toBeInstanceOf(Promise);
+    return rig;
+  }
+
   it('reserves slots 4 s ahead, doubling with each time, and to half an hour', () => {
-    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
-    pass();
-    pass();
-    advance(1_001);
+    const { knock } = openBusyRig();
     const waits = (parkedCount: number): readonly number[] =>
-      Array.from({ length: 40_000 }, () => later(knock({ parkedCount })).waitMs);
+      Array.from({ length: 4_000 }, () => later(knock({ parkedCount })).waitMs);
     expect(Math.max(...waits(0))).toBe(4_000);
     expect(Math.max(...waits(3))).toBe(32_000);
     expect(Math.max(...waits(40))).toBe(1_800_000);
   });
 
+  it('spreads a backlog over the time it needs, from the next second on', () => {
+    const { knock } = openBusyRig();
+    const waits = Array.from({ length: 4 }, () => later(knock()).waitMs);
+    expect(waits).toEqual([1_000, 1_900, 2_800, 3_700]);
+  });
+
   it('sends those away for longer that have been parked often, but 8 s at most when the next slot is free before', () => {
-    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    expect(later(openBusyRig().knock({ parkedCount: 2 })).waitMs).toBe(4_000);
+    expect(later(openBusyRig().knock({ parkedCount: 40 })).waitMs).toBe(8_000);
+  });
+
+  it('is after 8 s when the endpoint is stuck, and before it would have to wait in two tiers', () => {
+    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
+    pass();
     pass();
     advance(1_001);
-    expect(later(knock({ parkedCount: 2 })).waitMs).toBe(4_000);
-    expect(later(knock({ parkedCount: 40 })).waitMs).toBe(8_000);
+    const waits = Array.from({ length: 4_000 }, () => later(knock()).waitMs);
+    expect(Math.min(...waits)).toBe(8_000);
+    expect(Math.max(...waits)).toBe(9_800);
   });
 
   it('is when the next probe is due, however often it has been parked', () => {

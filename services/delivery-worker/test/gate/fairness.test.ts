@@ -1,13 +1,12 @@
-import { OK, knockOften, openGateRig } from './gate-rig.js';
+import { OK, answerOften, knockOften, openGateRig } from './gate-rig.js';
 
 const isWaiting = (verdict: unknown): boolean => verdict instanceof Promise;
 
 describe('the gate among endpoints and tenants', () => {
   it('keeps slots for a healthy endpoint while twenty others hang', () => {
     const rig = openGateRig({ endpointConcurrency: 64, queueLimit: 100_000 });
-    const { gate, pass, advance } = rig;
-    for (let round = 0; round < 20; round += 1) pass({ ref: `hanging-${round}` });
-    advance(1_001);
+    const { gate, pass } = rig;
+    for (let round = 0; round < 20; round += 1) answerOften(rig, { ref: `hanging-${round}` });
     for (let round = 0; round < 20; round += 1) knockOften(rig, 64, { ref: `hanging-${round}` });
     const { busy } = gate.stats();
     expect(busy).toBeGreaterThan(600);
@@ -61,7 +60,7 @@ describe('the gate among endpoints and tenants', () => {
     breakDown({ ref: 'dead' });
     pass({ ref: 'busy' });
     const sweep = (): void => {
-      for (let count = 0; count < 40; count += 1) gate.sweep(false);
+      for (let count = 0; count < 200; count += 1) gate.sweep();
     };
     advance(61_000);
     sweep();
@@ -69,5 +68,18 @@ describe('the gate among endpoints and tenants', () => {
     advance(3_600_000);
     sweep();
     expect(gate.stats().lanes).toBe(1);
+  });
+
+  it('leaves room for others when several endpoints end no attempt, though each might still answer', async () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    const queued = ['a', 'b', 'c'].flatMap((ref) => knockOften(rig, 81, { ref, tenantId: ref }));
+    expect(rig.gate.stats().queued).toBe(240);
+    rig.advance(151);
+    rig.gate.sweep();
+    expect(rig.gate.stats().queued).toBe(139);
+    expect(await queued[80]).toMatchObject({ kind: 'later', reason: 'busy' });
+    const more = knockOften(rig, 40, { ref: 'a', tenantId: 'a' });
+    expect(more.filter(isWaiting)).toHaveLength(18);
+    expect(isWaiting(queued[1])).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import type { GateRig } from './gate-rig.js';
-import { OK, knockOften, openGateRig } from './gate-rig.js';
+import { FAILED, OK, answerOften, knockOften, openGateRig } from './gate-rig.js';
 
 const WIDE = { endpointConcurrency: 64, queueLimit: 100_000 };
 
@@ -10,26 +10,28 @@ function busyAt(rig: GateRig, ref: string): number {
   return rig.gate.stats().busy - before;
 }
 
-function answerOnce({ gate, pass }: GateRig, ref: string, durationMs: number, tenantId = 'acme'): void {
-  gate.leave(pass({ ref, tenantId }), { kind: 'succeeded', durationMs });
-}
-
-/** Ten endpoints of ten tenants, known for a second, and how all of them are knocked at. */
+/** Ten endpoints of ten tenants with all their slots, and how all of them are knocked at. */
 function knowTen(rig: GateRig): () => void {
   const refs = Array.from({ length: 10 }, (_, index) => `known-${index}`);
-  for (const ref of refs) answerOnce(rig, ref, 10, ref);
-  rig.advance(1_001);
+  for (const ref of refs) answerOften(rig, { ref, tenantId: ref });
   return () => {
     for (const ref of refs) knockOften(rig, 100, { ref, tenantId: ref });
   };
 }
 
-it('an endpoint has 16 slots in its first second, and 64 from then on', () => {
+it('an endpoint begins with 16 slots, and each success adds one, up to 64', () => {
   const rig = openGateRig(WIDE);
   expect(busyAt(rig, 'new')).toBe(16);
-  answerOnce(rig, 'known', 10);
-  rig.advance(1_001);
+  for (let count = 0; count < 3; count += 1) rig.gate.leave(rig.pass({ ref: 'answering' }), OK);
+  expect(busyAt(rig, 'answering')).toBe(19);
+  for (let count = 0; count < 100; count += 1) rig.gate.leave(rig.pass({ ref: 'known' }), OK);
   expect(busyAt(rig, 'known')).toBe(64);
+});
+
+it('a failure adds none', () => {
+  const rig = openGateRig(WIDE);
+  for (let count = 0; count < 9; count += 1) rig.gate.leave(rig.pass({ ref: 'failing' }), FAILED);
+  expect(busyAt(rig, 'failing')).toBe(16);
 });
 
 it('of 16 slots two are kept for first attempts', () => {
@@ -41,41 +43,50 @@ it('of 16 slots two are kept for first attempts', () => {
 
 it('a changed URL is a new endpoint', () => {
   const rig = openGateRig(WIDE);
-  answerOnce(rig, 'known', 10);
-  rig.advance(1_001);
+  answerOften(rig, { ref: 'known' });
   knockOften(rig, 100, { ref: 'known', url: '/new' });
   expect(rig.gate.stats().busy).toBe(16);
 });
 
-it('what waits for a slot has it when the first second is over', () => {
+it('an endpoint that was down begins anew', () => {
   const rig = openGateRig(WIDE);
+  answerOften(rig, { ref: 'back' });
+  rig.breakDown({ ref: 'back' });
+  rig.advance(30_000);
+  rig.gate.leave(rig.pass({ ref: 'back', waited: true }), OK);
+  expect(busyAt(rig, 'back')).toBe(17);
+});
+
+it('what waits for a slot has the one that a success adds', () => {
+  const rig = openGateRig(WIDE);
+  const first = rig.pass({ ref: 'new' });
   busyAt(rig, 'new');
-  answerOnce(rig, 'other', 10);
-  rig.advance(1_001);
-  rig.gate.leave(rig.pass({ ref: 'other' }), OK);
-  rig.gate.sweep(true);
-  expect(rig.gate.stats().busy).toBe(64);
+  rig.gate.leave(first, OK);
+  rig.gate.sweep();
+  expect(rig.gate.stats().busy).toBe(17);
 });
 
 it('while no CPU time is left quick endpoints have fewer slots, until it has been there for a second', () => {
   const rig = openGateRig(WIDE);
   const knockAtAll = knowTen(rig);
-  rig.gate.sweep(true);
+  rig.gate.note(true);
   knockAtAll();
   const { busy } = rig.gate.stats();
   expect(busy).toBe(350);
-  for (let looks = 0; looks < 3; looks += 1) rig.gate.sweep(false);
+  for (let looks = 0; looks < 3; looks += 1) rig.gate.note(false);
+  rig.gate.sweep();
   expect(rig.gate.stats().busy).toBe(busy);
-  rig.gate.sweep(false);
+  rig.gate.note(false);
+  rig.gate.sweep();
   expect(rig.gate.stats().busy).toBe(640);
 });
 
 it('while no CPU time is left an endpoint has its 16, though others that hang hold more than that many of all', () => {
   const rig = openGateRig(WIDE);
-  answerOnce(rig, 'quick', 10);
+  answerOften(rig, { ref: 'quick' });
   const knockAtHanging = knowTen(rig);
   knockAtHanging();
   expect(rig.gate.stats().busy).toBe(640);
-  rig.gate.sweep(true);
+  rig.gate.note(true);
   expect(busyAt(rig, 'quick')).toBe(16);
 });

@@ -38,7 +38,7 @@ class Crowd {
     if (this.#random() < 0.55) this.#knock();
     else this.leaveOne();
     if (this.#random() < 0.2) this.rig.advance(this.#random() * 500);
-    if (this.#random() < 0.05) this.rig.gate.sweep(false);
+    if (this.#random() < 0.05) this.rig.gate.sweep();
     this.most = Math.max(this.most, this.rig.gate.stats().busy);
   }
 
@@ -79,7 +79,7 @@ async function live(seed: number): Promise<Crowd> {
   for (let round = 0; round < 10_000 && (crowd.verdicts < crowd.knocks || !crowd.isEmpty); round += 1) {
     crowd.leaveOne();
     crowd.rig.advance(100);
-    crowd.rig.gate.sweep(false);
+    crowd.rig.gate.sweep();
     await Promise.resolve();
   }
   return crowd;
