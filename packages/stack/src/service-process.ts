@@ -65,6 +65,8 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
     env: {
       ...process.env,
       NODE_ENV: 'development',
+      // As in `deploy/docker/Dockerfile`.
+      MALLOC_ARENA_MAX: '2',
       ADMIN_HOST: '127.0.0.1',
       ADMIN_PORT: String(adminPort),
       ...env,
