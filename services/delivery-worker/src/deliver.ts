@@ -95,7 +95,8 @@ async function awaitCurrent(pass: Pass, current: Promise<Current>, ports: Delive
 
 /**
  * One turn of a delivery: look → gate → attempt → decide → settle. First attempts, retries and redeliveries all come through
- * here. Resolves when it is settled. Between the last look at the configuration and the attempt lies no I/O and no timer.
+ * here. Resolves when it is settled. Between the last look at the configuration and the attempt lies no I/O and no timer; the
+ * attempt itself may wait for a connection.
  *
  * One async function on purpose, with a promise only where something is waited for: what a delivery holds lives until Kafka
  * has acknowledged, long enough for the collector to move it, so each promise and each frame less is less to move.

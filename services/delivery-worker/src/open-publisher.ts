@@ -4,13 +4,15 @@ import type { Kafka } from '@webhooks/kafka';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createPublishSurely } from './publish-surely.js';
 import type { PublishSurely } from './publish-surely.js';
-import { TIER_LINGER_MS } from './settle.js';
 
 const TIERS = new Set(RETRY_TIERS.map(({ topic }) => topic));
 
+/** So much later a delivery may come that waits as long as its tier, to the millisecond; others not at all. */
+const TIER_LINGER_MS = 100;
+
 /**
  * Nobody waits for what is going to wait, so it lingers longer: parked deliveries are spread over tiers and partitions, and
- * without company each would be a batch, an append and half a request of its own.
+ * without company each would be a batch, an append and half a request of its own. Two sinks: each may hold 64 MiB.
  */
 export async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {
   const stopping = new AbortController();

@@ -39,13 +39,10 @@ const parkedTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
   parkedCount: task.parkedCount + 1,
 });
 
-/** How long a task that has to wait is held back for company on its way to Kafka; its wait has begun already. */
-export const TIER_LINGER_MS = 100;
-
 /** Writes a task to the retry tier that fits its wait. */
 export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitMs: number): Promise<void> {
   return publish({
-    topic: tierFor(waitMs - TIER_LINGER_MS).topic,
+    topic: tierFor(waitMs).topic,
     key: task.deliveryId,
     value: task.body,
     headers: taskHeaders(task),

@@ -3,7 +3,7 @@ import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { OutgoingRecord } from '@webhooks/kafka';
 import type { Settled } from '../src/deliver.js';
 import type { AttemptOutcome } from '../src/outcome.js';
-import { TIER_LINGER_MS, settle } from '../src/settle.js';
+import { settle } from '../src/settle.js';
 import { buildTask } from './builders.js';
 
 const AT = 1_795_269_803_100;
@@ -56,12 +56,6 @@ describe('a settled attempt', () => {
     const result = await written({ outcome: { kind: 'accepted', status: 200, durationMs: 3 } });
     expect(result.record).toBeUndefined();
     expect(result.entries).toMatchObject([{ kind: 'attempt', result: 'delivered', status: 200 }]);
-  });
-
-  it('goes to a tier that it does not outstay while it lingers on its way', async () => {
-    const dueAt = Date.now() + 5_000 + TIER_LINGER_MS / 2;
-    const result = await written({ outcome: refused, settlement: { kind: 'retry', dueAt } });
-    expect(result.record?.topic).toBe('webhooks.retries.1s');
   });
 
   it('that failed waits for the next one and carries its history', async () => {

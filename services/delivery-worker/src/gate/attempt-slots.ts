@@ -5,10 +5,12 @@ import type { Lane } from './lane.js';
 const LANE_SHARE = 1 / 4;
 const TENANT_SHARE = 2;
 /**
- * An endpoint begins with a few, and each success adds one ("slow start", RFC 5681 §3.1): each more may open a connection (a
- * handshake, and 135 KiB), and one that hangs would take 64 while its neighbours wait for the CPU time.
+ * An endpoint begins with a few. Each success adds one ("slow start", RFC 5681 §3.1), and each 31 ms, so that one that takes
+ * seconds has all of them after 1.5: each more may open a connection (a handshake, and 135 KiB), and 48 of them at once for
+ * one that hangs took the CPU time that its neighbours waited for.
  */
 const FEW_SLOTS = 16;
+const MORE_EVERY_MS = 31;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
 const ALL_WAITED_SHARE = 3 / 4;
@@ -45,21 +47,22 @@ export class AttemptSlots {
     return this.#rules.maxAttempts - this.busy;
   }
 
-  hasRoom(lane: Lane, waited: boolean): boolean {
+  hasRoom(lane: Lane, now: number, waited: boolean): boolean {
     const { free } = this;
     if (free <= 0) return false;
     const ownLimit = Math.min(
-      this.limitOf(lane),
+      this.limitOf(lane, now),
       Math.max(1, free * LANE_SHARE),
       this.#limitWhileSaturated(),
     );
     if (lane.busy >= ownLimit || lane.tenant.busy >= Math.max(1, free * TENANT_SHARE)) return false;
-    return !waited || this.#hasRoomForWaited(lane);
+    return !waited || this.#hasRoomForWaited(lane, now);
   }
 
   /** How many attempts may be under way at this endpoint, if there is enough for all. */
-  limitOf({ successes }: Lane): number {
-    return Math.min(FEW_SLOTS + successes, this.#rules.endpointConcurrency);
+  limitOf({ successes, knownSince }: Lane, now: number): number {
+    const grown = successes + Math.floor((now - knownSince) / MORE_EVERY_MS);
+    return Math.min(FEW_SLOTS + grown, this.#rules.endpointConcurrency);
   }
 
   begin(lane: Lane, now: number, waited: boolean): void {
@@ -81,9 +84,9 @@ export class AttemptSlots {
     return Math.max(FEW_SLOTS, (this.#rules.maxAttempts * SATURATED_SHARE - this.busy) * LANE_SHARE);
   }
 
-  #hasRoomForWaited(lane: Lane): boolean {
+  #hasRoomForWaited(lane: Lane, now: number): boolean {
     return (
-      lane.busyWaited < Math.max(1, Math.floor(this.limitOf(lane) * WAITED_SHARE)) &&
+      lane.busyWaited < Math.max(1, Math.floor(this.limitOf(lane, now) * WAITED_SHARE)) &&
       this.#busyWaited < this.#rules.maxAttempts * ALL_WAITED_SHARE
     );
   }

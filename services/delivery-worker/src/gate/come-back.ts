@@ -1,6 +1,6 @@
 import type { Breaker, BreakerRules } from './breaker.js';
 import type { Claim } from './claim.js';
-import type { Span } from './lane.js';
+import type { Reservation, Span } from './lane.js';
 
 /**
  * First attempts come so much of the first pause after the probe is due (0.5 s): a retry should probe. An endpoint that
@@ -38,13 +38,19 @@ export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Cla
   return { earliest, latest: earliest + pauseMs };
 }
 
+/** Who comes back to an endpoint that is still stuck takes no slot from those that may come sooner. */
+export function reservationOf({ retried }: Claim, isStuckAgain: boolean): Reservation {
+  if (isStuckAgain) return 'stuck';
+  return retried ? 'retry' : 'first';
+}
+
 /**
- * When a delivery comes back whose endpoint, or tenant, is at its limit. One that is stuck probably hangs until its attempts
- * time out: half of all parkings were of those that had come back to it before.
+ * When a delivery comes back whose endpoint, or tenant, is at its limit. One that is still stuck when they come back probably
+ * hangs until its attempts time out: of all parkings half were of those.
  */
-export function spanWhenBusy(claim: Claim, now: number, isStuck: boolean): Span {
+export function spanWhenBusy(claim: Claim, now: number, isStuckAgain: boolean): Span {
   const horizonMs = Math.min(BUSY_HORIZON_MS * doublings(claim), MAX_HORIZON_MS);
-  if (isStuck)
+  if (isStuckAgain)
     return { earliest: now + MAX_BUSY_BACKOFF_MS, latest: now + Math.max(horizonMs, STUCK_HORIZON_MS) };
   const backoffMs = Math.min(BUSY_BACKOFF_MS * doublings(claim), MAX_BUSY_BACKOFF_MS);
   return { earliest: now + backoffMs, latest: now + horizonMs };

@@ -20,11 +20,12 @@ import { learn } from './learn.js';
 import { Leave } from './leave.js';
 import { ORDINARY, SATURATED, longestWait } from './patience.js';
 import { Room } from './room.js';
+import { quietExcess } from './quiet.js';
 import { claimOf } from './claim.js';
 import type { Claim } from './claim.js';
-import { spanAfterProbe, spanWhenBusy } from './come-back.js';
+import { reservationOf, spanAfterProbe, spanWhenBusy } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
-import { takeNewest, takeNewestLive } from './take-newest.js';
+import { takeNewest, takeNewestLive, takeQueuedBefore } from './take-waiters.js';
 
 /** Deliveries that come back from Kafka and wait for a slot of their endpoint: half of the window that reads them. */
 const MAX_WAITED_QUEUE = 500;
@@ -34,7 +35,8 @@ const WAITED_TURN = 8;
 const WAKE_LANES = 4;
 /** Who gives way is looked for once in so many entries above the limit. */
 const HOG_EVERY = 64;
-const FORGET_EVERY_SWEEPS = 200;
+/** Between two sweeps there was a pause of ours, and what has been answered meanwhile is not read yet. */
+const PAUSE_MS = 100;
 
 export function createGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
   return new EndpointGate(rules, now);
@@ -53,7 +55,7 @@ class EndpointGate implements Gate {
   #patience = ORDINARY;
   readonly #leave = new Leave();
   #entries = 0;
-  #sweeps = 0;
+  #sweptAt = 0;
 
   constructor(rules: GateRules, now: () => number) {
     this.#rules = rules;
@@ -70,7 +72,7 @@ class EndpointGate implements Gate {
     const { waited } = claim;
     if (!last && this.#isLeftAside(lane, now)) return this.#later(lane, 'leaving', claim);
     if (lane.breaker.isOpen && !last) return this.#probe(lane, now, claim);
-    if (lane.isNext(waited) && this.#slots.hasRoom(lane, waited)) return this.#pass(lane, now, waited);
+    if (lane.isNext(waited) && this.#slots.hasRoom(lane, now, waited)) return this.#pass(lane, now, waited);
     if (this.#mayQueue(lane, now, waited)) return this.#queue(lane, now, claim);
     return this.#later(lane, 'busy', claim);
   }
@@ -96,17 +98,19 @@ class EndpointGate implements Gate {
 
   sweep(): void {
     const now = this.#now();
+    const hasPaused = now - this.#sweptAt > PAUSE_MS;
+    this.#sweptAt = now;
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
       if (lane) {
+        if (!hasPaused) this.#leaveRoom(lane, now);
         this.#endLongWaits(lane, now);
         while (this.#startNext(lane, now));
       }
       this.#turnRing(now);
     }
     this.room.tell();
-    this.#sweeps += 1;
-    if (this.#sweeps % FORGET_EVERY_SWEEPS === 0) this.#table.forgetIdle(now);
+    this.#table.forgetIdle(now);
   }
 
   onlyFast(): void {
@@ -133,11 +137,19 @@ class EndpointGate implements Gate {
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
     const maxWaitMs = longestWait(this.#patience, this.room.freeShare, lane.busyFor(now));
-    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#slots.limitOf(lane)) > maxWaitMs) return false;
+    if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#slots.limitOf(lane, now)) > maxWaitMs)
+      return false;
     if (waited) return lane.waited.length < MAX_WAITED_QUEUE;
-    return (
-      !lane.isStill(now, this.#patience.quietMs) || lane.live.length < this.room.quietShare(lane.live.length)
-    );
+    return this.#excess(lane, now) < 0;
+  }
+
+  /** Alone it takes room from nobody. */
+  #excess(lane: Lane, now: number): number {
+    return this.#table.lanes > 1 ? quietExcess(lane, now, this.#patience, this.room) : -Infinity;
+  }
+
+  #leaveRoom(lane: Lane, now: number): void {
+    this.#sendAway(lane, takeNewestLive(lane, this.#excess(lane, now)), 'busy');
   }
 
   #isLeftAside(lane: Lane, now: number): boolean {
@@ -186,6 +198,7 @@ class EndpointGate implements Gate {
 
   /** Oldest first: their slots are reserved in the order they came. */
   #sendAway(lane: Lane, leaving: readonly Waiter[], reason: LaterReason): void {
+    if (leaving.length === 0) return;
     this.#table.release(lane, leaving.length);
     for (const { resolve, claim } of leaving) {
       if (!claim.waited) this.room.leave();
@@ -195,13 +208,12 @@ class EndpointGate implements Gate {
 
   #later(lane: Lane, reason: LaterReason, claim: Claim): Later {
     const now = this.#now();
-    const at = lane.reserve(
-      claim.retried ? 'retry' : 'first',
+    const isStuckAgain = reason === 'busy' && claim.parkedCount > 0 && this.#isStuck(lane, now);
+    const span =
       reason === 'breaker'
         ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
-        : spanWhenBusy(claim, now, reason === 'busy' && this.#isStuck(lane, now)),
-      this.#rules.endpointConcurrency,
-    );
+        : spanWhenBusy(claim, now, isStuckAgain);
+    const at = lane.reserve(reservationOf(claim, isStuckAgain), span, this.#rules.endpointConcurrency);
     return { kind: 'later', reason, waitMs: at - now };
   }
 
@@ -214,7 +226,7 @@ class EndpointGate implements Gate {
 
   #startFrom(queue: Denque<Waiter>, lane: Lane, now: number): boolean {
     const waiter = queue.peekFront();
-    if (waiter === undefined || !this.#slots.hasRoom(lane, waiter.claim.waited)) return false;
+    if (waiter === undefined || !this.#slots.hasRoom(lane, now, waiter.claim.waited)) return false;
     queue.shift();
     if (!waiter.claim.waited) this.room.leave();
     lane.turns += 1;
@@ -231,19 +243,8 @@ class EndpointGate implements Gate {
   }
 
   #endLongWaits(lane: Lane, now: number): void {
-    if (this.#isStuck(lane, now)) return this.#park(lane, lane.queued, 'busy');
     if (this.#isLeftAside(lane, now)) return this.#park(lane, lane.queued, 'leaving');
-    const excess = lane.live.length - this.room.quietShare(lane.live.length);
-    if (lane.isStill(now, this.#patience.quietMs)) this.#sendAway(lane, takeNewestLive(lane, excess), 'busy');
-    for (const queue of [lane.live, lane.waited]) {
-      for (
-        let head = queue.peekFront();
-        head && now - head.since > this.#patience.queueMs;
-        head = queue.peekFront()
-      ) {
-        queue.shift();
-        this.#sendAway(lane, [head], 'busy');
-      }
-    }
+    if (this.#isStuck(lane, now)) return this.#park(lane, lane.queued, 'busy');
+    this.#sendAway(lane, takeQueuedBefore(lane, now - this.#patience.queueMs), 'busy');
   }
 }

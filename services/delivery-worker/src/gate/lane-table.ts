@@ -8,6 +8,7 @@ import type { TenantShare } from './lane.js';
 const MAX_LANES = 100_000;
 const HEALTHY_IDLE_MS = 60_000;
 const FAILING_IDLE_MS = 3_600_000;
+const FORGET_EVERY_MS = 10_000;
 
 /** The lanes by (tenant, ref), and what is held in all of them together. Idle ones are forgotten. */
 export class LaneTable implements Holdings {
@@ -18,6 +19,7 @@ export class LaneTable implements Holdings {
   /** Those that hold something. */
   lanes = 0;
   tenants = 0;
+  #forgotAt = -Infinity;
 
   constructor(rules: BreakerRules) {
     this.#rules = rules;
@@ -61,7 +63,10 @@ export class LaneTable implements Holdings {
     if (lane.tenant.held === 0) this.tenants -= 1;
   }
 
+  /** Looks at all of them once in a while, however often it is called. */
   forgetIdle(now: number): void {
+    if (now - this.#forgotAt < FORGET_EVERY_MS) return;
+    this.#forgotAt = now;
     for (const lane of this.#lanes.values()) {
       const keepMs = lane.breaker.failures === 0 ? HEALTHY_IDLE_MS : FAILING_IDLE_MS;
       if (lane.held === 0 && now - lane.usedAt > keepMs) this.#forget(lane);

@@ -19,6 +19,9 @@ export interface Span {
   readonly latest: number;
 }
 
+/** Whose slots: first attempts, what has been attempted before, and who comes back to an endpoint that is still stuck. */
+export type Reservation = 'first' | 'retry' | 'stuck';
+
 /** What a tenant's deliveries hold of this worker, at all its endpoints. */
 export interface TenantShare {
   readonly tenantId: string;
@@ -51,7 +54,8 @@ export class Lane {
   readonly waited = new Denque<Waiter>();
   /** Whether it stands among the lanes with a queue. */
   inRing = false;
-  /** Since its URL is known, or its breaker opened. */
+  /** Since when its URL is known, or its breaker closed; and successes since then. */
+  knownSince: number;
   successes = 0;
   /** Deliveries served out of its queues. */
   turns = 0;
@@ -65,7 +69,7 @@ export class Lane {
   #serviceMs = 0;
   #successMs = 0;
   /** The next free moment for first attempts, and for what has been attempted before. */
-  readonly #nextSlotAt = { first: 0, retry: 0 };
+  readonly #nextSlotAt: Record<Reservation, number> = { first: 0, retry: 0, stuck: 0 };
 
   constructor(
     owner: { key: string; ref: string; tenant: TenantShare },
@@ -80,6 +84,7 @@ export class Lane {
     this.#rules = rules;
     this.breaker = new Breaker(rules);
     this.usedAt = now;
+    this.knownSince = now;
     this.#movedAt = now;
     this.#busySince = now;
   }
@@ -113,6 +118,7 @@ export class Lane {
     this.breaker = new Breaker(this.#rules);
     this.failingSince = undefined;
     this.successes = 0;
+    this.knownSince = now;
     this.#serviceMs = 0;
     this.#successMs = 0;
     this.#forgetSlots();
@@ -132,11 +138,11 @@ export class Lane {
   }
 
   /** True when the breaker closed by it. */
-  noteSuccess(durationMs: number): boolean {
+  noteSuccess(durationMs: number, now: number): boolean {
     const closes = this.breaker.isOpen;
     this.#serviceMs = average(this.#serviceMs, durationMs);
     this.#successMs = average(this.#successMs, durationMs);
-    if (closes) this.#forgetSlots();
+    if (closes) this.#beginAnew(now);
     this.successes += 1;
     this.breaker.succeeded();
     this.failingSince = undefined;
@@ -151,9 +157,7 @@ export class Lane {
     this.#serviceMs = average(this.#serviceMs, failure.durationMs);
     this.failingSince ??= Date.now();
     this.lastFailure = failure.label;
-    const opens = this.breaker.failed(now, failure.probe);
-    if (opens) this.successes = 0;
-    return opens;
+    return this.breaker.failed(now, failure.probe);
   }
 
   /** Attempts are under way, and none has ended for so long. */
@@ -192,7 +196,7 @@ export class Lane {
    * `latest` (but never before `earliest`): who is told that comes back to a fresh look. What has been attempted before
    * does not stand behind the first attempts: it is older, and there is little of it.
    */
-  reserve(kind: 'first' | 'retry', { earliest, latest }: Span, slots: number): number {
+  reserve(kind: Reservation, { earliest, latest }: Span, slots: number): number {
     const next = this.#nextSlotAt[kind];
     const at = Math.max(earliest, Math.min(next, latest));
     // Whoever may not wait for the end of the backlog takes no slot: those reserved by others stay theirs.
@@ -201,8 +205,15 @@ export class Lane {
     return at;
   }
 
+  #beginAnew(now: number): void {
+    this.knownSince = now;
+    this.successes = 0;
+    this.#forgetSlots();
+  }
+
   #forgetSlots(): void {
     this.#nextSlotAt.first = 0;
     this.#nextSlotAt.retry = 0;
+    this.#nextSlotAt.stuck = 0;
   }
 }

@@ -33,6 +33,14 @@ describe('the gate among endpoints and tenants', () => {
     expect(small.every(isWaiting)).toBe(true);
   });
 
+  it('counts who holds something also after breakers have opened of endpoints without a queue', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    for (const ref of ['v', 'w', 'x', 'y', 'z']) rig.breakDown({ ref, tenantId: ref });
+    for (const ref of ['hog', 'b', 'c', 'd']) rig.pass({ ref });
+    knockOften(rig, 256, { ref: 'hog' });
+    expect(rig.gate.stats().queued).toBeLessThan(200);
+  });
+
   it('lets one who is alone wait: then it is the source that has to read on later', () => {
     const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
     knockOften(rig, 513, {});
@@ -60,7 +68,7 @@ describe('the gate among endpoints and tenants', () => {
     breakDown({ ref: 'dead' });
     pass({ ref: 'busy' });
     const sweep = (): void => {
-      for (let count = 0; count < 200; count += 1) gate.sweep();
+      gate.sweep();
     };
     advance(61_000);
     sweep();
@@ -74,12 +82,33 @@ describe('the gate among endpoints and tenants', () => {
     const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
     const queued = ['a', 'b', 'c'].flatMap((ref) => knockOften(rig, 81, { ref, tenantId: ref }));
     expect(rig.gate.stats().queued).toBe(240);
-    rig.advance(151);
-    rig.gate.sweep();
+    for (let count = 0; count < 4; count += 1) {
+      rig.advance(50);
+      rig.gate.sweep();
+    }
     expect(rig.gate.stats().queued).toBe(139);
     expect(await queued[80]).toMatchObject({ kind: 'later', reason: 'busy' });
     const more = knockOften(rig, 40, { ref: 'a', tenantId: 'a' });
     expect(more.filter(isWaiting)).toHaveLength(18);
     expect(isWaiting(queued[1])).toBe(true);
+  });
+
+  it('takes no endpoint for quiet after a pause of its own, when no answer has been read yet', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    rig.gate.sweep();
+    for (const ref of ['a', 'b', 'c']) knockOften(rig, 81, { ref, tenantId: ref });
+    rig.advance(500);
+    rig.gate.sweep();
+    expect(rig.gate.stats().queued).toBe(240);
+  });
+
+  it('leaves a quiet endpoint its queue when nobody else needs the room', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    knockOften(rig, 241, {});
+    for (let count = 0; count < 10; count += 1) {
+      rig.advance(50);
+      rig.gate.sweep();
+    }
+    expect(rig.gate.stats().queued).toBe(240);
   });
 });

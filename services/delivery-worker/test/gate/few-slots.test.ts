@@ -62,8 +62,21 @@ it('what waits for a slot has the one that a success adds', () => {
   const first = rig.pass({ ref: 'new' });
   busyAt(rig, 'new');
   rig.gate.leave(first, OK);
-  rig.gate.sweep();
   expect(rig.gate.stats().busy).toBe(17);
+});
+
+it('one that has not answered yet gets more with the time, and all of them after 1.5 s', () => {
+  const rig = openGateRig(WIDE);
+  busyAt(rig, 'slow');
+  for (const [ms, slots] of [
+    [310, 26],
+    [1_200, 64],
+  ] as const) {
+    rig.advance(ms);
+    rig.gate.sweep();
+    knockOften(rig, 100, { ref: 'slow' });
+    expect(rig.gate.stats().busy).toBe(slots);
+  }
 });
 
 it('while no CPU time is left quick endpoints have fewer slots, until it has been there for a second', () => {

@@ -202,7 +202,7 @@ describe('the room before the gate', () => {
     pass();
     advance(900);
     gate.leave(slow, { kind: 'succeeded', durationMs: 20 });
-    advance(200);
+    advance(900);
     const crowd = Array.from({ length: 20 }, () => knock());
     expect(crowd.filter(isWaiting).length).toBeLessThan(8);
     expect(gate.room.isFree).toBe(true);

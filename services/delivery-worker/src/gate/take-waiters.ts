@@ -25,3 +25,15 @@ export function takeNewestLive(lane: Lane, count: number): readonly Waiter[] {
   }
   return taken.reverse();
 }
+
+/** Takes those that were queued before `at` (monotonic milliseconds). Returns the oldest of each queue first. */
+export function takeQueuedBefore(lane: Lane, at: number): readonly Waiter[] {
+  const taken: Waiter[] = [];
+  for (const queue of [lane.live, lane.waited]) {
+    for (let head = queue.peekFront(); head && head.since < at; head = queue.peekFront()) {
+      taken.push(head);
+      queue.shift();
+    }
+  }
+  return taken;
+}
