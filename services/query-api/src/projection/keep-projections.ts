@@ -73,7 +73,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Kept
   const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, work: look, log: scope.log });
   scope.onClose('projections', async () => {
     // One that is being opened while Kafka is away ends by itself when the cluster is closed.
-    await Promise.race([keeping.stop(), wait(STOP_MS)]);
+    await Promise.race([keeping.stop(), wait(STOP_MS, undefined, { ref: false })]);
     await stopAll();
   });
   scope.health.readiness('projections', () => (begun ? undefined : 'the projections do not run yet'));
