@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Kafka } from '@webhooks/kafka';
-import { Gauge, repeat } from '@webhooks/runtime';
+import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { currentGeneration } from './generation.js';
 import type { GenerationModel } from './generation.js';
@@ -8,6 +8,7 @@ import { openProjection } from './open-projection.js';
 import type { ProjectionParts, RunningProjection } from './open-projection.js';
 import type { PositionModel } from './positions.js';
 import type { Projection } from './projection.js';
+import { watchLag } from './watch-lag.js';
 
 export interface KeepOptions {
   readonly kafka: Kafka;
@@ -26,27 +27,6 @@ export interface KeptProjections {
 const LOOK_MS = 1_000;
 const DRAIN_MS = 10_000;
 const STOP_MS = 2_000;
-
-function watch(running: () => ReadonlyMap<string, RunningProjection>, { registry }: ServiceScope): void {
-  const gauge = (name: string, help: string, value: (projection: RunningProjection) => number): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames: ['projection'],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [projection, one] of running()) this.set({ projection }, value(one));
-      },
-    });
-  };
-  gauge('query_projection_lag_records', 'Records that are not projected yet', (one) => one.health().lag);
-  gauge(
-    'query_projection_lag_seconds',
-    'Age of the oldest record that was read and is not projected',
-    (one) => one.health().oldestAgeMs / 1_000,
-  );
-}
 
 /**
  * Keeps the projections of the current generation running. When a new generation was begun (the reset command) the old
@@ -93,10 +73,10 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Kept
   const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, work: look, log: scope.log });
   scope.onClose('projections', async () => {
     // One that is being opened while Kafka is away ends by itself when the cluster is closed.
-    await Promise.race([keeping.stop(), wait(STOP_MS)]);
+    await Promise.race([keeping.stop(), wait(STOP_MS, undefined, { ref: false })]);
     await stopAll();
   });
   scope.health.readiness('projections', () => (begun ? undefined : 'the projections do not run yet'));
-  watch(() => running, scope);
+  watchLag(() => running, scope);
   return { running: (name) => running.get(name) };
 }
