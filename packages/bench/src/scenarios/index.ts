@@ -3,6 +3,7 @@ import { ingest } from './ingest.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { query } from './query.js';
 import { recovery } from './recovery.js';
 import { reference } from './reference.js';
 import { scaleConfigurations } from './scale-configurations.js';
@@ -22,6 +23,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   recovery,
   backlog,
   ingest,
+  query,
   waiting,
   'scale-configurations': scaleConfigurations,
   'scale-workers': scaleWorkers,
