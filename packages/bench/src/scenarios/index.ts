@@ -5,6 +5,7 @@ import { latency } from './latency.js';
 import { memory } from './memory.js';
 import { query } from './query.js';
 import { recovery } from './recovery.js';
+import { redelivery } from './redelivery.js';
 import { reference } from './reference.js';
 import { scaleConfigurations } from './scale-configurations.js';
 import { scaleWorkers } from './scale-workers.js';
@@ -24,6 +25,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   backlog,
   ingest,
   query,
+  redelivery,
   waiting,
   'scale-configurations': scaleConfigurations,
   'scale-workers': scaleWorkers,
