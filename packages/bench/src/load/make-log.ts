@@ -78,8 +78,8 @@ export function plannedDelivery(plan: LogPlan, index: number): PlannedDelivery {
   const endpoint = endpoints[(2 * event + (index % 2)) % endpoints.length];
   if (!endpoint) throw new Error('expected endpoints in pairs');
   const { ref, eventType } = endpoint;
-  // As long as the id that ingest makes of a fact.
-  const eventId = `evt_${String(event).padStart(52, '0')}`;
+  // As long as the id that ingest makes of a fact; of its own in each run, for a database by address remembers the last one.
+  const eventId = `evt_${plan.from}_${String(event).padStart(38, '0')}`;
   const fate = fateOf(index);
   return {
     deliveryId: deliveryIdOf(tenantId, ref, eventId),
