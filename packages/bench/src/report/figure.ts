@@ -26,8 +26,12 @@ export interface RunReport {
   /** The ledger in one line. */
   readonly ledger?: string;
   readonly figures: readonly Figure[];
-  /** By process, for each of `deliveries`. */
-  readonly usage?: { readonly deliveries: number; readonly processes: readonly SpanUsage[] };
+  /** By process, for each of `deliveries`; `each` names what else is counted there. */
+  readonly usage?: {
+    readonly deliveries: number;
+    readonly each?: string;
+    readonly processes: readonly SpanUsage[];
+  };
 }
 
 export interface VoidReport {

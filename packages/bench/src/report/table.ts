@@ -48,12 +48,18 @@ const usageRow = (deliveries: number, usage: SpanUsage): readonly string[] => [
   formatNumber(usage.peakBytes / MIB),
 ];
 
-const USAGE_HEAD = ['    for each delivery', 'CPU µs', 'bytes', 'MiB at the end', 'MiB at most'];
+const usageHead = (each = 'delivery'): readonly string[] => [
+  `    for each ${each}`,
+  'CPU µs',
+  'bytes',
+  'MiB at the end',
+  'MiB at most',
+];
 
 /** One run: its title, its ledger, its figures with unit, bar and verdict, and what each process used. */
 export function formatRun({ scenario, run, ledger, figures, usage }: RunReport): readonly string[] {
   const rows = usage
-    ? [USAGE_HEAD, ...usage.processes.map((process) => usageRow(usage.deliveries, process))]
+    ? [usageHead(usage.each), ...usage.processes.map((process) => usageRow(usage.deliveries, process))]
     : [];
   return [
     '',

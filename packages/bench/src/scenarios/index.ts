@@ -3,7 +3,9 @@ import { ingest } from './ingest.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { query } from './query.js';
 import { recovery } from './recovery.js';
+import { redelivery } from './redelivery.js';
 import { reference } from './reference.js';
 import { scaleConfigurations } from './scale-configurations.js';
 import { scaleWorkers } from './scale-workers.js';
@@ -22,6 +24,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   recovery,
   backlog,
   ingest,
+  query,
+  redelivery,
   waiting,
   'scale-configurations': scaleConfigurations,
   'scale-workers': scaleWorkers,

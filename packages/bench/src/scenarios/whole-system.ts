@@ -1,17 +1,17 @@
-import { atLeast, atMost } from '../report/figure.js';
+import { atMost } from '../report/figure.js';
 import type { Figure } from '../report/figure.js';
 import { ingestDoor } from '../world/doors.js';
 import { COMPILED_AFTER, flood, openLoop, warmUpFully } from '../world/flood.js';
-import type { RunPlan, RunResult } from '../world/run-plan.js';
 import { registerEndpoints } from '../world/world.js';
-import type { BenchEndpoint, World } from '../world/world.js';
+import type { BenchEndpoint } from '../world/world.js';
 import { trackReference } from './reference-track.js';
-import type { ReferenceTrack } from './reference-track.js';
-import { latenessFigures, percentileFigures, runReport, systemCpu } from './run-figures.js';
+import { latenessFigures, percentileFigures, runReport } from './run-figures.js';
 import type { Scenario, Stage } from './scenario.js';
 import { flowOf, pooled, registerTen, tenTenants } from './ten-endpoints.js';
+import { CONNECTIONS, measureCase, singlePosts } from './whole-system-case.js';
+import type { WholeCase, WholeParts } from './whole-system-case.js';
+import { measureWithQueryApi } from './whole-system-query.js';
 
-const CONNECTIONS = 64;
 const FIVE = 5;
 /** The hanging endpoint answers after 30 s, when the worker has long given up. */
 const HANG_MS = 30_000;
@@ -19,17 +19,7 @@ const HANG_MS = 30_000;
 const LOAD_SHARE = 0.5;
 const P99_TIMES = 2;
 
-interface Case {
-  readonly name: string;
-  readonly fanOut: 1 | 5;
-  readonly through: 'ingest' | 'topic';
-  /** Deliveries each second, at least. */
-  readonly perSecond?: number;
-  /** CPU of the system for each delivery, at most so many times the reference's for a post. */
-  readonly times: number;
-}
-
-const CASES: readonly Case[] = [
+const CASES: readonly WholeCase[] = [
   { name: 'POST of single events, fan-out 1', fanOut: 1, through: 'ingest', perSecond: 6_500, times: 10 },
   { name: 'POST of single events, fan-out 5', fanOut: 5, through: 'ingest', perSecond: 12_000, times: 5 },
   { name: 'produced to the topic, fan-out 1', fanOut: 1, through: 'topic', times: 6 },
@@ -37,59 +27,6 @@ const CASES: readonly Case[] = [
 ];
 
 const tenantOf = (fanOut: number): string => `whole-${fanOut}`;
-
-async function singlePosts(world: World): Promise<Partial<RunPlan>> {
-  const door = await ingestDoor(world, CONNECTIONS);
-  return { door, pace: { kind: 'flood', underWay: CONNECTIONS }, batch: 1 };
-}
-
-function figuresOf(
-  { perSecond, times }: Case,
-  result: RunResult,
-  referenceMicros: number,
-): readonly Figure[] {
-  const rate = {
-    name: 'deliveries each second',
-    value: result.totals.delivered / result.seconds,
-    unit: '1/s',
-  };
-  const cpu = systemCpu(result);
-  return [
-    { name: 'events each second', value: result.load.accepted / result.seconds, unit: '1/s' },
-    perSecond === undefined ? rate : { ...rate, bar: atLeast(perSecond) },
-    { name: 'CPU of the whole system for each delivery', value: cpu, unit: 'µs' },
-    { name: 'CPU of the reference for each post', value: referenceMicros, unit: 'µs' },
-    {
-      name: "times the reference's CPU for a post",
-      value: cpu / referenceMicros,
-      unit: '×',
-      bar: atMost(times),
-    },
-  ];
-}
-
-interface Parts {
-  readonly stage: Stage;
-  readonly world: World;
-  readonly endpoints: Readonly<Record<1 | 5, readonly BenchEndpoint[]>>;
-  readonly track: ReferenceTrack;
-}
-
-/** Returns the events each second. */
-async function measureCase(
-  { stage, world, endpoints, track }: Parts,
-  one: Case,
-): Promise<number | undefined> {
-  return stage.run(one.name, async () => {
-    const how = one.through === 'ingest' ? await singlePosts(world) : {};
-    const count = Math.round(stage.sizes.count / Math.sqrt(one.fanOut));
-    const { value: result, reference } = await track.around(() =>
-      flood(world, endpoints[one.fanOut], count, how),
-    );
-    stage.report(runReport(one.name, result, figuresOf(one, result, reference.cpuMicrosPerPost)));
-    return result.load.accepted / result.seconds;
-  });
-}
 
 interface TenCase {
   readonly name: string;
@@ -103,7 +40,7 @@ interface TenCase {
 
 /** Ten endpoints at a fixed rate through `ingest`; returns the p99 of the first nine, from due to first byte. */
 async function measureTen(
-  { stage, world }: Pick<Parts, 'stage' | 'world'>,
+  { stage, world }: Pick<WholeParts, 'stage' | 'world'>,
   { name, run, perSecond, hangs, without }: TenCase,
 ): Promise<number | undefined> {
   return stage.run(name, async () => {
@@ -146,6 +83,23 @@ async function measureTen(
   });
 }
 
+/** Ten healthy endpoints, and then one of them hanging. */
+async function measureTens(parts: WholeParts, perSecond: number): Promise<void> {
+  const well = await measureTen(parts, {
+    name: 'POST at half of that rate, ten endpoints',
+    run: 'whole-well',
+    perSecond,
+    hangs: false,
+  });
+  const hang = {
+    name: 'POST at half of that rate, one of ten hangs for 30 s',
+    run: 'whole-hang',
+    perSecond,
+    hangs: true,
+  };
+  await measureTen(parts, { ...hang, without: well });
+}
+
 async function measure(stage: Stage): Promise<void> {
   const tenants = [tenantOf(1), tenantOf(FIVE), ...tenTenants('whole-well'), ...tenTenants('whole-hang')];
   const world = await stage.openWorld({ tenants, ports: 10 });
@@ -162,29 +116,18 @@ async function measure(stage: Stage): Promise<void> {
     await warmUpFully(world, [endpoints[1]], stage.sizes.count);
     await flood(world, endpoints[1], Math.min(COMPILED_AFTER, stage.sizes.count), await singlePosts(world));
   });
-  const parts = { stage, world, endpoints, track: trackReference(world) };
+  const parts = { stage, world, track: trackReference(world) };
   const rates: (number | undefined)[] = [];
-  for (const one of CASES) rates.push(await measureCase(parts, one));
+  for (const one of CASES) rates.push(await measureCase(parts, one, endpoints[one.fanOut]));
   const perSecond = (rates[0] ?? 0) * LOAD_SHARE;
-  if (perSecond === 0) return;
-  const well = await measureTen(parts, {
-    name: 'POST at half of that rate, ten endpoints',
-    run: 'whole-well',
-    perSecond,
-    hangs: false,
-  });
-  const hang = {
-    name: 'POST at half of that rate, one of ten hangs for 30 s',
-    run: 'whole-hang',
-    perSecond,
-    hangs: true,
-  };
-  await measureTen(parts, { ...hang, without: well });
+  if (perSecond > 0) await measureTens(parts, perSecond);
+  await world.close();
+  await measureWithQueryApi(stage);
 }
 
 export const wholeSystem: Scenario = {
   title:
-    'single events posted to ingest over 64 connections, to one endpoint and to five, and with one of ten hanging; broker and database counted; count: events, seconds: with ten endpoints',
+    'single events posted to ingest over 64 connections, to one endpoint and to five, and with one of ten hanging; broker and database counted, and both ways in once more with query-api running; count: events, seconds: with ten endpoints',
   usual: { count: 20_000, seconds: 12 },
   whole: { count: 200_000, seconds: 120 },
   measure,

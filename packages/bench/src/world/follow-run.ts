@@ -11,8 +11,11 @@ const LOOK_MS = 50;
 /** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
 const IN_NO_TOPIC_MS = 30_000;
 
+/** What a run waits for: its endpoints, those that may be owed something at the end, and how long is too long. */
+type WaitedFor = Pick<RunPlan, 'endpoints' | 'mayWait' | 'quietMs'>;
+
 /** Paths that have to be complete when a run ends. */
-export const neededPaths = ({ endpoints, mayWait = () => false }: RunPlan): readonly string[] =>
+export const neededPaths = ({ endpoints, mayWait = () => false }: WaitedFor): readonly string[] =>
   endpoints.map(({ path }) => path).filter((path) => !mayWait(path));
 
 /** How many deliveries these paths will have got when each event of the plan was accepted. */
@@ -44,7 +47,7 @@ export async function untilCounted(
 /** Duplicates count as arrivals, so a count alone proves nothing: the ledger is made again until nothing is missing. */
 export async function untilBalanced(
   world: World,
-  plan: RunPlan,
+  plan: WaitedFor,
   makeLedger: () => Promise<RunLedger>,
 ): Promise<RunLedger> {
   const paths = neededPaths(plan);

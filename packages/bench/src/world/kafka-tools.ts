@@ -19,11 +19,12 @@ export async function countRecords(brokers: readonly string[], topic: string): P
 
 const BATCH = 2_000;
 
-/** Writes records made one after the other to a topic, acks=all. */
+/** Writes records made one after the other to a topic, acks=all, so many in one request (default 2,000). */
 export async function fillTopic(
   brokers: readonly string[],
   topic: string,
   messages: Iterable<Message>,
+  atOnce = BATCH,
 ): Promise<void> {
   const producer = benchKafka(brokers).producer({
     allowAutoTopicCreation: false,
@@ -34,7 +35,7 @@ export async function fillTopic(
     let batch: Message[] = [];
     for (const message of messages) {
       batch.push(message);
-      if (batch.length < BATCH) continue;
+      if (batch.length < atOnce) continue;
       await producer.send({ topic, acks: -1, messages: batch });
       batch = [];
     }

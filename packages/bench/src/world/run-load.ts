@@ -22,6 +22,7 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   const [load] = await Promise.all([generator.go(), plan.meanwhile?.()]);
   await plan.afterwards?.();
   await untilCounted(world, paths, { count, quietMs: plan.quietMs });
+  await plan.whenDelivered?.();
   const usage = endUsage(pids());
   const othersPercent = endMachineUsage(cpuOf(usage, () => true));
   const acceptances = await generator.acceptances();

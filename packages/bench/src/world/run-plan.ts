@@ -19,6 +19,8 @@ export interface RunPlan {
   readonly meanwhile?: () => Promise<void>;
   /** What is to happen once everything was acknowledged. */
   readonly afterwards?: () => Promise<void>;
+  /** What is to happen once everything was delivered; what processes use until this has ended is counted. */
+  readonly whenDelivered?: () => Promise<void>;
   /** Endpoints that are down at the end: what they did not get has to lie in Kafka, waiting. Default: none. */
   readonly mayWait?: (path: string) => boolean;
 }
@@ -32,7 +34,7 @@ export interface RunResult {
   readonly waiting: number;
   /** From the first event sent to the first byte of the last delivery. */
   readonly seconds: number;
-  /** Over that span, by process: system under test, receiver, generator. */
+  /** From the first event sent until all was delivered (and `whenDelivered`), by process: system, receiver, generator. */
   readonly usage: readonly SpanUsage[];
   /** Share of the machine's CPU that anyone else took meanwhile, the bench itself included, in percent. */
   readonly othersPercent: number;

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { EventType } from '@webhooks/contracts';
 import { clientFor } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
@@ -24,8 +25,11 @@ export interface World {
   /** A folder that is removed with the world. */
   readonly dir: string;
   readonly caFile: string;
+  /** Which database it has, in words, and whether one of ours: then it is a child process on this machine. */
+  readonly database: { readonly title: string; readonly isEmbedded: boolean };
   /** Processes of the system under test, by name: services, broker, database. */
   pids(): Pids;
+  /** Does nothing when it was closed before. */
   close(): Promise<void>;
 }
 
@@ -42,9 +46,18 @@ export interface WorldOptions {
   readonly dropReceipt?: number;
 }
 
+/** The engine says which one it is in a line of the start's log; one that was not started here has no process. */
+function databaseOf({ description }: Stack, told: readonly string[]): World['database'] {
+  const [title = 'a database'] = told.flatMap(
+    (line) => /^MongoDB: (.+?)(?: at mongodb:.*)?$/.exec(line)?.[1] ?? [],
+  );
+  return { title, isEmbedded: description().processes['mongodb'] !== undefined };
+}
+
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
+  const told: string[] = [];
   const stack = await startStack({
     dataDir,
     fixedPorts: false,
@@ -52,7 +65,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     without: options.withQueryApi === true ? [] : ['query-api'],
     tenants,
     overrides: options.overrides ?? {},
-    log: () => undefined,
+    log: (line) => void told.push(line),
   });
   const { certFile, keyFile, caFile } = stack.description().tls;
   const receiver = await startReceiver({
@@ -65,20 +78,23 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await stack.stop();
     throw error;
   });
+  const closeAll = async (): Promise<void> => {
+    await receiver.stop();
+    await stack.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  let closing: Promise<void> | undefined;
   return {
     stack,
     receiver,
     dir: dataDir,
     caFile,
+    database: databaseOf(stack, told),
     pids: () => {
       const { start: _bench, ...processes } = stack.description().processes;
       return processes;
     },
-    close: async () => {
-      await receiver.stop();
-      await stack.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close: () => (closing ??= closeAll()),
   };
 }
 
@@ -88,14 +104,14 @@ const IN_FORCE_MS = 1_000;
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
 export async function registerEndpoints(
   { stack, receiver }: World,
-  wanted: readonly OwedEndpoint[],
+  wanted: readonly (OwedEndpoint & { readonly eventType?: EventType })[],
 ): Promise<readonly BenchEndpoint[]> {
   const endpoints = await Promise.all(
-    wanted.map(async ({ path, tenantId }, index) => {
+    wanted.map(async ({ path, tenantId, eventType = BENCH_EVENT_TYPE }, index) => {
       const origin = receiver.origins[index % receiver.origins.length] ?? '';
       const client = clientFor(stack.clientOf(tenantId), stack.description());
       const { ref } = await client.register({
-        eventType: BENCH_EVENT_TYPE,
+        eventType,
         endpointUrl: `${origin}${path}`,
       });
       return { path, tenantId, origin, ref };
