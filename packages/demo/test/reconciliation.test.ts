@@ -6,7 +6,7 @@ import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
 /** 10,000 in the run that the README tells of. */
-const NOTIFICATIONS = Number(process.env['QUERIES'] ?? 2_000);
+const NOTIFICATIONS = Number(process.env['QUERIES'] ?? 1_000);
 /** Before them, one after another: how long it takes when nothing else is to be done. */
 const ALONE = 100;
 const BATCH = 500;

@@ -5,12 +5,12 @@ import type { Lane } from './lane.js';
 const LANE_SHARE = 1 / 4;
 const TENANT_SHARE = 2;
 /**
- * An endpoint begins with a few. Each success adds one ("slow start", RFC 5681 §3.1), and each 31 ms, so that one that takes
- * seconds has all of them after 1.5: each more may open a connection (a handshake, and 135 KiB), and 48 of them at once for
- * one that hangs took the CPU time that its neighbours waited for.
+ * An endpoint begins with a few. Each success adds one ("slow start", RFC 5681 §3.1), and each 100 ms, so that one that takes
+ * seconds has all of them after five: each more may open a connection (a handshake, and 135 KiB). 48 of them at once for one
+ * that hangs, and their time-outs at once, took the CPU time that its neighbours waited for.
  */
 const FEW_SLOTS = 16;
-const MORE_EVERY_MS = 31;
+const MORE_EVERY_MS = 100;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
 const ALL_WAITED_SHARE = 3 / 4;

@@ -20,7 +20,7 @@ const MAX_BUSY_BACKOFF_MS = 8_000;
 const BUSY_HORIZON_MS = 4_000;
 const MAX_HORIZON_MS = 1_800_000;
 /** A longer wait would be written twice: 5 s in a tier and less than 5 s in memory (contract §6). */
-const STUCK_HORIZON_MS = 9_800;
+const HUNG_HORIZON_MS = 9_800;
 
 const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount, 16);
 
@@ -38,20 +38,23 @@ export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Cla
   return { earliest, latest: earliest + pauseMs };
 }
 
-/** Who comes back to an endpoint that is still stuck takes no slot from those that may come sooner. */
-export function reservationOf({ retried }: Claim, isStuckAgain: boolean): Reservation {
-  if (isStuckAgain) return 'stuck';
+/** An endpoint that has ended no attempt for so long probably hangs until its attempts time out. */
+export const HUNG_MS = 3_000;
+
+/** Who is sent away for long takes no slot from those that may come sooner. */
+export function reservationOf({ retried }: Claim, isHung: boolean): Reservation {
+  if (isHung) return 'hung';
   return retried ? 'retry' : 'first';
 }
 
 /**
- * When a delivery comes back whose endpoint, or tenant, is at its limit. One that is still stuck when they come back probably
- * hangs until its attempts time out: of all parkings half were of those.
+ * When a delivery comes back whose endpoint, or tenant, is at its limit: to one that hangs after 8 s, because half of all
+ * parkings were of deliveries that had come back too soon.
  */
-export function spanWhenBusy(claim: Claim, now: number, isStuckAgain: boolean): Span {
+export function spanWhenBusy(claim: Claim, now: number, isHung: boolean): Span {
   const horizonMs = Math.min(BUSY_HORIZON_MS * doublings(claim), MAX_HORIZON_MS);
-  if (isStuckAgain)
-    return { earliest: now + MAX_BUSY_BACKOFF_MS, latest: now + Math.max(horizonMs, STUCK_HORIZON_MS) };
+  if (isHung)
+    return { earliest: now + MAX_BUSY_BACKOFF_MS, latest: now + Math.max(horizonMs, HUNG_HORIZON_MS) };
   const backoffMs = Math.min(BUSY_BACKOFF_MS * doublings(claim), MAX_BUSY_BACKOFF_MS);
   return { earliest: now + backoffMs, latest: now + horizonMs };
 }

@@ -23,7 +23,7 @@ import { Room } from './room.js';
 import { quietExcess } from './quiet.js';
 import { claimOf } from './claim.js';
 import type { Claim } from './claim.js';
-import { reservationOf, spanAfterProbe, spanWhenBusy } from './come-back.js';
+import { HUNG_MS, reservationOf, spanAfterProbe, spanWhenBusy } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
 import { takeNewest, takeNewestLive, takeQueuedBefore } from './take-waiters.js';
 
@@ -208,12 +208,12 @@ class EndpointGate implements Gate {
 
   #later(lane: Lane, reason: LaterReason, claim: Claim): Later {
     const now = this.#now();
-    const isStuckAgain = reason === 'busy' && claim.parkedCount > 0 && this.#isStuck(lane, now);
+    const isHung = reason === 'busy' && lane.isStill(now, HUNG_MS);
     const span =
       reason === 'breaker'
         ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
-        : spanWhenBusy(claim, now, isStuckAgain);
-    const at = lane.reserve(reservationOf(claim, isStuckAgain), span, this.#rules.endpointConcurrency);
+        : spanWhenBusy(claim, now, isHung);
+    const at = lane.reserve(reservationOf(claim, isHung), span, this.#rules.endpointConcurrency);
     return { kind: 'later', reason, waitMs: at - now };
   }
 

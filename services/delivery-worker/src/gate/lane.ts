@@ -19,8 +19,8 @@ export interface Span {
   readonly latest: number;
 }
 
-/** Whose slots: first attempts, what has been attempted before, and who comes back to an endpoint that is still stuck. */
-export type Reservation = 'first' | 'retry' | 'stuck';
+/** Whose slots: first attempts, what has been attempted before, and who comes to an endpoint that hangs. */
+export type Reservation = 'first' | 'retry' | 'hung';
 
 /** What a tenant's deliveries hold of this worker, at all its endpoints. */
 export interface TenantShare {
@@ -69,7 +69,7 @@ export class Lane {
   #serviceMs = 0;
   #successMs = 0;
   /** The next free moment for first attempts, and for what has been attempted before. */
-  readonly #nextSlotAt: Record<Reservation, number> = { first: 0, retry: 0, stuck: 0 };
+  readonly #nextSlotAt: Record<Reservation, number> = { first: 0, retry: 0, hung: 0 };
 
   constructor(
     owner: { key: string; ref: string; tenant: TenantShare },
@@ -214,6 +214,6 @@ export class Lane {
   #forgetSlots(): void {
     this.#nextSlotAt.first = 0;
     this.#nextSlotAt.retry = 0;
-    this.#nextSlotAt.stuck = 0;
+    this.#nextSlotAt.hung = 0;
   }
 }

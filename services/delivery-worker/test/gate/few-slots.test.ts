@@ -65,12 +65,12 @@ it('what waits for a slot has the one that a success adds', () => {
   expect(rig.gate.stats().busy).toBe(17);
 });
 
-it('one that has not answered yet gets more with the time, and all of them after 1.5 s', () => {
+it('one that has not answered yet gets more with the time, and all of them after five seconds', () => {
   const rig = openGateRig(WIDE);
   busyAt(rig, 'slow');
   for (const [ms, slots] of [
-    [310, 26],
-    [1_200, 64],
+    [1_000, 26],
+    [3_800, 64],
   ] as const) {
     rig.advance(ms);
     rig.gate.sweep();
