@@ -166,7 +166,7 @@ function answerFault(fault: unknown, request: Request, response: Response, log: 
       requestId: response.get('x-request-id'),
       path: request.path,
       code: error.code,
-      ...errorFields(error.cause),
+      ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
     });
   }
   if (response.headersSent) response.destroy(error);
