@@ -10,8 +10,8 @@ import { deliveriesFor, totalsOf } from '../load/make-log.js';
 import type { LogPlan } from '../load/make-log.js';
 import { monotonicMicros } from '../measure/clock.js';
 import type { Histogram } from '../measure/histogram.js';
-import { beginMachineUsage } from '../measure/machine-usage.js';
-import { beginUsage, cpuOf } from '../measure/usage-span.js';
+import { beginSystemUsage } from '../measure/system-usage.js';
+import { cpuOf } from '../measure/usage-span.js';
 import { VoidRun } from '../measure/void-run.js';
 import { atLeast, atMost } from '../report/figure.js';
 import type { Bar, Figure } from '../report/figure.js';
@@ -21,6 +21,7 @@ import { flood, nextSeed } from '../world/flood.js';
 import { followProjections } from '../world/follow-projections.js';
 import { registerEndpoints } from '../world/world.js';
 import type { World } from '../world/world.js';
+import { othersFigure } from './run-figures.js';
 import type { Scenario, Stage } from './scenario.js';
 
 /** One with a log, one with a thin log of a whole day, and one whose events are delivered. */
@@ -74,14 +75,12 @@ async function measureProjection(stage: Stage, world: World, plan: LogPlan): Pro
   const { attempts, delivered, dead } = totalsOf(plan.deliveries);
   const run = `${attempts.toLocaleString('en-US')} attempts are projected`;
   return stage.run(run, async () => {
-    const endUsage = beginUsage(world.pids());
-    const endMachineUsage = beginMachineUsage();
+    const endUsage = beginSystemUsage(world.pids());
     const startedAt = monotonicMicros();
     const account = await followProjections(world, () =>
       fillLog(world.stack.description().kafkaBrokers, plan),
     );
-    const processes = endUsage();
-    const others = endMachineUsage(cpuOf(processes, () => true));
+    const { usage: processes, othersPercent } = endUsage();
     const found = await countLogged(clientOf(world, LOG), plan);
     if (found.delivered !== delivered || found.dead !== dead)
       throw new VoidRun(
@@ -106,7 +105,7 @@ async function measureProjection(stage: Stage, world: World, plan: LogPlan): Pro
           value: cpuOf(processes, () => true) / attempts,
           unit: 'µs',
         },
-        { name: 'of the machine taken by others meanwhile', value: others, unit: '%' },
+        othersFigure(othersPercent),
       ],
       usage: { deliveries: attempts, each: 'attempt', processes },
     });
@@ -131,8 +130,7 @@ async function measureQueries(stage: Stage, world: World, asked: readonly Asked[
     const questions = stage.whole ? QUESTIONS_WHOLE : QUESTIONS;
     const bar = atMost(world.database.isEmbedded ? EMBEDDED_P95_MS : SERVER_P95_MS);
     const figures: Figure[] = [];
-    const endMachineUsage = beginMachineUsage();
-    const endUsage = beginUsage(world.pids());
+    const endUsage = beginSystemUsage(world.pids());
     for (const { client, queries } of asked)
       for (const { name, ask } of queries) {
         const askOnce = (turn: number): Promise<boolean> => ask(client, turn);
@@ -140,13 +138,12 @@ async function measureQueries(stage: Stage, world: World, asked: readonly Asked[
         const turns = { from: WARM_UP, to: WARM_UP + questions, underWay: UNDER_WAY };
         figures.push(...timesOf(name, await askInTurn(name, askOnce, turns), bar));
       }
-    const processes = endUsage();
-    const others = endMachineUsage(cpuOf(processes, () => true));
+    const { othersPercent } = endUsage();
     const all = asked.reduce((sum, { queries }) => sum + queries.length, 0) * questions;
     stage.report({
       run,
       ledger: `asked=${all} right=${all} wrong=0`,
-      figures: [...figures, { name: 'of the machine taken by others meanwhile', value: others, unit: '%' }],
+      figures: [...figures, othersFigure(othersPercent)],
     });
   });
 }

@@ -48,6 +48,13 @@ export const memoryFigures = (usage: readonly SpanUsage[]): Figure[] =>
 export const workerCpu = ({ usage, totals }: RunResult): number => cpuOf(usage, isWorker) / totals.delivered;
 export const systemCpu = ({ usage, totals }: RunResult): number => cpuOf(usage, isSystem) / totals.delivered;
 
+/** How far the other figures can be trusted. */
+export const othersFigure = (percent: number): Figure => ({
+  name: 'of the machine taken by others meanwhile',
+  value: percent,
+  unit: '%',
+});
+
 /** The ledger in one line, and what each process used for each delivery. */
 export function runReport(
   run: string,
@@ -59,11 +66,7 @@ export function runReport(
   return {
     run,
     ledger: `accepted=${accepted} delivered=${delivered}${waiting} duplicates=${duplicates} refused=${refused} lost=0`,
-    figures: [
-      ...figures,
-      ...memoryFigures(result.usage),
-      { name: 'of the machine taken by others meanwhile', value: result.othersPercent, unit: '%' },
-    ],
+    figures: [...figures, ...memoryFigures(result.usage), othersFigure(result.othersPercent)],
     usage: { deliveries: delivered, processes: result.usage },
   };
 }

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { startGenerator } from '../load/generator.js';
 import type { Generator } from '../load/generator.js';
 import { RunLedger } from '../measure/run-ledger.js';
-import { beginMachineUsage } from '../measure/machine-usage.js';
-import { beginUsage, cpuOf } from '../measure/usage-span.js';
+import { beginSystemUsage } from '../measure/system-usage.js';
 import type { Pids } from '../measure/usage-span.js';
 import { VoidRun } from '../measure/void-run.js';
 import { closeLedger, neededPaths, owedCount, untilCounted } from './follow-run.js';
@@ -17,14 +16,12 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   const paths = neededPaths(plan);
   const count = world.receiver.countAt(paths) + owedCount(plan, paths);
   const pids = (): Pids => ({ ...world.pids(), receiver: world.receiver.pid, generator: generator.pid });
-  const endUsage = beginUsage(pids());
-  const endMachineUsage = beginMachineUsage();
+  const endUsage = beginSystemUsage(pids());
   const [load] = await Promise.all([generator.go(), plan.meanwhile?.()]);
   await plan.afterwards?.();
   await untilCounted(world, paths, { count, quietMs: plan.quietMs });
   await plan.whenDelivered?.();
-  const usage = endUsage(pids());
-  const othersPercent = endMachineUsage(cpuOf(usage, () => true));
+  const { usage, othersPercent } = endUsage(pids());
   const acceptances = await generator.acceptances();
   const { ledger, waiting, reason } = await closeLedger(world, plan, async () => {
     const fresh = new RunLedger(acceptances, plan.endpoints);

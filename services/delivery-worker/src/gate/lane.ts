@@ -117,11 +117,9 @@ export class Lane {
     this.epoch += 1;
     this.breaker = new Breaker(this.#rules);
     this.failingSince = undefined;
-    this.successes = 0;
-    this.knownSince = now;
     this.#serviceMs = 0;
     this.#successMs = 0;
-    this.#forgetSlots();
+    this.#beginAnew(now);
   }
 
   begin(now: number, waited: boolean): void {
@@ -208,10 +206,6 @@ export class Lane {
   #beginAnew(now: number): void {
     this.knownSince = now;
     this.successes = 0;
-    this.#forgetSlots();
-  }
-
-  #forgetSlots(): void {
     this.#nextSlotAt.first = 0;
     this.#nextSlotAt.retry = 0;
     this.#nextSlotAt.hung = 0;
