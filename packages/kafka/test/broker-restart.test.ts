@@ -51,9 +51,13 @@ describe('kill -9 of the broker, and its return', () => {
     await Promise.all(sends);
     expect(acknowledged).toHaveLength(sent);
     expect(sink.health()).toEqual({ pendingRecords: 0, pendingBytes: 0 });
-    await eventually(() => new Set(member.handled).size === sent, { timeoutMs: 30_000 });
-    const { lost } = balance(member.handled, sent);
-    expect(lost).toBe(0);
+    await eventually(
+      () => {
+        const { lost } = balance(member.handled, sent);
+        expect({ lost, source: member.source.health() }).toMatchObject({ lost: 0 });
+      },
+      { timeoutMs: 30_000, intervalMs: 100 },
+    );
     await eventually(() => member.source.health().joined && member.source.health().lag === 0, {
       timeoutMs: 20_000,
     });

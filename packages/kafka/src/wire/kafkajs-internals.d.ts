@@ -43,8 +43,20 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
 }
 
 declare module 'kafkajs/src/network/connection.js' {
+  import type { Socket } from 'node:net';
+  import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
+
   class Connection {
+    socket?: Socket;
+    /** Bytes of answers that are not whole yet. */
+    chunks: Buffer[];
+    bytesBuffered: number;
+    bytesNeeded: number;
     connect: (this: Connection) => Promise<boolean>;
+    processData: (this: Connection, bytes: Buffer) => void;
+    constructor(options: Record<string, unknown>);
+    send<T>(request: ProtocolRequest<T>): Promise<T>;
+    disconnect(): Promise<boolean>;
   }
   export default Connection;
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { asError } from './errors.js';
 
 const VERSION = '2.2.4';
 const THROTTLE_CHECK_MS = 10;
@@ -36,15 +37,37 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
 
 const connecting = new WeakMap<Connection, Promise<boolean>>();
 const connectAnew = Connection.prototype.connect;
+const processData = Connection.prototype.processData;
+const SIZE_BYTES = 4;
 
-/** Two requests that find a connection lost at the same time would open two sockets and forget the first. */
+/**
+ * Two requests that find a connection lost at the same time would open two sockets and forget the first. And kafkajs
+ * keeps what it has of an answer when the connection ends in the middle of it: all that the next one brings would be read
+ * behind that, so that no answer is ever understood again.
+ */
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
+    forgetHalfAnswer(this);
     attempt = connectAnew.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
   }
   return attempt;
+}
+
+function forgetHalfAnswer(connection: Connection): void {
+  connection.chunks = [];
+  connection.bytesBuffered = 0;
+  connection.bytesNeeded = SIZE_BYTES;
+}
+
+/** What cannot be an answer would be thrown into the socket's event, which ends the process. */
+function processAnswers(this: Connection, bytes: Buffer): void {
+  try {
+    processData.call(this, bytes);
+  } catch (error) {
+    this.socket?.destroy(asError(error));
+  }
 }
 
 function installedVersion(): unknown {
@@ -62,6 +85,7 @@ export function tameKafkajs(version: unknown = installedVersion()): void {
     );
   }
   Connection.prototype.connect = connect;
+  Connection.prototype.processData = processAnswers;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
   RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
 }
