@@ -1,3 +1,4 @@
+import { Alarm } from './alarm.js';
 import type { DelayedSource, DelayedSourceHealth, DelayedSourceOptions } from './delayed-source-types.js';
 import { GroupReader } from './group-reader.js';
 import { Handling } from './handling.js';
@@ -13,8 +14,8 @@ const MAX_SPAN = 200_000;
 const BUFFER = { fetchBytes: 64 * 1024, maxChunks: 1 };
 /** No wait is that short. A fetch names all partitions, and each record that is parked would be answered by one. */
 const FETCH_INTERVAL_MS = 50;
-/** A timer never sleeps longer, so that a changed clock is noticed. */
-const MAX_SLEEP_MS = 30_000;
+/** Records of one turn of the event loop: a thousand that are due at once would keep everybody else waiting for 150 ms. */
+const TURN_RECORDS = 32;
 /** When the source stops, what is due within this is waited for; a longer rest is moved. */
 const STOP_WAIT_MS = 1_000;
 
@@ -37,14 +38,15 @@ class TieredSource implements DelayedSource {
   readonly #room: WaitingRoom;
   readonly #reader: GroupReader;
   readonly #handling: Handling;
+  readonly #alarm: Alarm;
   readonly #maxHeapWaitMs: number;
   readonly #maxSpan: number;
   #turn = 0;
+  #leftOfTurn = 0;
   #planned = false;
   #paused = false;
   #stopping = false;
   #ended = false;
-  #alarm: { readonly at: number; readonly timer: NodeJS.Timeout } | undefined;
   #onQuiet: (() => void) | undefined;
 
   constructor(options: DelayedSourceOptions) {
@@ -58,6 +60,7 @@ class TieredSource implements DelayedSource {
     this.#room = new WaitingRoom({ maxWaiting, maxWaitingBytes });
     this.#reader = this.#makeReader();
     this.#handling = this.#makeHandling();
+    this.#alarm = new Alarm(this.#now, () => this.#plan());
   }
 
   #makeReader(): GroupReader {
@@ -115,19 +118,22 @@ class TieredSource implements DelayedSource {
 
   #advance(): void {
     if (this.#ended) return;
+    this.#leftOfTurn = TURN_RECORDS;
     this.#releaseDue();
     const nextLook = this.#lookIntoTiers();
     // Without room in the window no alarm: the next record that is settled makes room and plans.
     const nextRelease = this.#gate.hasRoom ? (this.#room.nextDue ?? Infinity) : Infinity;
-    this.#setAlarm(Math.min(nextLook, nextRelease));
+    this.#alarm.set(Math.min(nextLook, nextRelease));
     this.#reader.kick();
+    if (this.#leftOfTurn === 0) this.#plan();
     if (this.#room.size === 0 && this.#gate.records === 0) this.#onQuiet?.();
   }
 
   #releaseDue(): void {
-    while (this.#gate.hasRoom) {
+    while (this.#gate.hasRoom && this.#leftOfTurn > 0) {
       const task = this.#room.takeDue(this.#now());
       if (task === undefined) return;
+      this.#leftOfTurn -= 1;
       this.#handling.start(task);
     }
   }
@@ -147,9 +153,10 @@ class TieredSource implements DelayedSource {
   }
 
   #takeFrom(lane: Lane): void {
-    while (this.#takeAt(lane) <= this.#now()) {
+    while (this.#leftOfTurn > 0 && this.#takeAt(lane) <= this.#now()) {
       const task = lane.take();
       if (task === undefined) return;
+      this.#leftOfTurn -= 1;
       this.#dispatch(task);
     }
   }
@@ -189,19 +196,6 @@ class TieredSource implements DelayedSource {
     }
   }
 
-  #setAlarm(at: number): void {
-    if (this.#alarm?.at === at) return;
-    clearTimeout(this.#alarm?.timer);
-    this.#alarm = undefined;
-    if (at === Infinity) return;
-    const sleepMs = Math.min(Math.max(at - this.#now(), 1), MAX_SLEEP_MS);
-    const timer = setTimeout(() => {
-      this.#alarm = undefined;
-      this.#plan();
-    }, sleepMs);
-    this.#alarm = { at, timer };
-  }
-
   pause(): void {
     this.#paused = true;
   }
@@ -231,7 +225,7 @@ class TieredSource implements DelayedSource {
   #endHanding(): void {
     this.#ended = true;
     this.#handling.stop();
-    clearTimeout(this.#alarm?.timer);
+    this.#alarm.clear();
   }
 
   /** Gives back to the tiers what is not due at once, so that the next owner has nothing to repeat. */

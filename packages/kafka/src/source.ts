@@ -9,7 +9,9 @@ const MAX_SPAN = 200_000;
 /** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
 const FETCH_INTERVAL_MS = 2;
 /** Records of one partition before the next one has its turn. */
-const TURN_RECORDS = 32;
+const PARTITION_RECORDS = 32;
+/** Records of one turn of the event loop: what they begin is written, and what came meanwhile is read, before the next ones. */
+const TURN_RECORDS = 64;
 
 /** Resolves when the group is joined; rejects at `startDeadlineMs`, or when the cluster is closed before. */
 export async function openSource(options: SourceOptions): Promise<Source> {
@@ -24,6 +26,7 @@ class WindowedSource implements Source {
   readonly #handling: Handling;
   readonly #maxSpan: number;
   #turn = 0;
+  #leftOfTurn = 0;
   #planned = false;
   #paused = false;
 
@@ -76,20 +79,23 @@ class WindowedSource implements Source {
   #handOut(): void {
     if (this.#paused) return;
     const lanes = this.#reader.lanes;
-    for (let idle = 0; idle < lanes.length && this.#gate.hasRoom;) {
+    this.#leftOfTurn = TURN_RECORDS;
+    for (let idle = 0; idle < lanes.length && this.#leftOfTurn > 0 && this.#gate.hasRoom;) {
       this.#turn = (this.#turn + 1) % lanes.length;
       const lane = lanes[this.#turn];
       idle = lane !== undefined && this.#handOutFrom(lane) ? 0 : idle + 1;
     }
     this.#reader.kick();
+    if (this.#leftOfTurn === 0) this.#plan();
   }
 
   /** True when the partition may have more. */
   #handOutFrom(lane: Lane): boolean {
-    for (let count = 0; count < TURN_RECORDS; count += 1) {
+    for (let count = 0; count < PARTITION_RECORDS && this.#leftOfTurn > 0; count += 1) {
       if (!this.#gate.hasRoom || lane.span >= this.#maxSpan) return false;
       const task = lane.take();
       if (task === undefined) return false;
+      this.#leftOfTurn -= 1;
       this.#handling.start(task);
     }
     return true;

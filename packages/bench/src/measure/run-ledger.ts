@@ -29,6 +29,10 @@ interface Account {
 /** Which time a latency is counted from: Kafka's (or ingest's) acknowledgement, or the moment at which the event was due. */
 export type Since = 'acknowledged' | 'due';
 
+/** Events that were due from the first moment on and before the second; monotonic microseconds. */
+export type DueBetween = readonly [number, number];
+const EVER: DueBetween = [0, Infinity];
+
 /**
  * Holds what was acknowledged against what the receivers wrote down, event by event and endpoint by endpoint. All
  * acceptances are known before the first receipt is noted. Times are monotonic microseconds.
@@ -112,10 +116,14 @@ export class RunLedger {
   }
 
   /** One histogram for each endpoint, to be pooled: time until the first byte of the request whose answer was 2xx. */
-  latencies(since: Since, isWanted?: (path: string) => boolean): ReadonlyMap<string, Histogram> {
+  latencies(
+    since: Since,
+    isWanted?: (path: string) => boolean,
+    [from, until] = EVER,
+  ): ReadonlyMap<string, Histogram> {
     const histograms = new Map<string, Histogram>();
     for (const { event, path, firstByteAt } of this.pairs(isWanted)) {
-      if (firstByteAt === undefined) continue;
+      if (firstByteAt === undefined || event.dueAt < from || event.dueAt >= until) continue;
       const histogram = histograms.get(path) ?? new Histogram();
       histograms.set(path, histogram);
       histogram.record(firstByteAt - (since === 'due' ? event.dueAt : event.acknowledgedAt));

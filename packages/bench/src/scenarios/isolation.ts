@@ -1,3 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMicros } from '../measure/clock.js';
+import type { Percentiles } from '../measure/histogram.js';
 import { atLeast, atMost } from '../report/figure.js';
 import type { Figure } from '../report/figure.js';
 import type { Behaviour } from '../receiver/behaviour.js';
@@ -18,8 +21,12 @@ const BAD: readonly Behaviour[] = [
 const HEALTHY = 10 - BAD.length;
 const P99_TIMES = 2;
 const THROUGHPUT_PERCENT = 90;
+/** Connections are opened; not in the figures. */
+const LEAD_IN_SECONDS = 2;
+/** Until the code that parks is compiled and the retry topics have their first segments: once in the life of a process. */
+const WARM_UP_SECONDS = 3;
 /** Each run has endpoints of its own: what the bad ones are still owed does not get into the next run's ledger. */
-const RUNS = ['healthy-load', 'healthy-flood', 'bad-load', 'bad-flood'] as const;
+const RUNS = ['warm-up', 'load', 'healthy-flood', 'bad-flood'] as const;
 type RunName = (typeof RUNS)[number];
 
 const isHealthyIn = (endpoints: readonly BenchEndpoint[]) => {
@@ -39,36 +46,52 @@ interface Runs {
   readonly perSecond: number;
 }
 
+/** Percentiles of the healthy ones, by when their events were due. */
+interface Halves {
+  readonly result: RunResult;
+  readonly before: Percentiles;
+  readonly after: Percentiles;
+}
+
 const mayWait = (endpoints: readonly BenchEndpoint[]) => {
   const isHealthy = isHealthyIn(endpoints);
   return { mayWait: (path: string): boolean => !isHealthy(path) };
 };
 
-/** At half load: percentiles of the healthy seven, without and with three bad ones beside them. */
-async function compareLatency({ stage, world, opened, perSecond }: Runs): Promise<void> {
-  const load = { perSecond, seconds: stage.sizes.seconds };
-  const report = (
-    run: string,
-    result: RunResult,
-    endpoints: readonly BenchEndpoint[],
-    more: readonly Figure[],
-  ): void => {
-    const latencies = pooled(result, 'acknowledged', isHealthyIn(endpoints));
-    const figures = percentileFigures('healthy, acknowledgement to first byte', latencies);
-    stage.report(runReport(run, result, [...figures, ...more, ...latenessFigures(result)]));
-  };
-  const before = await stage.run('half load, ten healthy', async () => {
-    const result = await openLoop(world, opened['healthy-load'], load);
-    report('half load, ten healthy', result, opened['healthy-load'], []);
-    return pooled(result, 'acknowledged', isHealthyIn(opened['healthy-load'])).p99;
+/** The load goes on while three of ten turn bad: both halves have open connections, and the turn itself counts. */
+async function turnBad({ world, opened, perSecond }: Runs, run: RunName, seconds: number): Promise<Halves> {
+  const endpoints = opened[run];
+  const isHealthy = isHealthyIn(endpoints);
+  let badAt = 0;
+  const load = { perSecond, seconds: LEAD_IN_SECONDS + 2 * seconds };
+  const result = await openLoop(world, endpoints, load, {
+    ...mayWait(endpoints),
+    meanwhile: async () => {
+      await delay(1_000 * (LEAD_IN_SECONDS + seconds));
+      badAt = monotonicMicros();
+      spoil(world, endpoints);
+    },
   });
-  spoil(world, opened['bad-load']);
-  await stage.run('half load, three bad', async () => {
-    const endpoints = opened['bad-load'];
-    const result = await openLoop(world, endpoints, load, mayWait(endpoints));
-    const { p99 } = pooled(result, 'acknowledged', isHealthyIn(endpoints));
-    const times = { name: 'healthy p99, times that without', unit: '×', bar: atMost(P99_TIMES) };
-    report('half load, three bad', result, endpoints, before ? [{ ...times, value: p99 / before }] : []);
+  const between = (from: number, until: number) => pooled(result, 'acknowledged', isHealthy, [from, until]);
+  return { result, before: between(badAt - 1_000_000 * seconds, badAt), after: between(badAt, Infinity) };
+}
+
+/** At half load: percentiles of the healthy seven, without and with three bad ones beside them. */
+async function compareLatency(runs: Runs): Promise<void> {
+  const { stage } = runs;
+  await stage.run('warm-up', () => turnBad(runs, 'warm-up', WARM_UP_SECONDS));
+  const run = 'half load, three of ten turn bad';
+  await stage.run(run, async () => {
+    const { result, before, after } = await turnBad(runs, 'load', stage.sizes.seconds);
+    const times = { name: 'healthy p99, times that before', unit: '×', bar: atMost(P99_TIMES) };
+    stage.report(
+      runReport(run, result, [
+        ...percentileFigures('healthy before, acknowledgement to first byte', before),
+        ...percentileFigures('healthy after, acknowledgement to first byte', after),
+        { ...times, value: after.p99 / before.p99 },
+        ...latenessFigures(result),
+      ]),
+    );
   });
 }
 
@@ -104,15 +127,15 @@ async function compareThroughput({ stage, world, opened }: Runs): Promise<void> 
 async function measure(stage: Stage): Promise<void> {
   const world = await stage.openWorld({ tenants: RUNS.flatMap(tenTenants), ports: 10 });
   const opened = {
-    'healthy-load': await registerTen(world, 'healthy-load'),
+    'warm-up': await registerTen(world, 'warm-up'),
+    load: await registerTen(world, 'load'),
     'healthy-flood': await registerTen(world, 'healthy-flood'),
-    'bad-load': await registerTen(world, 'bad-load'),
     'bad-flood': await registerTen(world, 'bad-flood'),
   };
   const limit = await stage.run('throughput', () => findThroughput(stage, world, opened['healthy-flood']));
   if (limit === undefined) return;
   stage.print(
-    `  ${tenantsOf(opened['bad-load']).length} endpoints: ${HEALTHY} healthy; one hangs, one answers 500, one answers after 9 s`,
+    `  ${tenantsOf(opened.load).length} endpoints: ${HEALTHY} healthy; one hangs, one answers 500, one answers after 9 s`,
   );
   const runs = { stage, world, opened, perSecond: limit / 2 };
   await compareLatency(runs);
@@ -121,7 +144,7 @@ async function measure(stage: Stage): Promise<void> {
 
 export const isolation: Scenario = {
   title:
-    'ten endpoints, then one that hangs, one that answers 500 and one that takes 9 s among them; seconds: of the half load, count: events at the limit',
+    'ten endpoints, then one that hangs, one that answers 500 and one that takes 9 s among them; seconds: of the half load, before and after, count: events at the limit',
   usual: { count: 20_000, seconds: 12 },
   whole: { count: 200_000, seconds: 120 },
   measure,

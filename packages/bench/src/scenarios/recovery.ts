@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMicros } from '../measure/clock.js';
-import { Histogram } from '../measure/histogram.js';
-import type { RunLedger } from '../measure/run-ledger.js';
+import type { DueBetween, RunLedger } from '../measure/run-ledger.js';
 import type { Figure } from '../report/figure.js';
 import { openLoop, warmUp } from '../world/flood.js';
 import type { BenchEndpoint, World } from '../world/world.js';
 import { latenessFigures, runReport } from './run-figures.js';
 import type { Scenario, Stage } from './scenario.js';
-import { TEN, registerTen, tenTenants } from './ten-endpoints.js';
+import { TEN, pooled, registerTen, tenTenants } from './ten-endpoints.js';
 
 const BEFORE_SECONDS = 5;
 const AFTER_SECONDS = 20;
@@ -22,13 +21,8 @@ interface Moments {
 }
 
 /** p99 of the other nine, by when their events were due, in milliseconds. */
-function othersP99(ledger: RunLedger, deadPath: string, between: readonly [number, number]): number {
-  const histogram = new Histogram();
-  for (const { event, firstByteAt } of ledger.pairs((path) => path !== deadPath))
-    if (firstByteAt !== undefined && event.dueAt >= between[0] && event.dueAt < between[1])
-      histogram.record(firstByteAt - event.acknowledgedAt);
-  return histogram.percentile(0.99) / 1_000;
-}
+const othersP99 = (ledger: RunLedger, deadPath: string, between: DueBetween): number =>
+  pooled({ ledger }, 'acknowledged', (path) => path !== deadPath, between).p99 / 1_000;
 
 function drainOf(ledger: RunLedger, deadPath: string, { shutAt, backAt }: Moments) {
   let [parked, firstAt, lastAt] = [0, Infinity, 0];

@@ -1,6 +1,6 @@
 import { poolAll } from '../measure/histogram.js';
 import type { Percentiles } from '../measure/histogram.js';
-import type { RunLedger, Since } from '../measure/run-ledger.js';
+import type { DueBetween, RunLedger, Since } from '../measure/run-ledger.js';
 import type { RunResult } from '../world/run-plan.js';
 import { registerEndpoints } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
@@ -20,8 +20,12 @@ export const registerTen = (world: World, run: string): Promise<readonly BenchEn
 export type IsPath = (path: string) => boolean;
 
 /** Latencies pooled over some endpoints. */
-export const pooled = ({ ledger }: RunResult, since: Since, isWanted: IsPath): Percentiles =>
-  poolAll(ledger.latencies(since, isWanted).values()).percentiles();
+export const pooled = (
+  { ledger }: Pick<RunResult, 'ledger'>,
+  since: Since,
+  isWanted: IsPath,
+  between?: DueBetween,
+): Percentiles => poolAll(ledger.latencies(since, isWanted, between).values()).percentiles();
 
 interface Flow {
   /** Deliveries of these endpoints each second, from the first event sent to the last delivery at them. */

@@ -11,6 +11,8 @@ const TENANT_SHARE = 2;
  */
 const FEW_SLOTS = 16;
 const MORE_EVERY_MS = 100;
+/** One that was quick and hangs is where it began after that: what it opens then, it opens in vain. */
+const QUIET_MS = 100;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
 const ALL_WAITED_SHARE = 3 / 4;
@@ -60,8 +62,10 @@ export class AttemptSlots {
   }
 
   /** How many attempts may be under way at this endpoint, if there is enough for all. */
-  limitOf({ successes, knownSince }: Lane, now: number): number {
-    const grown = successes + Math.floor((now - knownSince) / MORE_EVERY_MS);
+  limitOf(lane: Lane, now: number): number {
+    const isQuiet = lane.isQuiet(now, QUIET_MS, Infinity);
+    const growingMs = isQuiet ? lane.stillFor(now) : now - lane.knownSince;
+    const grown = (isQuiet ? 0 : lane.successes) + Math.floor(growingMs / MORE_EVERY_MS);
     return Math.min(FEW_SLOTS + grown, this.#rules.endpointConcurrency);
   }
 

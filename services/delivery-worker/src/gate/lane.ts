@@ -33,6 +33,8 @@ export interface TenantShare {
 
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
+/** An endpoint that ends nothing for so many of its attempts' times goes slower than it did. */
+const QUIET_PACES = 4;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -158,9 +160,19 @@ export class Lane {
     return this.breaker.failed(now, failure.probe);
   }
 
+  /** For how long attempts are under way and none has ended; 0 when none is under way. */
+  stillFor(now: number): number {
+    return this.busy > 0 ? now - this.#movedAt : 0;
+  }
+
   /** Attempts are under way, and none has ended for so long. */
   isStill(now: number, forMs: number): boolean {
-    return this.busy > 0 && now - this.#movedAt > forMs;
+    return this.stillFor(now) > forMs;
+  }
+
+  /** It has been still for several times what its attempts take, which is counted as `leastMs` to `mostMs`. */
+  isQuiet(now: number, leastMs: number, mostMs: number): boolean {
+    return this.isStill(now, Math.min(Math.max(QUIET_PACES * this.#serviceMs, leastMs), mostMs));
   }
 
   /** Whether it has answered, its attempts end within so long, and one did lately when some are under way. */

@@ -3,10 +3,10 @@ export const FAST_MS = 500;
 
 /** How long deliveries wait in memory for a slow endpoint before they are parked; milliseconds. */
 export interface Patience {
-  /** An endpoint that ends no attempt for so long keeps no more than a share of a crowded room. */
+  /** An endpoint that ends no attempt for so long keeps no more than a share of a crowded room; a slow one is given longer, */
   readonly quietMs: number;
-  /** The same for one that has not answered yet. */
-  readonly unansweredMs: number;
+  /** but not longer than this. */
+  readonly longQuietMs: number;
   /** An endpoint that ends no attempt for so long is stuck: nothing is queued for it. */
   readonly stuckMs: number;
   /** The same for one that has not answered yet: several in a row that hang hold up the live topics for so long each. */
@@ -21,7 +21,7 @@ export interface Patience {
 
 export const ORDINARY: Patience = {
   quietMs: 150,
-  unansweredMs: 150,
+  longQuietMs: 150,
   stuckMs: 1_000,
   silentMs: 1_000,
   queueMs: 2_000,
@@ -30,8 +30,8 @@ export const ORDINARY: Patience = {
 };
 /** When CPU time is what is missing, parking only adds work: a burst of 8,000 was parked twice over when measured. */
 export const SATURATED: Patience = {
-  quietMs: 3_000,
-  unansweredMs: 300,
+  quietMs: 300,
+  longQuietMs: 3_000,
   stuckMs: 3_000,
   silentMs: 1_500,
   queueMs: 5_000,
