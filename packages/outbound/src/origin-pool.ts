@@ -5,6 +5,7 @@ import type { ConnectionLimits } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
+import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
 
 export interface OriginLimits extends ConnectionLimits {
@@ -14,7 +15,7 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly patienceMs: number;
-  /** With eight connections, how long an attempt waits for one of them before another one is opened for it. */
+  /** With eight connections, how long an attempt waits for one of them, at least, before another one is opened for it. */
   readonly usedConnectionMs: number;
 }
 
@@ -24,6 +25,8 @@ export interface OriginLimits extends ConnectionLimits {
  * both sides as much as ten posts, and opening them made half a second of a tenth.
  */
 const FEW_CONNECTIONS = 8;
+/** Also as long as the newest handshake took, up to this: what makes answers late, makes handshakes late, too. */
+const LONG_HANDSHAKE_MS = 1_000;
 
 /** What the pools of all origins share. */
 export interface PoolPorts {
@@ -57,6 +60,7 @@ export class OriginPool implements IdleOwner {
   readonly #session: SessionSlot = { session: undefined };
   #ownLaneTaken = false;
   #lastUpAt = -Infinity;
+  #handshakeMs = 0;
   #retired = false;
   #looking: NodeJS.Timeout | undefined = undefined;
   #onEmpty: (() => void) | undefined = undefined;
@@ -136,7 +140,9 @@ export class OriginPool implements IdleOwner {
     for (const { startedAt } of this.#waiting) {
       before -= 1;
       if (before >= 0) continue;
-      const leftMs = startedAt + this.#ports.limits.usedConnectionMs - performance.now();
+      const handshakeMs = Math.min(this.#handshakeMs, LONG_HANDSHAKE_MS);
+      const waitMs = Math.max(this.#ports.limits.usedConnectionMs, handshakeMs);
+      const leftMs = startedAt + waitMs - performance.now();
       if (leftMs > 0) this.#lookIn(leftMs);
       return leftMs <= 0;
     }
@@ -156,7 +162,7 @@ export class OriginPool implements IdleOwner {
     this.#handshakes.set(handshake, shared);
     handshake.socket.then(
       (socket) => {
-        if (this.#handshakes.delete(handshake)) this.#up(socket);
+        if (this.#handshakes.delete(handshake)) this.#up(socket, handshake.startedAt);
         else return void socket.destroy();
         this.#freeLane(shared);
       },
@@ -168,8 +174,9 @@ export class OriginPool implements IdleOwner {
     );
   }
 
-  #up(socket: TLSSocket): void {
+  #up(socket: TLSSocket, startedAt: number): void {
     this.#lastUpAt = performance.now();
+    this.#handshakeMs = this.#lastUpAt - startedAt;
     const connection = new Connection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
     this.#connections.add(connection);
     if (this.#waiting.size === 0) attach(connection);
@@ -240,11 +247,4 @@ export class OriginPool implements IdleOwner {
     this.#free.splice(at, 1);
     this.#ports.idle.remove(connection);
   }
-}
-
-function parseOrigin(origin: string): URL {
-  const url = new URL(origin);
-  const rest = url.pathname.slice(1) + url.search + url.hash + url.username + url.password;
-  if (rest !== '') throw new Error('expected an origin of scheme, host and port, and nothing more');
-  return url;
 }
