@@ -102,6 +102,26 @@ describe('the gate among endpoints and tenants', () => {
     expect(rig.gate.stats().queued).toBe(240);
   });
 
+  it.each([
+    { took: 10, left: 59 },
+    { took: 1_000, left: 114 },
+  ])(
+    'while no CPU time is left, two whose attempts took $took ms keep $left queued after 350 ms without an end',
+    ({ took, left }) => {
+      const rig = openGateRig({ endpointConcurrency: 16, queueLimit: 256 });
+      rig.gate.note(true);
+      for (const ref of ['a', 'b']) {
+        rig.gate.leave(rig.pass({ ref, tenantId: ref }), { kind: 'succeeded', durationMs: took });
+        knockOften(rig, 16 + 57, { ref, tenantId: ref });
+      }
+      for (let count = 0; count < 7; count += 1) {
+        rig.advance(50);
+        rig.gate.sweep();
+      }
+      expect(rig.gate.stats().queued).toBe(left);
+    },
+  );
+
   it('leaves a quiet endpoint its queue when nobody else needs the room', () => {
     const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
     knockOften(rig, 241, {});

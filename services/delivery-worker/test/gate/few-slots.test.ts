@@ -79,6 +79,27 @@ it('one that has not answered yet gets more with the time, and all of them after
   }
 });
 
+it('one that was quick and ends nothing any more has the few it began with, and more with the time', () => {
+  const rig = openGateRig(WIDE);
+  answerOften(rig, { ref: 'hanging' });
+  knockOften(rig, 10, { ref: 'hanging' });
+  rig.advance(101);
+  knockOften(rig, 100, { ref: 'hanging' });
+  expect(rig.gate.stats().busy).toBe(17);
+  rig.advance(500);
+  rig.gate.sweep();
+  expect(rig.gate.stats().busy).toBe(22);
+});
+
+it('one that is slow has all of them for as long as its attempts take', () => {
+  const rig = openGateRig(WIDE);
+  for (let count = 0; count < 48; count += 1)
+    rig.gate.leave(rig.pass({ ref: 'slow' }), { kind: 'succeeded', durationMs: 3_000 });
+  rig.pass({ ref: 'slow' });
+  rig.advance(900);
+  expect(busyAt(rig, 'slow')).toBe(63);
+});
+
 it('while no CPU time is left quick endpoints have fewer slots, until it has been there for a second', () => {
   const rig = openGateRig(WIDE);
   const knockAtAll = knowTen(rig);
