@@ -6,6 +6,7 @@ import type { DeliverySummaryRow } from './delivery-model.js';
 import { SUMMARY, findOfEvent } from './find-event.js';
 import { byText } from '../order.js';
 import { after, placeOf, timeText } from './place.js';
+import { FINE } from './milestone-model.js';
 import { findMilestone } from './milestones.js';
 import { walk } from './walk.js';
 import type { Direction, WalkPorts } from './walk.js';
@@ -38,11 +39,15 @@ const isMeant = (row: DeliverySummaryRow, { ref, eventType, status }: Residual, 
   (eventType === undefined || row.eventType === eventType) &&
   (status === undefined || row.status === status);
 
+/** Milestones of a first window that should hold a page: one more than must lie in it, for it may begin beside one. */
+const firstCountOf = ({ perMatch }: AccessPath, limit: number): number =>
+  Math.ceil(((limit + 1) * perMatch) / FINE) + 1;
+
 const readersOf = (
   ask: AskModels,
   tenantId: string,
   path: AccessPath,
-  direction: Direction,
+  { direction, pageLimit }: { readonly direction: Direction; readonly pageLimit: number },
 ): Pick<WalkPorts<DeliverySummaryRow>, 'read' | 'milestone' | 'firstCount'> => ({
   read: (range, limit) =>
     ask(({ deliveries }) =>
@@ -50,10 +55,12 @@ const readersOf = (
         .find(rangeFilter(path, range), SUMMARY)
         .sort({ [path.field]: direction === 'newest-first' ? -1 : 1 })
         .limit(limit)
+        // All of them in one answer: the driver asks for 101 and then for the rest.
+        .batchSize(limit + 1)
         .lean<DeliverySummaryRow[]>()
         .exec(),
     ),
-  firstCount: path.firstCount,
+  firstCount: firstCountOf(path, pageLimit),
   milestone: (range, count) => findMilestone(ask, tenantId, range, { direction, count }),
 });
 
@@ -105,7 +112,7 @@ export async function pageNewestFirst(
   let budget = limit + MAX_PASSED_OVER;
   let lastSeen: string | undefined;
   const isAtEnd = await walk(range, 'newest-first', {
-    ...readersOf(ask, tenantId, path, 'newest-first'),
+    ...readersOf(ask, tenantId, path, { direction: 'newest-first', pageLimit: limit }),
     want: () => (found.length > limit ? 0 : Math.min(budget, isExact ? limit + 1 - found.length : budget)),
     take: (rows) => {
       budget -= rows.length;
@@ -174,7 +181,7 @@ export async function pageOldestFirst(
   let last: DeliverySummaryRow | undefined;
   let budget = MAX_LOOKED_AT;
   const isAtEnd = await walk(range, 'oldest-first', {
-    ...readersOf(ask, tenantId, path, 'oldest-first'),
+    ...readersOf(ask, tenantId, path, { direction: 'oldest-first', pageLimit: page.limit }),
     want: () => {
       const missing = budget > 0 ? page.limit - found.length : 0;
       return missing > 0 && !isExact ? MAX_STATEMENT : missing;

@@ -6,12 +6,12 @@ export type Direction = 'newest-first' | 'oldest-first';
 /** Each window that does not fill the page makes the next one larger. */
 const GROWTH = 4;
 /** Milestones of the largest window: a million deliveries, whose index entries a database counts in milliseconds. */
-const MAX_COUNT = 4_096;
+const MAX_COUNT = 16_384;
 
 export interface WalkPorts<R extends { readonly place: string }> {
   /** At most `limit` rows of a range, in the direction of the walk. */
   readonly read: (range: PlaceRange, limit: number) => Promise<readonly R[]>;
-  /** Place of the `count`th milestone of a range in the direction of the walk; undefined when it has fewer. */
+  /** A place some `count` milestones into a range in the direction of the walk; undefined when it has fewer. */
   readonly milestone: (range: PlaceRange, count: number) => Promise<string | undefined>;
   /** Milestones of the first window, from 1. */
   readonly firstCount: number;
@@ -20,7 +20,8 @@ export interface WalkPorts<R extends { readonly place: string }> {
   readonly take: (rows: readonly R[]) => void;
 }
 
-const cut = ({ low, high }: PlaceRange, direction: Direction, end: string | undefined): PlaceRange => {
+/** The part of a range from where a walk begins to a place, inclusive; all of it without a place. */
+export const cut = ({ low, high }: PlaceRange, direction: Direction, end: string | undefined): PlaceRange => {
   if (end === undefined) return { low, high };
   return direction === 'newest-first' ? { low: end, high } : { low, high: after(end) };
 };
