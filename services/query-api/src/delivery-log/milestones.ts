@@ -61,7 +61,7 @@ export async function findMilestone(
 ): Promise<string | undefined> {
   const coarseCount = Math.max(NEAR, Math.round(count / FINE_OF_COARSE));
   const coarse = await findOf(ask, tenantId, range, { every: COARSE, direction, count: coarseCount });
-  if (count >= FINE_OF_COARSE && coarse !== undefined) return coarse;
+  if (count >= FINE_OF_COARSE) return coarse;
   const near = cut(range, direction, coarse);
   return (await findOf(ask, tenantId, near, { every: FINE, direction, count })) ?? coarse;
 }

@@ -3,8 +3,9 @@ import { after } from './place.js';
 
 export type Direction = 'newest-first' | 'oldest-first';
 
-/** Each window that does not fill the page makes the next one larger. */
-const GROWTH = 4;
+/** Each window that does not fill the page makes the next one larger, by as much as was missing, within these bounds. */
+const MIN_GROWTH = 2;
+const MAX_GROWTH = 16;
 /** Milestones of the largest window: a million deliveries, whose index entries a database counts in milliseconds. */
 const MAX_COUNT = 16_384;
 
@@ -36,6 +37,9 @@ const restOf = (
     ? { low: left.low, high: end.last ?? end.window.low }
     : { low: end.last === undefined ? end.window.high : after(end.last), high: left.high };
 
+const grow = (count: number, missing: number): number =>
+  Math.min(Math.ceil(count * Math.min(Math.max(missing, MIN_GROWTH), MAX_GROWTH)), MAX_COUNT);
+
 /**
  * Reads a range from one of its ends until enough is taken, in windows of so many deliveries that grow: a database that
  * loads every match before it sorts loads little, however dense or far away the matches lie, and one that walks its index
@@ -55,7 +59,7 @@ export async function walk<R extends { readonly place: string }>(
     const rows = await read(window, limit);
     take(rows);
     const isFull = rows.length >= limit;
-    if (!isFull) count = Math.min(count * GROWTH, MAX_COUNT);
+    if (!isFull) count = grow(count, limit / rows.length);
     left = restOf(left, direction, { window, last: isFull ? rows.at(-1)?.place : undefined });
   }
   return true;

@@ -133,7 +133,7 @@ describe('milestones', () => {
     expect(await find(63, part)).toBe(behind.filter((place) => coarse.includes(place))[1]);
     expect(await find(64)).toBe(coarse[1]);
     expect(await find(300)).toBe(coarse[4]);
-    // More than the range has coarse ones: its fine ones are counted.
+    // More than the range has coarse ones.
     expect(await find(64 * 30)).toBeUndefined();
     await log.close();
   });
