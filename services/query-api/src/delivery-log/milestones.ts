@@ -15,7 +15,7 @@ export async function addMilestones(ask: AskMilestones, entries: readonly Delive
     .filter(({ attempt, cycle }) => attempt === 1 && cycle === '0')
     .flatMap(({ tenantId, deliveryId, at }) => milestonesOf(tenantId, deliveryId, at));
   if (rows.length === 0) return;
-  const inserts = rows.map((document) => ({ insertOne: { document } }));
+  const inserts = rows.map((insert) => ({ insert }));
   await ask(({ milestones }) => writeRows(milestones.collection, inserts));
 }
 
