@@ -3,8 +3,8 @@ import type { Connection, Model } from 'mongoose';
 import { placeOf } from './place.js';
 
 /** Deliveries of a tenant between two fine milestones, and between two coarse ones, on average. */
-export const FINE = 64;
-export const COARSE = 4_096;
+export const FINE = 32;
+export const COARSE = 2_048;
 
 /** The place of one in so many deliveries of a tenant: a document of the collection `milestones`. */
 export interface MilestoneRow {
@@ -40,9 +40,9 @@ export function milestoneModelOn(connection: Connection): MilestoneModel {
   return connection.model<MilestoneRow>('Milestone', schema, 'milestones');
 }
 
-/** One in 64 (1/32 of 16/32), and of those one in 64: an id is base32 of a digest, so its characters are evenly spread. */
-const IS_FINE = /^a[a-p]/;
-const IS_COARSE = /^a[a-p]a[a-p]/;
+/** One in 32, and of those one in 64 (1/32 of 16/32): an id is base32 of a digest, so its characters are evenly spread. */
+const IS_FINE = /^a/;
+const IS_COARSE = /^aa[a-p]/;
 
 /** What a delivery is a milestone of, mostly nothing; a coarse one is a fine one too. */
 export function milestonesOf(

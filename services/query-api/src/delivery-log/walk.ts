@@ -3,11 +3,11 @@ import { after } from './place.js';
 
 export type Direction = 'newest-first' | 'oldest-first';
 
-/** Each window that does not fill the page makes the next one larger, by as much as was missing, within these bounds. */
-const MIN_GROWTH = 2;
+/** Windows are half as large again as a page needs that is as dense as the window before, and grow 16 times at most. */
+const MARGIN = 1.5;
 const MAX_GROWTH = 16;
 /** Milestones of the largest window: a million deliveries, whose index entries a database counts in milliseconds. */
-const MAX_COUNT = 16_384;
+const MAX_COUNT = 32_768;
 
 export interface WalkPorts<R extends { readonly place: string }> {
   /** At most `limit` rows of a range, in the direction of the walk. */
@@ -37,11 +37,12 @@ const restOf = (
     ? { low: left.low, high: end.last ?? end.window.low }
     : { low: end.last === undefined ? end.window.high : after(end.last), high: left.high };
 
-const grow = (count: number, missing: number): number =>
-  Math.min(Math.ceil(count * Math.min(Math.max(missing, MIN_GROWTH), MAX_GROWTH)), MAX_COUNT);
+/** Milestones of the next window, when `missing` rows are wanted still for each that the last one held. */
+const resize = (count: number, missing: number): number =>
+  Math.min(Math.ceil(count * Math.min(missing * MARGIN, MAX_GROWTH)), MAX_COUNT);
 
 /**
- * Reads a range from one of its ends until enough is taken, in windows of so many deliveries that grow: a database that
+ * Reads a range from one of its ends until enough is taken, in windows of so many deliveries: a database that
  * loads every match before it sorts loads little, however dense or far away the matches lie, and one that walks its index
  * pays for one short statement more. Resolves with whether the range is at its end.
  */
@@ -59,7 +60,7 @@ export async function walk<R extends { readonly place: string }>(
     const rows = await read(window, limit);
     take(rows);
     const isFull = rows.length >= limit;
-    if (!isFull) count = grow(count, limit / rows.length);
+    if (!isFull) count = resize(count, want() / rows.length);
     left = restOf(left, direction, { window, last: isFull ? rows.at(-1)?.place : undefined });
   }
   return true;

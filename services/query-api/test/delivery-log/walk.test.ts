@@ -81,21 +81,21 @@ describe('a walk', () => {
 });
 
 describe('milestones', () => {
-  it('are the places of one delivery in 64 or so, told of with its first attempt', async () => {
+  it('are the places of one delivery in 32 or so, told of with its first attempt', async () => {
     const log = await openLog(randomName('query_log'));
     // Ids are digests: always the same ones are milestones of this tenant.
     const tenantId = 'acme';
-    const entries = Array.from({ length: 2_000 }, (_, index) =>
+    const entries = Array.from({ length: 1_000 }, (_, index) =>
       delivered({ at: T0 + index }, { tenantId, eventId: `evt_${index}` }),
     );
     const marks = entries.filter(({ deliveryId, at }) => milestonesOf(tenantId, deliveryId, at).length > 0);
-    const records = [entries.slice(0, 1_000), entries.slice(1_000)].map((part) => packRecord(...part));
+    const records = [entries.slice(0, 500), entries.slice(500)].map((part) => packRecord(...part));
     await log.apply(...records);
     await log.apply(...records);
     const places = marks.map((entry) =>
       placeOf(entry.at, baseOf({ tenantId, eventId: entry.eventId }).deliveryId),
     );
-    expect(Math.abs(places.length - entries.length / FINE)).toBeLessThan(15);
+    expect(Math.abs(places.length - entries.length / FINE)).toBeLessThan(20);
     const find = (direction: Direction, count: number) =>
       findMilestone((statement) => statement(log.models), tenantId, ALL, { direction, count });
     expect(await find('oldest-first', 1)).toBe(places[0]);
@@ -110,7 +110,7 @@ describe('milestones', () => {
     const tenantId = 'acme';
     // Every fiftieth of these is a coarse one.
     const ids = Array.from({ length: 1_000 }, (_, index) =>
-      (index % 50 === 0 ? 'aaaa' : 'aab2').padEnd(52, 'b'),
+      (index % 50 === 0 ? 'aaaa' : 'ab22').padEnd(52, 'b'),
     );
     const entries = ids.map((deliveryId, index) => ({
       ...delivered({ at: T0 + index }, { tenantId, eventId: `evt_${index}` }),
