@@ -39,9 +39,22 @@ const isMeant = (row: DeliverySummaryRow, { ref, eventType, status }: Residual, 
   (eventType === undefined || row.eventType === eventType) &&
   (status === undefined || row.status === status);
 
-/** Milestones of a first window that should hold a page: one more than must lie in it, for it may begin beside one. */
+/** Documents that one statement looks at where only some match, at least: else a page would end with many small ones. */
+const MIN_LOOK = 64;
+/** A guess of how many are looked at for one that matches: one of four event types, and of what is delivered nearly all. */
+const PER_TYPE = 4;
+const PER_STATUS = 1.25;
+
+/** Documents to look at so that `missing` are found, as a guess. */
+function lookAt({ residual }: AccessPath, missing: number): number {
+  if (Object.keys(residual).length === 0) return missing;
+  const perMatch = residual.eventType === undefined ? PER_STATUS : PER_TYPE;
+  return Math.max(MIN_LOOK, Math.ceil(missing * perMatch));
+}
+
+/** Milestones of a first window that should hold a page: two more than it holds on average, so that few are too small. */
 const firstCountOf = ({ perMatch }: AccessPath, limit: number): number =>
-  Math.ceil(((limit + 1) * perMatch) / FINE) + 1;
+  Math.ceil(((limit + 1) * perMatch) / FINE) + 2;
 
 const readersOf = (
   ask: AskModels,
@@ -106,14 +119,13 @@ export async function pageNewestFirst(
     return cutPage(matches.toReversed(), limit);
   }
   const path = accessPathOf(tenantId, filter);
-  const isExact = Object.keys(path.residual).length === 0;
   const now = Date.now();
   const found: DeliverySummaryRow[] = [];
   let budget = limit + MAX_PASSED_OVER;
   let lastSeen: string | undefined;
   const isAtEnd = await walk(range, 'newest-first', {
     ...readersOf(ask, tenantId, path, { direction: 'newest-first', pageLimit: limit }),
-    want: () => (found.length > limit ? 0 : Math.min(budget, isExact ? limit + 1 - found.length : budget)),
+    want: () => (found.length > limit ? 0 : Math.min(budget, lookAt(path, limit + 1 - found.length))),
     take: (rows) => {
       budget -= rows.length;
       lastSeen = rows.at(-1)?.place ?? lastSeen;
