@@ -60,7 +60,9 @@ export async function walk<R extends { readonly place: string }>(
     const rows = await read(window, limit);
     take(rows);
     const isFull = rows.length >= limit;
-    if (!isFull) count = resize(count, want() / rows.length);
+    const next = resize(count, want() / rows.length);
+    // A window that was not read to its end was large enough for so many.
+    count = isFull ? Math.min(count, next) : next;
     left = restOf(left, direction, { window, last: isFull ? rows.at(-1)?.place : undefined });
   }
   return true;
