@@ -3,7 +3,7 @@ import type { Operation } from '@webhooks/http-api';
 import { serveApi } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
-import { Counter, errorFields, repeat } from '@webhooks/runtime';
+import { Counter, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
@@ -17,6 +17,7 @@ import { composeHealth } from './endpoint-health/compose-health.js';
 import { CatchUp } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
 import type { KeptProjections } from './projection/keep-projections.js';
+import { createTellFaults } from './projection/tell-faults.js';
 import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';
@@ -70,6 +71,7 @@ function openDeliveryLog(database: Database, scope: ServiceScope): DeliveryLog {
 
 /** Waits for the payment events; made anew whenever a new generation begins. */
 function catchUpOf(kafka: Kafka, projections: () => KeptProjections, scope: ServiceScope) {
+  const onFault = createTellFaults(scope.log, () => performance.now());
   let made: { readonly running: unknown; readonly catchUp: CatchUp } | undefined;
   return (): CatchUp | undefined => {
     const running = projections().running(EVENTS);
@@ -78,7 +80,7 @@ function catchUpOf(kafka: Kafka, projections: () => KeptProjections, scope: Serv
       const catchUp = new CatchUp({
         positions: running.positions(TOPICS.events),
         fetchEnds: (deadlineMs) => fetchEndOffsets(kafka, TOPICS.events, { deadlineMs }),
-        onFault: (error) => scope.log.warn('a query did not wait to its end', errorFields(error)),
+        onFault,
       });
       made = { running, catchUp };
     }

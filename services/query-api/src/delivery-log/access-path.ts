@@ -31,8 +31,8 @@ export interface AccessPath {
   /** Before each place in the field. */
   readonly prefix: string;
   readonly residual: Residual;
-  /** Milestones of the first window that is read; 256 deliveries of the tenant lie between two. */
-  readonly firstCount: number;
+  /** Deliveries of the tenant for one that matches, as a guess: how large the first window is that a page reads. */
+  readonly perMatch: number;
 }
 
 type Members<T> = { readonly [K in keyof T]: T[K] | undefined };
@@ -40,9 +40,10 @@ type Members<T> = { readonly [K in keyof T]: T[K] | undefined };
 const given = (residual: Partial<Members<Residual>>): Residual =>
   Object.fromEntries(Object.entries(residual).filter(([, value]: [string, unknown]) => value !== undefined));
 
-/** First windows: 1,000 deliveries where each one matches the index, 4,000 where only some do. */
-const ALL = 4;
-const SOME = 16;
+/** One of four event types; one of so many endpoints; what is not delivered is rarer still. */
+const OF_TYPE = 4;
+const OF_REF = 32;
+const TROUBLED = 64;
 
 /** The index that serves a filter best: what is not delivered is rare and has indexes of its own, with the ref and without. */
 export function accessPathOf(
@@ -50,14 +51,15 @@ export function accessPathOf(
   { ref, eventType, status }: Omit<DeliveryFilter, 'eventId'>,
 ): AccessPath {
   if (status !== undefined && status !== 'delivered') {
-    const found = { equal: {}, residual: given({ eventType }), firstCount: SOME };
+    const found = { equal: {}, residual: given({ eventType }), perMatch: TROUBLED };
     return ref === undefined
       ? { ...found, field: 'troubled', prefix: troubledPrefix(tenantId, status) }
       : { ...found, field: 'troubledRef', prefix: troubledRefPrefix(tenantId, status, ref) };
   }
   const equal = ref === undefined ? { tenantId } : { tenantId, ref };
-  const firstCount = ref === undefined ? ALL : SOME;
-  return { equal, field: 'place', prefix: '', residual: given({ eventType, status }), firstCount };
+  const perType = eventType === undefined ? 1 : OF_TYPE;
+  const perMatch = ref === undefined ? perType : OF_REF;
+  return { equal, field: 'place', prefix: '', residual: given({ eventType, status }), perMatch };
 }
 
 /** The times of a filter as places. */

@@ -6,6 +6,7 @@ import type { DeliverySummaryRow } from './delivery-model.js';
 import { SUMMARY, findOfEvent } from './find-event.js';
 import { byText } from '../order.js';
 import { after, placeOf, timeText } from './place.js';
+import { FINE } from './milestone-model.js';
 import { findMilestone } from './milestones.js';
 import { walk } from './walk.js';
 import type { Direction, WalkPorts } from './walk.js';
@@ -38,11 +39,28 @@ const isMeant = (row: DeliverySummaryRow, { ref, eventType, status }: Residual, 
   (eventType === undefined || row.eventType === eventType) &&
   (status === undefined || row.status === status);
 
+/** Documents that one statement looks at where only some match, at least: else a page would end with many small ones. */
+const MIN_LOOK = 64;
+/** A guess of how many are looked at for one that matches: one of four event types, and of what is delivered nearly all. */
+const PER_TYPE = 4;
+const PER_STATUS = 1.25;
+
+/** Documents to look at so that `missing` are found, as a guess. */
+function lookAt({ residual }: AccessPath, missing: number): number {
+  if (Object.keys(residual).length === 0) return missing;
+  const perMatch = residual.eventType === undefined ? PER_STATUS : PER_TYPE;
+  return Math.max(MIN_LOOK, Math.ceil(missing * perMatch));
+}
+
+/** Milestones of a first window that should hold a page: two more than it holds on average, so that few are too small. */
+const firstCountOf = ({ perMatch }: AccessPath, limit: number): number =>
+  Math.ceil(((limit + 1) * perMatch) / FINE) + 2;
+
 const readersOf = (
   ask: AskModels,
   tenantId: string,
   path: AccessPath,
-  direction: Direction,
+  { direction, pageLimit }: { readonly direction: Direction; readonly pageLimit: number },
 ): Pick<WalkPorts<DeliverySummaryRow>, 'read' | 'milestone' | 'firstCount'> => ({
   read: (range, limit) =>
     ask(({ deliveries }) =>
@@ -50,10 +68,12 @@ const readersOf = (
         .find(rangeFilter(path, range), SUMMARY)
         .sort({ [path.field]: direction === 'newest-first' ? -1 : 1 })
         .limit(limit)
+        // All of them in one answer: the driver asks for 101 and then for the rest.
+        .batchSize(limit + 1)
         .lean<DeliverySummaryRow[]>()
         .exec(),
     ),
-  firstCount: path.firstCount,
+  firstCount: firstCountOf(path, pageLimit),
   milestone: (range, count) => findMilestone(ask, tenantId, range, { direction, count }),
 });
 
@@ -99,14 +119,13 @@ export async function pageNewestFirst(
     return cutPage(matches.toReversed(), limit);
   }
   const path = accessPathOf(tenantId, filter);
-  const isExact = Object.keys(path.residual).length === 0;
   const now = Date.now();
   const found: DeliverySummaryRow[] = [];
   let budget = limit + MAX_PASSED_OVER;
   let lastSeen: string | undefined;
   const isAtEnd = await walk(range, 'newest-first', {
-    ...readersOf(ask, tenantId, path, 'newest-first'),
-    want: () => (found.length > limit ? 0 : Math.min(budget, isExact ? limit + 1 - found.length : budget)),
+    ...readersOf(ask, tenantId, path, { direction: 'newest-first', pageLimit: limit }),
+    want: () => (found.length > limit ? 0 : Math.min(budget, lookAt(path, limit + 1 - found.length))),
     take: (rows) => {
       budget -= rows.length;
       lastSeen = rows.at(-1)?.place ?? lastSeen;
@@ -174,7 +193,7 @@ export async function pageOldestFirst(
   let last: DeliverySummaryRow | undefined;
   let budget = MAX_LOOKED_AT;
   const isAtEnd = await walk(range, 'oldest-first', {
-    ...readersOf(ask, tenantId, path, 'oldest-first'),
+    ...readersOf(ask, tenantId, path, { direction: 'oldest-first', pageLimit: page.limit }),
     want: () => {
       const missing = budget > 0 ? page.limit - found.length : 0;
       return missing > 0 && !isExact ? MAX_STATEMENT : missing;

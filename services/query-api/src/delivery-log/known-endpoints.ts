@@ -22,7 +22,7 @@ export class KnownEndpoints {
     const rows = new Map(endpoints.map(toEndpointRow).map((row) => [row._id, row]));
     const fresh = [...rows.values()].filter(({ _id }) => !this.#written.has(_id));
     if (fresh.length === 0) return;
-    const inserts = fresh.map((document) => ({ insertOne: { document } }));
+    const inserts = fresh.map((insert) => ({ insert }));
     await ask((models) => writeRows(models.endpoints.collection, inserts));
     if (this.#written.size + fresh.length > MAX_REMEMBERED) this.#written.clear();
     for (const { _id } of fresh) this.#written.add(_id);

@@ -3,15 +3,16 @@ import { after } from './place.js';
 
 export type Direction = 'newest-first' | 'oldest-first';
 
-/** Each window that does not fill the page makes the next one larger. */
-const GROWTH = 4;
+/** Windows are half as large again as a page needs that is as dense as the window before, and grow 16 times at most. */
+const MARGIN = 1.5;
+const MAX_GROWTH = 16;
 /** Milestones of the largest window: a million deliveries, whose index entries a database counts in milliseconds. */
-const MAX_COUNT = 4_096;
+const MAX_COUNT = 32_768;
 
 export interface WalkPorts<R extends { readonly place: string }> {
   /** At most `limit` rows of a range, in the direction of the walk. */
   readonly read: (range: PlaceRange, limit: number) => Promise<readonly R[]>;
-  /** Place of the `count`th milestone of a range in the direction of the walk; undefined when it has fewer. */
+  /** A place some `count` milestones into a range in the direction of the walk; undefined when it has fewer. */
   readonly milestone: (range: PlaceRange, count: number) => Promise<string | undefined>;
   /** Milestones of the first window, from 1. */
   readonly firstCount: number;
@@ -20,7 +21,8 @@ export interface WalkPorts<R extends { readonly place: string }> {
   readonly take: (rows: readonly R[]) => void;
 }
 
-const cut = ({ low, high }: PlaceRange, direction: Direction, end: string | undefined): PlaceRange => {
+/** The part of a range from where a walk begins to a place, inclusive; all of it without a place. */
+export const cut = ({ low, high }: PlaceRange, direction: Direction, end: string | undefined): PlaceRange => {
   if (end === undefined) return { low, high };
   return direction === 'newest-first' ? { low: end, high } : { low, high: after(end) };
 };
@@ -35,8 +37,12 @@ const restOf = (
     ? { low: left.low, high: end.last ?? end.window.low }
     : { low: end.last === undefined ? end.window.high : after(end.last), high: left.high };
 
+/** Milestones of the next window, when `missing` rows are wanted still for each that the last one held. */
+const resize = (count: number, missing: number): number =>
+  Math.min(Math.ceil(count * Math.min(missing * MARGIN, MAX_GROWTH)), MAX_COUNT);
+
 /**
- * Reads a range from one of its ends until enough is taken, in windows of so many deliveries that grow: a database that
+ * Reads a range from one of its ends until enough is taken, in windows of so many deliveries: a database that
  * loads every match before it sorts loads little, however dense or far away the matches lie, and one that walks its index
  * pays for one short statement more. Resolves with whether the range is at its end.
  */
@@ -54,7 +60,9 @@ export async function walk<R extends { readonly place: string }>(
     const rows = await read(window, limit);
     take(rows);
     const isFull = rows.length >= limit;
-    if (!isFull) count = Math.min(count * GROWTH, MAX_COUNT);
+    const next = resize(count, want() / rows.length);
+    // A window that was not read to its end was large enough for so many.
+    count = isFull ? Math.min(count, next) : next;
     left = restOf(left, direction, { window, last: isFull ? rows.at(-1)?.place : undefined });
   }
   return true;

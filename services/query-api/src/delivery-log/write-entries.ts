@@ -23,9 +23,7 @@ const isExpectedNew = (entries: readonly DeliveryEntry[]): boolean =>
 async function insertNew(ask: AskDeliveries, groups: Groups): Promise<Groups> {
   const all = [...groups];
   if (all.length === 0) return groups;
-  const inserts = all.map(([, entries]) => ({
-    insertOne: { document: toRow(mergeEntries(undefined, entries), 1) },
-  }));
+  const inserts = all.map(([, entries]) => ({ insert: toRow(mergeEntries(undefined, entries), 1) }));
   const { taken } = await ask(({ deliveries }) => writeRows(deliveries.collection, inserts));
   return new Map(taken.map((place) => all[place]).filter((group) => group !== undefined));
 }
@@ -35,12 +33,11 @@ function writeOf(
   row: DeliveryRow | undefined,
   entries: readonly DeliveryEntry[],
 ): RowWrite<DeliveryRow> | undefined {
-  if (!row) return { insertOne: { document: toRow(mergeEntries(undefined, entries), 1) } };
+  if (!row) return { insert: toRow(mergeEntries(undefined, entries), 1) };
   const known = toDelivery(row);
   const merged = mergeEntries(known, entries);
   if (isDeepStrictEqual(known, merged)) return undefined;
-  const { _id, version } = row;
-  return { replaceOne: { filter: { _id, version }, replacement: toRow(merged, version + 1) } };
+  return { replacement: toRow(merged, row.version + 1), readVersion: row.version };
 }
 
 /** Reads, merges, writes; resolves with what must be looked at again because others wrote meanwhile. */
@@ -65,7 +62,7 @@ async function mergeKnown(ask: AskDeliveries, groups: Groups): Promise<Groups> {
       writes.map(({ write }) => write),
     ),
   );
-  const replacements = writes.filter(({ write }) => 'replaceOne' in write);
+  const replacements = writes.filter(({ write }) => 'replacement' in write);
   // Which of them met another version is not told: all are looked at again, and those that were written stay.
   const lost = replaced < replacements.length ? replacements.map(({ id }) => id) : [];
   const again = new Set([...lost, ...taken.map((place) => writes[place]?.id ?? '')]);

@@ -17,9 +17,7 @@ const MAX_TRIES = 10;
 const CHUNK = 500;
 
 const writeOf = (row: HealthRow): RowWrite<HealthRow> =>
-  row.version === 1
-    ? { insertOne: { document: row } }
-    : { replaceOne: { filter: { _id: row._id, version: row.version - 1 }, replacement: row } };
+  row.version === 1 ? { insert: row } : { replacement: row, readVersion: row.version - 1 };
 
 async function countChunk(
   ask: AskHealth,

@@ -9,6 +9,7 @@ import type { ProjectionParts, RunningProjection } from './open-projection.js';
 import type { PositionModel } from './positions.js';
 import type { Projection } from './projection.js';
 import { watchLag } from './watch-lag.js';
+import { watchMembership } from './watch-membership.js';
 
 export interface KeepOptions {
   readonly kafka: Kafka;
@@ -78,5 +79,6 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Kept
   });
   scope.health.readiness('projections', () => (begun ? undefined : 'the projections do not run yet'));
   watchLag(() => running, scope);
+  watchMembership(() => running, scope);
   return { running: (name) => running.get(name) };
 }

@@ -78,10 +78,11 @@ async function sortOut(
 /**
  * Does one page of the job that has waited longest: publishes first, notes then, so that a crash repeats a page and
  * leaves none out; repeats have the same cycle, and what is known to be sent is not sent again. Resolves with the
- * milliseconds to wait before the next page, undefined when there is no job.
+ * milliseconds to wait before the next page, undefined when there is no job: what the page itself took is waited already.
  */
 export async function runPage(ports: RunRedeliveriesPorts): Promise<number | undefined> {
-  const { storeFor, configurations, owner, ratePerSecond } = ports;
+  const { storeFor, configurations, owner, ratePerSecond, now } = ports;
+  const begunAt = now();
   const job = await storeFor().claim(owner, LEASE_MS);
   if (!job) return undefined;
   await configurations.upToDate();
@@ -92,5 +93,8 @@ export async function runPage(ports: RunRedeliveriesPorts): Promise<number | und
   if (!(await storeFor().holds(job, owner))) return 0;
   if (tasks.length > 0) await ports.publish(tasks);
   await storeFor().advance(job, owner, { counts, position: page.next });
-  return (tasks.length / ratePerSecond) * 1_000;
+  const intervalMs = (tasks.length / ratePerSecond) * 1_000;
+  // A clock that was set back counts for nothing.
+  const takenMs = Math.max(0, now() - begunAt);
+  return Math.max(0, intervalMs - takenMs);
 }

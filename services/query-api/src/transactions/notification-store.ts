@@ -38,7 +38,7 @@ export async function keepNotifications(
   now = Date.now(),
 ): Promise<void> {
   if (events.length === 0) return;
-  const inserts = events.map((one) => ({ insertOne: { document: toRow(one, now) } }));
+  const inserts = events.map((one) => ({ insert: toRow(one, now) }));
   await ask(({ notifications }) => writeRows(notifications.collection, inserts));
 }
 

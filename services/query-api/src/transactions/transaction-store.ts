@@ -12,9 +12,7 @@ export type AskTransactions = Ask<{ readonly transactions: TransactionModel }>;
 export const MAX_CHARGE_TRANSACTIONS = 1_000;
 
 const writeOf = ({ readVersion, row }: Change): RowWrite<TransactionRow> =>
-  readVersion === undefined
-    ? { insertOne: { document: row } }
-    : { replaceOne: { filter: { _id: row._id, version: readVersion }, replacement: row } };
+  readVersion === undefined ? { insert: row } : { replacement: row, readVersion };
 
 /** The transactions in MongoDB; each call is one read or one bulk of writes. */
 export const transactionStore = (ask: AskTransactions): TransactionStore => ({

@@ -1,9 +1,9 @@
 import { randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { PlaceRange } from '../../src/delivery-log/access-path.js';
-import { findMilestone } from '../../src/delivery-log/milestones.js';
-import { isMilestone } from '../../src/delivery-log/milestone-model.js';
-import { FIRST_PLACE, LAST_PLACE, placeOf } from '../../src/delivery-log/place.js';
+import { addMilestones, findMilestone } from '../../src/delivery-log/milestones.js';
+import { FINE, milestonesOf } from '../../src/delivery-log/milestone-model.js';
+import { FIRST_PLACE, LAST_PLACE, after, placeOf } from '../../src/delivery-log/place.js';
 import { walk } from '../../src/delivery-log/walk.js';
 import type { Direction } from '../../src/delivery-log/walk.js';
 import { T0, baseOf, delivered, packRecord } from './support/entries.js';
@@ -81,27 +81,60 @@ describe('a walk', () => {
 });
 
 describe('milestones', () => {
-  it('are the places of one delivery in 256 or so, told of with its first attempt', async () => {
+  it('are the places of one delivery in 32 or so, told of with its first attempt', async () => {
     const log = await openLog(randomName('query_log'));
     // Ids are digests: always the same ones are milestones of this tenant.
     const tenantId = 'acme';
-    const entries = Array.from({ length: 2_000 }, (_, index) =>
+    const entries = Array.from({ length: 1_000 }, (_, index) =>
       delivered({ at: T0 + index }, { tenantId, eventId: `evt_${index}` }),
     );
-    const marks = entries.filter(({ deliveryId }) => isMilestone(deliveryId));
-    const records = [entries.slice(0, 1_000), entries.slice(1_000)].map((part) => packRecord(...part));
+    const marks = entries.filter(({ deliveryId, at }) => milestonesOf(tenantId, deliveryId, at).length > 0);
+    const records = [entries.slice(0, 500), entries.slice(500)].map((part) => packRecord(...part));
     await log.apply(...records);
     await log.apply(...records);
     const places = marks.map((entry) =>
       placeOf(entry.at, baseOf({ tenantId, eventId: entry.eventId }).deliveryId),
     );
-    expect(places.length).toBeGreaterThan(0);
+    expect(Math.abs(places.length - entries.length / FINE)).toBeLessThan(20);
     const find = (direction: Direction, count: number) =>
       findMilestone((statement) => statement(log.models), tenantId, ALL, { direction, count });
     expect(await find('oldest-first', 1)).toBe(places[0]);
     expect(await find('newest-first', 1)).toBe(places.at(-1));
     expect(await find('newest-first', places.length)).toBe(places[0]);
     expect(await find('newest-first', places.length + 1)).toBeUndefined();
+    await log.close();
+  });
+
+  it.each(DIRECTIONS)('are found by the coarse ones, %s, without looking at all', async (direction) => {
+    const log = await openLog(randomName('query_log'));
+    const tenantId = 'acme';
+    // Every fiftieth of these is a coarse one.
+    const ids = Array.from({ length: 1_000 }, (_, index) =>
+      (index % 50 === 0 ? 'aaaa' : 'ab22').padEnd(52, 'b'),
+    );
+    const entries = ids.map((deliveryId, index) => ({
+      ...delivered({ at: T0 + index }, { tenantId, eventId: `evt_${index}` }),
+      deliveryId,
+    }));
+    await addMilestones((statement) => statement(log.models), entries);
+    const places = entries.map(({ at, deliveryId }) => placeOf(at, deliveryId));
+    const ordered = direction === 'oldest-first' ? places : places.toReversed();
+    const coarse = ordered.filter((place) => place.slice(10).startsWith('aaaa'));
+    const find = (count: number, range: PlaceRange = ALL) =>
+      findMilestone((statement) => statement(log.models), tenantId, range, { direction, count });
+    expect(await find(1)).toBe(ordered[0]);
+    expect(await find(45)).toBe(ordered[44]);
+    // The second coarse one comes before so many have come: it ends the window.
+    const behind = ordered.slice(49);
+    const part =
+      direction === 'oldest-first'
+        ? { low: behind[0] ?? '', high: LAST_PLACE }
+        : { low: FIRST_PLACE, high: after(behind[0] ?? '') };
+    expect(await find(63, part)).toBe(behind.filter((place) => coarse.includes(place))[1]);
+    expect(await find(64)).toBe(coarse[1]);
+    expect(await find(300)).toBe(coarse[4]);
+    // More than the range has coarse ones.
+    expect(await find(64 * 30)).toBeUndefined();
     await log.close();
   });
 });

@@ -196,6 +196,21 @@ describe('a job', () => {
     expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 250 } });
   });
 
+  it.each([
+    ['the rest of its interval after a page', 40, 60],
+    ['not at all after a page that took longer', 250, 0],
+    ['its interval, when the clock was set back', -3_600_000, 100],
+  ])('waits %s', async (_name, takenMs, pauseMs) => {
+    const rig = openRig(log(150));
+    const publish = (): Promise<void> => {
+      rig.advance(takenMs);
+      return Promise.resolve();
+    };
+    await rig.start();
+    expect(await runPage({ ...rig.ports, publish })).toBe(pauseMs);
+    await rig.finish();
+  });
+
   it('does not send again what it is known to have sent', async () => {
     const rig = openRig([]);
     const job = await rig.start();
