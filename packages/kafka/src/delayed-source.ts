@@ -142,10 +142,13 @@ class TieredSource implements DelayedSource {
   #lookIntoTiers(): number {
     const { lanes } = this.#reader;
     let next = Infinity;
-    this.#turn += 1;
+    const first = this.#turn + 1;
     for (let index = 0; index < lanes.length; index += 1) {
-      const lane = lanes[(index + this.#turn) % lanes.length];
+      const at = (first + index) % lanes.length;
+      const lane = lanes[at];
       if (lane === undefined) continue;
+      // Where this turn of the event loop ends, the next one goes on.
+      if (this.#leftOfTurn > 0) this.#turn = at;
       this.#takeFrom(lane);
       next = Math.min(next, this.#takeAt(lane));
     }

@@ -7,6 +7,7 @@ import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
 import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
+import { UsedConnectionWait } from './used-connection-wait.js';
 
 export interface OriginLimits extends ConnectionLimits {
   /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
@@ -15,7 +16,7 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly patienceMs: number;
-  /** With eight connections, how long an attempt waits for one of them, at least, before another one is opened for it. */
+  /** With eight connections, how long an attempt waits for one of them, at least; see `UsedConnectionWait`. */
   readonly usedConnectionMs: number;
 }
 
@@ -25,9 +26,6 @@ export interface OriginLimits extends ConnectionLimits {
  * both sides as much as ten posts, and opening them made half a second of a tenth.
  */
 const FEW_CONNECTIONS = 8;
-/** Also as long as the newest handshake took, up to this: what makes answers late, makes handshakes late, too. */
-const LONG_HANDSHAKE_MS = 1_000;
-
 /** What the pools of all origins share. */
 export interface PoolPorts {
   readonly connect: GuardedConnect;
@@ -60,7 +58,7 @@ export class OriginPool implements IdleOwner {
   readonly #session: SessionSlot = { session: undefined };
   #ownLaneTaken = false;
   #lastUpAt = -Infinity;
-  #handshakeMs = 0;
+  readonly #usedWait: UsedConnectionWait;
   #retired = false;
   #looking: NodeJS.Timeout | undefined = undefined;
   #onEmpty: (() => void) | undefined = undefined;
@@ -72,6 +70,7 @@ export class OriginPool implements IdleOwner {
     this.lastUsedAt = now;
     this.#url = parseOrigin(origin);
     this.#ports = ports;
+    this.#usedWait = new UsedConnectionWait(ports.limits.usedConnectionMs);
   }
 
   start(attempt: Attempt): void {
@@ -101,8 +100,10 @@ export class OriginPool implements IdleOwner {
     this.lastUsedAt = now;
     const { connection } = attempt;
     if (connection === undefined) this.#leave(attempt);
-    else if (attempt.reusable) this.#reuse(connection);
-    else this.#discard(connection);
+    else if (attempt.reusable) {
+      this.#usedWait.cameFree(now);
+      this.#reuse(connection);
+    } else this.#discard(connection);
     if (this.#retired && this.busy === 0) this.#onEmpty?.();
   }
 
@@ -140,10 +141,9 @@ export class OriginPool implements IdleOwner {
     for (const { startedAt } of this.#waiting) {
       before -= 1;
       if (before >= 0) continue;
-      const handshakeMs = Math.min(this.#handshakeMs, LONG_HANDSHAKE_MS);
-      const waitMs = Math.max(this.#ports.limits.usedConnectionMs, handshakeMs);
-      const leftMs = startedAt + waitMs - performance.now();
-      if (leftMs > 0) this.#lookIn(leftMs);
+      const now = performance.now();
+      const leftMs = startedAt + this.#usedWait.waitMs(now) - now;
+      if (leftMs > 0) this.#lookIn(Math.min(leftMs, this.#ports.limits.usedConnectionMs));
       return leftMs <= 0;
     }
     return false;
@@ -176,7 +176,7 @@ export class OriginPool implements IdleOwner {
 
   #up(socket: TLSSocket, startedAt: number): void {
     this.#lastUpAt = performance.now();
-    this.#handshakeMs = this.#lastUpAt - startedAt;
+    this.#usedWait.handshakeTook(this.#lastUpAt - startedAt);
     const connection = new Connection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
     this.#connections.add(connection);
     if (this.#waiting.size === 0) attach(connection);

@@ -52,6 +52,7 @@ declare module 'kafkajs/src/network/connection.js' {
     chunks: Buffer[];
     bytesBuffered: number;
     bytesNeeded: number;
+    isConnected(): boolean;
     connect: (this: Connection) => Promise<boolean>;
     processData: (this: Connection, bytes: Buffer) => void;
     constructor(options: Record<string, unknown>);

@@ -48,7 +48,7 @@ const SIZE_BYTES = 4;
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
-    forgetHalfAnswer(this);
+    if (!this.isConnected()) forgetHalfAnswer(this);
     attempt = connectAnew.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
   }

@@ -11,7 +11,10 @@ const TENANT_SHARE = 2;
  */
 const FEW_SLOTS = 16;
 const MORE_EVERY_MS = 100;
-/** One that was quick and hangs is where it began after that: what it opens then, it opens in vain. */
+/**
+ * What hangs opens connections in vain: an endpoint whose first few slots are all taken and that ends nothing for so long, and
+ * for four times what its attempts took, is where it began. One that hangs among many that do not is no sign of that.
+ */
 const QUIET_MS = 100;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
@@ -61,16 +64,18 @@ export class AttemptSlots {
     return !waited || this.#hasRoomForWaited(lane, now);
   }
 
-  /** How many attempts may be under way at this endpoint, if there is enough for all. */
+  /** How many attempts may be under way at this endpoint, if there is enough for all; fewer while it ends none. */
   limitOf(lane: Lane, now: number): number {
-    const isQuiet = lane.isQuiet(now, QUIET_MS, Infinity);
-    const growingMs = isQuiet ? lane.stillFor(now) : now - lane.knownSince;
+    const stillMs = lane.busy < FEW_SLOTS ? 0 : lane.stillFor(now, lane.fullSince);
+    const isQuiet = stillMs > Math.max(QUIET_MS, lane.quietMs);
+    const growingMs = isQuiet ? stillMs : now - lane.knownSince;
     const grown = (isQuiet ? 0 : lane.successes) + Math.floor(growingMs / MORE_EVERY_MS);
     return Math.min(FEW_SLOTS + grown, this.#rules.endpointConcurrency);
   }
 
   begin(lane: Lane, now: number, waited: boolean): void {
     lane.begin(now, waited);
+    if (lane.busy === FEW_SLOTS) lane.fullSince = now;
     lane.tenant.busy += 1;
     this.busy += 1;
     if (waited) this.#busyWaited += 1;

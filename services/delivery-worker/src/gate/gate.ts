@@ -20,7 +20,7 @@ import { learn } from './learn.js';
 import { Leave } from './leave.js';
 import { ORDINARY, SATURATED, longestWait } from './patience.js';
 import { Room } from './room.js';
-import { quietExcess } from './quiet.js';
+import { QuietRule } from './quiet-rule.js';
 import { claimOf } from './claim.js';
 import type { Claim } from './claim.js';
 import { HUNG_MS, reservationOf, spanAfterProbe, spanWhenBusy } from './come-back.js';
@@ -35,8 +35,6 @@ const WAITED_TURN = 8;
 const WAKE_LANES = 4;
 /** Who gives way is looked for once in so many entries above the limit. */
 const HOG_EVERY = 64;
-/** Between two sweeps there was a pause of ours, and what has been answered meanwhile is not read yet. */
-const PAUSE_MS = 100;
 
 export function createGate(rules: GateRules, now: () => number = () => performance.now()): Gate {
   return new EndpointGate(rules, now);
@@ -55,7 +53,7 @@ class EndpointGate implements Gate {
   #patience = ORDINARY;
   readonly #leave = new Leave();
   #entries = 0;
-  #sweptAt = 0;
+  readonly #quiet = new QuietRule();
 
   constructor(rules: GateRules, now: () => number) {
     this.#rules = rules;
@@ -81,6 +79,7 @@ class EndpointGate implements Gate {
     const now = this.#now();
     const { lane, waited } = pass;
     this.#slots.end(lane, now, waited);
+    this.#quiet.ended(lane, now);
     this.#table.release(lane);
     const turned = pass.epoch === lane.epoch ? learn(pass, end, now) : undefined;
     if (turned) this.#rules.onBreaker?.(turned, lane);
@@ -98,12 +97,11 @@ class EndpointGate implements Gate {
 
   sweep(): void {
     const now = this.#now();
-    const hasPaused = now - this.#sweptAt > PAUSE_MS;
-    this.#sweptAt = now;
+    this.#quiet.swept(now);
     for (let lanes = this.#ring.length; lanes > 0; lanes -= 1) {
       const lane = this.#ring.peekFront();
       if (lane) {
-        if (!hasPaused) this.#leaveRoom(lane, now);
+        this.#leaveRoom(lane, now);
         this.#endLongWaits(lane, now);
         while (this.#startNext(lane, now));
       }
@@ -145,7 +143,7 @@ class EndpointGate implements Gate {
 
   /** Alone it takes room from nobody. */
   #excess(lane: Lane, now: number): number {
-    return this.#table.lanes > 1 ? quietExcess(lane, now, this.#patience, this.room) : -Infinity;
+    return this.#table.lanes > 1 ? this.#quiet.excess(lane, now, this.#patience, this.room) : -Infinity;
   }
 
   #leaveRoom(lane: Lane, now: number): void {

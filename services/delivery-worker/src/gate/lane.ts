@@ -33,7 +33,6 @@ export interface TenantShare {
 
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
-/** An endpoint that ends nothing for so many of its attempts' times goes slower than it did. */
 const QUIET_PACES = 4;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
@@ -59,6 +58,8 @@ export class Lane {
   /** Since when its URL is known, or its breaker closed; and successes since then. */
   knownSince: number;
   successes = 0;
+  /** When it last had as many attempts under way as an endpoint begins with. */
+  fullSince = 0;
   /** Deliveries served out of its queues. */
   turns = 0;
   usedAt: number;
@@ -160,9 +161,9 @@ export class Lane {
     return this.breaker.failed(now, failure.probe);
   }
 
-  /** For how long attempts are under way and none has ended; 0 when none is under way. */
-  stillFor(now: number): number {
-    return this.busy > 0 ? now - this.#movedAt : 0;
+  /** For how long attempts are under way and none has ended, counted from `since` at the earliest; else 0. */
+  stillFor(now: number, since = 0): number {
+    return this.busy > 0 ? now - Math.max(this.#movedAt, since) : 0;
   }
 
   /** Attempts are under way, and none has ended for so long. */
@@ -170,9 +171,9 @@ export class Lane {
     return this.stillFor(now) > forMs;
   }
 
-  /** It has been still for several times what its attempts take, which is counted as `leastMs` to `mostMs`. */
-  isQuiet(now: number, leastMs: number, mostMs: number): boolean {
-    return this.isStill(now, Math.min(Math.max(QUIET_PACES * this.#serviceMs, leastMs), mostMs));
+  /** Four times what its attempts take (milliseconds): an endpoint that ends nothing for so long goes slower than it did. */
+  get quietMs(): number {
+    return QUIET_PACES * this.#serviceMs;
   }
 
   /** Whether it has answered, its attempts end within so long, and one did lately when some are under way. */

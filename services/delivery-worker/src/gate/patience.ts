@@ -3,9 +3,9 @@ export const FAST_MS = 500;
 
 /** How long deliveries wait in memory for a slow endpoint before they are parked; milliseconds. */
 export interface Patience {
-  /** An endpoint that ends no attempt for so long keeps no more than a share of a crowded room; a slow one is given longer, */
+  /** An endpoint that ends no attempt for so long, while others do, keeps no more than a share of a crowded room. */
   readonly quietMs: number;
-  /** but not longer than this. */
+  /** The same for one whose attempts take long, or has answered while no other answers either; nobody is given longer. */
   readonly longQuietMs: number;
   /** An endpoint that ends no attempt for so long is stuck: nothing is queued for it. */
   readonly stuckMs: number;

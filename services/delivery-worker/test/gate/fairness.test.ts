@@ -103,11 +103,12 @@ describe('the gate among endpoints and tenants', () => {
   });
 
   it.each([
-    { took: 10, left: 59 },
-    { took: 1_000, left: 114 },
+    { took: 10, othersEnd: true, left: 59 },
+    { took: 10, othersEnd: false, left: 114 },
+    { took: 1_000, othersEnd: true, left: 114 },
   ])(
-    'while no CPU time is left, two whose attempts took $took ms keep $left queued after 350 ms without an end',
-    ({ took, left }) => {
+    'while no CPU time is left, two whose attempts took $took ms keep $left queued after 350 ms without an end, others ending: $othersEnd',
+    ({ took, othersEnd, left }) => {
       const rig = openGateRig({ endpointConcurrency: 16, queueLimit: 256 });
       rig.gate.note(true);
       for (const ref of ['a', 'b']) {
@@ -116,6 +117,7 @@ describe('the gate among endpoints and tenants', () => {
       }
       for (let count = 0; count < 7; count += 1) {
         rig.advance(50);
+        if (othersEnd) rig.gate.leave(rig.pass({ ref: 'c', tenantId: 'c' }), OK);
         rig.gate.sweep();
       }
       expect(rig.gate.stats().queued).toBe(left);

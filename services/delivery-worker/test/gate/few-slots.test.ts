@@ -82,7 +82,7 @@ it('one that has not answered yet gets more with the time, and all of them after
 it('one that was quick and ends nothing any more has the few it began with, and more with the time', () => {
   const rig = openGateRig(WIDE);
   answerOften(rig, { ref: 'hanging' });
-  knockOften(rig, 10, { ref: 'hanging' });
+  knockOften(rig, 16, { ref: 'hanging' });
   rig.advance(101);
   knockOften(rig, 100, { ref: 'hanging' });
   expect(rig.gate.stats().busy).toBe(17);
@@ -91,13 +91,21 @@ it('one that was quick and ends nothing any more has the few it began with, and 
   expect(rig.gate.stats().busy).toBe(22);
 });
 
+it('one that is quick has all of them for a burst, also when one of its attempts hangs', () => {
+  const rig = openGateRig(WIDE);
+  answerOften(rig, { ref: 'quick' });
+  rig.pass({ ref: 'quick' });
+  rig.advance(900);
+  expect(busyAt(rig, 'quick')).toBe(63);
+});
+
 it('one that is slow has all of them for as long as its attempts take', () => {
   const rig = openGateRig(WIDE);
   for (let count = 0; count < 48; count += 1)
     rig.gate.leave(rig.pass({ ref: 'slow' }), { kind: 'succeeded', durationMs: 3_000 });
-  rig.pass({ ref: 'slow' });
+  knockOften(rig, 16, { ref: 'slow' });
   rig.advance(900);
-  expect(busyAt(rig, 'slow')).toBe(63);
+  expect(busyAt(rig, 'slow')).toBe(48);
 });
 
 it('while no CPU time is left quick endpoints have fewer slots, until it has been there for a second', () => {
