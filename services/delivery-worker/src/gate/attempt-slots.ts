@@ -12,10 +12,11 @@ const TENANT_SHARE = 2;
 const FEW_SLOTS = 16;
 const MORE_EVERY_MS = 100;
 /**
- * What hangs opens connections in vain: an endpoint whose first few slots are all taken and that ends nothing for so long, and
- * for four times what its attempts took, is where it began. One that hangs among many that do not is no sign of that.
+ * What hangs opens connections in vain: an endpoint that ends nothing for so long, and for four times what its attempts took, is
+ * where it began. That counts from when several were under way: one that hangs between two bursts is no sign of it.
  */
 const QUIET_MS = 100;
+const SEVERAL = 8;
 /** Of an endpoint's slots, and of all: the rest is kept for first attempts, so that no backlog starves new events. */
 const WAITED_SHARE = 7 / 8;
 const ALL_WAITED_SHARE = 3 / 4;
@@ -66,7 +67,7 @@ export class AttemptSlots {
 
   /** How many attempts may be under way at this endpoint, if there is enough for all; fewer while it ends none. */
   limitOf(lane: Lane, now: number): number {
-    const stillMs = lane.busy < FEW_SLOTS ? 0 : lane.stillFor(now, lane.fullSince);
+    const stillMs = lane.busy < SEVERAL ? 0 : lane.stillFor(now, lane.severalSince);
     const isQuiet = stillMs > Math.max(QUIET_MS, lane.quietMs);
     const growingMs = isQuiet ? stillMs : now - lane.knownSince;
     const grown = (isQuiet ? 0 : lane.successes) + Math.floor(growingMs / MORE_EVERY_MS);
@@ -75,7 +76,7 @@ export class AttemptSlots {
 
   begin(lane: Lane, now: number, waited: boolean): void {
     lane.begin(now, waited);
-    if (lane.busy === FEW_SLOTS) lane.fullSince = now;
+    if (lane.busy === SEVERAL) lane.severalSince = now;
     lane.tenant.busy += 1;
     this.busy += 1;
     if (waited) this.#busyWaited += 1;

@@ -58,8 +58,8 @@ export class Lane {
   /** Since when its URL is known, or its breaker closed; and successes since then. */
   knownSince: number;
   successes = 0;
-  /** When it last had as many attempts under way as an endpoint begins with. */
-  fullSince = 0;
+  /** When several attempts were under way last, after fewer; see `AttemptSlots`. */
+  severalSince = 0;
   /** Deliveries served out of its queues. */
   turns = 0;
   usedAt: number;
