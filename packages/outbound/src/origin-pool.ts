@@ -5,9 +5,7 @@ import type { ConnectionLimits } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
-import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
-import { UsedConnectionWait } from './used-connection-wait.js';
 
 export interface OriginLimits extends ConnectionLimits {
   /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
@@ -16,7 +14,7 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly patienceMs: number;
-  /** With eight connections, how long an attempt waits for one of them, at least; see `UsedConnectionWait`. */
+  /** With eight connections, how long an attempt waits for one of them before another one is opened for it. */
   readonly usedConnectionMs: number;
 }
 
@@ -26,6 +24,7 @@ export interface OriginLimits extends ConnectionLimits {
  * both sides as much as ten posts, and opening them made half a second of a tenth.
  */
 const FEW_CONNECTIONS = 8;
+
 /** What the pools of all origins share. */
 export interface PoolPorts {
   readonly connect: GuardedConnect;
@@ -58,7 +57,6 @@ export class OriginPool implements IdleOwner {
   readonly #session: SessionSlot = { session: undefined };
   #ownLaneTaken = false;
   #lastUpAt = -Infinity;
-  readonly #usedWait: UsedConnectionWait;
   #retired = false;
   #looking: NodeJS.Timeout | undefined = undefined;
   #onEmpty: (() => void) | undefined = undefined;
@@ -70,7 +68,6 @@ export class OriginPool implements IdleOwner {
     this.lastUsedAt = now;
     this.#url = parseOrigin(origin);
     this.#ports = ports;
-    this.#usedWait = new UsedConnectionWait(ports.limits.usedConnectionMs);
   }
 
   start(attempt: Attempt): void {
@@ -100,10 +97,8 @@ export class OriginPool implements IdleOwner {
     this.lastUsedAt = now;
     const { connection } = attempt;
     if (connection === undefined) this.#leave(attempt);
-    else if (attempt.reusable) {
-      this.#usedWait.cameFree(now);
-      this.#reuse(connection);
-    } else this.#discard(connection);
+    else if (attempt.reusable) this.#reuse(connection);
+    else this.#discard(connection);
     if (this.#retired && this.busy === 0) this.#onEmpty?.();
   }
 
@@ -141,9 +136,8 @@ export class OriginPool implements IdleOwner {
     for (const { startedAt } of this.#waiting) {
       before -= 1;
       if (before >= 0) continue;
-      const now = performance.now();
-      const leftMs = startedAt + this.#usedWait.waitMs(now) - now;
-      if (leftMs > 0) this.#lookIn(Math.min(leftMs, this.#ports.limits.usedConnectionMs));
+      const leftMs = startedAt + this.#ports.limits.usedConnectionMs - performance.now();
+      if (leftMs > 0) this.#lookIn(leftMs);
       return leftMs <= 0;
     }
     return false;
@@ -162,7 +156,7 @@ export class OriginPool implements IdleOwner {
     this.#handshakes.set(handshake, shared);
     handshake.socket.then(
       (socket) => {
-        if (this.#handshakes.delete(handshake)) this.#up(socket, handshake.startedAt);
+        if (this.#handshakes.delete(handshake)) this.#up(socket);
         else return void socket.destroy();
         this.#freeLane(shared);
       },
@@ -174,9 +168,8 @@ export class OriginPool implements IdleOwner {
     );
   }
 
-  #up(socket: TLSSocket, startedAt: number): void {
+  #up(socket: TLSSocket): void {
     this.#lastUpAt = performance.now();
-    this.#usedWait.handshakeTook(this.#lastUpAt - startedAt);
     const connection = new Connection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
     this.#connections.add(connection);
     if (this.#waiting.size === 0) attach(connection);
@@ -247,4 +240,11 @@ export class OriginPool implements IdleOwner {
     this.#free.splice(at, 1);
     this.#ports.idle.remove(connection);
   }
+}
+
+function parseOrigin(origin: string): URL {
+  const url = new URL(origin);
+  const rest = url.pathname.slice(1) + url.search + url.hash + url.username + url.password;
+  if (rest !== '') throw new Error('expected an origin of scheme, host and port, and nothing more');
+  return url;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { sharedAuthority } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
 import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
@@ -104,22 +103,6 @@ describe('handshakes to one origin', () => {
     const sender = rig.sender(endpoint, { usedConnectionMs: 20 });
     expect(countKind(await postTimes(9, sender, endpoint.origin), 'answered')).toBe(9);
     expect(endpoint.stats().connections).toBe(9);
-  });
-
-  it('are not begun while used connections come free sooner than handshakes end', async () => {
-    let begun = 0;
-    const slowNames: Resolve = async () => {
-      begun += 1;
-      await delay(400);
-      return loopback();
-    };
-    const answer = { answer: { kind: 'status', status: 200, delayMs: 100 } } as const;
-    const { sender, origin } = await named(slowNames, { usedConnectionMs: 20 }, answer);
-    for (const count of [8, 24]) {
-      const results = await postTimes(count, sender, origin);
-      expect(countKind(results, 'answered')).toBe(count);
-    }
-    expect(begun).toBe(8);
   });
 
   it('cost those who wait for their turn none of the time for connecting', async () => {
