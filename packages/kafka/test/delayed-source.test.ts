@@ -1,23 +1,11 @@
 import { eventually, randomName } from '@webhooks/testkit';
-import {
-  openDelayedSource,
-  openSink,
-  type DelayedSourceOptions,
-  type KafkaRecord,
-  type Sink,
-} from '../src/index.js';
-import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { openDelayedSource, type DelayedSourceOptions, type KafkaRecord } from '../src/index.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
 import { committed } from './support/committed.js';
 
 const kafka = sharedKafka();
-let sink: Sink;
-beforeAll(async () => {
-  sink = await openSink({ kafka });
-});
-afterAll(async () => {
-  await sink.close();
-  await closeAll();
-});
+const sink = await sinkOn(kafka);
+afterAll(closeAll);
 
 const LOG_APPEND_TIME = { 'message.timestamp.type': 'LogAppendTime' };
 const tierTopic = (partitions = 1) => newTopic(kafka, partitions, LOG_APPEND_TIME);

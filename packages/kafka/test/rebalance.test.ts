@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
-import { openSink, type Sink } from '../src/index.js';
-import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
+import {} from '../src/index.js';
+import { closeAll, kafkaAt, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
 import { committed } from './support/committed.js';
 import { groupState } from './support/group-state.js';
 import { spawnMember } from './support/member-process.js';
@@ -9,14 +9,8 @@ import { balance, openMember, partitionsOf, type Member } from './support/member
 import { slowLeader } from './support/slow-leader.js';
 
 const kafka = sharedKafka();
-let sink: Sink;
-beforeAll(async () => {
-  sink = await openSink({ kafka });
-});
-afterAll(async () => {
-  await sink.close();
-  await closeAll();
-});
+const sink = await sinkOn(kafka);
+afterAll(closeAll);
 
 async function write(topic: string, from: number, count: number): Promise<void> {
   await sink.sendMany(

@@ -1,18 +1,12 @@
 import { eventually, randomName } from '@webhooks/testkit';
-import { fetchEndOffsets, openSink, openSource, type KafkaRecord, type Sink } from '../src/index.js';
-import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { fetchEndOffsets, openSource, type KafkaRecord } from '../src/index.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
 import { collect } from './support/collect.js';
 import { committed } from './support/committed.js';
 
 const kafka = sharedKafka();
-let sink: Sink;
-beforeAll(async () => {
-  sink = await openSink({ kafka });
-});
-afterAll(async () => {
-  await sink.close();
-  await closeAll();
-});
+const sink = await sinkOn(kafka);
+afterAll(closeAll);
 
 async function fill(topic: string, count: number, size = 10): Promise<void> {
   await sink.sendMany(

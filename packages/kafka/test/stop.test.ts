@@ -1,19 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { eventually, randomName } from '@webhooks/testkit';
-import { openDelayedSource, openSink, openSource, type Sink } from '../src/index.js';
-import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { openDelayedSource, openSource } from '../src/index.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
 import { committed } from './support/committed.js';
 
 const kafka = sharedKafka();
 const window = { maxInFlight: 10, maxInFlightBytes: 1_000_000 };
-let sink: Sink;
-beforeAll(async () => {
-  sink = await openSink({ kafka });
-});
-afterAll(async () => {
-  await sink.close();
-  await closeAll();
-});
+const sink = await sinkOn(kafka);
+afterAll(closeAll);
 
 describe('stop', () => {
   it('commits during the drain what is finished in it', async () => {

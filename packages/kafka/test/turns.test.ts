@@ -1,19 +1,13 @@
 import { eventually, randomName } from '@webhooks/testkit';
-import { openDelayedSource, openSink, openSource, type Sink } from '../src/index.js';
-import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { openDelayedSource, openSource } from '../src/index.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
 import { countByTurn } from './support/count-by-turn.js';
 
 const kafka = sharedKafka();
 const COUNT = 500;
 const window = { maxInFlight: 2 * COUNT, maxInFlightBytes: 10_000_000 };
-let sink: Sink;
-beforeAll(async () => {
-  sink = await openSink({ kafka });
-});
-afterAll(async () => {
-  await sink.close();
-  await closeAll();
-});
+const sink = await sinkOn(kafka);
+afterAll(closeAll);
 
 async function filledTopic(partitions: number): Promise<string> {
   const topic = await newTopic(kafka, partitions);

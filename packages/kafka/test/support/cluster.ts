@@ -1,8 +1,9 @@
 import { testKafkaBrokers } from '@webhooks/engines';
 import { randomName } from '@webhooks/testkit';
-import { createKafka, ensureTopics, type Kafka, type Logger } from '../../src/index.js';
+import { createKafka, ensureTopics, openSink, type Kafka, type Logger, type Sink } from '../../src/index.js';
 
 const opened: Kafka[] = [];
+const sinks: Sink[] = [];
 
 /** A handle on the broker that the whole test run shares. */
 export function sharedKafka(log?: Logger): Kafka {
@@ -15,7 +16,15 @@ export function kafkaAt(brokers: readonly string[], log?: Logger): Kafka {
   return kafka;
 }
 
+/** A sink for all tests of a file; `closeAll` closes it. */
+export async function sinkOn(kafka: Kafka): Promise<Sink> {
+  const sink = await openSink({ kafka });
+  sinks.push(sink);
+  return sink;
+}
+
 export async function closeAll(): Promise<void> {
+  await Promise.all(sinks.splice(0).map((sink) => sink.close()));
   await Promise.all(opened.splice(0).map((kafka) => kafka.close()));
 }
 
