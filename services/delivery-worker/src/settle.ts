@@ -44,6 +44,7 @@ export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitM
   return publish({
     topic: tierFor(waitMs).topic,
     key: task.deliveryId,
+    sticky: true,
     value: task.body,
     headers: taskHeaders(task),
   });
