@@ -9,8 +9,6 @@ export interface PendingRecord {
   /** What decides the partition; undefined when the caller named it. */
   readonly key: Buffer | undefined;
   readonly partition: number | undefined;
-  /** Neither decides it: it goes with its neighbours. */
-  readonly sticky: boolean;
   readonly body: Buffer;
   readonly timestamp: number;
   /** Bytes in a batch, roughly and never too few. */
@@ -45,7 +43,6 @@ export function toPending(
     topic: record.topic,
     key: key ?? undefined,
     partition: record.partition,
-    sticky: record.sticky ?? false,
     body,
     timestamp: record.timestamp ?? Date.now(),
     size: body.length + RECORD_OVERHEAD_BYTES,

@@ -7,11 +7,6 @@ export interface OutgoingRecord {
   readonly value: Buffer | string | null;
   readonly headers?: Readonly<Record<string, string | Buffer>>;
   readonly partition?: number;
-  /**
-   * The key is only written: the record goes where the other sticky records of this topic wait now (KIP-480). What costs a
-   * broker and its readers is the batch, not the record, and by their keys a dozen records are a dozen batches.
-   */
-  readonly sticky?: boolean;
   /** Milliseconds since 1970; default now. */
   readonly timestamp?: number;
 }

@@ -5,7 +5,6 @@ import { toPending, type PendingRecord } from './pending-record.js';
 import { SinkCourier } from './sink-courier.js';
 import { SinkLane } from './sink-lane.js';
 import { SinkTopics } from './sink-topics.js';
-import { StickyPartitioner } from './sticky-partitioner.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
 import type { Link } from './wire/connect.js';
@@ -35,7 +34,6 @@ class BatchingSink implements Sink {
   readonly #lanes = new Map<string, SinkLane>();
   readonly #courier: SinkCourier;
   readonly #topics: SinkTopics;
-  readonly #sticky = new StickyPartitioner();
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
   readonly #open = new Set<PendingRecord>();
@@ -126,29 +124,14 @@ class BatchingSink implements Sink {
       this.#unplaced.push(pending);
       return;
     }
-    this.#lane(pending.topic, this.#choose(pending, partitions)).push(pending);
-  }
-
-  #choose(pending: PendingRecord, partitions: number): number {
-    const { topic, key, partition, sticky, size } = pending;
-    if (partition !== undefined) return partition;
-    if (!sticky) return partitionOf(key ?? Buffer.alloc(0), partitions);
-    return this.#sticky.choose({
-      topic,
-      partitions,
-      size,
-      isEmpty: (chosen) => this.#lane(topic, chosen).length === 0,
-    });
-  }
-
-  #lane(topic: string, partition: number): SinkLane {
-    const name = `${topic}/${partition}`;
+    const partition = pending.partition ?? partitionOf(pending.key ?? Buffer.alloc(0), partitions);
+    const name = `${pending.topic}/${partition}`;
     let lane = this.#lanes.get(name);
     if (lane === undefined) {
-      lane = new SinkLane(topic, partition);
+      lane = new SinkLane(pending.topic, partition);
       this.#lanes.set(name, lane);
     }
-    return lane;
+    lane.push(pending);
   }
 
   #placeAll(): void {

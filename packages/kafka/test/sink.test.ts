@@ -70,31 +70,6 @@ describe('sink', () => {
     }
   });
 
-  it('sends sticky records that wait together to one partition, with their keys, and the next ones to another', async () => {
-    const topic = await newTopic(kafka, 12);
-    const sink = await openSink({ kafka, lingerMs: 20 });
-    const send = (from: number): Promise<void> =>
-      sink.sendMany(
-        Array.from({ length: 10 }, (_, n) => ({ topic, key: `key-${from + n}`, sticky: true, value: 'v' })),
-      );
-    // What comes before the topic is known waits elsewhere.
-    await sink.send({ topic, key: 'before', value: 'v' });
-    await send(0);
-    await send(10);
-    await sink.close();
-    const read = (await readAll(kafka, topic, 21)).filter(({ key }) => key !== 'before');
-    const partitionsOf = (from: number): Set<number> =>
-      new Set(
-        Array.from(
-          { length: 10 },
-          (_, n) => read.find(({ key }) => key === `key-${from + n}`)?.partition ?? -1,
-        ),
-      );
-    const [first, second] = [partitionsOf(0), partitionsOf(10)];
-    expect([first.size, second.size]).toEqual([1, 1]);
-    expect(second).not.toEqual(first);
-  });
-
   it('[keyless messages are re-partitioned on a partial retry] refuses a record with neither key nor partition', async () => {
     const sink = await openSink({ kafka });
     await expect(sink.send({ topic: 'any', value: 'x' })).rejects.toThrow(/needs a key or a partition/);

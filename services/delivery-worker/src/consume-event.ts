@@ -77,13 +77,7 @@ function readRecord(
 }
 
 const publishTask = (publish: PublishSurely, task: DeliveryTask): Promise<void> =>
-  publish({
-    topic: TOPICS.deliveries,
-    key: task.deliveryId,
-    sticky: true,
-    value: task.body,
-    headers: taskHeaders(task),
-  });
+  publish({ topic: TOPICS.deliveries, key: task.deliveryId, value: task.body, headers: taskHeaders(task) });
 
 /** Tasks of a large fan-out, a share at a time, so that neither the tasks nor their bytes pile up in memory. */
 async function publishTasks(

@@ -44,7 +44,6 @@ export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitM
   return publish({
     topic: tierFor(waitMs).topic,
     key: task.deliveryId,
-    sticky: true,
     value: task.body,
     headers: taskHeaders(task),
   });

@@ -12,7 +12,7 @@ export interface PublishOptions {
   readonly published: Counter<'result'>;
 }
 
-/** Publishes to `payments.events`, keyed by the end-to-end id; as no order is promised, the partition is the one at hand. */
+/** Publishes to `payments.events`, keyed by the end-to-end id, so that the facts of one payment share a partition. */
 export function createPublishEvent({
   sink,
   source,
@@ -24,7 +24,6 @@ export function createPublishEvent({
     const record = {
       topic: TOPICS.events,
       key: event.data.endToEndId,
-      sticky: true,
       value: encodeEvent(event),
       headers: cloudEventHeaders(event, source),
     };
