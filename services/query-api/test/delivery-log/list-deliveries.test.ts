@@ -120,6 +120,14 @@ describe('the list of deliveries', () => {
     expect([data.map(({ deliveryId }) => deliveryId), nextCursor]).toEqual([[rare.deliveryId], undefined]);
   });
 
+  it('is refused for a time range that ends before it begins, or when it does', async () => {
+    for (const to of ['2026-11-20T00:00:00Z', '2026-11-21T00:00:00Z'])
+      await expect(listOf(TENANT, `from=2026-11-21T00:00:00Z&to=${to}`)).rejects.toMatchObject({
+        code: 'invalid-request',
+        violations: [{ property: 'from', reason: 'must be before to' }],
+      });
+  });
+
   it('has 50 without a limit, and 200 at most', async () => {
     expect((await listOf(TENANT, '')).results).toBe(50);
     expect((await listOf(TENANT, 'limit=180')).nextCursor).toBeUndefined();
