@@ -24,7 +24,7 @@ export interface DeliveryLog {
   readonly projection: Projection;
   readonly operations: readonly Operation[];
   /** Removes what expired, for 15 s at most; to be called every minute. Resolves with how many. */
-  readonly sweep: () => Promise<number>;
+  readonly sweep: (signal?: AbortSignal) => Promise<number>;
   /** The store, for all that one piece of work asks of it within so many milliseconds. */
   readonly storeWithin: (ms: number) => DeliveryStore;
 }
@@ -59,7 +59,7 @@ export function composeDeliveryLog({
       },
     },
     operations: createDeliveryOperations(() => storeWithin(REQUEST_MS)),
-    sweep: () => expiry.sweep(database.within(SWEEP_MS), new Date()),
+    sweep: (signal) => expiry.sweep(database.within(SWEEP_MS), { now: new Date(), signal }),
     storeWithin,
   };
 }

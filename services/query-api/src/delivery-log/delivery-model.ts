@@ -84,6 +84,15 @@ function createSchema(): Schema<DeliveryRow> {
   return schema;
 }
 
+/** Of earlier versions: no query needs them, and each would cost every delivery. */
+export const OUTDATED_INDEXES: readonly string[] = [
+  'tenantId_1_place_1',
+  'tenantId_1_ref_1_place_1',
+  'troubled_1',
+  'troubledRef_1',
+  'expiresAt_1',
+];
+
 export const deliveryModelOn = (connection: Connection): DeliveryModel =>
   connection.model<DeliveryRow>('Delivery', createSchema(), 'deliveries');
 

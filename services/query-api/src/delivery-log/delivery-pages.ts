@@ -93,8 +93,8 @@ const cutPage = (found: readonly DeliverySummaryRow[], limit: number): DeliveryP
 };
 
 /**
- * A page of what matches, the newest first. It looks at `limit` + `MAX_PASSED_OVER` documents at most (of one event: at as
- * many as the tenant has endpoints); when too few of them match it is short, and the next one goes on behind them.
+ * A page of what matches, the newest first. Of each range of its index it looks at a page and, where the index does not tell
+ * the type, at `MAX_PASSED_OVER` documents at most (of one event at as many as the tenant has endpoints); when too few of them match it is short, and the next one goes on behind them.
  * Deliveries that arrive meanwhile are newer or older than a place, so none that was there is left out.
  */
 export async function pageNewestFirst(

@@ -17,13 +17,14 @@ export interface RangeWish {
 
 /**
  * Statuses in the order in which deliveries come by them, those of one step at the same time: one that changes while a
- * page is read is in a status that is read later. Only a redelivery goes back, to pending mostly, which is read again.
+ * page is read is in a status that is read later. Only a redelivery goes back, or from one end to another: all that it can
+ * come to but `delivered`, which is read as late as that, is read again.
  */
 const STEPS: readonly (readonly DeliveryStatus[])[] = [
   ['pending'],
   ['dead', 'cancelled'],
   ['delivered'],
-  ['pending'],
+  ['pending', 'dead', 'cancelled'],
 ];
 
 const stepsOf = (statuses: AccessPath['statuses']): typeof STEPS =>

@@ -18,6 +18,12 @@ const BUDGET_MS = 15_000;
 
 const RANGES = EVENT_TYPES.flatMap((eventType) => DELIVERY_STATUSES.map((status) => ({ eventType, status })));
 
+export interface SweepRun {
+  readonly now: Date;
+  /** No statement begins after it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Removes what expired of some documents; resolves with how many those were. */
 async function remove(ask: AskModels, rows: readonly SweptRow[], now: Date): Promise<number> {
   const expired = rows.filter(({ expiresAt }) => expiresAt <= now).map(({ _id }) => _id);
@@ -40,14 +46,14 @@ export class DeliverySweep {
   #low = FIRST_PLACE;
 
   /** Goes on where the last sweep ended, once round at most; 1,000 statements or 15 s. Resolves with how many it removed. */
-  async sweep(ask: AskModels, now: Date): Promise<number> {
+  async sweep(ask: AskModels, { now, signal }: SweepRun): Promise<number> {
     const tenants = await ask(({ endpoints }) => endpoints.distinct('tenantId').exec());
     const ranges = tenants.length * RANGES.length;
     const end = performance.now() + BUDGET_MS;
     let removed = 0;
     let left = ranges;
     for (let statement = 0; statement < MAX_STATEMENTS && left > 0; statement += 1) {
-      if (performance.now() > end) break;
+      if (performance.now() > end || signal?.aborted) break;
       const rows = await this.#read(ask, tenants, now);
       removed += await remove(ask, rows, now);
       if (this.#goOn(rows, ranges)) left -= 1;

@@ -125,8 +125,8 @@ function leasesOf(ask: AskJobs, now: Now) {
       const held = { _id: job.id, owner, state: 'running' } as const;
       const result = await ask((model) => model.updateOne(held, { ...next, ...counted }).exec());
       if (result.matchedCount > 0) return;
-      // Whoever has taken the job has noted the page as its own, and counts it.
-      const left = { _id: job.id, 'noted.owner': owner } as const;
+      // Of a job that goes on, whoever has taken it counts the page: it knows the note.
+      const left = { _id: job.id, state: 'cancelled', 'noted.owner': owner } as const;
       await ask((model) => model.updateOne(left, { ...counted, $unset: { noted: 1 } }).exec());
     },
   };

@@ -78,28 +78,35 @@ async function sortOut(
   return { tasks, sent, refused, expired: page.length - sent - refused };
 }
 
-/** The next page of a job, or again the one that was noted before a crash: what is left of it in the log. */
-async function readPage(
+/** The next page of a job; or that which was noted before a crash, as the log has it now: never a shorter one. */
+const readPage = (
   { tenantId, filter, position, noted }: RedeliveryJob,
   { pageDeliveries, ratePerSecond }: RunRedeliveriesPorts,
-): Promise<Page> {
-  const page = await pageDeliveries(tenantId, filter, {
+): Promise<Page> =>
+  pageDeliveries(tenantId, filter, {
     after: position,
     limit: noted ? MAX_PAGE : Math.min(MAX_PAGE, ratePerSecond),
   });
-  const end = noted?.position;
-  if (!end) return page;
-  const last = placeOf(end.createdAt.getTime(), end.deliveryId);
-  const isNoted = ({ createdAt, deliveryId }: LoggedDelivery): boolean =>
-    placeOf(createdAt.getTime(), deliveryId) <= last;
-  return { rows: page.rows.filter(isNoted), next: end };
+
+/**
+ * How many of the page that was noted before a crash have another status by now: they were sent, and are not found again.
+ * Too low, never too high, where others have come to lie among them meanwhile.
+ */
+function countGone({ noted }: RedeliveryJob, rows: Page['rows']): number {
+  if (!noted) return 0;
+  const { counts, position: end } = noted;
+  const last = end && placeOf(end.createdAt.getTime(), end.deliveryId);
+  const found = rows.filter(
+    ({ createdAt, deliveryId }) => last === undefined || placeOf(createdAt.getTime(), deliveryId) <= last,
+  );
+  return Math.max(0, counts.sent + counts.refused + counts.expired - found.length);
 }
 
 /**
  * Does one page of the job that has waited longest. It notes what the page comes to, publishes and counts, so that a crash
- * repeats a page, leaves none out and counts each once: what was sent before the crash may have another status by then and
- * is not found again. Repeats have the same cycle, and what is known to be sent is not sent again. Resolves with the
- * milliseconds to wait before the next page, undefined when there is no job: what the page itself took is waited already.
+ * repeats a page and leaves none out, also those that came to match meanwhile; what was sent before the crash and has another
+ * status by then is counted from the note. Repeats have the same cycle, and what is known to be sent is not sent again.
+ * Resolves with the milliseconds to wait before the next page, undefined when there is no job: what the page itself took is waited already.
  */
 export async function runPage(ports: RunRedeliveriesPorts): Promise<number | undefined> {
   const { storeFor, configurations, owner, ratePerSecond, now } = ports;
@@ -109,7 +116,8 @@ export async function runPage(ports: RunRedeliveriesPorts): Promise<number | und
   await configurations.upToDate();
   const page = await readPage(job, ports);
   const { tasks, ...counts } = await sortOut(job, page.rows, ports);
-  const step = job.noted ?? { counts, position: page.next };
+  const sent = counts.sent + countGone(job, page.rows);
+  const step = { counts: { ...counts, sent }, position: page.next };
   // It may have been cancelled meanwhile, or this instance may have been so slow that another one has taken it.
   if (!(await storeFor().note(job, owner, step))) return 0;
   if (tasks.length > 0) await ports.publish(tasks);

@@ -197,6 +197,14 @@ describe('the sweep', () => {
     expect(left.map(({ eventId }) => eventId).sort()).toEqual(['renewed', 'young']);
   });
 
+  it('begins nothing more when it is told to stop', async () => {
+    const old = delivered({ at: Date.now() - 31 * DAY_MS }, { ...placeOf(), eventId: 'old' });
+    await log.apply(packRecord(old));
+    expect(await log.sweep(AbortSignal.abort())).toBe(0);
+    expect(await log.row(old.deliveryId)).not.toBeNull();
+    expect(await log.sweep()).toBe(1);
+  });
+
   it('passes over what redeliveries renewed, however much that is', async () => {
     const place = placeOf();
     const eventIds = Array.from({ length: 1_100 }, (_, index) => `renewed_${index}`);

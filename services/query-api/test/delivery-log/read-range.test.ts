@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => log.close());
 
 const RANGE = { low: FIRST_PLACE, high: LAST_PLACE };
-const STATEMENTS = 5;
+const STATEMENTS = 7;
 const later = { attempt: 2, at: T0 + 5_000 } as const;
 const again = { cycle: 'r1', at: T0 + 60_000 } as const;
 
@@ -28,6 +28,13 @@ const CHANGES: readonly (readonly [string, Make, Make])[] = [
   ['cancelled, and delivered again', (place) => cancelled({}, place), (place) => delivered(again, place)],
   ['dead, and under way again', (place) => dead({}, place), (place) => failed(again, place)],
   ['delivered, and under way again', (place) => delivered({}, place), (place) => failed(again, place)],
+  [
+    'delivered, and cancelled when sent again',
+    (place) => delivered({}, place),
+    (place) => cancelled(again, place),
+  ],
+  ['dead, and cancelled when sent again', (place) => dead({}, place), (place) => cancelled(again, place)],
+  ['cancelled, and dead when sent again', (place) => cancelled({}, place), (place) => dead(again, place)],
 ];
 
 describe('a range of places', () => {

@@ -50,6 +50,56 @@ describe('a job whose page is interrupted', () => {
     expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 250 } });
   });
 
+  it('leaves none out when others come to match among the page that was noted and not sent', async () => {
+    const deliveries = log(250);
+    const seen = deliveries.filter((_, index) => index % 5 !== 0);
+    const rig = openRig(test, seen);
+    const job = await rig.start();
+    const failing = { ...rig.ports, publish: () => Promise.reject(new Error('Kafka is away')) };
+    await expect(runPage(failing)).rejects.toThrow('Kafka is away');
+    seen.splice(0, seen.length, ...deliveries);
+    rig.advance(LEASE_MS + 1);
+    await rig.finish();
+    expect(idsOf(rig.sent).sort()).toEqual(idsOf(deliveries).sort());
+    expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 250 } });
+  });
+
+  it('leaves none out when others come to match before a last page that was noted and not sent', async () => {
+    const deliveries = log(150);
+    const seen = deliveries.slice(100);
+    const rig = openRig(test, seen);
+    const job = await rig.start();
+    const failing = { ...rig.ports, publish: () => Promise.reject(new Error('Kafka is away')) };
+    await expect(runPage(failing)).rejects.toThrow('Kafka is away');
+    seen.unshift(...deliveries.slice(0, 100));
+    rig.advance(LEASE_MS + 1);
+    await rig.finish();
+    expect(idsOf(rig.sent).sort()).toEqual(idsOf(deliveries).sort());
+    expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 150 } });
+  });
+
+  it('counts a page once when its instance comes to its end after another one has taken the job', async () => {
+    const rig = openRig(test, log(5));
+    const job = await rig.start();
+    const [claimed, counted] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const upToDate = (): Promise<void> => {
+      claimed.resolve(undefined);
+      return counted.promise;
+    };
+    const other = { ...rig.ports, owner: 'other', configurations: { ...rig.ports.configurations, upToDate } };
+    let taken: Promise<unknown> | undefined;
+    const publish: RunRedeliveriesPorts['publish'] = async (tasks) => {
+      await rig.ports.publish(tasks);
+      rig.advance(LEASE_MS + 1);
+      taken = runPage(other);
+      await claimed.promise;
+    };
+    await runPage({ ...rig.ports, publish });
+    counted.resolve(undefined);
+    await taken;
+    expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 5 } });
+  });
+
   it('counts a page once when the instance that sends it is so slow that another one takes the job', async () => {
     const rig = openRig(test, log(5));
     const job = await rig.start();

@@ -95,4 +95,5 @@ export function openRig(
   };
 }
 
-export const idsOf = (tasks: readonly DeliveryTask[]): string[] => tasks.map(({ deliveryId }) => deliveryId);
+export const idsOf = (tasks: readonly { readonly deliveryId: string }[]): string[] =>
+  tasks.map(({ deliveryId }) => deliveryId);
