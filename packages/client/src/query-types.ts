@@ -113,7 +113,7 @@ export interface Redelivery {
 /** How an endpoint has been doing. */
 export interface EndpointHealth {
   readonly ref: string;
-  readonly state: 'idle' | 'healthy' | 'failing' | 'paused';
+  readonly state: 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
   readonly failingSince?: UtcTime;
   readonly until?: UtcTime;
   readonly lastHour: HealthWindow;

@@ -60,8 +60,8 @@ function openDeliveryLog(database: Database, scope: ServiceScope): DeliveryLog {
     name: 'removing what expired',
     everyMs: SWEEP_EVERY_MS,
     log: scope.log,
-    work: async () => {
-      const removed = await log.sweep();
+    work: async (signal) => {
+      const removed = await log.sweep(signal);
       if (removed > 0) scope.log.info('removed deliveries that expired', { removed });
     },
   });

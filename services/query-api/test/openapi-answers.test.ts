@@ -7,6 +7,7 @@ import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
 import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
 import { addEntry, emptyBucket } from '../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../src/endpoint-health/view-health.js';
+import { cursorBefore } from '../src/redelivery/jobs-query.js';
 import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
 import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
 import { cycleOf } from '../src/redelivery/redelivery-task.js';
@@ -88,10 +89,13 @@ describe('openapi.yaml describes', () => {
     const empty = emptyBucket(failed);
     const thrice = [failed, failed, failed].reduce(addEntry, empty);
     const parked = addEntry(thrice, { kind: 'parked', ...base, nextAt: now.getTime() + 60_000 });
-    const states = [[], [addEntry(empty, failed)], [thrice], [parked]].map((buckets) =>
-      viewHealth(ref, buckets, now.getTime() + 1),
-    );
-    expect(states.map(({ state }) => state)).toEqual(['idle', 'healthy', 'failing', 'paused']);
+    const view = (enabled: boolean, buckets: Parameters<typeof viewHealth>[1]) =>
+      viewHealth({ ref, enabled }, buckets, now.getTime() + 1);
+    const states = [
+      ...[[], [addEntry(empty, failed)], [thrice], [parked]].map((buckets) => view(true, buckets)),
+      view(false, [parked]),
+    ];
+    expect(states.map(({ state }) => state)).toEqual(['idle', 'healthy', 'failing', 'paused', 'disabled']);
     for (const state of states) expect(fault('EndpointHealth', state)).toBeUndefined();
   });
 
@@ -101,6 +105,8 @@ describe('openapi.yaml describes', () => {
     const job = { id: jobId, tenantId, filter, state, matched: 3, counts, createdAt: now, updatedAt: now };
     expect(fault('Redelivery', viewJob(job))).toBeUndefined();
     expect(fault('Redelivery', { ...viewJob(job), tenantId })).toBeDefined();
+    const list = { data: [viewJob(job)], results: 1, nextCursor: cursorBefore(jobId) };
+    expect(fault('RedeliveryList', list)).toBeUndefined();
   });
 });
 

@@ -6,6 +6,7 @@ import { placeOf } from '../src/delivery-log/place.js';
 import { composeHealth } from '../src/endpoint-health/compose-health.js';
 import type { HealthOptions } from '../src/endpoint-health/compose-health.js';
 import { REDELIVERABLE } from '../src/redelivery/redelivery-job.js';
+import { cursorBefore, readJobsQuery } from '../src/redelivery/jobs-query.js';
 import { redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
 import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
@@ -101,9 +102,9 @@ describe('openapi.yaml', () => {
   it('declares 404 wherever a path or a body names something, and 422 wherever there is something to check', () => {
     for (const { path, method, operation } of operations) {
       const statuses = statusesOf(operation);
-      expect(statuses.includes('404')).toBe(!path.endsWith('/deliveries'));
-      const isPlain = path.includes('/redeliveries/') || path.endsWith('/health');
-      expect([method, path, statuses.includes('422')]).toEqual([method, path, !isPlain]);
+      const isList = method === 'get' && /deliveries$/.test(path);
+      expect([method, path, statuses.includes('404')]).toEqual([method, path, !isList]);
+      expect([method, path, statuses.includes('422')]).toEqual([method, path, !path.endsWith('/health')]);
     }
   });
 
@@ -153,15 +154,20 @@ describe('openapi.yaml', () => {
       expect([example.name, faultOf(example.schema, example.value)]).toEqual([example.name, undefined]);
   });
 
-  it.each(['DeliveryList', 'Delivery', 'Redelivery', 'Charge', 'Transaction', 'EndpointHealth'])(
-    'leaves no room in %s for a member that is not described',
-    (name) => {
-      const example = examples.find(({ schema: wanted }) => JSON.stringify(wanted).endsWith(`/${name}"}`));
-      const wanted = { $ref: `#/components/schemas/${name}` };
-      expect(faultOf(wanted, example?.value)).toBeUndefined();
-      expect(faultOf(wanted, { ...(example?.value as Json), address: '10.0.0.1' })).toBeDefined();
-    },
-  );
+  it.each([
+    'DeliveryList',
+    'Delivery',
+    'Redelivery',
+    'RedeliveryList',
+    'Charge',
+    'Transaction',
+    'EndpointHealth',
+  ])('leaves no room in %s for a member that is not described', (name) => {
+    const example = examples.find(({ schema: wanted }) => JSON.stringify(wanted).endsWith(`/${name}"}`));
+    const wanted = { $ref: `#/components/schemas/${name}` };
+    expect(faultOf(wanted, example?.value)).toBeUndefined();
+    expect(faultOf(wanted, { ...(example?.value as Json), address: '10.0.0.1' })).toBeDefined();
+  });
 });
 
 describe('the bounds and words of openapi.yaml', () => {
@@ -173,6 +179,7 @@ describe('the bounds and words of openapi.yaml', () => {
     expect(schema('TxId')['pattern']).toBe(PATTERNS.anyTxId);
     expect(schema('EndToEndId')['pattern']).toBe(PATTERNS.endToEndId);
     expect(schema('EventId')['pattern']).toBe(PATTERNS.eventId);
+    expect(schema('RedeliveryId')['pattern']).toBe(PATTERNS.ref);
     expect(schema('Money')['pattern']).toBe(PATTERNS.money);
     expect(schema('Charge', 'properties', 'pix')['maxItems']).toBe(MAX_CHARGE_TRANSACTIONS);
     expect(schema('Transaction', 'properties', 'reversals')['maxItems']).toBe(MAX_REVERSALS);
@@ -203,6 +210,24 @@ describe('the bounds and words of openapi.yaml', () => {
       expect(() => wishFor({ ...texts, [String(name)]: '' })).toThrow(String(name));
       expect(faultOf(own, '')).toBeDefined();
     }
+  });
+
+  it('are those of the list of redeliveries', () => {
+    const { parameters } = at('paths', '/integration/v1/webhooks/redeliveries', 'get');
+    const known = new Map(
+      (parameters as readonly Json[]).map(({ name, schema: own }) => [name, own as Json]),
+    );
+    const { maximum, default: preset } = known.get('limit') ?? {};
+    const wishFor = (query: Record<string, string>) => readJobsQuery(new URLSearchParams(query));
+    expect(wishFor({}).limit).toBe(preset);
+    expect(wishFor({ limit: String(maximum) }).limit).toBe(maximum);
+    expect(() => wishFor({ limit: String(Number(maximum) + 1) })).toThrow('limit');
+    expect(schema('RedeliveryList', 'properties', 'data')['maxItems']).toBe(maximum);
+    const id = '0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f';
+    expect(faultOf(known.get('cursor'), cursorBefore(id))).toBeUndefined();
+    expect(wishFor({ cursor: cursorBefore(id) }).before).toBe(id);
+    expect(() => wishFor({ cursor: id })).toThrow('cursor');
+    expect(faultOf(known.get('cursor'), id)).toBeDefined();
   });
 
   it('are those of request bodies: only one operation takes one, of 4 KiB', () => {

@@ -1,6 +1,7 @@
+import { EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
+import { DELIVERY_STATUSES } from './delivery.js';
 import type { DeliveryStatus } from './delivery.js';
-import { troubledPrefix, troubledRefPrefix } from './delivery-model.js';
 import { FIRST_PLACE, LAST_PLACE, timeText } from './place.js';
 
 /** Which deliveries of a tenant are meant; all members that are given must match. */
@@ -22,44 +23,46 @@ export interface PlaceRange {
 }
 
 /** The part of a filter that is not served by the index, to be looked at in each document. */
-export type Residual = Pick<DeliveryFilter, 'ref' | 'eventType' | 'status'>;
+export type Residual = Pick<DeliveryFilter, 'eventType'>;
 
-/** How deliveries are found: equal fields and then a range of one, exactly the leading fields of one index. */
+/** The leading fields of one index, each equal to a text; behind them lie places in order. */
+export type Group = Readonly<Record<string, string>>;
+
+/** Where deliveries are found: in each of the groups with each of the statuses, 16 ranges of one index at most. */
 export interface AccessPath {
-  readonly equal: Readonly<Record<string, string>>;
-  readonly field: 'place' | 'troubled' | 'troubledRef';
-  /** Before each place in the field. */
-  readonly prefix: string;
+  readonly groups: readonly Group[];
+  readonly statuses: readonly DeliveryStatus[];
   readonly residual: Residual;
   /** Deliveries of the tenant for one that matches, as a guess: how large the first window is that a page reads. */
   readonly perMatch: number;
 }
 
-type Members<T> = { readonly [K in keyof T]: T[K] | undefined };
-
-const given = (residual: Partial<Members<Residual>>): Residual =>
-  Object.fromEntries(Object.entries(residual).filter(([, value]: [string, unknown]) => value !== undefined));
-
 /** One of four event types; one of so many endpoints; what is not delivered is rarer still. */
-const OF_TYPE = 4;
+const OF_TYPE = EVENT_TYPES.length;
 const OF_REF = 32;
 const TROUBLED = 64;
 
-/** The index that serves a filter best: what is not delivered is rare and has indexes of its own, with the ref and without. */
-export function accessPathOf(
-  tenantId: string,
-  { ref, eventType, status }: Omit<DeliveryFilter, 'eventId'>,
-): AccessPath {
-  if (status !== undefined && status !== 'delivered') {
-    const found = { equal: {}, residual: given({ eventType }), perMatch: TROUBLED };
-    return ref === undefined
-      ? { ...found, field: 'troubled', prefix: troubledPrefix(tenantId, status) }
-      : { ...found, field: 'troubledRef', prefix: troubledRefPrefix(tenantId, status, ref) };
+function perMatchOf({ ref, eventType, status }: DeliveryFilter): number {
+  if (status !== undefined && status !== 'delivered') return TROUBLED;
+  if (ref !== undefined) return OF_REF;
+  return eventType === undefined ? 1 : OF_TYPE;
+}
+
+/**
+ * Two indexes serve every filter: what is not said about the event type or the status is asked for once for each that
+ * there is. An endpoint mostly has one event type for good, so that none of its documents is looked at in vain.
+ */
+export function accessPathOf(tenantId: string, filter: Omit<DeliveryFilter, 'eventId'>): AccessPath {
+  const { ref, eventType, status } = filter;
+  const statuses = status === undefined ? DELIVERY_STATUSES : [status];
+  const perMatch = perMatchOf(filter);
+  if (ref !== undefined) {
+    const residual = eventType === undefined ? {} : { eventType };
+    return { groups: [{ tenantId, ref }], statuses, residual, perMatch };
   }
-  const equal = ref === undefined ? { tenantId } : { tenantId, ref };
-  const perType = eventType === undefined ? 1 : OF_TYPE;
-  const perMatch = ref === undefined ? perType : OF_REF;
-  return { equal, field: 'place', prefix: '', residual: given({ eventType, status }), perMatch };
+  const types = eventType === undefined ? EVENT_TYPES : [eventType];
+  const groups = types.map((type) => ({ tenantId, eventType: type }));
+  return { groups, statuses, residual: {}, perMatch };
 }
 
 /** The times of a filter as places. */
@@ -68,8 +71,9 @@ export const rangeOf = ({ from, to }: Pick<DeliveryFilter, 'from' | 'to'>): Plac
   high: to ? timeText(to.getTime()) : LAST_PLACE,
 });
 
-/** The documents of a range as the database is asked for them. */
+/** The documents of a group, a status and a range as the database is asked for them: all fields of one index. */
 export const rangeFilter = (
-  { equal, field, prefix }: AccessPath,
+  group: Group,
+  status: DeliveryStatus,
   { low, high }: PlaceRange,
-): Record<string, unknown> => ({ ...equal, [field]: { $gte: `${prefix}${low}`, $lt: `${prefix}${high}` } });
+): Record<string, unknown> => ({ ...group, status, place: { $gte: low, $lt: high } });

@@ -10,6 +10,7 @@ import { addMilestones } from './milestones.js';
 import { createDeliveryOperations } from './operations.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification, Unreadable } from './read-records.js';
+import { DeliverySweep } from './sweep-deliveries.js';
 import { writeEntries } from './write-entries.js';
 
 export interface DeliveryLogOptions {
@@ -22,8 +23,8 @@ export interface DeliveryLogOptions {
 export interface DeliveryLog {
   readonly projection: Projection;
   readonly operations: readonly Operation[];
-  /** Removes what expired, 10,000 deliveries at most; to be called every minute. Resolves with how many. */
-  readonly sweep: () => Promise<number>;
+  /** Removes what expired, for 15 s at most; to be called every minute. Resolves with how many. */
+  readonly sweep: (signal?: AbortSignal) => Promise<number>;
   /** The store, for all that one piece of work asks of it within so many milliseconds. */
   readonly storeWithin: (ms: number) => DeliveryStore;
 }
@@ -41,6 +42,7 @@ export function composeDeliveryLog({
   unreadable,
 }: DeliveryLogOptions): DeliveryLog {
   const endpoints = new KnownEndpoints();
+  const expiry = new DeliverySweep();
   const storeWithin = (ms: number): DeliveryStore => deliveryStoreWithin(database, ms);
   return {
     projection: {
@@ -57,7 +59,7 @@ export function composeDeliveryLog({
       },
     },
     operations: createDeliveryOperations(() => storeWithin(REQUEST_MS)),
-    sweep: () => storeWithin(SWEEP_MS).sweep(new Date()),
+    sweep: (signal) => expiry.sweep(database.within(SWEEP_MS), { now: new Date(), signal }),
     storeWithin,
   };
 }

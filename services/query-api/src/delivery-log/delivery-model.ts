@@ -31,10 +31,6 @@ export interface DeliveryRow {
   readonly history?: DeadHistory;
   /** See `placeOf`. */
   readonly place: string;
-  /** `tenantId/status/place` of what is not delivered, absent otherwise: few are, so this index is small. */
-  readonly troubled?: string;
-  /** The same with the ref: `tenantId/status/ref/place`. */
-  readonly troubledRef?: string;
   readonly expiresAt: Date;
   /** Rises with each write, from 1. */
   readonly version: number;
@@ -76,37 +72,29 @@ function createSchema(): Schema<DeliveryRow> {
       truncated: { type: Boolean },
       history: { type: Schema.Types.Mixed },
       place: text,
-      troubled: { type: String },
-      troubledRef: { type: String },
       expiresAt: time,
       version: count,
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
-  // Each one costs every delivery; which queries use which is told in access-path.ts.
-  schema.index({ tenantId: 1, place: 1 });
-  schema.index({ tenantId: 1, ref: 1, place: 1 });
-  schema.index({ troubled: 1 }, { sparse: true });
-  schema.index({ troubledRef: 1 }, { sparse: true });
-  schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  // Each one costs every delivery; which queries use which is told in access-path.ts. None is about the expiry: what
+  // expired is among the oldest of each group (sweep-deliveries.ts).
+  schema.index({ tenantId: 1, eventType: 1, status: 1, place: 1 });
+  schema.index({ tenantId: 1, ref: 1, status: 1, place: 1 });
   return schema;
 }
 
+/** Of earlier versions: no query needs them, and each would cost every delivery. */
+export const OUTDATED_INDEXES: readonly string[] = [
+  'tenantId_1_place_1',
+  'tenantId_1_ref_1_place_1',
+  'troubled_1',
+  'troubledRef_1',
+  'expiresAt_1',
+];
+
 export const deliveryModelOn = (connection: Connection): DeliveryModel =>
   connection.model<DeliveryRow>('Delivery', createSchema(), 'deliveries');
-
-export const troubledPrefix = (tenantId: string, status: DeliveryStatus): string => `${tenantId}/${status}/`;
-
-export const troubledRefPrefix = (tenantId: string, status: DeliveryStatus, ref: string): string =>
-  `${tenantId}/${status}/${ref}/`;
-
-function troubledFields({ tenantId, ref, state: { status } }: Delivery, place: string) {
-  if (status === 'delivered') return {};
-  return {
-    troubled: `${troubledPrefix(tenantId, status)}${place}`,
-    troubledRef: `${troubledRefPrefix(tenantId, status, ref)}${place}`,
-  };
-}
 
 const toRowAttempt = ({ at, nextAt, ...rest }: LoggedAttempt): RowAttempt => ({
   ...rest,
@@ -141,7 +129,6 @@ function lastFields(delivery: Delivery) {
 export function toRow(delivery: Delivery, version: number): DeliveryRow {
   const { deliveryId, tenantId, ref, eventId, eventType, createdAt, updatedAt } = delivery;
   const { attempts, truncated, history } = delivery;
-  const place = placeOf(createdAt, deliveryId);
   return {
     _id: deliveryId,
     tenantId,
@@ -155,8 +142,7 @@ export function toRow(delivery: Delivery, version: number): DeliveryRow {
     attempts: attempts.map(toRowAttempt),
     ...(truncated ? { truncated } : {}),
     ...(history ? { history } : {}),
-    place,
-    ...troubledFields(delivery, place),
+    place: placeOf(createdAt, deliveryId),
     expiresAt: new Date(updatedAt + KEPT_MS),
     version,
   };

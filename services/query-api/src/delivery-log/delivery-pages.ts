@@ -1,13 +1,14 @@
 import type { Database } from '../database.js';
 import { accessPathOf, rangeFilter, rangeOf } from './access-path.js';
-import type { AccessPath, DeliveryFilter, PlaceRange, Residual } from './access-path.js';
+import type { AccessPath, DeliveryFilter, PlaceRange } from './access-path.js';
 import { KEPT_MS } from './delivery-model.js';
 import type { DeliverySummaryRow } from './delivery-model.js';
-import { SUMMARY, findOfEvent } from './find-event.js';
+import { findOfEvent } from './find-event.js';
 import { byText } from '../order.js';
 import { after, placeOf, timeText } from './place.js';
 import { FINE } from './milestone-model.js';
 import { findMilestone } from './milestones.js';
+import { readRange } from './read-range.js';
 import { walk } from './walk.js';
 import type { Direction, WalkPorts } from './walk.js';
 
@@ -33,7 +34,11 @@ export interface PageWish {
   readonly limit: number;
 }
 
-const isMeant = (row: DeliverySummaryRow, { ref, eventType, status }: Residual, now: number): boolean =>
+const isMeant = (
+  row: DeliverySummaryRow,
+  { ref, eventType, status }: Omit<DeliveryFilter, 'from' | 'to'>,
+  now: number,
+): boolean =>
   row.expiresAt.getTime() > now &&
   (ref === undefined || row.ref === ref) &&
   (eventType === undefined || row.eventType === eventType) &&
@@ -41,16 +46,12 @@ const isMeant = (row: DeliverySummaryRow, { ref, eventType, status }: Residual, 
 
 /** Documents that one statement looks at where only some match, at least: else a page would end with many small ones. */
 const MIN_LOOK = 64;
-/** A guess of how many are looked at for one that matches: one of four event types, and of what is delivered nearly all. */
-const PER_TYPE = 4;
-const PER_STATUS = 1.25;
 
-/** Documents to look at so that `missing` are found, as a guess. */
-function lookAt({ residual }: AccessPath, missing: number): number {
-  if (Object.keys(residual).length === 0) return missing;
-  const perMatch = residual.eventType === undefined ? PER_STATUS : PER_TYPE;
-  return Math.max(MIN_LOOK, Math.ceil(missing * perMatch));
-}
+const isExact = ({ residual }: AccessPath): boolean => residual.eventType === undefined;
+
+/** Documents to look at so that `missing` are found, as a guess: mostly an endpoint has deliveries of one type. */
+const lookAt = (path: AccessPath, missing: number): number =>
+  isExact(path) ? missing : Math.max(MIN_LOOK, missing);
 
 /** Milestones of a first window that should hold a page: two more than it holds on average, so that few are too small. */
 const firstCountOf = ({ perMatch }: AccessPath, limit: number): number =>
@@ -62,17 +63,7 @@ const readersOf = (
   path: AccessPath,
   { direction, pageLimit }: { readonly direction: Direction; readonly pageLimit: number },
 ): Pick<WalkPorts<DeliverySummaryRow>, 'read' | 'milestone' | 'firstCount'> => ({
-  read: (range, limit) =>
-    ask(({ deliveries }) =>
-      deliveries
-        .find(rangeFilter(path, range), SUMMARY)
-        .sort({ [path.field]: direction === 'newest-first' ? -1 : 1 })
-        .limit(limit)
-        // All of them in one answer: the driver asks for 101 and then for the rest.
-        .batchSize(limit + 1)
-        .lean<DeliverySummaryRow[]>()
-        .exec(),
-    ),
+  read: (range, limit) => readRange(ask, path, range, { direction, limit }),
   firstCount: firstCountOf(path, pageLimit),
   milestone: (range, count) => findMilestone(ask, tenantId, range, { direction, count }),
 });
@@ -102,8 +93,8 @@ const cutPage = (found: readonly DeliverySummaryRow[], limit: number): DeliveryP
 };
 
 /**
- * A page of what matches, the newest first. It looks at `limit` + `MAX_PASSED_OVER` documents at most (of one event: at as
- * many as the tenant has endpoints); when too few of them match it is short, and the next one goes on behind them.
+ * A page of what matches, the newest first. Of each range of its index it looks at a page and, where the index does not tell
+ * the type, at `MAX_PASSED_OVER` documents at most (of one event at as many as the tenant has endpoints); when too few of them match it is short, and the next one goes on behind them.
  * Deliveries that arrive meanwhile are newer or older than a place, so none that was there is left out.
  */
 export async function pageNewestFirst(
@@ -187,7 +178,6 @@ export async function pageOldestFirst(
     return cutOldest(matches, page.limit, { isAtEnd: true, last: undefined });
   }
   const path = accessPathOf(tenantId, filter);
-  const isExact = Object.keys(path.residual).length === 0;
   const now = Date.now();
   const found: DeliverySummaryRow[] = [];
   let last: DeliverySummaryRow | undefined;
@@ -196,7 +186,7 @@ export async function pageOldestFirst(
     ...readersOf(ask, tenantId, path, { direction: 'oldest-first', pageLimit: page.limit }),
     want: () => {
       const missing = budget > 0 ? page.limit - found.length : 0;
-      return missing > 0 && !isExact ? MAX_STATEMENT : missing;
+      return missing > 0 && !isExact(path) ? MAX_STATEMENT : missing;
     },
     take: (rows) => {
       budget -= rows.length;
@@ -224,8 +214,18 @@ export async function countDeliveries(
   // What was first heard of in the last 30 days cannot have expired: then the index need not be left.
   const mayHaveExpired = range.low < timeText(now - KEPT_MS);
   const unexpired = mayHaveExpired ? { expiresAt: { $gt: new Date(now) } } : {};
-  const query = { ...rangeFilter(path, range), ...path.residual, ...unexpired };
-  return ask(({ deliveries }) =>
-    deliveries.countDocuments(query, { limit: max, maxTimeMS: MAX_COUNT_MS }).exec(),
+  const ranges = path.groups.flatMap((group) =>
+    path.statuses.map((status) => rangeFilter(group, status, range)),
   );
+  let counted = 0;
+  for (const filter of ranges) {
+    const limit = max - counted;
+    if (limit <= 0) break;
+    counted += await ask(({ deliveries }) =>
+      deliveries
+        .countDocuments({ ...filter, ...path.residual, ...unexpired }, { limit, maxTimeMS: MAX_COUNT_MS })
+        .exec(),
+    );
+  }
+  return counted;
 }

@@ -6,10 +6,6 @@ import type { Delivery } from './delivery.js';
 import { countDeliveries, pageNewestFirst, pageOldestFirst } from './delivery-pages.js';
 import type { DeliveryPage, DeliveryPosition, OldestFirst, PageWish } from './delivery-pages.js';
 
-/** Documents that one statement of the sweep removes, and statements of one sweep. */
-const SWEEP_STATEMENT = 500;
-const SWEEP_STATEMENTS = 20;
-
 export interface DeliveryStore {
   /** A delivery of this tenant; another tenant's is not found, by the same statement. */
   find(tenantId: string, deliveryId: string): Promise<Delivery | undefined>;
@@ -22,28 +18,11 @@ export interface DeliveryStore {
   ): Promise<OldestFirst>;
   /** How many match, counted to `max` at most. */
   count(tenantId: string, filter: DeliveryFilter, max: number): Promise<number>;
-  /** Removes what expired, 10,000 at most. Resolves with how many. */
-  sweep(now: Date): Promise<number>;
 }
 
 /** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number): DeliveryStore {
   const ask = database.within(ms);
-
-  const sweepSome = async (now: Date): Promise<number> => {
-    const expired = { expiresAt: { $lte: now } };
-    const rows = await ask(({ deliveries }) =>
-      deliveries.find(expired, { _id: 1 }).limit(SWEEP_STATEMENT).lean<Pick<DeliveryRow, '_id'>[]>().exec(),
-    );
-    if (rows.length === 0) return 0;
-    const ids = rows.map(({ _id }) => _id);
-    // With its time again: an entry may have arrived in between.
-    const { deletedCount } = await ask(({ deliveries }) =>
-      deliveries.deleteMany({ _id: { $in: ids }, ...expired }).exec(),
-    );
-    return deletedCount;
-  };
-
   return {
     find: async (tenantId, deliveryId) => {
       const row = await ask(({ deliveries }) =>
@@ -54,14 +33,5 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
     page: (tenantId, filter, wish) => pageNewestFirst(ask, tenantId, filter, wish),
     pageOldestFirst: (tenantId, filter, page) => pageOldestFirst(ask, tenantId, filter, page),
     count: (tenantId, filter, max) => countDeliveries(ask, tenantId, filter, max),
-    sweep: async (now) => {
-      let removed = 0;
-      for (let statement = 0; statement < SWEEP_STATEMENTS; statement += 1) {
-        const some = await sweepSome(now);
-        removed += some;
-        if (some === 0) break;
-      }
-      return removed;
-    },
   };
 }

@@ -1,5 +1,5 @@
 import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
-import { readQuery } from '@webhooks/http-api';
+import { invalidRequest, readQuery } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
 import { parseTime } from '../parse-time.js';
 import type { DeliveryFilter } from './access-path.js';
@@ -62,8 +62,10 @@ const PARAMETERS: QueryParameters<Parsed> = {
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 
-/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */
+/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed, and for no time range. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   const { limit = LIMIT, cursor, ...filter } = readQuery(query, PARAMETERS);
+  const { from, to } = filter;
+  if (from && to && from >= to) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
   return { filter, wish: { limit, ...(cursor === undefined ? {} : { after: cursor }) } };
 }

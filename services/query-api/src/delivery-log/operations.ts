@@ -1,5 +1,6 @@
-import { AppError, invalidRequest } from '@webhooks/http-api';
+import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
+import { readDeliveryId } from '../path-ids.js';
 import type { DeliveryStore } from './delivery-store.js';
 import { cursorAfter, readListQuery } from './list-query.js';
 import { viewDelivery, viewSummary } from './view-delivery.js';
@@ -16,7 +17,6 @@ export interface DeliveryList {
 
 const COLLECTION = '/integration/v1/webhooks/deliveries';
 const READ = ['delivery.read'] as const;
-const DELIVERY_ID = /^[a-z2-7]{52}$/;
 
 async function list(tenantId: string, query: URLSearchParams, store: DeliveryStore): Promise<DeliveryList> {
   const { filter, wish } = readListQuery(query);
@@ -29,10 +29,6 @@ async function list(tenantId: string, query: URLSearchParams, store: DeliverySto
 }
 
 async function get(tenantId: string, deliveryId: string, store: DeliveryStore): Promise<DeliveryView> {
-  if (!DELIVERY_ID.test(deliveryId))
-    throw invalidRequest([
-      { property: 'deliveryId', reason: 'must be 52 characters of base32 in lower case' },
-    ]);
   const delivery = await store.find(tenantId, deliveryId);
   if (!delivery) throw new AppError('not-found', 'there is no delivery with this id');
   return viewDelivery(delivery);
@@ -53,9 +49,9 @@ export const createDeliveryOperations = (storeFor: () => DeliveryStore): readonl
     method: 'GET',
     path: `${COLLECTION}/:deliveryId`,
     scopes: READ,
-    handle: async ({ identity, params }) => ({
+    handle: async (request) => ({
       status: 200,
-      body: await get(identity.tenantId, params['deliveryId'] ?? '', storeFor()),
+      body: await get(request.identity.tenantId, readDeliveryId(request), storeFor()),
     }),
   },
 ];

@@ -12,6 +12,8 @@ type Groups = ReadonlyMap<string, readonly DeliveryEntry[]>;
 
 /** Deliveries that one statement writes, at most: half a second of the slowest database that is used. */
 const MAX_STATEMENT = 1_000;
+/** While the database writes one part, the next is made ready. */
+const LANES = 2;
 /** Another instance may have written in between; every round at least one of them got on. */
 const MAX_ROUNDS = 8;
 
@@ -82,13 +84,24 @@ async function writeGroups(ask: AskDeliveries, groups: Groups): Promise<void> {
 
 /**
  * Writes what entries tell to the documents of their deliveries. Idempotent, and safe beside other instances. Most
- * deliveries end with their first attempt: those are one bulk insert, and only what is there already is read.
+ * deliveries end with their first attempt: those are one bulk insert, and only what is there already is read. Throws when the
+ * database did not write all of them.
  */
 export async function writeEntries(
   askFor: () => AskDeliveries,
   entries: readonly DeliveryEntry[],
 ): Promise<void> {
   const groups = [...Map.groupBy(entries, ({ deliveryId }) => deliveryId)];
-  for (let from = 0; from < groups.length; from += MAX_STATEMENT)
-    await writeGroups(askFor(), new Map(groups.slice(from, from + MAX_STATEMENT)));
+  let from = 0;
+  const writeParts = async (): Promise<void> => {
+    while (from < groups.length) {
+      const part = groups.slice(from, from + MAX_STATEMENT);
+      from += MAX_STATEMENT;
+      await writeGroups(askFor(), new Map(part));
+    }
+  };
+  const lanes = Array.from({ length: LANES }, writeParts);
+  // All have ended when this throws: nothing is written beside the next try.
+  await Promise.allSettled(lanes);
+  await Promise.all(lanes);
 }

@@ -40,7 +40,7 @@ export function composeHealth(options: HealthOptions): {
 } {
   const { database, configurations, findOldestPending, now } = options;
   const health = async (tenantId: string, ref: string): Promise<HealthView> => {
-    await configurations.current(tenantId, ref);
+    const { enabled } = await configurations.current(tenantId, ref);
     const ask = database.within(REQUEST_MS);
     const [buckets, oldest] = await Promise.all([
       findBuckets(ask, { tenantId, ref, now: now() }),
@@ -48,7 +48,7 @@ export function composeHealth(options: HealthOptions): {
     ]);
     const { deliveryId, eventId, createdAt } = oldest ?? {};
     return {
-      ...viewHealth(ref, buckets, now()),
+      ...viewHealth({ ref, enabled }, buckets, now()),
       ...(deliveryId !== undefined && eventId !== undefined && createdAt !== undefined
         ? { oldestUndelivered: { eventId, deliveryId, at: createdAt.toISOString() } }
         : {}),

@@ -2,8 +2,11 @@ import type { UtcTime } from '@webhooks/contracts';
 import { BUCKET_MS, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
-/** `idle`: no attempt within a day. `paused`: failing, and the next attempts wait until `until`. */
-export type HealthState = 'idle' | 'healthy' | 'failing' | 'paused';
+/**
+ * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `paused`:
+ * failing, and the next attempts wait until `until`.
+ */
+export type HealthState = 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
 
 export interface WindowView {
   /** Beginning of what is counted: the window reaches back to the start of a stretch of 10 minutes. */
@@ -122,15 +125,23 @@ function failuresOf(buckets: readonly HealthBucket[]): HealthView['failures'] {
     .map(([name, { count, lastAt }]) => ({ class: name, count, lastAt: timeOf(lastAt) }));
 }
 
+/** Of what is disabled nothing fails now and nothing waits. */
+const disabledOf = ({ lastSuccessAt, lastFailureAt }: StateView): StateView => ({
+  state: 'disabled',
+  ...(lastSuccessAt === undefined ? {} : { lastSuccessAt }),
+  ...(lastFailureAt === undefined ? {} : { lastFailureAt }),
+});
+
 /** The health of an endpoint, out of its buckets of the last day. */
 export function viewHealth(
-  ref: string,
+  { ref, enabled }: { readonly ref: string; readonly enabled: boolean },
   buckets: readonly HealthBucket[],
   now: number,
 ): Omit<HealthView, 'oldestUndelivered'> {
+  const state = stateOf(buckets, now);
   return {
     ref,
-    ...stateOf(buckets, now),
+    ...(enabled ? state : disabledOf(state)),
     lastHour: viewWindow(buckets, bucketStartOf(now - HOUR_MS + BUCKET_MS)),
     lastDay: viewWindow(buckets, bucketStartOf(now - DAY_MS + BUCKET_MS)),
     failures: failuresOf(buckets),

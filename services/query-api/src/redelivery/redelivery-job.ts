@@ -33,6 +33,14 @@ export interface JobCounts {
   readonly expired: number;
 }
 
+/** A page of a job. */
+export interface JobStep {
+  /** Added to the counts. */
+  readonly counts: JobCounts;
+  /** Undefined: there is nothing behind what was done, the job is completed. */
+  readonly position: JobPosition | undefined;
+}
+
 export interface RedeliveryJob {
   readonly id: string;
   readonly tenantId: string;
@@ -42,6 +50,8 @@ export interface RedeliveryJob {
   readonly matched: number;
   readonly counts: JobCounts;
   readonly position?: JobPosition;
+  /** The page that is being sent, noted before it is: who dies meanwhile leaves it to the next. */
+  readonly noted?: JobStep;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }

@@ -12,12 +12,20 @@ export interface RedeliveryRow {
   matched: number;
   counts: { sent: number; refused: number; expired: number };
   position?: { createdAt: Date; deliveryId: string };
+  /** The page that its owner is sending. */
+  noted?: {
+    owner: string;
+    counts: { sent: number; refused: number; expired: number };
+    position?: { createdAt: Date; deliveryId: string };
+  };
   createdAt: Date;
   updatedAt: Date;
   /** While it runs: until when another instance leaves it alone. */
   leaseUntil?: Date;
   /** Who holds the lease. */
   owner?: string;
+  /** `tenantId/number` while it runs: a tenant has as many running jobs as there are numbers, at most. */
+  slot?: string;
   /** 30 days after its last change. */
   expiresAt: Date;
 }
@@ -37,6 +45,8 @@ function createSchema(): Schema<RedeliveryRow> {
     from: time,
     to: time,
   });
+  const counts = part({ sent: count, refused: count, expired: count });
+  const position = part({ createdAt: time, deliveryId: text });
   const schema = new Schema<RedeliveryRow>(
     {
       _id: text,
@@ -44,17 +54,23 @@ function createSchema(): Schema<RedeliveryRow> {
       filter: { type: filter, required: true },
       state: text,
       matched: count,
-      counts: { type: part({ sent: count, refused: count, expired: count }), required: true },
-      position: { type: part({ createdAt: time, deliveryId: text }) },
+      counts: { type: counts, required: true },
+      position: { type: position },
+      noted: {
+        type: part({ owner: text, counts: { type: counts, required: true }, position: { type: position } }),
+      },
       createdAt: time,
       updatedAt: time,
       leaseUntil: { type: Date },
       owner: { type: String },
+      slot: { type: String },
       expiresAt: time,
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
-  schema.index({ tenantId: 1, state: 1 });
+  // An id is a UUID of version 7: it sorts as the time at which its job was made.
+  schema.index({ tenantId: 1, _id: 1 });
+  schema.index({ slot: 1 }, { unique: true, sparse: true });
   // Only a job that runs has a lease.
   schema.index({ leaseUntil: 1 }, { sparse: true });
   schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
@@ -65,7 +81,7 @@ export const redeliveryModelOn = (connection: Connection): RedeliveryModel =>
   connection.model<RedeliveryRow>('Redelivery', createSchema(), 'redeliveries');
 
 /** A document as the rest of the service knows it. */
-export function toJob({ _id, filter, position, ...row }: RedeliveryRow): RedeliveryJob {
+export function toJob({ _id, filter, position, noted, ...row }: RedeliveryRow): RedeliveryJob {
   const { tenantId, state, matched, counts, createdAt, updatedAt } = row;
   return {
     id: _id,
@@ -75,6 +91,7 @@ export function toJob({ _id, filter, position, ...row }: RedeliveryRow): Redeliv
     matched,
     counts,
     ...(position ? { position } : {}),
+    ...(noted ? { noted: { counts: noted.counts, position: noted.position } } : {}),
     createdAt,
     updatedAt,
   };

@@ -1,9 +1,11 @@
 import { AppError } from '@webhooks/http-api';
-import type { ApiRequest, Operation } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
+import { readDeliveryId, readRedeliveryId } from '../path-ids.js';
+import { cursorBefore, readJobsQuery } from './jobs-query.js';
 import { redeliverOne } from './redeliver-one.js';
 import type { RedeliverOnePorts } from './redeliver-one.js';
 import { viewJob } from './redelivery-job.js';
-import type { RedeliveryJob } from './redelivery-job.js';
+import type { JobView, RedeliveryJob } from './redelivery-job.js';
 import { readRedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 import { startRedelivery } from './start-redelivery.js';
@@ -15,60 +17,94 @@ export interface RedeliveryParts
   readonly storeFor: () => RedeliveryStore;
 }
 
+export interface JobList {
+  /** The newest first. */
+  readonly data: readonly JobView[];
+  /** Length of `data`. */
+  readonly results: number;
+  /** Present when there are more. */
+  readonly nextCursor?: string;
+}
+
 const WEBHOOKS = '/integration/v1/webhooks';
 const JOBS = `${WEBHOOKS}/redeliveries`;
 const MAX_BODY_BYTES = 4_096;
 const READ = ['delivery.read'] as const;
 const WRITE = ['delivery.write'] as const;
 
-const param = ({ params }: ApiRequest, name: string): string => params[name] ?? '';
-
 const found = (job: RedeliveryJob | undefined): RedeliveryJob => {
   if (job) return job;
   throw new AppError('not-found', 'there is no redelivery with this id');
 };
 
-/** Redelivering one delivery, and the jobs that redeliver many. */
-export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {
-  const { storeFor } = parts;
-  return [
-    {
-      method: 'POST',
-      path: `${WEBHOOKS}/deliveries/:deliveryId/redeliver`,
-      scopes: WRITE,
-      handle: async (request) => ({
-        status: 202,
-        body: await redeliverOne(request.identity.tenantId, param(request, 'deliveryId'), parts),
-      }),
-    },
-    {
-      method: 'POST',
-      path: JOBS,
-      scopes: WRITE,
-      maxBodyBytes: MAX_BODY_BYTES,
-      handle: async (request) => {
-        const wanted = readRedeliveryRequest(request);
-        const started = await startRedelivery(request.identity.tenantId, wanted, parts);
-        return started.dryRun ? { status: 200, body: started } : { status: 202, body: started.job };
-      },
-    },
-    {
-      method: 'GET',
-      path: `${JOBS}/:id`,
-      scopes: READ,
-      handle: async (request) => {
-        const job = await storeFor().find(request.identity.tenantId, param(request, 'id'));
-        return { status: 200, body: viewJob(found(job)) };
-      },
-    },
-    {
-      method: 'POST',
-      path: `${JOBS}/:id/cancel`,
-      scopes: WRITE,
-      handle: async (request) => {
-        const job = await storeFor().cancel(request.identity.tenantId, param(request, 'id'));
-        return { status: 200, body: viewJob(found(job)) };
-      },
-    },
-  ];
+async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore): Promise<JobList> {
+  const { limit, before } = readJobsQuery(query);
+  // One more tells whether there is a next page.
+  const jobs = await store.list(tenantId, { before, limit: limit + 1 });
+  const data = jobs.slice(0, limit).map(viewJob);
+  const last = jobs.length > limit ? data.at(-1) : undefined;
+  return { data, results: data.length, ...(last ? { nextCursor: cursorBefore(last.id) } : {}) };
 }
+
+/** Making redeliveries, of one delivery and of many. */
+const sendingOperations = (parts: RedeliveryParts): readonly Operation[] => [
+  {
+    method: 'POST',
+    path: `${WEBHOOKS}/deliveries/:deliveryId/redeliver`,
+    scopes: WRITE,
+    handle: async (request) => ({
+      status: 202,
+      body: await redeliverOne(request.identity.tenantId, readDeliveryId(request), parts),
+    }),
+  },
+  {
+    method: 'POST',
+    path: JOBS,
+    scopes: WRITE,
+    maxBodyBytes: MAX_BODY_BYTES,
+    handle: async (request) => {
+      const wanted = readRedeliveryRequest(request);
+      const started = await startRedelivery(request.identity.tenantId, wanted, parts);
+      return started.dryRun ? { status: 200, body: started } : { status: 202, body: started.job };
+    },
+  },
+];
+
+/** Looking at the jobs that redeliver many, and ending them. */
+const jobOperations = ({ storeFor }: Pick<RedeliveryParts, 'storeFor'>): readonly Operation[] => [
+  {
+    method: 'GET',
+    path: JOBS,
+    scopes: READ,
+    handle: async ({ identity, query }) => ({
+      status: 200,
+      body: await listJobs(identity.tenantId, query, storeFor()),
+    }),
+  },
+  {
+    method: 'GET',
+    path: `${JOBS}/:id`,
+    scopes: READ,
+    handle: async (request) => {
+      const id = readRedeliveryId(request);
+      const job = await storeFor().find(request.identity.tenantId, id);
+      return { status: 200, body: viewJob(found(job)) };
+    },
+  },
+  {
+    method: 'POST',
+    path: `${JOBS}/:id/cancel`,
+    scopes: WRITE,
+    handle: async (request) => {
+      const id = readRedeliveryId(request);
+      const job = await storeFor().cancel(request.identity.tenantId, id);
+      return { status: 200, body: viewJob(found(job)) };
+    },
+  },
+];
+
+/** Redelivering one delivery, and the jobs that redeliver many. */
+export const redeliveryOperations = (parts: RedeliveryParts): readonly Operation[] => [
+  ...sendingOperations(parts),
+  ...jobOperations(parts),
+];

@@ -1,5 +1,6 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { Configurations } from '../configurations/open-configurations.js';
+import { placeOf } from '../delivery-log/place.js';
 import type { PublishTasks } from './publish-tasks.js';
 import { cycleOf, makeRedelivery, refusalOf } from './redelivery-task.js';
 import type { PastDelivery } from './redelivery-task.js';
@@ -10,21 +11,24 @@ import type { RedeliveryStore } from './redelivery-store.js';
 export interface LoggedDelivery extends PastDelivery {
   /** Its latest cycle. */
   readonly cycle: string;
+  readonly createdAt: Date;
+}
+
+interface Page {
+  readonly rows: readonly LoggedDelivery[];
+  /** Where the next page begins; absent when there is nothing behind. */
+  readonly next?: JobPosition | undefined;
 }
 
 export interface RunRedeliveriesPorts {
   /** The jobs, for a few statements from now on. */
-  readonly storeFor: () => Pick<RedeliveryStore, 'claim' | 'holds' | 'advance'>;
+  readonly storeFor: () => Pick<RedeliveryStore, 'claim' | 'note' | 'advance'>;
   /** Those that match, oldest first, after a position; a page can be short, even empty, and others behind it not. */
   readonly pageDeliveries: (
     tenantId: string,
     filter: RedeliveryFilter,
     page: { readonly after: JobPosition | undefined; readonly limit: number },
-  ) => Promise<{
-    readonly rows: readonly LoggedDelivery[];
-    /** Where the next page begins; absent when there is nothing behind. */
-    readonly next?: JobPosition | undefined;
-  }>;
+  ) => Promise<Page>;
   /** The bytes of several notifications by event id; those that are not kept any more are left out. */
   readonly findBodies: (
     tenantId: string,
@@ -59,8 +63,7 @@ async function sortOut(
   { configurations, findBodies, now }: RunRedeliveriesPorts,
 ): Promise<Sorted> {
   const cycle = cycleOf(id);
-  // Sent by this job already, before a crash: it counts, and is not sent again. (What was dead and is sent is not dead any
-  // more, so it does not come back and is not counted: the counts are of what was noted.)
+  // Sent by this job already, before a crash: it counts, and is not sent again.
   const fresh = page.filter((delivery) => delivery.cycle !== cycle);
   const bodies = await findBodies(tenantId, [...new Set(fresh.map(({ eventId }) => eventId))]);
   const tasks: DeliveryTask[] = [];
@@ -75,10 +78,35 @@ async function sortOut(
   return { tasks, sent, refused, expired: page.length - sent - refused };
 }
 
+/** The next page of a job; or that which was noted before a crash, as the log has it now: never a shorter one. */
+const readPage = (
+  { tenantId, filter, position, noted }: RedeliveryJob,
+  { pageDeliveries, ratePerSecond }: RunRedeliveriesPorts,
+): Promise<Page> =>
+  pageDeliveries(tenantId, filter, {
+    after: position,
+    limit: noted ? MAX_PAGE : Math.min(MAX_PAGE, ratePerSecond),
+  });
+
 /**
- * Does one page of the job that has waited longest: publishes first, notes then, so that a crash repeats a page and
- * leaves none out; repeats have the same cycle, and what is known to be sent is not sent again. Resolves with the
- * milliseconds to wait before the next page, undefined when there is no job: what the page itself took is waited already.
+ * How many of the page that was noted before a crash have another status by now: they were sent, and are not found again.
+ * Too low, never too high, where others have come to lie among them meanwhile.
+ */
+function countGone({ noted }: RedeliveryJob, rows: Page['rows']): number {
+  if (!noted) return 0;
+  const { counts, position: end } = noted;
+  const last = end && placeOf(end.createdAt.getTime(), end.deliveryId);
+  const found = rows.filter(
+    ({ createdAt, deliveryId }) => last === undefined || placeOf(createdAt.getTime(), deliveryId) <= last,
+  );
+  return Math.max(0, counts.sent + counts.refused + counts.expired - found.length);
+}
+
+/**
+ * Does one page of the job that has waited longest. It notes what the page comes to, publishes and counts, so that a crash
+ * repeats a page and leaves none out, also those that came to match meanwhile; what was sent before the crash and has another
+ * status by then is counted from the note. Repeats have the same cycle, and what is known to be sent is not sent again.
+ * Resolves with the milliseconds to wait before the next page, undefined when there is no job: what the page itself took is waited already.
  */
 export async function runPage(ports: RunRedeliveriesPorts): Promise<number | undefined> {
   const { storeFor, configurations, owner, ratePerSecond, now } = ports;
@@ -86,13 +114,14 @@ export async function runPage(ports: RunRedeliveriesPorts): Promise<number | und
   const job = await storeFor().claim(owner, LEASE_MS);
   if (!job) return undefined;
   await configurations.upToDate();
-  const limit = Math.min(MAX_PAGE, ratePerSecond);
-  const page = await ports.pageDeliveries(job.tenantId, job.filter, { after: job.position, limit });
+  const page = await readPage(job, ports);
   const { tasks, ...counts } = await sortOut(job, page.rows, ports);
+  const sent = counts.sent + countGone(job, page.rows);
+  const step = { counts: { ...counts, sent }, position: page.next };
   // It may have been cancelled meanwhile, or this instance may have been so slow that another one has taken it.
-  if (!(await storeFor().holds(job, owner))) return 0;
+  if (!(await storeFor().note(job, owner, step))) return 0;
   if (tasks.length > 0) await ports.publish(tasks);
-  await storeFor().advance(job, owner, { counts, position: page.next });
+  await storeFor().advance(job, owner, step);
   const intervalMs = (tasks.length / ratePerSecond) * 1_000;
   // A clock that was set back counts for nothing.
   const takenMs = Math.max(0, now() - begunAt);

@@ -17,7 +17,7 @@ export interface StartRedeliveryPorts {
 }
 
 /** Jobs of one tenant that run at the same time, and deliveries that one job may name. */
-const MAX_RUNNING = 5;
+export const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
 
 export type StartedRedelivery =
@@ -29,10 +29,12 @@ function filterOf({ filter: { to, ...filter } }: RedeliveryRequest, now: number)
   return { ...filter, to: new Date(end) };
 }
 
-/** Two at the same moment may both pass: the limit keeps a tenant's jobs few, not exactly so many. */
+const tooMany = (): AppError =>
+  new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
+
+/** Before anything is counted, which takes long; two at the same moment may both pass, and the insert decides. */
 async function refuseMoreJobs(tenantId: string, { storeFor }: StartRedeliveryPorts): Promise<void> {
-  if ((await storeFor().countRunning(tenantId, MAX_RUNNING)) >= MAX_RUNNING)
-    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
+  if ((await storeFor().countRunning(tenantId, MAX_RUNNING)) >= MAX_RUNNING) throw tooMany();
 }
 
 /**
@@ -66,6 +68,6 @@ export async function startRedelivery(
     createdAt: at,
     updatedAt: at,
   } as const;
-  await ports.storeFor().insert(job);
+  if (!(await ports.storeFor().insert(job, MAX_RUNNING))) throw tooMany();
   return { dryRun: false, job: viewJob(job) };
 }

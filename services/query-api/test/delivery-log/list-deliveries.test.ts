@@ -110,10 +110,22 @@ describe('the list of deliveries', () => {
     );
     const rare = delivered({ at: BASE - 1, eventType: 'PIX_STATIC' }, { tenantId, eventId: 'rare' });
     await log.apply(packRecord(...many.slice(0, 350)), packRecord(...many.slice(350), rare));
-    const first = await listOf(tenantId, 'eventType=PIX_STATIC&limit=10');
+    const first = await listOf(tenantId, `ref=${REF}&eventType=PIX_STATIC&limit=10`);
     expect(first).toMatchObject({ data: [], results: 0 });
     expect(first.nextCursor).toBeDefined();
-    expect(await readAll(tenantId, { eventType: 'PIX_STATIC' }, 10)).toEqual([rare.deliveryId]);
+    const filter = { ref: REF, eventType: 'PIX_STATIC' } as const;
+    expect(await readAll(tenantId, filter, 10)).toEqual([rare.deliveryId]);
+    // Without the ref an index finds it at once.
+    const { data, nextCursor } = await listOf(tenantId, 'eventType=PIX_STATIC&limit=10');
+    expect([data.map(({ deliveryId }) => deliveryId), nextCursor]).toEqual([[rare.deliveryId], undefined]);
+  });
+
+  it('is refused for a time range that ends before it begins, or when it does', async () => {
+    for (const to of ['2026-11-20T00:00:00Z', '2026-11-21T00:00:00Z'])
+      await expect(listOf(TENANT, `from=2026-11-21T00:00:00Z&to=${to}`)).rejects.toMatchObject({
+        code: 'invalid-request',
+        violations: [{ property: 'from', reason: 'must be before to' }],
+      });
   });
 
   it('has 50 without a limit, and 200 at most', async () => {

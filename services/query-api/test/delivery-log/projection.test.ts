@@ -197,6 +197,30 @@ describe('the sweep', () => {
     expect(left.map(({ eventId }) => eventId).sort()).toEqual(['renewed', 'young']);
   });
 
+  it('begins nothing more when it is told to stop', async () => {
+    const old = delivered({ at: Date.now() - 31 * DAY_MS }, { ...placeOf(), eventId: 'old' });
+    await log.apply(packRecord(old));
+    expect(await log.sweep(AbortSignal.abort())).toBe(0);
+    expect(await log.row(old.deliveryId)).not.toBeNull();
+    expect(await log.sweep()).toBe(1);
+  });
+
+  it('passes over what redeliveries renewed, however much that is', async () => {
+    const place = placeOf();
+    const eventIds = Array.from({ length: 1_100 }, (_, index) => `renewed_${index}`);
+    const renewed = eventIds.flatMap((eventId) => [
+      delivered({ at: Date.now() - 40 * DAY_MS }, { ...place, eventId }),
+      delivered({ cycle: 'r1' }, { ...place, eventId }),
+    ]);
+    const old = delivered({ at: Date.now() - 31 * DAY_MS }, { ...place, eventId: 'old' });
+    for (let from = 0; from < renewed.length; from += 250)
+      await log.apply(packRecord(...renewed.slice(from, from + 250)));
+    await log.apply(packRecord(old));
+    expect(await log.sweep()).toBe(1);
+    expect(await log.row(old.deliveryId)).toBeNull();
+    expect(await log.models.deliveries.countDocuments({ tenantId: place.tenantId })).toBe(eventIds.length);
+  });
+
   it('does not show what expired and is not removed yet', async () => {
     const place = placeOf();
     const entry = failed({ at: Date.now() - 31 * DAY_MS }, place);

@@ -22,12 +22,22 @@ function bucketsOf(entries: readonly AttemptLogEntry[]): HealthBucket[] {
   return [...buckets.values()];
 }
 
-const view = (...entries: AttemptLogEntry[]) => viewHealth(REF, bucketsOf(entries), NOW);
+const view = (...entries: AttemptLogEntry[]) =>
+  viewHealth({ ref: REF, enabled: true }, bucketsOf(entries), NOW);
 
 const ok = (agoMs: number, durationMs = 10) => delivered({ at: NOW - agoMs, durationMs });
 const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status });
 
 describe('the health of an endpoint', () => {
+  it('of what is disabled says so, and what its attempts came to', () => {
+    const buckets = bucketsOf([ok(4_000), bad(3_000), bad(2_000), bad(1_000)]);
+    const disabled = viewHealth({ ref: REF, enabled: false }, buckets, NOW);
+    expect(disabled).toMatchObject({ state: 'disabled', lastHour: { attempts: 4 } });
+    expect(disabled.lastFailureAt).toBe(new Date(NOW - 1_000).toISOString());
+    expect(disabled.failingSince).toBeUndefined();
+    expect(viewHealth({ ref: REF, enabled: false }, [], NOW).state).toBe('disabled');
+  });
+
   it('is idle without an attempt', () => {
     expect(view()).toMatchObject({ state: 'idle', lastHour: { attempts: 0 }, failures: [] });
     expect(view().lastHour.successRate).toBeUndefined();

@@ -1,0 +1,23 @@
+import { PATTERNS } from '@webhooks/contracts';
+import { invalidRequest } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
+
+type WithParams = Pick<ApiRequest, 'params'>;
+
+/** An id in a path; what cannot be one is refused with 422, whatever is to be done with it (contract §7). */
+const readId =
+  (property: string, pattern: RegExp, expected: string) =>
+  ({ params }: WithParams): string => {
+    const id = params[property] ?? '';
+    if (!pattern.test(id)) throw invalidRequest([{ property, reason: expected }]);
+    return id;
+  };
+
+export const readDeliveryId = readId(
+  'deliveryId',
+  /^[a-z2-7]{52}$/u,
+  'must be 52 characters of base32 in lower case',
+);
+
+export const UUID = new RegExp(PATTERNS.ref, 'u');
+export const readRedeliveryId = readId('id', UUID, 'must be a UUID in lower case');

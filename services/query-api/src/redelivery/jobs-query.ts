@@ -1,0 +1,29 @@
+import { readQuery } from '@webhooks/http-api';
+import type { QueryParameters } from '@webhooks/http-api';
+import { UUID } from '../path-ids.js';
+import type { JobsWish } from './redelivery-store.js';
+
+const MAX_LIMIT = 100;
+const LIMIT = 20;
+
+/** A cursor is the id of the last job of a page; callers need not know. */
+export const cursorBefore = (id: string): string => `c${id}`;
+
+const parseCursor = (text: string): string | undefined =>
+  text.startsWith('c') && UUID.test(text.slice(1)) ? text.slice(1) : undefined;
+
+function parseLimit(text: string): number | undefined {
+  const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
+  return limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
+}
+
+const PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
+  limit: { expected: `must be a whole number from 1 to ${MAX_LIMIT}`, parse: parseLimit },
+  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+};
+
+/** The query of the list of redeliveries. Throws 422 for a parameter that is unknown, repeated or malformed. */
+export function readJobsQuery(query: URLSearchParams): JobsWish {
+  const { limit = LIMIT, cursor } = readQuery(query, PARAMETERS);
+  return { limit, before: cursor };
+}

@@ -1,0 +1,40 @@
+import type { ApiRequest } from '@webhooks/http-api';
+import { createDeliveryOperations } from '../src/delivery-log/operations.js';
+import { redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
+import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
+
+const nothing = (): never => {
+  throw new Error('expected to be refused before anything is looked for');
+};
+const operations = [
+  ...createDeliveryOperations(nothing),
+  ...redeliveryOperations({ storeFor: nothing, findDelivery: nothing } as unknown as RedeliveryParts),
+].flatMap((operation) => {
+  const property = /:(\w+)/.exec(operation.path)?.[1];
+  return property === undefined ? [] : [{ ...operation, property }];
+});
+
+const requestOf = (params: Readonly<Record<string, string>>): ApiRequest => ({
+  identity: { clientId: 'client', tenantId: 'acme', scopes: new Set() },
+  requestId: 'request',
+  params,
+  query: new URLSearchParams(),
+  header: () => undefined,
+  body: Buffer.alloc(0),
+});
+
+describe('an id in a path', () => {
+  it.each(operations)('of $method $path that cannot be one is refused', async ({ handle, property }) => {
+    for (const id of ['', '0', 'a'.repeat(51), `${'a'.repeat(51)}/`, '0193510A-7C1E-7B1A-9F54-2D6C8A1B0E4F'])
+      await expect(handle(requestOf({ [property]: id }))).rejects.toMatchObject({ code: 'invalid-request' });
+  });
+
+  it('is that of four operations', () => {
+    expect(operations.map(({ method, path }) => `${method} ${path.split('webhooks/')[1]}`)).toEqual([
+      'GET deliveries/:deliveryId',
+      'POST deliveries/:deliveryId/redeliver',
+      'GET redeliveries/:id',
+      'POST redeliveries/:id/cancel',
+    ]);
+  });
+});

@@ -1,0 +1,71 @@
+import { randomName } from '@webhooks/testkit';
+import { v7 as uuidv7 } from 'uuid';
+import type { RedeliveryJob } from '../../src/redelivery/redelivery-job.js';
+import { redeliveryStoreOf } from '../../src/redelivery/redelivery-store.js';
+import { openTestDatabase } from '../transactions/support/open-test-database.js';
+import type { TestDatabase } from '../transactions/support/open-test-database.js';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await openTestDatabase(randomName('redelivery'));
+});
+afterAll(() => test.close());
+
+const MAX = 5;
+const storeOf = () =>
+  redeliveryStoreOf(
+    (statement) => test.database.within(10_000)(({ redeliveries }) => statement(redeliveries)),
+    () => Date.now(),
+  );
+
+function jobOf(tenantId: string): RedeliveryJob {
+  const now = new Date();
+  const filter = { status: 'dead', from: new Date(0), to: now } as const;
+  const counts = { sent: 0, refused: 0, expired: 0 };
+  const times = { createdAt: now, updatedAt: now };
+  return { id: uuidv7(), tenantId, filter, state: 'running', matched: 0, counts, ...times };
+}
+
+describe('the jobs of a tenant', () => {
+  it('are as many as may run, however many are made at the same moment', async () => {
+    const tenantId = randomName('tenant');
+    const store = storeOf();
+    const jobs = Array.from({ length: 20 }, () => jobOf(tenantId));
+    const made = await Promise.all(jobs.map((job) => store.insert(job, MAX)));
+    expect(made.filter(Boolean)).toHaveLength(MAX);
+    expect(await store.countRunning(tenantId, MAX)).toBe(MAX);
+    expect(await store.insert(jobOf(randomName('tenant')), MAX)).toBe(true);
+  });
+
+  it('make room when one is cancelled or completed', async () => {
+    const tenantId = randomName('tenant');
+    const store = storeOf();
+    const [first, second] = [jobOf(tenantId), jobOf(tenantId)];
+    expect(await store.insert(first, 2)).toBe(true);
+    expect(await store.insert(second, 2)).toBe(true);
+    expect(await store.insert(jobOf(tenantId), 2)).toBe(false);
+    await store.cancel(tenantId, first.id);
+    expect(await store.insert(jobOf(tenantId), 2)).toBe(true);
+    const owner = 'one';
+    for (let job = await store.claim(owner, 30_000); job; job = await store.claim(owner, 30_000)) {
+      const step = { counts: job.counts, position: undefined };
+      expect(await store.note(job, owner, step)).toBe(true);
+      await store.advance(job, owner, step);
+    }
+    expect(await store.countRunning(tenantId, 2)).toBe(0);
+    expect(await store.insert(jobOf(tenantId), 2)).toBe(true);
+  });
+
+  it('are listed the newest first, in pages, and nobody else’s', async () => {
+    const tenantId = randomName('tenant');
+    const store = storeOf();
+    const jobs = Array.from({ length: 7 }, () => jobOf(tenantId));
+    for (const job of jobs) await store.insert(job, jobs.length);
+    await store.insert(jobOf(randomName('tenant')), MAX);
+    const newestFirst = jobs.map(({ id }) => id).toReversed();
+    const first = await store.list(tenantId, { limit: 3 });
+    expect(first.map(({ id }) => id)).toEqual(newestFirst.slice(0, 3));
+    const second = await store.list(tenantId, { before: first.at(-1)?.id, limit: 100 });
+    expect(second.map(({ id }) => id)).toEqual(newestFirst.slice(3));
+  });
+});
