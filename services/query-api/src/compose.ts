@@ -2,7 +2,7 @@ import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
 import { serveApi } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
-import type { Kafka, KafkaRecord } from '@webhooks/kafka';
+import type { Kafka } from '@webhooks/kafka';
 import { Counter, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
@@ -13,10 +13,12 @@ import { REQUEST_MS, openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { DeliveryLog } from './delivery-log/compose-delivery-log.js';
+import type { Unreadable } from './delivery-log/read-records.js';
 import { composeHealth } from './endpoint-health/compose-health.js';
 import { CatchUp } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
 import type { KeptProjections } from './projection/keep-projections.js';
+import { passOverRefused } from './projection/pass-over-refused.js';
 import { createTellFaults } from './projection/tell-faults.js';
 import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
@@ -36,25 +38,25 @@ async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<Publish
   return createPublishTasks(sink, PUBLISH_MS);
 }
 
-/** Tells of records that cannot be read: once for each in the log, and by their reason in a counter. */
-function createUnreadable({ log, registry }: ServiceScope): (record: KafkaRecord, reason: string) => void {
+/** Tells of records that cannot be read, or written: once for each in the log, and by their reason in a counter. */
+function createUnreadable({ log, registry }: ServiceScope): Unreadable {
   const records = new Counter({
     name: 'query_unreadable_records_total',
-    help: 'Records that could not be read, whole or in part, by the reason',
+    help: 'Records that could not be read, whole or in part, or written, by the reason',
     labelNames: ['reason'],
     registers: [registry],
   });
   return ({ topic, partition, offset }, reason) => {
     records.inc({ reason });
-    log.warn('a record cannot be read', { topic, partition, offset, reason });
+    log.warn('a record cannot be read or written', { topic, partition, offset, reason });
   };
 }
 
-function openDeliveryLog(database: Database, scope: ServiceScope): DeliveryLog {
+function openDeliveryLog(database: Database, unreadable: Unreadable, scope: ServiceScope): DeliveryLog {
   const log = composeDeliveryLog({
     database,
     keepNotification: (notification) => keepBody(database.within(KEEP_MS), notification),
-    unreadable: createUnreadable(scope),
+    unreadable,
   });
   const sweeping = repeat({
     name: 'removing what expired',
@@ -99,7 +101,8 @@ interface Parts {
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix } = config;
-  const deliveryLog = openDeliveryLog(database, scope);
+  const unreadable = createUnreadable(scope);
+  const deliveryLog = openDeliveryLog(database, unreadable, scope);
   const transactions = composeTransactions({ database, catchUp: catchUpOf(kafka, () => kept, scope) });
   const health = composeHealth({
     database,
@@ -114,7 +117,9 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     },
     now: () => Date.now(),
   });
-  const projections = [transactions.projection, deliveryLog.projection, health.projection];
+  const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
+    passOverRefused(projection, unreadable),
+  );
   const models = () => database.models();
   const kept = keepProjections({ kafka, groupPrefix, projections, models }, scope);
   const deliveriesWithin = (ms: number) => deliveryLog.storeWithin(ms);

@@ -1,0 +1,36 @@
+import { mongo } from 'mongoose';
+
+/**
+ * Codes by which a server refuses a document for what it is, now and ever: too large (10334, 17419, 17420), a key of an
+ * index too long (17280), not BSON (22), a member's name (52, 56, 57), a rule of the collection (121). Others, such as
+ * BadValue, may tell of a statement or of the server: what is tried again is never lost.
+ */
+const REFUSED: ReadonlySet<unknown> = new Set([10_334, 17_419, 17_420, 17_280, 22, 52, 56, 57, 121]);
+/** The driver's own words for it; its other invalid arguments are faults of a program. */
+const TOO_LARGE = /^Document is larger than the maximum size/;
+/** An error and its causes, so many at most. */
+const MAX_CAUSES = 5;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+function isRefusedBy(error: unknown): boolean {
+  // The driver encodes a document before it sends it: what is no BSON, too large or longer than its buffer, ends there.
+  if (error instanceof mongo.BSON.BSONError) return true;
+  if (isObject(error) && error['name'] === 'RangeError') return true;
+  if (error instanceof mongo.MongoInvalidArgumentError) return TOO_LARGE.test(error.message);
+  if (error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().length > 0)
+    return [error.writeErrors].flat().some(({ code }) => REFUSED.has(code));
+  return error instanceof mongo.MongoServerError && REFUSED.has(error.code);
+}
+
+/** Whether the database refused a document for what it is, so that trying again changes nothing. */
+export function isRefusal(error: unknown): boolean {
+  let cause = error;
+  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
+    if (isRefusedBy(cause)) return true;
+    if (!isObject(cause)) return false;
+    cause = cause['cause'];
+  }
+  return false;
+}

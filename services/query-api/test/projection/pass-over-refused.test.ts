@@ -1,0 +1,109 @@
+import { isDuplicate } from '@webhooks/mongodb';
+import type { KafkaRecord } from '@webhooks/kafka';
+import { randomName } from '@webhooks/testkit';
+import { isRefusal } from '../../src/projection/is-refusal.js';
+import { passOverRefused } from '../../src/projection/pass-over-refused.js';
+import type { EndpointRow } from '../../src/delivery-log/endpoint-model.js';
+import { writeRows } from '../../src/write-rows.js';
+import type { RowWrite } from '../../src/write-rows.js';
+import { recordOf } from '../delivery-log/support/entries.js';
+import { openTestDatabase } from '../transactions/support/open-test-database.js';
+import type { TestDatabase } from '../transactions/support/open-test-database.js';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await openTestDatabase(randomName('refused'));
+});
+afterAll(() => test.close());
+
+const TOO_LARGE = 16_777_300;
+type Row = EndpointRow & { readonly version: number };
+const rowOf = (id: string, ref = 'ref'): Row => ({ _id: id, tenantId: 'acme', ref, version: 1 });
+
+const write = (...writes: readonly RowWrite<Row>[]): Promise<unknown> =>
+  test.database.within(30_000)(({ endpoints }) => writeRows(endpoints.collection, writes));
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('a refusal', () => {
+  it.each([
+    ['a document of more than 16 MiB', TOO_LARGE],
+    ['a document of more than the driver can encode', 4 * TOO_LARGE],
+  ])('is what is told of %s, new or in the place of another', async (_name, length) => {
+    const ref = 'x'.repeat(length);
+    const fresh = await errorOf(write({ insert: rowOf(randomName('row'), ref) }));
+    expect([fresh, isRefusal(fresh)]).toEqual([expect.any(Error), true]);
+    const known = randomName('row');
+    await write({ insert: rowOf(known) });
+    const other = await errorOf(write({ replacement: { ...rowOf(known, ref), version: 2 }, readVersion: 1 }));
+    expect([other, isRefusal(other)]).toEqual([expect.any(Error), true]);
+  });
+
+  it('is none when a document is there already, or the time is over', async () => {
+    const row = rowOf(randomName('row'));
+    await test.database.within(5_000)(({ endpoints }) => endpoints.collection.insertOne(row as never));
+    const again = await errorOf(
+      test.database.within(5_000)(({ endpoints }) => endpoints.collection.insertOne(row as never)),
+    );
+    expect([isDuplicate(again), isRefusal(again)]).toEqual([true, false]);
+    const late = await errorOf(test.database.within(0)(({ endpoints }) => endpoints.findOne({}).exec()));
+    expect([late, isRefusal(late)]).toEqual([expect.any(Error), false]);
+  });
+});
+
+describe('a projection', () => {
+  const records = Array.from({ length: 9 }, (_, index) =>
+    recordOf('topic', Buffer.from(randomName(`r${index}`))),
+  );
+  const idOf = ({ value }: KafkaRecord): string => String(value);
+  const projectionOf = (apply: (some: readonly KafkaRecord[]) => Promise<unknown>) => {
+    const told: [string, string][] = [];
+    const projection = passOverRefused(
+      {
+        name: 'test',
+        topics: [],
+        maxRecords: 9,
+        apply: async (some) => {
+          await apply(some);
+        },
+      },
+      (record, reason) => told.push([idOf(record), reason]),
+    );
+    return { projection, told };
+  };
+
+  it('writes all that the database takes, and tells of what it does not', async () => {
+    const bad = new Set([records[2], records[7]]);
+    const { projection, told } = projectionOf((some) =>
+      write(
+        ...some.map((record) => ({
+          insert: rowOf(idOf(record), bad.has(record) ? 'x'.repeat(TOO_LARGE) : 'ref'),
+        })),
+      ),
+    );
+    await projection.apply(records);
+    expect(told).toEqual([...bad].map((record) => [record && idOf(record), 'refused']));
+    const ids = records.map(idOf);
+    const written = await test.database.within(5_000)(({ endpoints }) =>
+      endpoints
+        .find({ _id: { $in: ids } })
+        .lean<EndpointRow[]>()
+        .exec(),
+    );
+    expect(written.map(({ _id }) => _id).sort()).toEqual(
+      records
+        .filter((record) => !bad.has(record))
+        .map(idOf)
+        .sort(),
+    );
+  });
+
+  it('is told of what fails otherwise, to try it again: nothing is passed over', async () => {
+    const { projection, told } = projectionOf(() => Promise.reject(new Error('the database is away')));
+    await expect(projection.apply(records)).rejects.toThrow('away');
+    expect(told).toEqual([]);
+  });
+});
