@@ -11,7 +11,6 @@ import type { ChaosArguments } from './read-arguments.js';
 import { countFaults, countKills, formatReport } from './report/report.js';
 import { runChaos } from './run-chaos.js';
 import type { ChaosResult } from './run-chaos.js';
-import { PROCESSES } from './world/processes.js';
 import { WORKER_SETTINGS } from './world/settings.js';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
@@ -40,7 +39,7 @@ function writeResult(given: ChaosArguments, result: ChaosResult): string {
     settings: { ...given, worker: WORKER_SETTINGS },
   };
   const figures = {
-    kills: countKills(steps, PROCESSES),
+    kills: countKills(result.killed),
     faults: countFaults(steps),
     recoveryMs,
     ...verdict,
@@ -77,7 +76,7 @@ async function storm(given: ChaosArguments, all: readonly Fault[]): Promise<numb
     stopping,
     print,
   });
-  for (const line of formatReport(result, PROCESSES)) print(line);
+  for (const line of formatReport(result)) print(line);
   const { findings, totals } = result.verdict;
   const isBalanced = findings.length === 0 && totals.accepted > 0;
   if (isBalanced) rmSync(dataDir, { recursive: true, force: true });

@@ -14,6 +14,8 @@ export type { Print } from './print.js';
 export { openSpans } from './open-spans.js';
 export type { HandledPlace, OpenSpan } from './open-spans.js';
 export { createPaymentProducer } from './payment-producer.js';
+export { areZero, parseLags } from './projection-lag.js';
+export type { ProjectionLag } from './projection-lag.js';
 export { readWhole } from './read-whole.js';
 export type { FoundRecord } from './read-whole.js';
 export { openReceipts } from './receipts.js';

@@ -67,11 +67,12 @@ export function checkFates(
   let slowestMs = 0;
   for (const delivery of deliveries.values()) {
     const fate = fateOf(delivery, topics);
-    const heading = headingOf(promisedFor(delivery, toggles), fate);
+    const promised = promisedFor(delivery, toggles);
+    const heading = headingOf(promised, fate);
     if (!heading) continue;
     counts.accepted += 1;
     counts[heading] += 1;
-    if (mustRecover(delivery)) slowestMs = Math.max(slowestMs, wayMs(delivery));
+    if (promised === 'owed' && mustRecover(delivery)) slowestMs = Math.max(slowestMs, wayMs(delivery));
     const finding = findingFor(delivery, heading, fate);
     if (finding) findings.push(finding);
   }

@@ -1,7 +1,8 @@
+import { NotNow } from '../fault.js';
 import type { Fault } from '../fault.js';
-import { PROCESSES, runningId, signalProcess, untilBack } from '../world/processes.js';
+import { PROCESSES, killProcess, untilBack, whatRuns } from '../world/processes.js';
 
-/** SIGKILL to all at once, as when the power fails. */
+/** SIGKILL to all that runs at once, as when the power fails. */
 const killEverything: Fault = {
   name: 'kill-everything',
   lane: 'system',
@@ -9,8 +10,9 @@ const killEverything: Fault = {
   targets: ['everything'],
   lasts: [0, 0],
   begin: (_target, world) => {
-    const before = new Map(PROCESSES.map((name) => [name, runningId(world, name)]));
-    for (const pid of before.values()) signalProcess(pid, 'SIGKILL');
+    const before = whatRuns(world, PROCESSES);
+    if (before.size === 0) throw new NotNow('nothing runs');
+    for (const [name, pid] of before) killProcess(world, name, pid);
     return Promise.resolve(() => untilBack(world, before));
   },
 };

@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.js';
-import { PROCESSES, runningId, signalProcess, untilBack } from '../world/processes.js';
+import { PROCESSES, killProcess, runningId, untilBack } from '../world/processes.js';
 
 /** SIGKILL, as a crash or a machine that is gone; the stack starts it again. */
 const kill: Fault = {
@@ -10,7 +10,7 @@ const kill: Fault = {
   lasts: [0, 0],
   begin: (target, world) => {
     const pid = runningId(world, target);
-    signalProcess(pid, 'SIGKILL');
+    killProcess(world, target, pid);
     return Promise.resolve(() => untilBack(world, new Map([[target, pid]])));
   },
 };

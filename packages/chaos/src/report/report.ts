@@ -1,23 +1,9 @@
 import type { ChaosResult } from '../run-chaos.js';
 import type { DoneStep } from '../run-plan.js';
 
-/** Kills of a step, by process: `kill-everything` is one of each. */
-function killsOf({ fault, target, outcome }: DoneStep, processes: readonly string[]): readonly string[] {
-  if (outcome === 'passed-over') return [];
-  if (fault === 'kill-everything') return processes;
-  return fault === 'kill' ? [target] : [];
-}
-
 /** SIGKILLs that were sent, by process. */
-export function countKills(
-  steps: readonly DoneStep[],
-  processes: readonly string[],
-): Readonly<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const name of steps.flatMap((step) => killsOf(step, processes)))
-    counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
-}
+export const countKills = (killed: readonly string[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(killed, (name) => name)].map(([name, own]) => [name, own.length]));
 
 interface FaultRow {
   readonly fault: string;
@@ -63,9 +49,9 @@ function findingLines({ verdict: { findings } }: ChaosResult): readonly string[]
 }
 
 /** The closing lines: a table of what was done, what was found, and the ledger in one line. */
-export function formatReport(result: ChaosResult, processes: readonly string[]): readonly string[] {
+export function formatReport(result: ChaosResult): readonly string[] {
   const { steps, recoveryMs, verdict } = result;
-  const kills = Object.entries(countKills(steps, processes));
+  const kills = Object.entries(countKills(result.killed));
   const { totals } = verdict;
   const { acceptedEvents, repeats, bound, slowestMs } = totals;
   const { accepted, delivered, waiting, dead, cancelled, lost } = totals;

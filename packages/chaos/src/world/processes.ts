@@ -40,9 +40,21 @@ export function runningId(world: World, name: string): number {
   return pid;
 }
 
+/** Ids of those that run now, by name. */
+export function whatRuns(world: World, names: readonly string[]): ReadonlyMap<string, number> {
+  const ids = names.map((name) => [name, idOf(world, name)] as const);
+  return new Map(ids.filter((one): one is readonly [string, number] => isOurs(one[1])));
+}
+
 /** Sends a signal to a running process; does nothing when it has ended meanwhile. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   if (isOurs(pid)) process.kill(pid, signal);
+}
+
+/** SIGKILL, noted in the world's list. */
+export function killProcess(world: World, name: string, pid: number): void {
+  signalProcess(pid, 'SIGKILL');
+  world.killed.push(name);
 }
 
 /** Resolves when each of these runs with another id than before and, as the stack says, is ready; rejects after 120 s. */

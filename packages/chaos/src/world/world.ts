@@ -34,6 +34,8 @@ export interface World {
   /** Append-only: what arrived at the receivers. */
   readonly arrivalsFile: string;
   readonly clientOf: (tenantId: string) => Client;
+  /** Every SIGKILL so far, by the name of the process. */
+  readonly killed: string[];
   /** Where everything of the run lies. */
   readonly dataDir: string;
   stop(): Promise<void>;
@@ -124,6 +126,7 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
     receivers,
     arrivalsFile,
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
+    killed: [],
     dataDir,
     stop: () => closeAll(closers),
   };
