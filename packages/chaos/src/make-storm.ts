@@ -70,7 +70,6 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
       makeChanges({
         configurations: planConfigurations(),
         clientOf: world.clientOf,
-        configApi: world.stack.description().configApi,
         originOf: ({ receiver }) => world.receivers[receiver].origin,
         onChange: (change) => changes.push(change),
         stopping: ending.signal,

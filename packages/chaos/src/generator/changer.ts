@@ -8,8 +8,6 @@ import type { Asked, Change } from './changes.js';
 export interface ChangerOptions {
   readonly configurations: readonly Configuration[];
   readonly clientOf: (tenantId: string) => Client;
-  /** Base URL of config-api. */
-  readonly configApi: string;
   readonly originOf: (configuration: Configuration) => string;
   /** Told of every change, once it was answered or failed. */
   readonly onChange: (change: Change) => void;
@@ -17,10 +15,6 @@ export interface ChangerOptions {
 }
 
 const PAUSE_MS = 4_000;
-const ROTATE_DEADLINE_MS = 10_000;
-
-/** An answer that says no. */
-class NoAnswer extends Error {}
 
 type Answer = Pick<Change, 'published' | 'secret'>;
 
@@ -45,33 +39,20 @@ async function put(
   return { published: answer.published !== false };
 }
 
-/** Asked for without the SDK, which does not tell `published`. */
-async function rotate(configApi: string, ref: string, token: string): Promise<Answer> {
-  const response = await fetch(`${configApi}/integration/v1/webhooks/${ref}/secret`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}` },
-    signal: AbortSignal.timeout(ROTATE_DEADLINE_MS),
-  });
-  const body: unknown = await response.json();
-  if (!response.ok || !isRotation(body)) throw new NoAnswer(`rotation: ${response.status}`);
-  return { secret: body.secret, published: body.published !== false };
-}
-
-function isRotation(body: unknown): body is { readonly secret: string; readonly published?: unknown } {
-  return typeof body === 'object' && body !== null && 'secret' in body && typeof body.secret === 'string';
+async function rotate(client: Client, ref: string): Promise<Answer> {
+  const { secret, published } = await client.rotateSecret(ref);
+  return { secret, published: published !== false };
 }
 
 async function ask(configuration: Configuration, asked: Asked, options: ChangerOptions): Promise<Answer> {
   const client = options.clientOf(configuration.tenantId);
   if (asked.what !== 'rotate') return put(client, configuration, asked, options.originOf(configuration));
-  return rotate(options.configApi, configuration.ref, await client.token());
+  return rotate(client, configuration.ref);
 }
 
 /** What a service that is down or in trouble brings about: the change was made, or not. */
 const isExpected = (error: unknown): boolean =>
-  [ProblemError, ConnectionError, UnexpectedAnswerError, NoAnswer, TypeError, DOMException, SyntaxError].some(
-    (kind) => error instanceof kind,
-  );
+  [ProblemError, ConnectionError, UnexpectedAnswerError].some((kind) => error instanceof kind);
 
 async function change(configuration: Configuration, asked: Asked, options: ChangerOptions): Promise<Change> {
   const about = { ref: configuration.ref, asked, askedAt: Date.now() };
