@@ -21,7 +21,7 @@ export interface Storm {
   readonly changes: readonly Change[];
 }
 
-/** Ends when the time is over or the run is stopped. */
+/** Ends when the time is over or the storm is stopped. */
 async function untilOver(durationMs: number, stopping: AbortSignal): Promise<void> {
   await delay(durationMs, undefined, { signal: stopping }).catch((error: unknown) => {
     if (!stopping.aborted) throw error;
@@ -50,13 +50,17 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
   const stopping = AbortSignal.any([options.stopping, failing.signal]);
   const changes: Change[] = [];
   const startedAt = performance.now();
+  const until = startedAt + durationMs;
+  const countAccepted = (): number => journal.countAccepted();
   const orStop = <T>(part: Promise<T>): Promise<T> =>
     part.catch((error: unknown) => {
       failing.abort();
       throw error;
     });
   const parts = [
-    orStop(runPlan({ ...options, stopping, world, startedAt, until: startedAt + durationMs })),
+    orStop(runPlan({ ...options, ...{ stopping, world, startedAt, countAccepted, until } })).finally(() => {
+      if (options.endsWithPlan) ending.abort();
+    }),
     orStop(
       generate({
         random: createRandom(seed),
@@ -75,7 +79,7 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
         stopping: ending.signal,
       }),
     ),
-    untilOver(durationMs, stopping).finally(() => ending.abort()),
+    untilOver(durationMs, AbortSignal.any([stopping, ending.signal])).finally(() => ending.abort()),
   ] as const;
   await Promise.allSettled(parts);
   const [steps] = await Promise.all(parts);

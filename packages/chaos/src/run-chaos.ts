@@ -18,6 +18,8 @@ export interface ChaosOptions {
   readonly faults: readonly Fault[];
   /** How long events are made and things are broken, in milliseconds. */
   readonly durationMs: number;
+  /** Ends as soon as all steps are done and what they hit is up again; `durationMs` is the deadline then. */
+  readonly endsWithPlan?: true;
   readonly eventsPerSecond: number;
   /** Everything of the run; it is left there. */
   readonly dataDir: string;

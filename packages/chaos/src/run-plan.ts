@@ -24,6 +24,8 @@ export interface PlanRun {
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
   readonly world: World;
+  /** How many events have been accepted so far. */
+  readonly countAccepted: () => number;
   /** `performance.now()` at which the plan began, and after which no further step does. */
   readonly startedAt: number;
   readonly until: number;
@@ -31,6 +33,8 @@ export interface PlanRun {
   readonly stopping: AbortSignal;
   readonly print: Print;
 }
+
+const LOOK_MS = 50;
 
 /** Waits so long, or until the run is stopped. */
 async function wait(ms: number, stopping: AbortSignal): Promise<void> {
@@ -73,12 +77,26 @@ async function mend(about: About, end: End, print: Print): Promise<DoneStep> {
   }
 }
 
-async function breakOne({ lane, fault: name, target, lastsMs }: Step, run: PlanRun): Promise<Broken> {
+const isOn = ({ stopping, until }: PlanRun): boolean => !stopping.aborted && performance.now() < until;
+
+/** Begins a fault; a patient step asks again while there is nothing to hit. */
+async function begin(fault: Fault, { target, afterEvents }: Step, run: PlanRun): Promise<End> {
+  for (;;)
+    try {
+      return await fault.begin(target, run.world);
+    } catch (error) {
+      if (afterEvents === undefined || !(error instanceof NotNow) || !isOn(run)) throw error;
+      await wait(LOOK_MS, run.stopping);
+    }
+}
+
+async function breakOne(step: Step, run: PlanRun): Promise<Broken> {
+  const { lane, fault: name, target, lastsMs } = step;
   const about = { lane, fault: name, target, startedAt: Date.now() };
   try {
     const fault = run.faults.find((candidate) => candidate.name === name);
     if (!fault) throw new Error('there is no such fault');
-    const end = await fault.begin(target, run.world);
+    const end = await begin(fault, step, run);
     await wait(lastsMs, run.stopping);
     return { mended: mend(about, end, run.print), alone: fault.alone === true };
   } catch (error) {
@@ -86,11 +104,20 @@ async function breakOne({ lane, fault: name, target, lastsMs }: Step, run: PlanR
   }
 }
 
+/** Waits for the step's time and, when it is a patient one, for what came before it in its lane and for its events. */
+async function untilTurn(step: Step, before: readonly Promise<DoneStep>[], run: PlanRun): Promise<void> {
+  await wait(run.startedAt + step.atMs - performance.now(), run.stopping);
+  if (step.afterEvents === undefined) return;
+  await Promise.all(before);
+  const enough = run.countAccepted() + step.afterEvents;
+  while (run.countAccepted() < enough && isOn(run)) await wait(LOOK_MS, run.stopping);
+}
+
 async function runLane(lane: Lane, run: PlanRun): Promise<readonly DoneStep[]> {
   const mending: Promise<DoneStep>[] = [];
   for (const step of run.steps.filter((candidate) => candidate.lane === lane)) {
-    await wait(run.startedAt + step.atMs - performance.now(), run.stopping);
-    if (run.stopping.aborted || performance.now() >= run.until) break;
+    await untilTurn(step, mending, run);
+    if (!isOn(run)) break;
     const { mended, alone } = await breakOne(step, run);
     mending.push(mended);
     if (alone) await mended;

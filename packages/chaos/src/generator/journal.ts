@@ -21,15 +21,20 @@ export interface SentEvent {
 export interface Journal {
   /** The lines are with the kernel when this returns: a crash of the writer loses none. */
   append(lines: readonly JournalLine[]): void;
+  /** Events that were accepted so far. */
+  countAccepted(): number;
   close(): void;
 }
 
 export function openJournal(file: string): Journal {
   const descriptor = openSync(file, 'a');
+  let accepted = 0;
   return {
     append: (lines) => {
       writeSync(descriptor, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+      accepted += lines.filter(({ kind }) => kind === 'accepted').length;
     },
+    countAccepted: () => accepted,
     close: () => closeSync(descriptor),
   };
 }

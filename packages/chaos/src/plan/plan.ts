@@ -9,6 +9,11 @@ export interface Step {
   readonly target: string;
   readonly atMs: number;
   readonly lastsMs: number;
+  /**
+   * Of a patient step, which no plan by seed has: it waits until what its lane broke before is up again, then until so many
+   * further events have been accepted, and then for what it hits to run.
+   */
+  readonly afterEvents?: number;
 }
 
 export interface PlanInput {
