@@ -17,6 +17,7 @@ const COMMANDS = {
   build: { build: true, runs: [] },
   start: { build: true, runs: [['packages/demo/dist/src/main.js']] },
   bench: { build: true, runs: [['packages/bench/dist/src/main.js']] },
+  chaos: { build: true, runs: [['packages/chaos/dist/src/main.js']] },
   test: {
     build: true,
     runs: [

@@ -82,6 +82,7 @@ module.exports = {
     mayImport('ledger', ['contracts', 'engines', 'testkit', 'client', 'stack']),
     mayImport('demo', ['contracts', 'engines', 'testkit', 'client', 'stack', 'ledger']),
     mayImport('bench', ['contracts', 'engines', 'testkit', 'client', 'stack', 'ledger']),
+    mayImport('chaos', ['contracts', 'engines', 'testkit', 'client', 'stack', 'ledger']),
   ],
   options: {
     doNotFollow: { path: ['node_modules', '(^|/)dist/'] },

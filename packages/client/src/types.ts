@@ -47,6 +47,8 @@ export interface WebhookSecret {
   readonly secret: string;
   /** Until when the secret before this one still signs too. */
   readonly previousValidUntil?: string;
+  /** False when the new secret is durable but not yet in force. */
+  readonly published?: boolean;
 }
 
 export type EventInput = PostedEvent;

@@ -158,14 +158,15 @@ describe('the operations', () => {
       { status: 200, body: WEBHOOK },
       { status: 200, body: LIST },
       { status: 200, body: WEBHOOK },
-      { status: 200, body: { ref: 'r', secret: 'whsec_x' } },
+      { status: 200, body: { ref: 'r', secret: 'whsec_x', published: false } },
       { status: 204 },
       { status: 202 },
     ];
     await own.update({ ref: 'r', eventType: 'PIX_OUT', endpointUrl: 'https://x.y', enabled: false });
     await own.list({ enabled: true, limit: 5 });
     await own.get('a/b');
-    await own.rotateSecret('r');
+    const { published } = await own.rotateSecret('r');
+    expect(published).toBe(false);
     await own.removeSecret('r');
     await own.removeSecret('r');
     expect(calls().slice(1)).toEqual([

@@ -1,5 +1,6 @@
 export { freePort } from './free-port.js';
 export { startKafka } from './kafka/start-kafka.js';
+export type { Detour } from './kafka/broker-properties.js';
 export type { KafkaEngine, KafkaOptions } from './kafka/kafka-engine.js';
 export { startMongo } from './mongo/start-mongo.js';
 export type { MongoEngine, MongoOptions } from './mongo/mongo-engine.js';

@@ -11,8 +11,8 @@ export interface Hook {
   readonly ref: string;
 }
 
-/** The same path has the same `ref` at every start, so that a second start updates what the first one registered. */
-function refOf(path: string): string {
+/** A `ref` made of a path: the same at every start, so that a second start updates what the first one registered. */
+export function refOf(path: string): string {
   const hex = createHash('sha256').update(path).digest('hex');
   // The shape of a UUID of version 8 (RFC 9562 §5.8): its content is ours.
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,4 +1,5 @@
 export { ALL_SCOPES, DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './clients.js';
+export type { Detours } from './detours.js';
 export { openDevelopmentSecrets } from './development-secrets.js';
 export type { DevelopmentSecrets } from './development-secrets.js';
 export type { Fleet, MoreOptions } from './fleet.js';

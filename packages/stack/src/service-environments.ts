@@ -3,7 +3,8 @@ import type { Ports } from './ports.js';
 
 export interface EnvironmentParts {
   readonly ports: Ports;
-  readonly brokers: readonly string[];
+  /** `host:port` at which a service finds the broker. */
+  readonly brokersOf: (service: string) => readonly string[];
   /** Connection string for a database of this name. */
   readonly mongodbUri: (database: string) => string;
   readonly issuer: Issuer;
@@ -23,7 +24,6 @@ export interface ServicePlan {
 /** What each service of a one-machine stack is started with. */
 export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
   const { ports, issuer } = parts;
-  const kafka = { KAFKA_BROKERS: parts.brokers.join(',') };
   const api = {
     HOST: '127.0.0.1',
     TOKEN_ISSUER: issuer.issuer,
@@ -37,7 +37,6 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
       name: 'config-api',
       adminPort: ports.configApiAdmin,
       env: {
-        ...kafka,
         ...api,
         ...endpoints,
         ...secrets,
@@ -45,18 +44,24 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
         MONGODB_URI: parts.mongodbUri('webhook_config'),
       },
     },
-    { name: 'ingest', adminPort: ports.ingestAdmin, env: { ...kafka, ...api, PORT: String(ports.ingest) } },
-    { name: 'delivery-worker', adminPort: ports.workerAdmin, env: { ...kafka, ...endpoints, ...secrets } },
+    { name: 'ingest', adminPort: ports.ingestAdmin, env: { ...api, PORT: String(ports.ingest) } },
+    { name: 'delivery-worker', adminPort: ports.workerAdmin, env: { ...endpoints, ...secrets } },
     {
       name: 'query-api',
       adminPort: ports.queryApiAdmin,
       env: {
-        ...kafka,
         ...api,
         PORT: String(ports.queryApi),
         MONGODB_URI: parts.mongodbUri('webhook_query'),
       },
     },
   ];
-  return plans.map((plan) => ({ ...plan, env: { ...plan.env, ...parts.overrides[plan.name] } }));
+  return plans.map((plan) => ({
+    ...plan,
+    env: {
+      KAFKA_BROKERS: parts.brokersOf(plan.name).join(','),
+      ...plan.env,
+      ...parts.overrides[plan.name],
+    },
+  }));
 }

@@ -14,6 +14,8 @@ import { openDevelopmentSecrets } from './development-secrets.js';
 import { createFleet } from './fleet.js';
 import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-engine-running.js';
+import type { Detours } from './detours.js';
+import { brokersOf, kafkaDetours, mongoUriOf } from './detours.js';
 import type { KeptService } from './keep-running.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
@@ -33,6 +35,8 @@ export interface StackOptions {
   readonly without?: readonly string[];
   /** Further settings for each service, by its name. */
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Ways of the services to the engines that lead through somebody else; default none. Embedded engines only. */
+  readonly detours?: Detours;
   readonly log: (line: string) => void;
 }
 
@@ -83,7 +87,14 @@ async function openEngines(
   };
   const keysFile = join(dataDir, 'issuer-keys.json');
   const [kafka, mongo, issuer, authority] = await allOrFirstFault([
-    closedLater(startKafka({ dataDir: join(dataDir, 'kafka'), port: ports.kafka, log })),
+    closedLater(
+      startKafka({
+        dataDir: join(dataDir, 'kafka'),
+        port: ports.kafka,
+        detours: kafkaDetours(options.detours),
+        log,
+      }),
+    ),
     closedLater(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
     closedLater(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
     openCertificateAuthority(join(dataDir, 'certificates')),
@@ -147,8 +158,8 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
   const engines = await openEngines(options, ports, clients, closers);
   const plans = planServices({
     ports,
-    brokers: engines.kafka.brokers,
-    mongodbUri: (database) => engines.mongo.uri(database),
+    brokersOf: (service) => brokersOf(service, engines.kafka, options.detours),
+    mongodbUri: (database) => mongoUriOf(database, engines.mongo, options.detours),
     issuer: engines.issuer,
     audience: AUDIENCE,
     keyring: secrets.keyring,

@@ -1,26 +1,7 @@
-/** How far one projection is behind. */
-export interface ProjectionLag {
-  readonly projection: string;
-  readonly records: number;
-  /** Age of the oldest record that was read and is not projected. */
-  readonly seconds: number;
-}
+import type { ProjectionLag } from '@webhooks/ledger';
 
-const METRIC = /^query_projection_lag_(records|seconds)\{[^}]*projection="([^"]+)"[^}]*\} (\S+)$/gm;
-
-/** The lags that query-api's `/metrics` tells; none while its projections do not run. */
-export function parseLags(metrics: string): readonly ProjectionLag[] {
-  const lags = new Map<string, { records: number; seconds: number }>();
-  for (const [, kind, projection = '', value] of metrics.matchAll(METRIC)) {
-    const lag = lags.get(projection) ?? { records: NaN, seconds: NaN };
-    lags.set(projection, { ...lag, [kind ?? '']: Number(value) });
-  }
-  return [...lags].map(([projection, lag]) => ({ projection, ...lag }));
-}
-
-/** Whether no projection is behind. */
-export const areZero = (lags: readonly ProjectionLag[]): boolean =>
-  lags.length > 0 && lags.every(({ records }) => records === 0);
+export { areZero, parseLags } from '@webhooks/ledger';
+export type { ProjectionLag } from '@webhooks/ledger';
 
 /** What became of the lags over some looks. Times are monotonic microseconds. */
 export class LagAccount {

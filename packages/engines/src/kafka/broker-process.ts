@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rememberEngine } from '../data-folder.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
-import { brokerProperties } from './broker-properties.js';
+import { brokerProperties, type Detour } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
 import type { Java } from './java.js';
 
@@ -35,6 +35,7 @@ export interface BrokerLaunch {
   readonly folder: string;
   readonly port: number;
   readonly controllerPort: number;
+  readonly detours?: readonly Detour[];
   /** Further options of the Java machine (class-data archive). */
   readonly jvmOptions: readonly string[];
 }

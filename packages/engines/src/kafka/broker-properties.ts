@@ -1,6 +1,16 @@
+/** One more port of the broker, whose clients are told to come back through somebody else, such as a proxy. */
+export interface Detour {
+  /** Port of the broker, at 127.0.0.1. */
+  readonly port: number;
+  /** Port that the broker names to those who came through it, at 127.0.0.1. */
+  readonly advertisedPort: number;
+}
+
 export interface BrokerPlace {
   /** Port for clients, at 127.0.0.1. */
   readonly port: number;
+  /** Further ports for clients; default none. */
+  readonly detours?: readonly Detour[];
   /** Port for the broker's own controller, at 127.0.0.1. */
   readonly controllerPort: number;
   /** Folder of the log directories. */
@@ -10,16 +20,27 @@ export interface BrokerPlace {
 export type BrokerSettings = Readonly<Record<string, string | number | boolean>>;
 
 /** Settings of one small broker that is its own controller (KRaft), with single copies of everything. */
-export function brokerSettings({ port, controllerPort, logDir }: BrokerPlace): BrokerSettings {
+export function brokerSettings({ port, detours = [], controllerPort, logDir }: BrokerPlace): BrokerSettings {
+  // The place in the list is the name of a detour's listener.
+  const named = detours.map((detour, index) => ({ ...detour, name: `DETOUR${index}` }));
   return {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
+    listeners: [
+      `PLAINTEXT://127.0.0.1:${port}`,
+      `CONTROLLER://127.0.0.1:${controllerPort}`,
+      ...named.map((detour) => `${detour.name}://127.0.0.1:${detour.port}`),
+    ].join(','),
+    'advertised.listeners': [
+      `PLAINTEXT://127.0.0.1:${port}`,
+      ...named.map(({ name, advertisedPort }) => `${name}://127.0.0.1:${advertisedPort}`),
+    ].join(','),
     'inter.broker.listener.name': 'PLAINTEXT',
-    'listener.security.protocol.map': 'CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT',
+    'listener.security.protocol.map': ['CONTROLLER', 'PLAINTEXT', ...named.map(({ name }) => name)]
+      .map((name) => `${name}:PLAINTEXT`)
+      .join(','),
     'log.dirs': logDir,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 1,

@@ -10,7 +10,7 @@ import type { KafkaEngine, KafkaSettings } from './kafka-engine.js';
 
 /** A real Apache Kafka as a child process: one broker that is its own controller, reachable at 127.0.0.1 only. */
 export async function startEmbeddedKafka(settings: KafkaSettings): Promise<KafkaEngine> {
-  const { dataDir, log } = settings;
+  const { dataDir, log, detours = [] } = settings;
   const [java, jars] = await Promise.all([findJava(log), ensureKafkaJars(log)]);
   const runtime = { java, classPath: jars.classPath };
   const template = await ensureBrokerTemplate(runtime, jars.fingerprint, log);
@@ -20,7 +20,7 @@ export async function startEmbeddedKafka(settings: KafkaSettings): Promise<Kafka
     const lifecycle = await superviseEngine(async () => {
       await awaitFreeDataFolder(dataDir, log);
       await copyTemplate(template, dataDir, log);
-      return launchBroker(runtime, { folder: dataDir, port, controllerPort, jvmOptions });
+      return launchBroker(runtime, { folder: dataDir, port, controllerPort, detours, jvmOptions });
     });
     return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
   });

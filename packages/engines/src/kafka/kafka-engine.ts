@@ -1,12 +1,15 @@
 import type { EngineLifecycle } from '../engine-lifecycle.js';
 import type { EngineKind } from '../engine-kind.js';
 import type { Log } from '../log.js';
+import type { Detour } from './broker-properties.js';
 
 export interface KafkaOptions {
   /** Folder of the embedded broker; made when missing, kept after `stop`. */
   readonly dataDir: string;
   /** Preferred port of the embedded broker; a free one is taken when it is in use or not given. */
   readonly port?: number;
+  /** Further ports of the embedded broker that lead through somebody else; default none. Its own port never does. */
+  readonly detours?: readonly Detour[];
   /** Receives the choice, and progress of what takes longer than two seconds. Default: nothing is printed. */
   readonly log?: Log;
 }

@@ -3,6 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { awaitFreeDataFolder, usesFolder } from '../../src/data-folder.js';
 import { startEmbeddedKafka } from '../../src/kafka/embedded-kafka.js';
+import { freePort } from '../../src/free-port.js';
 import type { KafkaEngine } from '../../src/kafka/kafka-engine.js';
 import { testKafkaBrokers } from '../../src/test-engines.js';
 import { runProgram } from '../run-program.js';
@@ -40,6 +41,30 @@ describe('the embedded Kafka', () => {
     const second = await start(dataDir);
     await produce(clientOf(second.brokers), topic, ['three']);
     expect(await consume(clientOf(second.brokers), topic, 3)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('names a detour’s port to whoever comes through it, and its own to everybody else', async () => {
+    const [own, entered, named] = [await freePort(), await freePort(), await freePort()];
+    const detours = [
+      { port: entered, advertisedPort: named },
+      { port: named, advertisedPort: named },
+    ];
+    const engine = await startEmbeddedKafka({
+      dataDir: await scratch(),
+      port: own,
+      detours,
+      log: () => undefined,
+    });
+    running.push(engine);
+    const seenFrom = async (port: number): Promise<number[]> => {
+      const admin = clientOf([`127.0.0.1:${port}`]).admin();
+      await admin.connect();
+      const { brokers } = await admin.describeCluster();
+      await admin.disconnect();
+      return brokers.map((broker) => broker.port);
+    };
+    expect(await seenFrom(entered)).toEqual([named]);
+    expect(await seenFrom(own)).toEqual([own]);
   });
 
   it('ends when its parent is killed, and its folder can be used at once', async () => {

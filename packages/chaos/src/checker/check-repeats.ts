@@ -1,0 +1,83 @@
+import type { Evidence } from '../evidence/evidence.js';
+import type { DoneStep } from '../run-plan.js';
+import type { CaseFile, Delivery } from './case-file.js';
+import { isSuccess } from './fate.js';
+import type { Finding } from './finding.js';
+
+/**
+ * Contract §5: what may come twice was in flight or finished and not committed. That is as old as an attempt may take
+ * (10 s, one that hangs holds the commits of its partition back), a commit a second, and a second for everything else.
+ *
+ * It does not see which worker and which partition a fault hit: every 2xx of those seconds may repeat. A run that breaks
+ * workers or the broker more often than every 24 s has hardly a moment for which this check says anything; what it has
+ * then is the total of repeats beside its bound.
+ */
+const HELD_MS = 12_000;
+
+export interface RepeatTotals {
+  /** Further 2xx of a delivery that had one. */
+  readonly repeats: number;
+  /** How many there may be: 2xx that were held when something was broken, and further copies of an event. */
+  readonly bound: number;
+}
+
+/**
+ * Processes that no delivery depends on, and their links: whatever becomes of them, a worker's group and commits stay. An
+ * event that a door wrote twice is a copy on the topic, which counts of its own.
+ */
+const ELSEWHERE: ReadonlySet<string> = new Set(['config-api', 'ingest', 'query-api', 'mongodb']);
+
+/** When something was broken that may make this path's deliveries come again. */
+function disturbancesFor({ configuration }: Delivery, steps: readonly DoneStep[]): readonly DoneStep[] {
+  return steps.filter(({ lane, target }) =>
+    lane === 'system' ? !ELSEWHERE.has(target) : target === configuration.receiver,
+  );
+}
+
+const isHeld = (at: number, steps: readonly DoneStep[]): boolean =>
+  steps.some(({ startedAt, endedAt }) => at >= startedAt - HELD_MS && at <= endedAt + HELD_MS);
+
+/** After a reset everything that came before it may come once more. */
+const isReset = (at: number, steps: readonly DoneStep[]): boolean =>
+  steps.some(({ fault, endedAt }) => fault === 'reset-offsets' && at <= endedAt);
+
+interface Judged {
+  readonly repeats: number;
+  readonly held: number;
+  readonly unexplained: boolean;
+}
+
+/** Each further 2xx is explained by a copy of the event, or by the one before it having been held. */
+function judge(delivery: Delivery, steps: readonly DoneStep[]): Judged {
+  const times = delivery.arrivals
+    .filter(isSuccess)
+    .map(({ receivedAt }) => receivedAt)
+    .sort((a, b) => a - b);
+  const disturbances = disturbancesFor(delivery, steps);
+  const isExplained = (at: number): boolean => isHeld(at, disturbances) || isReset(at, disturbances);
+  const copies = Math.max(0, delivery.copies.length - 1);
+  const unexplained = times.slice(0, -1).filter((at) => !isExplained(at)).length > copies;
+  return {
+    repeats: Math.max(0, times.length - 1),
+    held: times.filter(isExplained).length + copies,
+    unexplained,
+  };
+}
+
+export function checkRepeats(
+  { deliveries }: CaseFile,
+  { steps }: Evidence,
+): { readonly totals: RepeatTotals; readonly findings: readonly Finding[] } {
+  let [repeats, bound] = [0, 0];
+  const findings: Finding[] = [];
+  for (const delivery of deliveries.values()) {
+    const judged = judge(delivery, steps);
+    repeats += judged.repeats;
+    bound += judged.held;
+    if (!judged.unexplained) continue;
+    const { deliveryId, sent, configuration } = delivery;
+    const text = `${sent.event.id} came again to ${configuration.path} though nothing that repeats was broken for ${HELD_MS / 1_000} s around its 2xx`;
+    findings.push({ kind: 'unexplained-repeat', text, deliveryId });
+  }
+  return { totals: { repeats, bound }, findings };
+}

@@ -1,0 +1,43 @@
+import { isMade } from '../generator/changes.js';
+import type { Change } from '../generator/changes.js';
+import type { Delivery } from './case-file.js';
+
+/** Contract §1 "In force": a change holds for what comes later than this after its answer. */
+export const IN_FORCE_MS = 1_000;
+
+/**
+ * What the service promised for a delivery. `owed`: it has to be delivered, or wait, or be dead. `may-end`: its
+ * configuration was disabled since, so that it may also be cancelled, or never begun. `nothing`: it was not accepted, or no
+ * configuration was in force for sure.
+ */
+export type Promised = 'owed' | 'may-end' | 'nothing';
+
+const isDisabling = ({ asked }: Change): boolean => asked.what === 'disable';
+
+/** Changes of whether a configuration is enabled, by ref, oldest first. */
+export type Toggles = ReadonlyMap<string, readonly Change[]>;
+
+export const findToggles = (changes: readonly Change[]): Toggles =>
+  Map.groupBy(
+    changes.filter(({ asked }) => asked.what === 'disable' || asked.what === 'enable'),
+    ({ ref }) => ref,
+  );
+
+/** Whether an enabling was surely in force when the event was sent, and no disabling was asked for in between. */
+function wasEnabled(toggles: readonly Change[], sentAt: number): boolean {
+  const before = toggles.filter(({ askedAt }) => askedAt <= sentAt);
+  const last = before.at(-1);
+  if (!last) return true; // as it was registered
+  if (isDisabling(last)) return false;
+  return isMade(last) && last.answeredAt + IN_FORCE_MS <= sentAt;
+}
+
+export function promisedFor(
+  { sent, configuration }: Pick<Delivery, 'sent' | 'configuration'>,
+  toggles: Toggles,
+): Promised {
+  if (sent.acceptedAt === undefined) return 'nothing';
+  const own = toggles.get(configuration.ref) ?? [];
+  if (!wasEnabled(own, sent.sentAt)) return 'nothing';
+  return own.some((change) => isDisabling(change) && change.askedAt > sent.sentAt) ? 'may-end' : 'owed';
+}

@@ -1,0 +1,107 @@
+import type { AttemptLogEntry, HistoryEntry } from '@webhooks/contracts';
+import type { Change } from '../generator/changes.js';
+import type { SentEvent } from '../generator/journal.js';
+import type { DoneStep } from '../run-plan.js';
+import type { Configuration } from '../world/configurations.js';
+
+/** Where a record stands. */
+export interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** The broker's append time, Unix milliseconds. */
+  readonly appendedAt: number;
+}
+
+/** One arrival at a receiver. */
+export interface Arrived {
+  readonly id: string;
+  readonly path: string;
+  /** What was answered; 0 for no ordinary answer, which may have held a status all the same. */
+  readonly status: number;
+  /** Unix milliseconds, with fraction. */
+  readonly receivedAt: number;
+  readonly attempt: number;
+  /** `webhook-timestamp`: the worker's clock at the start of the attempt, Unix seconds. */
+  readonly startedAtSeconds: number;
+  /** SHA-256 of the body, in hex. */
+  readonly digest: string;
+  /** Only of a signed one. */
+  readonly signed?: { readonly signature: string; readonly body: string };
+}
+
+/** A delivery as it stands on `webhooks.deliveries` or in a retry tier. */
+export interface TaskSeen {
+  readonly place: Place;
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly ref: string;
+  readonly attempt: number;
+  readonly dueAt: number;
+  readonly parkedCount: number;
+  readonly history: readonly HistoryEntry[];
+}
+
+export interface EntrySeen {
+  readonly place: Place;
+  readonly entry: AttemptLogEntry;
+}
+
+export interface DeadSeen {
+  readonly place: Place;
+  readonly deliveryId: string;
+  readonly eventId: string;
+  readonly ref: string;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+/** Everything that Kafka holds after the run, with no worker running any more. */
+export interface TopicEvidence {
+  /** Event id → each place at which it stands on `payments.events`. */
+  readonly copies: ReadonlyMap<string, readonly Place[]>;
+  readonly tasks: readonly TaskSeen[];
+  readonly entries: readonly EntrySeen[];
+  readonly dead: readonly DeadSeen[];
+  /** Records of `payments.events.rejected`, and records of ours that could not be read. */
+  readonly rejected: readonly Place[];
+  readonly unreadable: readonly Place[];
+  /** Partition (`topic/partition`) → the first offset that the workers have not handled. */
+  readonly handledUpTo: ReadonlyMap<string, number>;
+}
+
+export type LoggedStatus = 'pending' | 'delivered' | 'dead' | 'cancelled';
+
+/** A transaction as query-api tells it, of those that were asked for. */
+export interface AskedTransaction {
+  readonly endToEndId: string;
+  /** Undefined: query-api did not know it. */
+  readonly amount: string | undefined;
+}
+
+/** A configuration as config-api lists it. */
+export interface ListedConfiguration {
+  readonly ref: string;
+  readonly enabled: boolean;
+  /** Of its URL. */
+  readonly path: string;
+}
+
+/** All that the checker looks at. It reads no clock, no file and no network. */
+export interface Evidence {
+  readonly configurations: readonly Configuration[];
+  readonly sent: ReadonlyMap<string, SentEvent>;
+  readonly arrivals: readonly Arrived[];
+  readonly changes: readonly Change[];
+  readonly steps: readonly DoneStep[];
+  readonly topics: TopicEvidence;
+  /** Delivery id → status, of all tenants. */
+  readonly log: ReadonlyMap<string, LoggedStatus>;
+  readonly transactions: readonly AskedTransaction[];
+  readonly listed: readonly ListedConfiguration[];
+  /** Waits before attempts 2, 3, …, milliseconds, and the share by which they are spread. */
+  readonly schedule: { readonly delaysMs: readonly number[]; readonly jitter: number };
+}
+
+export const isHandled = ({ handledUpTo }: TopicEvidence, { topic, partition, offset }: Place): boolean =>
+  offset < (handledUpTo.get(`${topic}/${partition}`) ?? 0);

@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { ArrivalLine } from '@webhooks/testkit';
+import type { Arrived } from './evidence.js';
+
+function toArrived(line: ArrivalLine): Arrived {
+  const { id, path, status, receivedAt, headers } = line;
+  const body = line.body ?? Buffer.from(line.bodyBase64 ?? '', 'base64').toString('utf8');
+  const signature = headers['webhook-signature'];
+  return {
+    id,
+    path,
+    status,
+    receivedAt,
+    attempt: Number(headers['webhook-attempt']),
+    startedAtSeconds: Number(headers['webhook-timestamp']),
+    digest: createHash('sha256').update(body).digest('hex'),
+    ...(signature === undefined ? {} : { signed: { signature, body } }),
+  };
+}
+
+/** Reads the receivers' append-only file whole. Throws for a line that is no arrival. */
+export async function readArrivals(file: string): Promise<readonly Arrived[]> {
+  const arrivals: Arrived[] = [];
+  for await (const line of createInterface({ input: createReadStream(file) }))
+    arrivals.push(toArrived(JSON.parse(line) as ArrivalLine));
+  return arrivals;
+}

@@ -1,0 +1,102 @@
+import {
+  RETRY_TIERS,
+  TOPICS,
+  headerText,
+  parseAttemptHistory,
+  parseAttemptPack,
+  parseDeliveryTask,
+  readEvent,
+} from '@webhooks/contracts';
+import { openSpans, readWhole } from '@webhooks/ledger';
+import type { FoundRecord } from '@webhooks/ledger';
+import type { Stack } from '@webhooks/stack';
+import { chaosKafka, withAdmin } from '../world/kafka-tools.js';
+import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
+
+/** What the workers read; `openSpans` tells how far they are. */
+const HANDLED = {
+  topics: [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
+  groupPrefix: 'delivery-worker',
+};
+const READ_DEADLINE_MS = 120_000;
+
+/** Collects what the records say. */
+class Collector {
+  readonly copies = new Map<string, Place[]>();
+  readonly tasks: TaskSeen[] = [];
+  readonly entries: EntrySeen[] = [];
+  readonly dead: DeadSeen[] = [];
+  readonly rejected: Place[] = [];
+  readonly unreadable: Place[] = [];
+
+  note(record: FoundRecord): void {
+    const { topic, partition, message } = record;
+    const place = { topic, partition, offset: Number(message.offset), appendedAt: Number(message.timestamp) };
+    const isRead = this.#read(record, place);
+    if (!isRead) this.unreadable.push(place);
+  }
+
+  #read({ topic, message }: FoundRecord, place: Place): boolean {
+    if (topic === TOPICS.rejected) return this.rejected.push(place) > 0;
+    if (topic === TOPICS.events) return this.#readEvent(message.value, place);
+    if (topic === TOPICS.attempts) return this.#readPack(message.value, place);
+    return this.#readTask({ topic, partition: place.partition, message }, place);
+  }
+
+  #readEvent(value: Buffer | null, place: Place): boolean {
+    const read = value === null ? undefined : readEvent(value);
+    if (!read?.ok) return false;
+    const { id } = read.event;
+    this.copies.set(id, [...(this.copies.get(id) ?? []), place]);
+    return true;
+  }
+
+  #readPack(value: Buffer | null, place: Place): boolean {
+    const parsed = parseAttemptPack(value ?? Buffer.alloc(0));
+    if (!parsed.ok || parsed.damaged > 0) return false;
+    this.entries.push(...parsed.pack.records.map((entry) => ({ place, entry })));
+    return true;
+  }
+
+  #readTask({ topic, message }: FoundRecord, place: Place): boolean {
+    const headers = message.headers ?? {};
+    const parsed = parseDeliveryTask(headers, message.value);
+    if (!parsed.ok) return false;
+    const { deliveryId, eventId, ref, attempt, dueAt, parkedCount, history } = parsed.task;
+    const about = { place, deliveryId, eventId, ref, attempt };
+    if (topic === TOPICS.deadLetters)
+      this.dead.push({ ...about, reason: headerText(headers, 'dead-reason') ?? '' });
+    else this.tasks.push({ ...about, dueAt, parkedCount, history: parseAttemptHistory(history) });
+    return true;
+  }
+}
+
+/** The first offset of each partition that no worker has handled. */
+async function readHandled(stack: Pick<Stack, 'description'>): Promise<ReadonlyMap<string, number>> {
+  return withAdmin(stack, async (admin) => {
+    const handled = new Map<string, number>();
+    for (const topic of HANDLED.topics)
+      for (const { partition, high } of await admin.fetchTopicOffsets(topic))
+        handled.set(`${topic}/${partition}`, Number(high));
+    for (const { topic, partition, from } of await openSpans(admin, HANDLED))
+      handled.set(`${topic}/${partition}`, from);
+    return handled;
+  });
+}
+
+/** How many records no worker has handled yet. */
+export async function countOpen(stack: Pick<Stack, 'description'>): Promise<number> {
+  const spans = await withAdmin(stack, (admin) => openSpans(admin, HANDLED));
+  return spans.reduce((sum, { from, to }) => sum + to - from, 0);
+}
+
+/** Reads what Kafka holds. No worker may run: what is read and what is handled must not change in between. */
+export async function readTopics(stack: Pick<Stack, 'description'>): Promise<TopicEvidence> {
+  const handledUpTo = await readHandled(stack);
+  const collector = new Collector();
+  const topics = [...HANDLED.topics, TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected];
+  const kafka = chaosKafka(stack.description().kafkaBrokers);
+  await readWhole(kafka, topics, (record) => collector.note(record), READ_DEADLINE_MS);
+  const { copies, tasks, entries, dead, rejected, unreadable } = collector;
+  return { copies, tasks, entries, dead, rejected, unreadable, handledUpTo };
+}

@@ -1,0 +1,98 @@
+import { randomInt } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeMachine, describeVersions } from '@webhooks/ledger';
+import type { Fault } from './fault.js';
+import { loadFaults } from './load-faults.js';
+import { formatPlan } from './plan/format-plan.js';
+import { makePlan } from './plan/plan.js';
+import { USAGE, readArguments } from './read-arguments.js';
+import type { ChaosArguments } from './read-arguments.js';
+import { countFaults, countKills, formatReport } from './report/report.js';
+import { runChaos } from './run-chaos.js';
+import type { ChaosResult } from './run-chaos.js';
+import { WORKER_SETTINGS } from './world/settings.js';
+
+const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Aborts at the first signal, so that the run ends in order; a second one ends the process at once. */
+function untilSignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      if (stopping.signal.aborted) process.exit(130);
+      print('· stopping: what is broken is mended, and the ledger is looked at');
+      stopping.abort();
+    });
+  return stopping.signal;
+}
+
+function writeResult(given: ChaosArguments, result: ChaosResult): string {
+  const file = join(DATA, 'chaos.json');
+  const { steps, recoveryMs, verdict } = result;
+  const about = {
+    at: new Date().toISOString(),
+    machine: describeMachine(),
+    versions: describeVersions(),
+    settings: { ...given, worker: WORKER_SETTINGS },
+  };
+  const figures = {
+    kills: countKills(result.killed),
+    faults: countFaults(steps),
+    recoveryMs,
+    ...verdict,
+    steps,
+  };
+  writeFileSync(file, `${JSON.stringify({ ...about, ...figures }, null, 2)}\n`);
+  return file;
+}
+
+/** The options with which this very run is made again. */
+const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): string =>
+  [
+    `--seed ${seed} --minutes ${minutes} --rate ${eventsPerSecond}`,
+    ...(faults.length > 0 ? [`--faults ${faults.join(',')}`] : []),
+  ].join(' ');
+
+async function storm(given: ChaosArguments, all: readonly Fault[]): Promise<number> {
+  const { seed, minutes, eventsPerSecond } = given;
+  const faults = given.faults.length === 0 ? all : all.filter(({ name }) => given.faults.includes(name));
+  const durationMs = 60_000 * minutes;
+  const steps = makePlan({ seed, durationMs, faults });
+  print(`· the plan of ${optionsOf(given)}: ${steps.length} faults`);
+  for (const line of formatPlan(steps)) print(line);
+  const dataDir = join(DATA, `chaos-${process.pid}`);
+  mkdirSync(dataDir, { recursive: true });
+  const stopping = untilSignal();
+  const result = await runChaos({
+    seed,
+    steps,
+    faults,
+    durationMs,
+    eventsPerSecond,
+    dataDir,
+    stopping,
+    print,
+  });
+  for (const line of formatReport(result)) print(line);
+  const { findings, totals } = result.verdict;
+  const isBalanced = findings.length === 0 && totals.accepted > 0;
+  if (isBalanced) rmSync(dataDir, { recursive: true, force: true });
+  const kept = isBalanced ? '' : `; everything else is kept in ${dataDir}`;
+  print(`written to ${writeResult(given, result)}${kept}`);
+  print(`the same plan again: npm run chaos -- ${optionsOf(given)}`);
+  return isBalanced ? 0 : 1;
+}
+
+async function main(): Promise<number> {
+  const all = await loadFaults();
+  const names = all.map(({ name }) => name);
+  const given = readArguments(process.argv.slice(2), names, randomInt(2 ** 32 - 1));
+  if (!given.help) return storm(given, all);
+  print(`${USAGE}\nFaults: ${names.join(', ')}`);
+  return 0;
+}
+
+process.exitCode = await main();

@@ -1,0 +1,68 @@
+import { parseArgs } from 'node:util';
+
+/** What the command line asks for. */
+export interface ChaosArguments {
+  readonly seed: number;
+  readonly minutes: number;
+  /** Names of faults; empty: all. */
+  readonly faults: readonly string[];
+  readonly eventsPerSecond: number;
+  readonly help: boolean;
+}
+
+const DEFAULT_MINUTES = 2;
+const DEFAULT_RATE = 60;
+const MAX_SEED = 2 ** 32 - 1;
+
+export const USAGE = `npm run chaos -- [options]
+
+  --seed N          the plan, and the events; default: one of chance, which is printed
+  --minutes N       how long things are broken, 0.1 to 1440; default ${DEFAULT_MINUTES}
+  --faults a,b,c    only these; default: all there are
+  --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
+  --help            this text
+
+The exit code is 0 only if the ledger balances. Everything of a run that fails is kept in .data/chaos-<process>.
+`;
+
+function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= least && value <= most))
+    throw new Error(`--${name}: expected a number from ${least} to ${most}, came '${text}'`);
+  return value;
+}
+
+function readWhole(name: string, text: string, bounds: readonly [number, number]): number {
+  const value = readNumber(name, text, bounds);
+  if (!Number.isInteger(value)) throw new Error(`--${name}: expected a whole number, came '${text}'`);
+  return value;
+}
+
+/** Throws with what was expected. `chance` is the seed of a run that names none. */
+export function readArguments(
+  args: readonly string[],
+  known: readonly string[],
+  chance: number,
+): ChaosArguments {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string', default: String(chance) },
+      minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
+      faults: { type: 'string', default: '' },
+      rate: { type: 'string', default: String(DEFAULT_RATE) },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const faults = values.faults === '' ? [] : values.faults.split(',');
+  const unknown = faults.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`unknown fault ${unknown.join(', ')}; there are: ${known.join(', ')}`);
+  return {
+    seed: readWhole('seed', values.seed, [0, MAX_SEED]),
+    minutes: readNumber('minutes', values.minutes, [0.1, 1_440]),
+    eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
+    faults,
+    help: values.help,
+  };
+}

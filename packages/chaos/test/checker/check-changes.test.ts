@@ -1,0 +1,77 @@
+import {
+  CONFIGURATION,
+  REF,
+  SECRET,
+  arrived,
+  at,
+  entry,
+  event,
+  evidence,
+  kinds,
+  nowhere,
+  signedArrival,
+} from './evidence-builder.js';
+
+describe('changes of a configuration', () => {
+  const changed = (treatment: 'toggled' | 'moved' | 'signed', over: Parameters<typeof evidence>[0]) =>
+    evidence({ ...over, configurations: [{ ...CONFIGURATION, treatment }] });
+  const disabled = { ref: REF, asked: { what: 'disable' as const }, askedAt: at(1), answeredAt: at(1.2) };
+  const off = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
+
+  it('not in force: an attempt began later than 1 s after the answer that disabled it', () => {
+    const late = (seconds: number) =>
+      kinds(changed('toggled', { arrivals: [arrived(seconds)], changes: [disabled], listed: off }));
+    expect(late(2.1)).toEqual([]);
+    expect(late(3.1)).toEqual(['not-in-force']);
+  });
+
+  it('not in force: the worker itself tells of such an attempt, which no receiver saw', () => {
+    const topics = { entries: [entry(0.1), entry(2.3, { result: 'failed', error: 'CONNECT' })] };
+    expect(kinds(changed('toggled', { changes: [disabled], listed: off, topics }))).toEqual(['not-in-force']);
+  });
+
+  it('says nothing of a change that was durable and not published yet', () => {
+    const changes = [{ ...disabled, published: false }];
+    expect(kinds(changed('toggled', { arrivals: [arrived(9)], changes, listed: off }))).toEqual([]);
+  });
+
+  it('owes what was sent a second after it was enabled again', () => {
+    const enabled = { ref: REF, asked: { what: 'enable' as const }, askedAt: at(2), answeredAt: at(2.5) };
+    const sentAt = (seconds: number) =>
+      new Map([[event.id, { event, door: 'topic' as const, sentAt: at(seconds), acceptedAt: at(seconds) }]]);
+    const story = (seconds: number) =>
+      kinds(changed('toggled', { ...nowhere, sent: sentAt(seconds), changes: [disabled, enabled] }));
+    expect(story(3.4)).toEqual([]);
+    expect(story(3.6)).toEqual(['lost']);
+  });
+
+  it('not in force: an attempt went to where the endpoint was before', () => {
+    const asked = { what: 'move' as const, path: `${CONFIGURATION.path}/elsewhere` };
+    const changes = [{ ref: REF, asked, askedAt: at(1), answeredAt: at(1.2) }];
+    const listed = [{ ref: REF, enabled: true, path: asked.path }];
+    const moved = (path: string) =>
+      kinds(changed('moved', { arrivals: [arrived(4, { path })], changes, listed }));
+    expect(moved(asked.path)).toEqual([]);
+    expect(moved(CONFIGURATION.path)).toEqual(['not-in-force']);
+  });
+
+  it('wrong signature: an attempt is not signed by the secret that is in force', () => {
+    const changes = [
+      { ref: REF, asked: { what: 'rotate' as const }, askedAt: at(1), answeredAt: at(1.2), secret: SECRET },
+    ];
+    const signed = (arrival: ReturnType<typeof arrived>) =>
+      kinds(changed('signed', { arrivals: [arrival], changes }));
+    const other = `whsec_${Buffer.alloc(32, 8).toString('base64')}`;
+    expect(signed(signedArrival(4, SECRET))).toEqual([]);
+    expect(signed(signedArrival(4, other))).toEqual(['wrong-signature']);
+    expect(signed(arrived(4))).toEqual(['wrong-signature']);
+    expect(signed(arrived(0.5))).toEqual([]);
+  });
+
+  it('wrong configuration: config-api lists something else than was accepted last', () => {
+    expect(kinds(changed('toggled', { changes: [disabled] }))).toEqual(['wrong-configuration']);
+    expect(kinds(evidence({ listed: [] }))).toEqual(['wrong-configuration']);
+    const unanswered = [{ ref: REF, asked: { what: 'disable' as const }, askedAt: at(1) }];
+    expect(kinds(changed('toggled', { changes: unanswered }))).toEqual([]);
+  });
+});

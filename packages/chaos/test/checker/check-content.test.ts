@@ -1,0 +1,40 @@
+import { arrived, dead, entry, event, evidence, kinds, place, task } from './evidence-builder.js';
+
+describe('content', () => {
+  it('invented: an arrival of an event that nobody sent, or at a path that did not want it', () => {
+    expect(kinds(evidence({ arrivals: [arrived(0.1), arrived(1, { id: 'evt_other' })] }))).toEqual([
+      'invented',
+    ]);
+    expect(kinds(evidence({ arrivals: [arrived(0.1), arrived(1, { path: '/other' })] }))).toEqual([
+      'invented',
+    ]);
+  });
+
+  it('invented: a record of Kafka that belongs to nothing', () => {
+    const copies = new Map([
+      [event.id, [place('payments.events', 5)]],
+      ['evt_other', [place('payments.events', 6)]],
+    ]);
+    const strange = [
+      { copies },
+      { entries: [entry(0.1), entry(1, { deliveryId: 'other' })] },
+      { tasks: [task(0.1, { deliveryId: 'other' })] },
+      { dead: [dead(9, { deliveryId: 'other' })] },
+    ];
+    for (const topics of strange) expect(kinds(evidence({ topics }))).toEqual(['invented']);
+  });
+
+  it('other bytes: one arrival had another body', () => {
+    const arrivals = [arrived(0.1), arrived(0.2, { digest: 'other', status: 500 })];
+    expect(kinds(evidence({ arrivals }))).toEqual(['other-bytes']);
+  });
+
+  it('rejected: an event was refused, or a record cannot be read', () => {
+    expect(kinds(evidence({ topics: { rejected: [place('payments.events.rejected', 1)] } }))).toEqual([
+      'rejected',
+    ]);
+    expect(kinds(evidence({ topics: { unreadable: [place('webhooks.attempts', 1)] } }))).toEqual([
+      'rejected',
+    ]);
+  });
+});

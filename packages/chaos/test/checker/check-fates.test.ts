@@ -1,0 +1,142 @@
+import { check } from '../../src/checker/check.js';
+import {
+  CONFIGURATION,
+  REF,
+  arrived,
+  at,
+  dead,
+  deliveryId,
+  entry,
+  event,
+  evidence,
+  kinds,
+  moody,
+  nowhere,
+  place,
+  step,
+  task,
+  undelivered,
+} from './evidence-builder.js';
+
+const sentOnly = new Map([[event.id, { event, door: 'ingest' as const, sentAt: at(0) }]]);
+
+describe('accepted is delivered, waiting, dead or cancelled', () => {
+  it('balances when the 2xx was given', () => {
+    expect(check(evidence())).toEqual({
+      totals: {
+        ...{ acceptedEvents: 1, accepted: 1, delivered: 1, waiting: 0, dead: 0, cancelled: 0, lost: 0 },
+        ...{ repeats: 0, bound: 0, slowestMs: 90 },
+      },
+      findings: [],
+    });
+  });
+
+  it('lost: it is nowhere, though its event stands handled on the topic; its story says where it was last', () => {
+    const { totals, findings } = check(evidence({ ...nowhere, steps: [step(0.5, 4)] }));
+    expect(totals).toMatchObject({ accepted: 1, lost: 1 });
+    expect(findings).toMatchObject([{ kind: 'lost', deliveryId }]);
+    expect(findings[0]?.story).toEqual([
+      `${new Date(at(0)).toISOString()} given to ingest`,
+      expect.stringContaining('event at payments.events/0 offset 5, handled'),
+      expect.stringContaining('accepted by ingest'),
+      'last in Kafka: payments.events/0 offset 5',
+      expect.stringContaining('while there was: kill delivery-worker'),
+    ]);
+  });
+
+  it('lost: it was acknowledged and never stood on the topic', () => {
+    const { findings } = check(evidence({ ...nowhere, topics: { entries: [], copies: new Map() } }));
+    expect(findings).toMatchObject([{ kind: 'lost' }]);
+    expect(findings[0]?.story).toContain('in no topic');
+  });
+
+  it('lost: its retry was handled, and nothing came of it', () => {
+    const failed = entry(0.1, { result: 'failed', status: 503 });
+    const topics = { entries: [failed], tasks: [task(0.1)] };
+    const log = new Map([[deliveryId, 'pending' as const]]);
+    expect(kinds(evidence({ arrivals: [arrived(0.1, { status: 503 })], log, topics }))).toEqual(['lost']);
+  });
+
+  it('waits while its event, or its retry, is beyond what was handled', () => {
+    const waiting = [
+      { copies: new Map([[event.id, [place('payments.events', 100)]]]), entries: [] },
+      { tasks: [task(0.1, { place: place('webhooks.retries.1s', 100) })], entries: [] },
+    ];
+    for (const topics of waiting)
+      expect(check(evidence({ ...undelivered, ...moody, topics })).totals).toMatchObject({
+        waiting: 1,
+        lost: 0,
+      });
+  });
+
+  it('not recovered: it still waits though its endpoint is well', () => {
+    const copies = new Map([[event.id, [place('payments.events', 100)]]]);
+    expect(kinds(evidence({ ...undelivered, topics: { copies, entries: [] } }))).toEqual(['not-recovered']);
+  });
+
+  it('is dead with its last attempt, and dies too early with one before', () => {
+    const log = new Map([[deliveryId, 'dead' as const]]);
+    const with_ = (attempt: number, reason = 'attempts-exhausted') =>
+      evidence({
+        ...moody,
+        arrivals: [],
+        log,
+        topics: { entries: [], dead: [dead(9, { attempt, reason })] },
+      });
+    expect(check(with_(3))).toMatchObject({ totals: { dead: 1, lost: 0 }, findings: [] });
+    expect(kinds(with_(2))).toEqual(['died-early']);
+    expect(kinds(with_(3, 'configuration-unknown'))).toEqual(['died-early']);
+  });
+
+  it('lost: it was cancelled, and nobody had disabled it', () => {
+    const entries = [entry(0.1, { kind: 'cancelled', reason: 'disabled' } as object)];
+    const log = new Map([[deliveryId, 'cancelled' as const]]);
+    expect(kinds(evidence({ arrivals: [], log, topics: { entries } }))).toEqual(['lost']);
+  });
+
+  it('is cancelled, or never begun, when it was disabled afterwards', () => {
+    const changes = [{ ref: REF, asked: { what: 'disable' as const }, askedAt: at(1) }];
+    const listed = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
+    const treated = {
+      configurations: [{ ...CONFIGURATION, treatment: 'toggled' as const }],
+      listed,
+      changes,
+    };
+    expect(check(evidence({ ...nowhere, ...treated }))).toMatchObject({
+      totals: { cancelled: 1 },
+      findings: [],
+    });
+  });
+
+  it('promises nothing for what was not accepted', () => {
+    expect(check(evidence({ ...nowhere, sent: sentOnly })).totals).toMatchObject({
+      acceptedEvents: 0,
+      accepted: 0,
+    });
+  });
+
+  it('takes the worker’s word for an answer that was no ordinary one, and only for that', () => {
+    const odd = [arrived(0.1, { status: 0 })];
+    expect(kinds(evidence({ arrivals: odd }))).toEqual([]);
+    const topics = { entries: [entry(0.1, { result: 'failed', error: 'SOCKET' })] };
+    const log = new Map([[deliveryId, 'pending' as const]]);
+    expect(kinds(evidence({ arrivals: odd, log, topics }))).toEqual(['lost']);
+  });
+});
+
+it('not back: something that was broken did not come up again', () => {
+  const failed = step(1, 2, { outcome: 'failed', why: 'kafka did not come back within 120 s' });
+  expect(kinds(evidence({ steps: [failed] }))).toEqual(['not-back']);
+});
+
+it('tells the stories of two findings of a kind, and counts all', () => {
+  const events = Array.from({ length: 5 }, (_, index) => ({ ...event, id: `evt_${index}` }));
+  const sent = new Map(
+    events.map((one) => [one.id, { event: one, door: 'topic' as const, sentAt: at(0), acceptedAt: at(1) }]),
+  );
+  const { findings, totals } = check(
+    evidence({ ...nowhere, sent, topics: { entries: [], copies: new Map() } }),
+  );
+  expect(totals.lost).toBe(5);
+  expect(findings.filter(({ story }) => story !== undefined)).toHaveLength(2);
+});

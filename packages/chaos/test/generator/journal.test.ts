@@ -1,0 +1,72 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
+import { generate, makeEvent } from '../../src/generator/generator.js';
+import { openJournal, readJournal } from '../../src/generator/journal.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'journal-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('tells of each event when it was sent and, if it was, when it was accepted', () => {
+  const file = join(folder, 'plain');
+  const journal = openJournal(file);
+  const [kept, refused] = [buildEvent(), buildEvent()];
+  journal.append([
+    { kind: 'sent', at: 1, door: 'ingest', event: kept },
+    { kind: 'sent', at: 1, door: 'topic', event: refused },
+  ]);
+  journal.append([{ kind: 'accepted', at: 5, id: kept.id }]);
+  journal.close();
+  expect([...readJournal(file).values()]).toEqual([
+    { event: kept, door: 'ingest', sentAt: 1, acceptedAt: 5 },
+    { event: refused, door: 'topic', sentAt: 1 },
+  ]);
+});
+
+it('does not take an acceptance of what was never sent', () => {
+  const file = join(folder, 'stranger');
+  appendFileSync(file, `${JSON.stringify({ kind: 'accepted', at: 5, id: 'evt_1' })}\n`);
+  expect(() => readJournal(file)).toThrow('accepts evt_1');
+});
+
+it('makes the same facts of the same seed', () => {
+  const make = (): readonly string[] => {
+    const random = createRandom(3);
+    return Array.from({ length: 200 }, () => makeEvent(random)).map(({ tenantId, eventType, data }) =>
+      [tenantId, eventType, data.amount].join(' '),
+    );
+  };
+  expect(make()).toEqual(make());
+  expect(new Set(make().map((fact) => fact.split(' ')[0]))).toEqual(new Set(['acme', 'globex', 'initech']));
+});
+
+it('writes down what is sent before it is sent, what is accepted afterwards, and waits for the last answer', async () => {
+  const file = join(folder, 'generated');
+  const journal = openJournal(file);
+  const stopping = new AbortController();
+  const knownBefore: boolean[] = [];
+  let answers = 0;
+  const running = generate({
+    random: createRandom(1),
+    eventsPerSecond: 200,
+    doors: {
+      ingest: (events) => {
+        knownBefore.push(events.every(({ id }) => readJournal(file).has(id)));
+        answers += 1;
+        return Promise.resolve(events.map(({ id }) => id));
+      },
+      topic: () => Promise.resolve([]),
+    },
+    journal,
+    stopping: stopping.signal,
+  });
+  await eventually(() => answers >= 2);
+  stopping.abort();
+  await running;
+  journal.close();
+  expect(knownBefore).not.toContain(false);
+  const sent = [...readJournal(file).values()];
+  expect(new Set(sent.map(({ door }) => door))).toEqual(new Set(['ingest', 'topic']));
+  for (const { door, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(door === 'ingest');
+});
