@@ -44,20 +44,24 @@ function readEndToEndId({ query }: ApiRequest): string {
 async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const txId = readTxId(request);
   const { tenantId } = request.identity;
-  const look = async () =>
-    viewCharge(txId, await ports.findOfCharge(tenantId, txId), MAX_CHARGE_TRANSACTIONS);
-  const body = await lookSurely(look, ports.waitForEvents, 'no event told of a charge with this txId');
+  const body = await lookSurely({
+    look: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId), MAX_CHARGE_TRANSACTIONS),
+    // Not so when a reversal came first: to whoever asks, it says "not paid".
+    isWhole: ({ status }) => status === 'CONCLUIDA',
+    waitForEvents: ports.waitForEvents,
+    notFound: 'no event told of a charge with this txId',
+  });
   return { status: 200, body };
 }
 
 async function answerTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const endToEndId = readEndToEndId(request);
-  const look = () => ports.findTransaction(request.identity.tenantId, endToEndId);
-  const found = await lookSurely(
-    look,
-    ports.waitForEvents,
-    'no event told of a transaction with this endToEndId',
-  );
+  const found = await lookSurely({
+    look: () => ports.findTransaction(request.identity.tenantId, endToEndId),
+    isWhole: ({ payments }) => payments.length > 0,
+    waitForEvents: ports.waitForEvents,
+    notFound: 'no event told of a transaction with this endToEndId',
+  });
   return { status: 200, body: viewTransaction(found) };
 }
 

@@ -2,7 +2,7 @@ import type { ApiReply, ApiRequest } from '@webhooks/http-api';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import type { Transaction } from '../../src/transactions/merge-facts.js';
 import { createTransactionOperations } from '../../src/transactions/operations.js';
-import { E2E, merge, paid, TX } from './support/events.js';
+import { E2E, merge, paid, reversal, TX } from './support/events.js';
 
 interface Asked {
   readonly params?: Readonly<Record<string, string>>;
@@ -20,6 +20,7 @@ const requestOf = ({ params = {}, query = '', tenantId = 'acme' }: Asked): ApiRe
 });
 
 const KNOWN = merge(undefined, [paid()]);
+const REVERSED_FIRST = merge(undefined, [reversal({ txId: TX })]);
 
 /** A service in which the events come to be known while somebody waits, and a diary of what it was asked. */
 function openDesk(options: {
@@ -39,7 +40,7 @@ function openDesk(options: {
     findOfCharge: (tenantId) => Promise.resolve([look(tenantId)].filter((found) => found !== undefined)),
     waitForEvents: () => {
       diary.push('wait');
-      now ??= arriving;
+      now = arriving ?? now;
       return Promise.resolve(result);
     },
   });
@@ -80,6 +81,22 @@ describe.each(CALLS)('%s', (_name, ask, answer) => {
       const desk = openDesk({ arriving: KNOWN, result });
       expect(await ask(desk)).toMatchObject({ status: 200, body: answer });
       expect(desk.diary).toEqual(['look', 'wait', 'look']);
+    },
+  );
+
+  it('waits for the payment when it only knows of its reversal', async () => {
+    const desk = openDesk({ known: REVERSED_FIRST, arriving: merge(REVERSED_FIRST, [paid()]) });
+    expect(await ask(desk)).toMatchObject({ status: 200, body: answer });
+    expect(desk.diary).toEqual(['look', 'wait', 'look']);
+  });
+
+  it.each(['passed', 'late', 'full'] as const)(
+    'answers a reversal alone when no payment came (%s)',
+    async (result) => {
+      const desk = openDesk({ known: REVERSED_FIRST, result });
+      const { status, body } = await ask(desk);
+      expect([status, desk.diary]).toEqual([200, ['look', 'wait', 'look']]);
+      expect(body).not.toHaveProperty('amount');
     },
   );
 
