@@ -4,6 +4,7 @@ import type { RunRedeliveriesPorts } from '../../src/redelivery/run-redeliveries
 import { openTestDatabase } from '../transactions/support/open-test-database.js';
 import type { TestDatabase } from '../transactions/support/open-test-database.js';
 import { LEASE_MS, idsOf, log, openRig } from './support/open-rig.js';
+import type { Rig } from './support/open-rig.js';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -11,17 +12,28 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
+/** A page that is sent and not counted. */
+async function dieAfterPublishing({ ports, store }: Rig): Promise<void> {
+  const dying = {
+    ...ports,
+    storeFor: () => ({ ...store, advance: () => Promise.reject(new Error('died')) }),
+  };
+  await expect(runPage(dying)).rejects.toThrow('died');
+}
+
+/** A page that is noted and not sent. */
+async function failToPublish({ ports }: Rig): Promise<void> {
+  const failing = { ...ports, publish: () => Promise.reject(new Error('Kafka is away')) };
+  await expect(runPage(failing)).rejects.toThrow('Kafka is away');
+}
+
 describe('a job whose page is interrupted', () => {
   it('whose instance dies after it published is taken by another, which repeats that page and leaves none out', async () => {
     const deliveries = log(250);
     const rig = openRig(test, deliveries);
     const job = await rig.start();
     await runPage(rig.ports);
-    const dying = {
-      ...rig.ports,
-      storeFor: () => ({ ...rig.store, advance: () => Promise.reject(new Error('died')) }),
-    };
-    await expect(runPage(dying)).rejects.toThrow('died');
+    await dieAfterPublishing(rig);
     const other = { ...rig.ports, owner: 'other' };
     expect(await runPage(other)).toBeUndefined();
     rig.advance(LEASE_MS + 1);
@@ -36,11 +48,7 @@ describe('a job whose page is interrupted', () => {
     const rig = openRig(test, deliveries);
     const job = await rig.start();
     await runPage(rig.ports);
-    const dying = {
-      ...rig.ports,
-      storeFor: () => ({ ...rig.store, advance: () => Promise.reject(new Error('died')) }),
-    };
-    await expect(runPage(dying)).rejects.toThrow('died');
+    await dieAfterPublishing(rig);
     // 60 of that page arrived: they are not dead any more, and the page reaches further.
     deliveries.splice(100, 60);
     rig.advance(LEASE_MS + 1);
@@ -55,8 +63,7 @@ describe('a job whose page is interrupted', () => {
     const seen = deliveries.filter((_, index) => index % 5 !== 0);
     const rig = openRig(test, seen);
     const job = await rig.start();
-    const failing = { ...rig.ports, publish: () => Promise.reject(new Error('Kafka is away')) };
-    await expect(runPage(failing)).rejects.toThrow('Kafka is away');
+    await failToPublish(rig);
     seen.splice(0, seen.length, ...deliveries);
     rig.advance(LEASE_MS + 1);
     await rig.finish();
@@ -69,8 +76,7 @@ describe('a job whose page is interrupted', () => {
     const seen = deliveries.slice(100);
     const rig = openRig(test, seen);
     const job = await rig.start();
-    const failing = { ...rig.ports, publish: () => Promise.reject(new Error('Kafka is away')) };
-    await expect(runPage(failing)).rejects.toThrow('Kafka is away');
+    await failToPublish(rig);
     seen.unshift(...deliveries.slice(0, 100));
     rig.advance(LEASE_MS + 1);
     await rig.finish();
