@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeMachine } from '@webhooks/ledger';
 import { readUsage } from './read-usage.js';
 import type { Usage } from './read-usage.js';
 import type { RunReport, VoidReport } from './report/figure.js';
-import { describeMachine, describeSettings, describeVersions } from './report/machine.js';
+import { describeSettings, describeVersions } from './report/machine.js';
 import { formatSummary } from './report/table.js';
 import { runScenario } from './run-scenario.js';
 import { SCENARIOS } from './scenarios/index.js';

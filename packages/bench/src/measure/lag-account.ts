@@ -1,8 +1,5 @@
 import type { ProjectionLag } from '@webhooks/ledger';
 
-export { areZero, parseLags } from '@webhooks/ledger';
-export type { ProjectionLag } from '@webhooks/ledger';
-
 /** What became of the lags over some looks. Times are monotonic microseconds. */
 export class LagAccount {
   readonly #zeroSince = new Map<string, number>();

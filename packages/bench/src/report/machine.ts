@@ -2,8 +2,6 @@ import { createRequire } from 'node:module';
 import { RETRY_TIERS, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import { describeVersions as describeSharedVersions } from '@webhooks/ledger';
 
-export { describeMachine } from '@webhooks/ledger';
-
 const require = createRequire(import.meta.url);
 
 export function describeVersions() {

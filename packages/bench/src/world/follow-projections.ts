@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { areZero, parseLags } from '@webhooks/ledger';
+import type { ProjectionLag } from '@webhooks/ledger';
 import { monotonicMicros } from '../measure/clock.js';
-import { LagAccount, areZero, parseLags } from '../measure/lag-account.js';
-import type { ProjectionLag } from '../measure/lag-account.js';
+import { LagAccount } from '../measure/lag-account.js';
 import { VoidRun } from '../measure/void-run.js';
 import type { World } from './world.js';
 

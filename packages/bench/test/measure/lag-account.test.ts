@@ -1,4 +1,5 @@
-import { LagAccount, areZero, parseLags } from '../../src/measure/lag-account.js';
+import { areZero, parseLags } from '@webhooks/ledger';
+import { LagAccount } from '../../src/measure/lag-account.js';
 
 const METRICS = `# HELP query_projection_lag_records Records that are not projected yet
 # TYPE query_projection_lag_records gauge
