@@ -8,6 +8,7 @@ import type {
   EndpointHealth,
   Redelivered,
   Redelivery,
+  RedeliveryCount,
   TestNotification,
   Transaction,
 } from './query-types.js';
@@ -38,15 +39,15 @@ const isRedelivered = (value: unknown): value is Redelivered =>
   has(value, { deliveryId: 'string', cycle: 'string' });
 const isRedelivery = (value: unknown): value is Redelivery =>
   has(value, {
-    ...{ id: 'string', state: 'string', matched: 'number' },
+    ...{ id: 'string', state: 'string', matched: 'number', matchedIsLowerBound: 'boolean' },
     ...{ sent: 'number', refused: 'number', expired: 'number' },
   } as const);
 const isTest = (value: unknown): value is TestNotification =>
   has(value, { deliveryId: 'string', eventId: 'string' });
 const isHealth = (value: unknown): value is EndpointHealth =>
   has(value, { ref: 'string', state: 'string' }) && hasList(value, 'failures', { class: 'string' });
-const isMatched = (value: unknown): value is { readonly matched: number } =>
-  has(value, { matched: 'number' });
+const isCount = (value: unknown): value is RedeliveryCount =>
+  has(value, { matched: 'number', matchedIsLowerBound: 'boolean' });
 
 export const parseCharge: ParseAnswer<Charge> = (body) => (isCharge(body) ? body : undefined);
 export const parseTransaction: ParseAnswer<Transaction> = (body) => (isTransaction(body) ? body : undefined);
@@ -59,4 +60,5 @@ export const parseTestNotification: ParseAnswer<TestNotification> = (body) =>
   isTest(body) ? body : undefined;
 export const parseHealth: ParseAnswer<EndpointHealth> = (body) => (isHealth(body) ? body : undefined);
 /** How many deliveries a dry run found. */
-export const parseMatched: ParseAnswer<number> = (body) => (isMatched(body) ? body.matched : undefined);
+export const parseRedeliveryCount: ParseAnswer<RedeliveryCount> = (body) =>
+  isCount(body) ? body : undefined;

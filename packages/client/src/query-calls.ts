@@ -4,9 +4,9 @@ import {
   parseDelivery,
   parseDeliveryList,
   parseHealth,
-  parseMatched,
   parseRedelivered,
   parseRedelivery,
+  parseRedeliveryCount,
   parseTestNotification,
   parseTransaction,
 } from './parse-query-answer.js';
@@ -18,6 +18,7 @@ import type {
   EndpointHealth,
   Redelivered,
   Redelivery,
+  RedeliveryCount,
   RedeliveryInput,
   TestNotification,
   Transaction,
@@ -31,8 +32,8 @@ export interface QueryCalls {
   delivery(deliveryId: string): Promise<DeliveryDetail>;
   /** Asked for once, whatever `maxRetries` says: each call makes a redelivery of its own. */
   redeliver(deliveryId: string): Promise<Redelivered>;
-  /** How many deliveries `startRedelivery` would send. */
-  countRedelivery(input: RedeliveryInput): Promise<number>;
+  /** How many deliveries `startRedelivery` would send, or a lower bound. */
+  countRedelivery(input: RedeliveryInput): Promise<RedeliveryCount>;
   /** Asked for once: each call makes a job of its own. */
   startRedelivery(input: RedeliveryInput): Promise<Redelivery>;
   redelivery(id: string): Promise<Redelivery>;
@@ -84,7 +85,12 @@ export function createQueryCalls(call: QueryCall): QueryCalls {
         ACCEPTED,
       ),
     countRedelivery: (input) =>
-      call({ method: 'POST', url: REDELIVERIES, data: { ...input, dryRun: true }, parse: parseMatched }),
+      call({
+        method: 'POST',
+        url: REDELIVERIES,
+        data: { ...input, dryRun: true },
+        parse: parseRedeliveryCount,
+      }),
     startRedelivery: (data) =>
       call({ method: 'POST', url: REDELIVERIES, data, parse: parseRedelivery, repeatable: false }, ACCEPTED),
     redelivery: (id) => call({ method: 'GET', url: below(REDELIVERIES, id), parse: parseRedelivery }),

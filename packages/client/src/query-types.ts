@@ -100,11 +100,17 @@ export interface RedeliveryInput {
   readonly to?: UtcTime;
 }
 
+/** How many deliveries match. */
+export interface RedeliveryCount {
+  readonly matched: number;
+  /** There were too many to count them all in time: `matched` or more. */
+  readonly matchedIsLowerBound: boolean;
+}
+
 /** A job that sends many deliveries again. */
-export interface Redelivery {
+export interface Redelivery extends RedeliveryCount {
   readonly id: string;
   readonly state: 'running' | 'completed' | 'cancelled';
-  readonly matched: number;
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;

@@ -1,6 +1,7 @@
 import type { Client } from '@webhooks/client';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
+import { countExactly } from './count-exactly.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
@@ -35,10 +36,6 @@ async function kill(name: 'query-api' | 'mongodb'): Promise<void> {
   await eventually(() => pidOf() !== undefined && pidOf() !== pid, LONG);
 }
 
-const count = async (input: Parameters<Client['countRedelivery']>[0]): Promise<number> =>
-  // While a process is down its answer is an error.
-  client.countRedelivery(input).catch(() => -1);
-
 it(
   'killed with its database while it projects and while it sends again, it misses nothing and sends nothing else',
   async () => {
@@ -50,16 +47,14 @@ it(
       if (sent === 0) await kill('query-api');
       if (sent === BATCH) await kill('mongodb');
     }
-    await eventually(async () => (await count(input)) === DELIVERIES, LONG);
+    // Counting is work for the database too, which would be missing for what is to be counted.
+    const seldom = { ...LONG, intervalMs: DELIVERIES / 10 };
+    await eventually(async () => (await countExactly(client, input)) === DELIVERIES, seldom);
     expect(endpoint.stats().distinctIds).toBe(DELIVERIES);
 
     const before = endpoint.stats().arrivals;
-    // Counting so many can take longer than its 8 s on a busy machine: then nothing was made, and the answer is an error.
-    const { id, matched } = await eventually(() => client.startRedelivery(input), {
-      ...LONG,
-      intervalMs: 1_000,
-    });
-    expect(matched).toBe(DELIVERIES);
+    const { id, matched, matchedIsLowerBound } = await client.startRedelivery(input);
+    expect(matchedIsLowerBound ? matched <= DELIVERIES : matched === DELIVERIES).toBe(true);
     for (let killed = 0; killed < KILLS; killed += 1) {
       const reached = ((killed + 1) * DELIVERIES) / (KILLS + 2);
       await eventually(() => endpoint.stats().arrivals >= before + reached, LONG);
@@ -69,7 +64,7 @@ it(
       const job = await client.redelivery(id).catch(() => undefined);
       return job?.state === 'completed' && job;
     }, LONG);
-    expect(done).toMatchObject({ matched: DELIVERIES, sent: DELIVERIES, refused: 0, expired: 0 });
+    expect(done).toMatchObject({ sent: DELIVERIES, refused: 0, expired: 0 });
     // Each is sent again once at least; a page that was published and not noted comes twice.
     await eventually(() => endpoint.stats().arrivals >= before + DELIVERIES, LONG);
     expect(endpoint.stats().arrivals).toBeLessThanOrEqual(before + DELIVERIES + KILLS * 100);

@@ -2,6 +2,7 @@ import type { Client, DeliveryDetail, DeliveryStatus } from '@webhooks/client';
 import type { EventType } from '@webhooks/contracts';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
+import { countExactly } from './count-exactly.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
@@ -169,7 +170,7 @@ it(
     );
     await client.postEvents(events);
     const input = { ref, status: 'delivered', from } as const;
-    await eventually(async () => (await client.countRedelivery(input)) === MANY, LONG);
+    await eventually(async () => (await countExactly(client, input)) === MANY, LONG);
     const before = endpoint.stats().arrivals;
     const { id } = await client.startRedelivery(input);
     const done = await eventually(async () => {

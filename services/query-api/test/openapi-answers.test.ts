@@ -102,7 +102,8 @@ describe('openapi.yaml describes', () => {
   it.each(['running', 'completed', 'cancelled'] as const)('a redelivery that is %s', (state) => {
     const counts = { sent: 0, refused: 1, expired: 2 };
     const filter = { ref, eventType: 'PIX_OUT', status: 'dead', from: now, to: now } as const;
-    const job = { id: jobId, tenantId, filter, state, matched: 3, counts, createdAt: now, updatedAt: now };
+    const matched = { matched: 3, matchedIsLowerBound: true };
+    const job = { id: jobId, tenantId, filter, state, ...matched, counts, createdAt: now, updatedAt: now };
     expect(fault('Redelivery', viewJob(job))).toBeUndefined();
     expect(fault('Redelivery', { ...viewJob(job), tenantId })).toBeDefined();
     const list = { data: [viewJob(job)], results: 1, nextCursor: cursorBefore(jobId) };

@@ -49,18 +49,18 @@ async function readSpans(kafka: Kafka, spans: readonly OpenSpan[]): Promise<Read
   return found;
 }
 
-/** How many of these deliveries wait in Kafka: in a retry tier or in `webhooks.deliveries`, beyond what was handled. */
+/** Those of these deliveries that wait in Kafka: in a retry tier or in `webhooks.deliveries`, beyond what was handled. */
 export async function findWaiting(
   brokers: readonly string[],
   deliveryIds: readonly string[],
   place = PLACE,
-): Promise<number> {
+): Promise<ReadonlySet<string>> {
   const kafka = benchKafka(brokers);
   const admin = kafka.admin();
   await admin.connect();
   try {
     const waiting = await readSpans(kafka, await openSpans(admin, place));
-    return deliveryIds.filter((id) => waiting.has(id)).length;
+    return new Set(deliveryIds.filter((id) => waiting.has(id)));
   } finally {
     await admin.disconnect();
   }

@@ -1,11 +1,10 @@
 import type { Database } from '../database.js';
-import { accessPathOf, rangeFilter, rangeOf } from './access-path.js';
+import { accessPathOf, rangeOf } from './access-path.js';
 import type { AccessPath, DeliveryFilter, PlaceRange } from './access-path.js';
-import { KEPT_MS } from './delivery-model.js';
 import type { DeliverySummaryRow } from './delivery-model.js';
 import { findOfEvent } from './find-event.js';
 import { byText } from '../order.js';
-import { after, placeOf, timeText } from './place.js';
+import { after, placeOf } from './place.js';
 import { FINE } from './milestone-model.js';
 import { findMilestone } from './milestones.js';
 import { readRange } from './read-range.js';
@@ -18,8 +17,6 @@ type AskModels = ReturnType<Database['within']>;
 export const MAX_PASSED_OVER = 200;
 /** Documents that one statement reads where no page bounds it. */
 const MAX_STATEMENT = 1_000;
-/** After it the database itself ends a count: nobody waits for it any more. */
-const MAX_COUNT_MS = 8_000;
 
 export interface DeliveryPage {
   /** The newest first. */
@@ -69,7 +66,7 @@ const readersOf = (
 });
 
 /** The deliveries of one event that match, in the order of their places. */
-async function matchesOfEvent(
+export async function matchesOfEvent(
   ask: AskModels,
   tenantId: string,
   filter: DeliveryFilter & { readonly eventId: string },
@@ -82,7 +79,7 @@ async function matchesOfEvent(
     .sort(byText(({ place }) => place));
 }
 
-const hasEventId = (filter: DeliveryFilter): filter is DeliveryFilter & { readonly eventId: string } =>
+export const hasEventId = (filter: DeliveryFilter): filter is DeliveryFilter & { readonly eventId: string } =>
   filter.eventId !== undefined;
 
 const cutPage = (found: readonly DeliverySummaryRow[], limit: number): DeliveryPage => {
@@ -195,37 +192,4 @@ export async function pageOldestFirst(
     },
   });
   return cutOldest(found, page.limit, { isAtEnd, last });
-}
-
-/**
- * How many match, counted to `max` at most. The index alone answers unless something has to be looked at in each document;
- * then the database looks, within the deadline of `ask`.
- */
-export async function countDeliveries(
-  ask: AskModels,
-  tenantId: string,
-  filter: DeliveryFilter,
-  max: number,
-): Promise<number> {
-  const range = rangeOf(filter);
-  if (hasEventId(filter)) return Math.min(max, (await matchesOfEvent(ask, tenantId, filter, range)).length);
-  const path = accessPathOf(tenantId, filter);
-  const now = Date.now();
-  // What was first heard of in the last 30 days cannot have expired: then the index need not be left.
-  const mayHaveExpired = range.low < timeText(now - KEPT_MS);
-  const unexpired = mayHaveExpired ? { expiresAt: { $gt: new Date(now) } } : {};
-  const ranges = path.groups.flatMap((group) =>
-    path.statuses.map((status) => rangeFilter(group, status, range)),
-  );
-  let counted = 0;
-  for (const filter of ranges) {
-    const limit = max - counted;
-    if (limit <= 0) break;
-    counted += await ask(({ deliveries }) =>
-      deliveries
-        .countDocuments({ ...filter, ...path.residual, ...unexpired }, { limit, maxTimeMS: MAX_COUNT_MS })
-        .exec(),
-    );
-  }
-  return counted;
 }

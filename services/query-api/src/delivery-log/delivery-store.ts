@@ -1,9 +1,11 @@
 import type { Database } from '../database.js';
 import type { DeliveryFilter } from './access-path.js';
+import { countDeliveries } from './count-deliveries.js';
+import type { CountWish, DeliveryCount } from './count-deliveries.js';
 import { toDelivery } from './delivery-model.js';
 import type { DeliveryRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
-import { countDeliveries, pageNewestFirst, pageOldestFirst } from './delivery-pages.js';
+import { pageNewestFirst, pageOldestFirst } from './delivery-pages.js';
 import type { DeliveryPage, DeliveryPosition, OldestFirst, PageWish } from './delivery-pages.js';
 
 export interface DeliveryStore {
@@ -16,8 +18,8 @@ export interface DeliveryStore {
     filter: DeliveryFilter,
     page: { readonly after?: DeliveryPosition | undefined; readonly limit: number },
   ): Promise<OldestFirst>;
-  /** How many match, counted to `max` at most. */
-  count(tenantId: string, filter: DeliveryFilter, max: number): Promise<number>;
+  /** See `countDeliveries`. */
+  count(tenantId: string, filter: DeliveryFilter, wish: CountWish): Promise<DeliveryCount>;
 }
 
 /** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
@@ -32,6 +34,6 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
     },
     page: (tenantId, filter, wish) => pageNewestFirst(ask, tenantId, filter, wish),
     pageOldestFirst: (tenantId, filter, page) => pageOldestFirst(ask, tenantId, filter, page),
-    count: (tenantId, filter, max) => countDeliveries(ask, tenantId, filter, max),
+    count: (tenantId, filter, wish) => countDeliveries(ask, tenantId, filter, wish),
   };
 }

@@ -48,6 +48,8 @@ export interface RedeliveryJob {
   readonly state: JobState;
   /** Deliveries that matched when it was made; what changes its status meanwhile is left alone. */
   readonly matched: number;
+  /** There were too many to count them all while the caller waited: `matched` or more. */
+  readonly matchedIsLowerBound: boolean;
   readonly counts: JobCounts;
   readonly position?: JobPosition;
   /** The page that is being sent, noted before it is: who dies meanwhile leaves it to the next. */
@@ -62,6 +64,7 @@ export interface JobView {
   readonly state: JobState;
   readonly filter: Omit<RedeliveryFilter, 'from' | 'to'> & { readonly from: UtcTime; readonly to: UtcTime };
   readonly matched: number;
+  readonly matchedIsLowerBound: boolean;
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;
@@ -74,6 +77,7 @@ export const viewJob = ({
   state,
   filter,
   matched,
+  matchedIsLowerBound,
   counts,
   createdAt,
   updatedAt,
@@ -82,6 +86,7 @@ export const viewJob = ({
   state,
   filter: { ...filter, from: filter.from.toISOString(), to: filter.to.toISOString() },
   matched,
+  matchedIsLowerBound,
   ...counts,
   createdAt: createdAt.toISOString(),
   updatedAt: updatedAt.toISOString(),

@@ -10,6 +10,8 @@ export interface RedeliveryRow {
   filter: { ref?: string; eventType?: EventType; status: RedeliverableStatus; from: Date; to: Date };
   state: JobState;
   matched: number;
+  /** Missing in jobs of an earlier version, which counted all. */
+  matchedIsLowerBound?: boolean;
   counts: { sent: number; refused: number; expired: number };
   position?: { createdAt: Date; deliveryId: string };
   /** The page that its owner is sending. */
@@ -54,6 +56,7 @@ function createSchema(): Schema<RedeliveryRow> {
       filter: { type: filter, required: true },
       state: text,
       matched: count,
+      matchedIsLowerBound: { type: Boolean },
       counts: { type: counts, required: true },
       position: { type: position },
       noted: {
@@ -89,6 +92,7 @@ export function toJob({ _id, filter, position, noted, ...row }: RedeliveryRow): 
     filter,
     state,
     matched,
+    matchedIsLowerBound: row.matchedIsLowerBound ?? false,
     counts,
     ...(position ? { position } : {}),
     ...(noted ? { noted: { counts: noted.counts, position: noted.position } } : {}),

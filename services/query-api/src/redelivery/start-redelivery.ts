@@ -1,4 +1,5 @@
 import { AppError, invalidRequest } from '@webhooks/http-api';
+import type { DeliveryCount } from '../delivery-log/count-deliveries.js';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { refused } from './redeliver-one.js';
 import { viewJob } from './redelivery-job.js';
@@ -9,8 +10,12 @@ import type { RedeliveryStore } from './redelivery-store.js';
 export interface StartRedeliveryPorts {
   /** The jobs, for a few statements from now on. */
   readonly storeFor: () => Pick<RedeliveryStore, 'insert' | 'countRunning'>;
-  /** How many match, counted to `limit` at most. */
-  readonly countDeliveries: (tenantId: string, filter: RedeliveryFilter, limit: number) => Promise<number>;
+  /** How many match, counted to `max` at most, and no longer than a caller waits. */
+  readonly countDeliveries: (
+    tenantId: string,
+    filter: RedeliveryFilter,
+    max: number,
+  ) => Promise<DeliveryCount>;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly newId: () => string;
   readonly now: () => number;
@@ -21,7 +26,8 @@ export const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
 
 export type StartedRedelivery =
-  { readonly dryRun: true; readonly matched: number } | { readonly dryRun: false; readonly job: JobView };
+  | { readonly dryRun: true; readonly matched: number; readonly matchedIsLowerBound: boolean }
+  | { readonly dryRun: false; readonly job: JobView };
 
 function filterOf({ filter: { to, ...filter } }: RedeliveryRequest, now: number): RedeliveryFilter {
   const end = Math.min(to?.getTime() ?? now, now);
@@ -53,10 +59,10 @@ export async function startRedelivery(
     if (!enabled) throw refused('disabled');
   }
   if (!request.dryRun) await refuseMoreJobs(tenantId, ports);
-  const matched = await ports.countDeliveries(tenantId, filter, MAX_MATCHED + 1);
+  const { matched, isLowerBound } = await ports.countDeliveries(tenantId, filter, MAX_MATCHED + 1);
   if (matched > MAX_MATCHED)
     throw new AppError('limit-reached', `more than ${MAX_MATCHED} deliveries match; narrow the time range`);
-  if (request.dryRun) return { dryRun: true, matched };
+  if (request.dryRun) return { dryRun: true, matched, matchedIsLowerBound: isLowerBound };
   const at = new Date(now);
   const job = {
     id: ports.newId(),
@@ -64,6 +70,7 @@ export async function startRedelivery(
     filter,
     state: 'running',
     matched,
+    matchedIsLowerBound: isLowerBound,
     counts: { sent: 0, refused: 0, expired: 0 },
     createdAt: at,
     updatedAt: at,

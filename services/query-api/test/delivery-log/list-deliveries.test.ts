@@ -61,12 +61,24 @@ describe('the list of deliveries', () => {
     expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(60);
   });
 
+  it('says that a count is a lower bound when its time is over', async () => {
+    const store = log.storeWithin(60_000);
+    const none = { matched: 0, isLowerBound: true };
+    expect(await store.count(TENANT, {}, { max: 1_000, budgetMs: 0 })).toEqual(none);
+  });
+
   it('counts and reads from the oldest for every combination too', async () => {
     const store = log.storeWithin(60_000);
+    const random = createRandom(11);
     for (const filter of FILTERS) {
       const expected = idsOf(matching(all, filter)).toReversed();
-      expect([filter, await store.count(TENANT, filter, 1_000)]).toEqual([filter, expected.length]);
-      expect(await store.count(TENANT, filter, 3)).toBe(Math.min(3, expected.length));
+      for (const stride of [2_000, random.int(1, 30)]) {
+        const counted = await store.count(TENANT, filter, { max: 1_000, budgetMs: 60_000, stride });
+        expect([filter, counted]).toEqual([filter, { matched: expected.length, isLowerBound: false }]);
+      }
+      const bounded = await store.count(TENANT, filter, { max: 3, budgetMs: 60_000 });
+      expect(bounded.matched).toBe(Math.min(3, expected.length));
+      expect(bounded.isLowerBound || expected.length <= 3).toBe(true);
       const first = await store.pageOldestFirst(TENANT, filter, { limit: 20 });
       const rest =
         first.next && (await store.pageOldestFirst(TENANT, filter, { after: first.next, limit: 500 }));

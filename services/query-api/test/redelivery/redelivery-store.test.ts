@@ -23,7 +23,8 @@ function jobOf(tenantId: string): RedeliveryJob {
   const filter = { status: 'dead', from: new Date(0), to: now } as const;
   const counts = { sent: 0, refused: 0, expired: 0 };
   const times = { createdAt: now, updatedAt: now };
-  return { id: uuidv7(), tenantId, filter, state: 'running', matched: 0, counts, ...times };
+  const matched = { matched: 0, matchedIsLowerBound: false };
+  return { id: uuidv7(), tenantId, filter, state: 'running', ...matched, counts, ...times };
 }
 
 describe('the jobs of a tenant', () => {

@@ -84,7 +84,7 @@ export function openRig(
         counts,
         ...times,
       } as const;
-      const job = { ...base, matched: deliveries.length };
+      const job = { ...base, matched: deliveries.length, matchedIsLowerBound: false };
       expect(await store.insert(job, MANY)).toBe(true);
       return job;
     },
