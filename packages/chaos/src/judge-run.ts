@@ -1,7 +1,7 @@
 import type { Print } from '@webhooks/ledger';
 import { check } from './checker/check.js';
 import type { Verdict } from './checker/check.js';
-import { askTransactions, readConfigurations, readLog } from './evidence/read-answers.js';
+import { askTransactions, readConfigurations, readLog, readRedeliveries } from './evidence/read-answers.js';
 import { readArrivals } from './evidence/read-arrivals.js';
 import { readTopics } from './evidence/read-topics.js';
 import { readJournal } from './generator/journal.js';
@@ -36,6 +36,7 @@ export async function judgeRun(
     log: await readLog(clients),
     transactions: await askTransactions(clientOf, sent, TRANSACTIONS),
     listed: await readConfigurations(clients),
+    redeliveries: await readRedeliveries(clientOf, world.redeliveries),
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
   });
 }

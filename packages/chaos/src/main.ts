@@ -5,6 +5,8 @@ import { describeMachine, describeVersions } from '@webhooks/ledger';
 import type { Fault } from './fault.js';
 import { loadFaults } from './load-faults.js';
 import { formatPlan } from './plan/format-plan.js';
+import { findPlanted } from './planted/find-planted.js';
+import { PLANTED } from './planted/planted.js';
 import { makePlan } from './plan/plan.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { ChaosArguments } from './read-arguments.js';
@@ -86,12 +88,21 @@ async function storm(given: ChaosArguments, all: readonly Fault[]): Promise<numb
   return isBalanced ? 0 : 1;
 }
 
+/** Shows that each of these planted bugs, or of all, is found. */
+function lookForPlanted(names: readonly string[]): number {
+  const wanted = names.length === 0 ? PLANTED : PLANTED.filter(({ name }) => names.includes(name));
+  const missed = findPlanted(wanted, print);
+  print(`found ${wanted.length - missed.length} of ${wanted.length} planted bugs`);
+  return missed.length === 0 ? 0 : 1;
+}
+
 async function main(): Promise<number> {
   const all = await loadFaults();
   const names = all.map(({ name }) => name);
-  const given = readArguments(process.argv.slice(2), names, randomInt(2 ** 32 - 1));
-  if (!given.help) return storm(given, all);
-  print(`${USAGE}\nFaults: ${names.join(', ')}`);
+  const bugs = PLANTED.map(({ name }) => name);
+  const given = readArguments(process.argv.slice(2), { faults: names, bugs }, randomInt(2 ** 32 - 1));
+  if (!given.help) return given.planted ? lookForPlanted(given.planted) : storm(given, all);
+  print(`${USAGE}\nFaults: ${names.join(', ')}\nPlanted bugs: ${bugs.join(', ')}`);
   return 0;
 }
 

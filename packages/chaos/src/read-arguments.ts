@@ -7,6 +7,8 @@ export interface ChaosArguments {
   /** Names of faults; empty: all. */
   readonly faults: readonly string[];
   readonly eventsPerSecond: number;
+  /** Show that planted bugs are found, instead of a run: their names; empty: all. Undefined: a run. */
+  readonly planted?: readonly string[];
   readonly help: boolean;
 }
 
@@ -20,9 +22,10 @@ export const USAGE = `npm run chaos -- [options]
   --minutes N       how long things are broken, 0.1 to 1440; default ${DEFAULT_MINUTES}
   --faults a,b,c    only these; default: all there are
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
+  --planted [NAME]  plants bugs into a copy of what is built, and shows that a run finds each; default: all
   --help            this text
 
-The exit code is 0 only if the ledger balances. Everything of a run that fails is kept in .data/chaos-<process>.
+The exit code is 0 only if the ledger balances (with --planted: only if every bug was found). Everything of a run that fails is kept in .data/chaos-<process>.
 `;
 
 function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
@@ -38,31 +41,41 @@ function readWhole(name: string, text: string, bounds: readonly [number, number]
   return value;
 }
 
+/** Throws for names that nothing has. */
+function knownOnly(what: string, names: readonly string[], known: readonly string[]): readonly string[] {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`unknown ${what} ${unknown.join(', ')}; there are: ${known.join(', ')}`);
+  return names;
+}
+
+/** What can be named. */
+export interface KnownNames {
+  readonly faults: readonly string[];
+  readonly bugs: readonly string[];
+}
+
 /** Throws with what was expected. `chance` is the seed of a run that names none. */
-export function readArguments(
-  args: readonly string[],
-  known: readonly string[],
-  chance: number,
-): ChaosArguments {
-  const { values } = parseArgs({
+export function readArguments(args: readonly string[], known: KnownNames, chance: number): ChaosArguments {
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: args.includes('--planted'),
     options: {
       seed: { type: 'string', default: String(chance) },
       minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
       faults: { type: 'string', default: '' },
       rate: { type: 'string', default: String(DEFAULT_RATE) },
+      planted: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   const faults = values.faults === '' ? [] : values.faults.split(',');
-  const unknown = faults.filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw new Error(`unknown fault ${unknown.join(', ')}; there are: ${known.join(', ')}`);
   return {
     seed: readWhole('seed', values.seed, [0, MAX_SEED]),
     minutes: readNumber('minutes', values.minutes, [0.1, 1_440]),
     eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
-    faults,
+    faults: knownOnly('fault', faults, known.faults),
+    ...(values.planted ? { planted: knownOnly('planted bug', positionals, known.bugs) } : {}),
     help: values.help,
   };
 }

@@ -1,6 +1,7 @@
 import { readArguments } from '../src/read-arguments.js';
 
-const read = (...args: string[]) => readArguments(args, ['kill', 'freeze'], 77);
+const read = (...args: string[]) =>
+  readArguments(args, { faults: ['kill', 'freeze'], bugs: ['heap-lost'] }, 77);
 
 describe('the arguments', () => {
   it.each([
@@ -8,6 +9,8 @@ describe('the arguments', () => {
     [['--seed', '5', '--minutes', '0.5'], { seed: 5, minutes: 0.5 }],
     [['--faults', 'freeze,kill', '--rate', '100'], { faults: ['freeze', 'kill'], eventsPerSecond: 100 }],
     [['--help'], { help: true }],
+    [['--planted'], { planted: [] }],
+    [['--planted', 'heap-lost'], { planted: ['heap-lost'] }],
   ])('%j', (args, expected) => {
     expect(read(...args)).toMatchObject(expected);
   });
@@ -20,6 +23,8 @@ describe('the arguments', () => {
     [['--rate', '5000'], '--rate: expected a number from 1 to 1000'],
     [['--faults', 'kill,flood'], 'unknown fault flood; there are: kill, freeze'],
     [['--sed', '1'], 'Unknown option'],
+    [['--planted', 'heap-last'], 'unknown planted bug heap-last; there are: heap-lost'],
+    [['heap-lost'], 'does not take positional arguments'],
   ])('%j is refused: %s', (args, why) => {
     expect(() => read(...args)).toThrow(why);
   });

@@ -30,7 +30,8 @@ const patient = (step: Pick<Step, 'fault' | 'target'> & Partial<Step>): Step => 
  */
 const STEPS: readonly Step[] = [
   patient({ lane: 'receivers', fault: 'receiver-resets', target: 'moody-1', lastsMs: 2_000 }),
-  patient({ fault: 'kill', target: 'ingest' }),
+  patient({ fault: 'kill-at-point', target: 'before-accepting' }),
+  patient({ fault: 'kill-at-point', target: 'between-database-and-topic' }),
   patient({ fault: 'kill', target: 'kafka' }),
   patient({ fault: 'cut-network', target: 'delivery-worker', lastsMs: 500 }),
   patient({ fault: 'terminate', target: 'delivery-worker-2' }),
@@ -54,7 +55,7 @@ it(
     process.stdout.write(`${JSON.stringify(totals)} recovered after ${result.recoveryMs} ms\n`);
     expect(findings).toEqual([]);
     expect(result.steps.map(({ outcome }) => outcome)).toEqual(STEPS.map(() => 'done'));
-    expect(result.killed).toEqual(['ingest', 'kafka']);
+    expect(result.killed).toEqual(['ingest', 'config-api', 'kafka']);
     const inTheSystemLane = STEPS.length - 1;
     expect(totals.acceptedEvents).toBeGreaterThanOrEqual(SOME_EVENTS * inTheSystemLane);
     expect(totals).toMatchObject({ lost: 0 });

@@ -15,9 +15,14 @@ function statusOf(entry: Entry): LoggedStatus {
 
 /** What the delivery log has to say, by all that Kafka holds; undefined when nothing was told of the delivery. */
 function expectedStatus({ entries, dead }: Delivery): LoggedStatus | undefined {
-  const told = entries.map(({ entry }) => statusOf(entry));
-  if (dead.length > 0) told.push('dead');
-  return FURTHEST.findLast((status) => told.includes(status));
+  const told = [
+    ...entries.map(({ entry }) => ({ cycle: entry.cycle, status: statusOf(entry) })),
+    ...dead.map(({ cycle }) => ({ cycle, status: 'dead' as const })),
+  ];
+  // A redelivery begins anew; the names of cycles sort by their age.
+  const latest = told.reduce((last, { cycle }) => (cycle > last ? cycle : last), '');
+  const inLatest = told.filter(({ cycle }) => cycle === latest).map(({ status }) => status);
+  return FURTHEST.findLast((status) => inLatest.includes(status));
 }
 
 function judge(delivery: Delivery, logged: LoggedStatus | undefined, evidence: Evidence): string | undefined {

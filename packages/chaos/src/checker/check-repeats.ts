@@ -1,4 +1,6 @@
+import { TOPICS } from '@webhooks/contracts';
 import type { Evidence } from '../evidence/evidence.js';
+import { POINTS } from '../points/points.js';
 import type { DoneStep } from '../run-plan.js';
 import type { CaseFile, Delivery } from './case-file.js';
 import { isSuccess } from './fate.js';
@@ -17,7 +19,7 @@ const HELD_MS = 12_000;
 export interface RepeatTotals {
   /** Further 2xx of a delivery that had one. */
   readonly repeats: number;
-  /** How many there may be: 2xx that were held when something was broken, and further copies of an event. */
+  /** How many there may be: 2xx that were held when something was broken, further copies of an event, and redeliveries. */
   readonly bound: number;
 }
 
@@ -25,7 +27,15 @@ export interface RepeatTotals {
  * Processes that no delivery depends on, and their links: whatever becomes of them, a worker's group and commits stay. An
  * event that a door wrote twice is a copy on the topic, which counts of its own.
  */
-const ELSEWHERE: ReadonlySet<string> = new Set(['config-api', 'ingest', 'query-api', 'mongodb']);
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  ...['config-api', 'ingest', 'query-api', 'mongodb'],
+  ...POINTS.filter(({ service }) => service !== 'delivery-worker').map(({ name }) => name),
+]);
+
+/** Further copies of the event, and tasks of jobs that send it again: each may bring one 2xx more. */
+const countCopies = ({ copies, tasks }: Delivery): number =>
+  Math.max(0, copies.length - 1) +
+  tasks.filter(({ cycle, place }) => cycle !== '0' && place.topic === TOPICS.deliveries).length;
 
 /** When something was broken that may make this path's deliveries come again. */
 function disturbancesFor({ configuration }: Delivery, steps: readonly DoneStep[]): readonly DoneStep[] {
@@ -47,7 +57,7 @@ interface Judged {
   readonly unexplained: boolean;
 }
 
-/** Each further 2xx is explained by a copy of the event, or by the one before it having been held. */
+/** Each further 2xx is explained by a copy of the event or a redelivery, or by the one before it having been held. */
 function judge(delivery: Delivery, steps: readonly DoneStep[]): Judged {
   const times = delivery.arrivals
     .filter(isSuccess)
@@ -55,7 +65,7 @@ function judge(delivery: Delivery, steps: readonly DoneStep[]): Judged {
     .sort((a, b) => a - b);
   const disturbances = disturbancesFor(delivery, steps);
   const isExplained = (at: number): boolean => isHeld(at, disturbances) || isReset(at, disturbances);
-  const copies = Math.max(0, delivery.copies.length - 1);
+  const copies = countCopies(delivery);
   const unexplained = times.slice(0, -1).filter((at) => !isExplained(at)).length > copies;
   return {
     repeats: Math.max(0, times.length - 1),

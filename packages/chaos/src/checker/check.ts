@@ -5,6 +5,7 @@ import { checkChanges } from './check-changes.js';
 import { checkContent } from './check-content.js';
 import { checkFates } from './check-fates.js';
 import type { Totals } from './check-fates.js';
+import { checkRedeliveries } from './check-redeliveries.js';
 import { checkRepeats } from './check-repeats.js';
 import type { RepeatTotals } from './check-repeats.js';
 import { checkDead, checkSchedule } from './check-schedule.js';
@@ -43,6 +44,7 @@ export function check(evidence: Evidence): Verdict {
     ...checkChanges(file, evidence),
     ...checkLog(file, evidence),
     ...checkTransactions(evidence),
+    ...checkRedeliveries(file, evidence),
     ...checkSteps(evidence),
   ];
   const told = new Map<string, number>();

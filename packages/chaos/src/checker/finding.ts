@@ -16,6 +16,7 @@ export type FindingKind =
   | 'wrong-log'
   | 'wrong-answer'
   | 'wrong-configuration'
+  | 'not-redelivered'
   | 'not-back';
 
 /** One thing that is not as promised. */

@@ -34,6 +34,8 @@ export interface Arrived {
 export interface TaskSeen {
   readonly place: Place;
   readonly deliveryId: string;
+  /** `0`, or the redelivery that it belongs to. */
+  readonly cycle: string;
   readonly eventId: string;
   readonly ref: string;
   readonly attempt: number;
@@ -50,6 +52,8 @@ export interface EntrySeen {
 export interface DeadSeen {
   readonly place: Place;
   readonly deliveryId: string;
+  /** As of a task. */
+  readonly cycle: string;
   readonly eventId: string;
   readonly ref: string;
   readonly attempt: number;
@@ -87,6 +91,17 @@ export interface ListedConfiguration {
   readonly path: string;
 }
 
+/** A job that sent deliveries again, as query-api tells of it in the end. */
+export interface RedeliverySeen {
+  /** Of its deliveries. */
+  readonly cycle: string;
+  readonly state: 'running' | 'completed' | 'cancelled';
+  /** Deliveries that it was to send when it began. */
+  readonly matched: number;
+  readonly refused: number;
+  readonly expired: number;
+}
+
 /** All that the checker looks at. It reads no clock, no file and no network. */
 export interface Evidence {
   readonly configurations: readonly Configuration[];
@@ -99,6 +114,7 @@ export interface Evidence {
   readonly log: ReadonlyMap<string, LoggedStatus>;
   readonly transactions: readonly AskedTransaction[];
   readonly listed: readonly ListedConfiguration[];
+  readonly redeliveries: readonly RedeliverySeen[];
   /** Waits before attempts 2, 3, …, milliseconds, and the share by which they are spread. */
   readonly schedule: { readonly delaysMs: readonly number[]; readonly jitter: number };
 }

@@ -1,7 +1,8 @@
 import { ProblemError } from '@webhooks/client';
 import type { Client, DeliverySummary } from '@webhooks/client';
 import type { SentEvent } from '../generator/journal.js';
-import type { AskedTransaction, ListedConfiguration, LoggedStatus } from './evidence.js';
+import type { BegunRedelivery } from '../world/redeliver.js';
+import type { AskedTransaction, ListedConfiguration, LoggedStatus, RedeliverySeen } from './evidence.js';
 
 type Clients = readonly Client[];
 
@@ -58,4 +59,15 @@ export async function readConfigurations(clients: Clients): Promise<readonly Lis
   return lists.flatMap(({ data }) =>
     data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
   );
+}
+
+/** The jobs that were begun, as query-api tells of them. */
+export async function readRedeliveries(
+  clientOf: (tenantId: string) => Client,
+  begun: readonly BegunRedelivery[],
+): Promise<readonly RedeliverySeen[]> {
+  const jobs = await Promise.all(begun.map(({ id, tenantId }) => clientOf(tenantId).redelivery(id)));
+  return jobs.map(({ id, state, matched, refused, expired }) => ({
+    ...{ cycle: `r${id}`, state, matched, refused, expired },
+  }));
 }

@@ -62,8 +62,8 @@ class Collector {
     const headers = message.headers ?? {};
     const parsed = parseDeliveryTask(headers, message.value);
     if (!parsed.ok) return false;
-    const { deliveryId, eventId, ref, attempt, dueAt, parkedCount, history } = parsed.task;
-    const about = { place, deliveryId, eventId, ref, attempt };
+    const { deliveryId, cycle, eventId, ref, attempt, dueAt, parkedCount, history } = parsed.task;
+    const about = { place, deliveryId, cycle, eventId, ref, attempt };
     if (topic === TOPICS.deadLetters)
       this.dead.push({ ...about, reason: headerText(headers, 'dead-reason') ?? '' });
     else this.tasks.push({ ...about, dueAt, parkedCount, history: parseAttemptHistory(history) });

@@ -35,7 +35,10 @@ function configuration(
   return { ref: refOf(path), tenantId, eventType, receiver, path, treatment };
 }
 
-/** Two tenants have a steady endpoint for each type and one of another temper beside it; the third one has a large fan-out. */
+/**
+ * Two tenants have a steady endpoint for each type and one of another temper beside it; the third one has a large fan-out.
+ * What is changed is changed at a steady endpoint, and at a stubborn one, where there are always retries that have to follow.
+ */
 export function planConfigurations(): readonly Configuration[] {
   const steady = (['acme', 'globex'] as const).flatMap((tenantId) =>
     EVENT_TYPES.map((eventType) => configuration(tenantId, eventType, 'steady')),
@@ -48,6 +51,11 @@ export function planConfigurations(): readonly Configuration[] {
     configuration('globex', 'PIX_STATIC', 'stubborn'),
     configuration('globex', 'PIX_OUT', 'steady', { name: 'toggled', treatment: 'toggled' }),
     configuration('globex', 'PIX_REVERSAL', 'steady', { name: 'moved', treatment: 'moved' }),
+    configuration('globex', 'PIX_DYNAMIC_PAID', 'stubborn', {
+      name: 'toggled-stubborn',
+      treatment: 'toggled',
+    }),
+    configuration('globex', 'PIX_REVERSAL', 'stubborn', { name: 'moved-stubborn', treatment: 'moved' }),
     ...Array.from({ length: LARGE_FAN_OUT }, (_, index) =>
       configuration('initech', 'PIX_OUT', 'steady', { name: `fan-${index}` }),
     ),

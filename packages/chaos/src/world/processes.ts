@@ -3,16 +3,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NotNow } from '../fault.js';
 import type { World } from './world.js';
 
-/** Everything that a fault may hit; the runner and its receivers stay, as the world outside does. */
-export const PROCESSES = [
+/** Processes of services; all but the engines. */
+export const SERVICES = [
   'config-api',
   'ingest',
   'delivery-worker',
   'delivery-worker-2',
   'query-api',
-  'kafka',
-  'mongodb',
 ] as const;
+
+/** Everything that a fault may hit; the runner and its receivers stay, as the world outside does. */
+export const PROCESSES = [...SERVICES, 'kafka', 'mongodb'] as const;
 
 const BACK_DEADLINE_MS = 120_000;
 const LOOK_MS = 50;

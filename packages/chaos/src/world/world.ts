@@ -6,11 +6,14 @@ import type { Print } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import type { Client } from '@webhooks/client';
+import { preloadSettings } from '../points/preload-settings.js';
 import { TcpProxy } from '../wire/tcp-proxy.js';
 import { RECEIVERS, TENANTS } from './configurations.js';
 import type { ReceiverName } from './configurations.js';
 import { openReceiver } from './receiver.js';
 import type { Receiver } from './receiver.js';
+import { REDELIVERIES_PER_SECOND } from './redeliver.js';
+import type { BegunRedelivery } from './redeliver.js';
 import { isStubborn } from './stubborn.js';
 import { WORKER_SETTINGS } from './settings.js';
 import { startWorker } from './workers.js';
@@ -36,6 +39,10 @@ export interface World {
   readonly clientOf: (tenantId: string) => Client;
   /** Every SIGKILL so far, by the name of the process. */
   readonly killed: string[];
+  /** Every job so far that sends deliveries again. */
+  readonly redeliveries: BegunRedelivery[];
+  /** Where a point is armed at which a process is to die. */
+  readonly pointsDir: string;
   /** Where everything of the run lies. */
   readonly dataDir: string;
   stop(): Promise<void>;
@@ -63,16 +70,27 @@ async function kafkaDetours(links: Record<LinkName, TcpProxy>) {
   return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
 }
 
+/** Every service knows the points. */
+function settingsOf(pointsDir: string) {
+  const points = preloadSettings(pointsDir);
+  return {
+    'config-api': points,
+    ingest: points,
+    'delivery-worker': { ...points, ...WORKER_SETTINGS },
+    'query-api': { ...points, REDELIVERIES_PER_SECOND: String(REDELIVERIES_PER_SECOND) },
+  };
+}
+
 async function startServices(
   links: Record<LinkName, TcpProxy>,
-  dataDir: string,
+  { dataDir, pointsDir }: Pick<World, 'dataDir' | 'pointsDir'>,
   print: Print,
 ): Promise<Stack> {
   const stack = await startStack({
     dataDir,
     fixedPorts: false,
     tenants: TENANTS,
-    overrides: { 'delivery-worker': WORKER_SETTINGS },
+    overrides: settingsOf(pointsDir),
     detours: {
       kafka: await kafkaDetours(links),
       mongodb: (port) => {
@@ -113,7 +131,8 @@ async function closeAll(closers: Closer[]): Promise<void> {
 async function open(dataDir: string, print: Print, closers: Closer[]): Promise<World> {
   mkdirSync(dataDir, { recursive: true });
   const links = await openLinks(closers);
-  const stack = await startServices(links, dataDir, print);
+  const pointsDir = join(dataDir, 'points');
+  const stack = await startServices(links, { dataDir, pointsDir }, print);
   closers.push(() => stack.stop());
   if (stack.kafka.kind !== 'embedded' || stack.description().processes['mongodb'] === undefined)
     throw new Error('chaos kills its engines: unset KAFKA_BROKERS, MONGODB_URI and ENGINES');
@@ -127,6 +146,8 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
     arrivalsFile,
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     killed: [],
+    redeliveries: [],
+    pointsDir,
     dataDir,
     stop: () => closeAll(closers),
   };

@@ -49,7 +49,10 @@ describe('repeats', () => {
       'unexplained-repeat',
     ]);
   });
-  it.each(['config-api', 'ingest', 'query-api', 'mongodb'])(
+  it('are explained by a worker that died at a point', () => {
+    expect(kinds(twice(14, [step(5, 13, { fault: 'kill-at-point', target: 'before-sending' })]))).toEqual([]);
+  });
+  it.each(['config-api', 'ingest', 'query-api', 'mongodb', 'before-accepting', 'after-projecting'])(
     'unexplained: only %s was broken around it, which no delivery depends on',
     (target) => {
       expect(kinds(twice(14, [step(5, 13, { target })]))).toEqual(['unexplained-repeat']);

@@ -75,6 +75,7 @@ export const entry = (seconds: number, over: Partial<AttemptLogEntry> = {}): Ent
 export const task = (seconds: number, over: Partial<TaskSeen> = {}): TaskSeen => ({
   place: place('webhooks.retries.1s', 3, seconds),
   deliveryId,
+  cycle: '0',
   eventId: event.id,
   ref: REF,
   attempt: 2,
@@ -87,6 +88,7 @@ export const task = (seconds: number, over: Partial<TaskSeen> = {}): TaskSeen =>
 export const dead = (seconds: number, over: Partial<DeadSeen> = {}): DeadSeen => ({
   place: place('webhooks.dead-letters', 0, seconds),
   deliveryId,
+  cycle: '0',
   eventId: event.id,
   ref: REF,
   attempt: 3,
@@ -115,6 +117,7 @@ export function evidence(
     steps: [],
     log: new Map([[deliveryId, 'delivered']]),
     transactions: [{ endToEndId: event.data.endToEndId, amount: event.data.amount }],
+    redeliveries: [],
     listed: [{ ref: REF, enabled: true, path: CONFIGURATION.path }],
     schedule: { delaysMs: [1_000, 2_000], jitter: 0.2 },
     ...rest,
