@@ -8,7 +8,7 @@ const TENANT = 'acme';
 export const EVENT_TYPE = 'PIX_OUT';
 
 /** What ingest answered to one event. */
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly retryAfter: string | null;
   readonly code: unknown;
@@ -28,7 +28,7 @@ export interface PaymentSystem {
   postKept(): Promise<void>;
 }
 
-export interface Door {
+interface Door {
   readonly ingest: string;
   readonly token: () => Promise<string>;
 }
