@@ -1,6 +1,9 @@
 export { freePort } from './free-port.js';
 export { startKafka } from './kafka/start-kafka.js';
+export { startKafkaCluster } from './kafka/embedded-cluster.js';
+export type { ClusterNode, KafkaCluster, KafkaClusterOptions } from './kafka/embedded-cluster.js';
 export type { Detour } from './kafka/broker-properties.js';
+export { useKafkaAddress } from './kafka/kafka-address.js';
 export type { KafkaEngine, KafkaOptions } from './kafka/kafka-engine.js';
 export { startMongo } from './mongo/start-mongo.js';
 export type { MongoEngine, MongoOptions } from './mongo/mongo-engine.js';

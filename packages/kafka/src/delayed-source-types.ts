@@ -1,6 +1,6 @@
 import type { Kafka } from './create-kafka.js';
 import type { KafkaRecord } from './record.js';
-import type { Source, SourceHealth, SourceTimings, Window } from './source-types.js';
+import type { GiveUp, Source, SourceHealth, SourceTimings, Window } from './source-types.js';
 
 /** A topic whose records wait: each is looked at when the broker's append time + `delayMs` has come. */
 export interface DelayTier {
@@ -22,6 +22,8 @@ export interface DelayedSourceOptions extends SourceTimings {
    * called for what waits in memory when the source stops, with any rest: then the shortest tier will do.
    */
   readonly move: (record: KafkaRecord, remainingMs: number) => Promise<void>;
+  /** Asked after each call that failed. Default: a record is called again for ever. */
+  readonly giveUp?: GiveUp;
   readonly onFatal?: (error: Error) => void;
   /** A shorter rest is waited in memory (default 5,000). */
   readonly maxHeapWaitMs?: number;

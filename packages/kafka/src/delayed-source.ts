@@ -83,12 +83,13 @@ class TieredSource implements DelayedSource {
 
   #makeHandling(): Handling {
     const { progress } = this.#reader;
-    const { release, move, kafka } = this.#options;
+    const { release, move, giveUp, kafka } = this.#options;
     return new Handling({
       handle: (record) => {
         const restMs = this.#dueAt(record) - this.#now();
         return restMs > 0 ? move(record, restMs) : release(record);
       },
+      giveUp,
       gate: this.#gate,
       log: kafka.log,
       onSettled: () => {

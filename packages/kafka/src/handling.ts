@@ -1,12 +1,14 @@
 import type { Task } from './lane.js';
 import type { Logger } from './log.js';
 import type { KafkaRecord } from './record.js';
+import type { GiveUp } from './source-types.js';
 import type { WindowGate } from './window-gate.js';
 import { backoffMs } from './wire/backoff.js';
 import { asError } from './wire/errors.js';
 
 export interface HandlingOptions {
   readonly handle: (record: KafkaRecord) => Promise<unknown>;
+  readonly giveUp: GiveUp | undefined;
   readonly gate: WindowGate;
   readonly log: Logger;
   /** A record was handled or given up: there is room. */
@@ -16,7 +18,7 @@ export interface HandlingOptions {
 const MAX_RETRY_MS = 10_000;
 
 /**
- * Calls `handle` until it resolves: a rejection means "not handled". No promise and no timer is made for a record that
+ * Calls `handle` until it resolves, or `giveUp` has found another end: a rejection means "not handled". No promise and no timer is made for a record that
  * is handled at the first call, beyond the promise its handler returns.
  */
 export class Handling {
@@ -43,10 +45,7 @@ export class Handling {
   }
 
   #call(task: Task, failures: number): void {
-    const done = () => {
-      task.finish();
-      this.#leave(task);
-    };
+    const done = () => this.#done(task);
     const failed = (error: unknown) => this.#failed(task, failures + 1, error);
     try {
       this.#options.handle(task.record).then(done, failed);
@@ -55,17 +54,42 @@ export class Handling {
     }
   }
 
+  #done(task: Task): void {
+    task.finish();
+    this.#leave(task);
+  }
+
   #leave(task: Task): void {
     this.#options.gate.leave(task.record.size);
     this.#options.onSettled();
   }
 
   #failed(task: Task, failures: number, error: unknown): void {
+    this.#tell(task, failures, error);
+    if (this.#stopped) return;
+    const ending = this.#endingOf(task, failures, error);
+    if (ending === undefined) return this.#callLater(task, failures);
+    const kept = () => this.#done(task);
+    const notKept = (why: unknown) => {
+      this.#tell(task, failures, why);
+      if (!this.#stopped) this.#callLater(task, failures);
+    };
+    ending.then(kept, notKept);
+  }
+
+  /** A record whose partition is another's by now is not ours to keep elsewhere. */
+  #endingOf({ record, lane }: Task, times: number, error: unknown): Promise<unknown> | undefined {
+    return lane.assigned ? this.#options.giveUp?.({ record, error, times }) : undefined;
+  }
+
+  #tell(task: Task, failures: number, error: unknown): void {
     const { topic, partition, offset } = task.record;
     this.#lastError = asError(error).message;
     const fields = { topic, partition, offset, failures, error: this.#lastError };
-    this.#options.log('warn', 'kafka: a record was not handled, it will be tried again', fields);
-    if (this.#stopped) return;
+    this.#options.log('warn', 'kafka: a record was not handled', fields);
+  }
+
+  #callLater(task: Task, failures: number): void {
     const timer = setTimeout(
       () => {
         this.#waiting.delete(timer);

@@ -17,12 +17,14 @@ export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-t
 export type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
 export { openSource } from './source.js';
 export type {
+  GiveUp,
   PartitionPosition,
   Source,
   SourceHealth,
   SourceOptions,
   SourceTimings,
   StopReport,
+  Unhandled,
   Window,
 } from './source-types.js';
 export { openTableReader } from './table-reader.js';

@@ -22,6 +22,21 @@ export interface SourceTimings {
   readonly giveUpAfterMs?: number;
 }
 
+/** A record that was not handled, and how often so far. */
+export interface Unhandled {
+  readonly record: KafkaRecord;
+  /** What its handler threw or rejected with. */
+  readonly error: unknown;
+  /** From 1 on. */
+  readonly times: number;
+}
+
+/**
+ * What to do instead of another call: undefined for another call, or work after which the record counts as handled, such as
+ * keeping it elsewhere. When that work rejects, the record is called again. Must not throw.
+ */
+export type GiveUp = (unhandled: Unhandled) => Promise<unknown> | undefined;
+
 export interface SourceOptions extends SourceTimings {
   readonly kafka: Kafka;
   readonly groupId: string;
@@ -29,6 +44,8 @@ export interface SourceOptions extends SourceTimings {
   readonly window: Window;
   /** Resolves, with whatever value, when the record is handled. A rejection means "not handled": it is called again later, never skipped. */
   readonly handle: (record: KafkaRecord) => Promise<unknown>;
+  /** Asked after each call that failed. Default: a record is called again for ever. */
+  readonly giveUp?: GiveUp;
   /** The source cannot go on (not authorised, no membership for `giveUpAfterMs`): the process should end non-zero. */
   readonly onFatal?: (error: Error) => void;
 }

@@ -31,7 +31,7 @@ class WindowedSource implements Source {
   #paused = false;
 
   constructor(options: SourceOptions) {
-    const { handle, window } = options;
+    const { handle, giveUp, window } = options;
     const { log } = options.kafka;
     this.#gate = new WindowGate(window);
     this.#maxSpan = window.maxSpan ?? MAX_SPAN;
@@ -48,6 +48,7 @@ class WindowedSource implements Source {
     const { progress } = this.#reader;
     this.#handling = new Handling({
       handle,
+      giveUp,
       gate: this.#gate,
       log,
       onSettled: () => {

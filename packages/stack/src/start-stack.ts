@@ -1,6 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCertificateAuthority, startIssuer, startKafka, startMongo } from '@webhooks/engines';
+import {
+  openCertificateAuthority,
+  startIssuer,
+  startKafka,
+  startMongo,
+  useKafkaAddress,
+} from '@webhooks/engines';
 import type {
   CertificateAuthority,
   DevelopmentClient,
@@ -35,6 +41,8 @@ export interface StackOptions {
   readonly without?: readonly string[];
   /** Further settings for each service, by its name. */
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** `host:port` of a Kafka that runs already and goes on running after the stack; default: the stack starts one. */
+  readonly kafkaBrokers?: readonly string[];
   /** Ways of the services to the engines that lead through somebody else; default none. Embedded engines only. */
   readonly detours?: Detours;
   readonly log: (line: string) => void;
@@ -73,6 +81,14 @@ async function allOrFirstFault<T extends readonly unknown[] | []>(
   return Promise.all(work);
 }
 
+function openKafka(
+  { dataDir, kafkaBrokers, detours, log }: StackOptions,
+  port: number,
+): Promise<KafkaEngine> {
+  if (kafkaBrokers !== undefined) return useKafkaAddress(kafkaBrokers.join(','));
+  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: kafkaDetours(detours), log });
+}
+
 async function openEngines(
   options: StackOptions,
   ports: Ports,
@@ -87,14 +103,7 @@ async function openEngines(
   };
   const keysFile = join(dataDir, 'issuer-keys.json');
   const [kafka, mongo, issuer, authority] = await allOrFirstFault([
-    closedLater(
-      startKafka({
-        dataDir: join(dataDir, 'kafka'),
-        port: ports.kafka,
-        detours: kafkaDetours(options.detours),
-        log,
-      }),
-    ),
+    closedLater(openKafka(options, ports.kafka)),
     closedLater(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
     closedLater(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
     openCertificateAuthority(join(dataDir, 'certificates')),

@@ -5,8 +5,8 @@ import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
 import { ConfigurationTable } from './configuration-table.js';
-import { consumeEvent } from './consume-event.js';
-import { consumeTask, moveTask } from './consume-task.js';
+import { consumeEvent, refuseEvent } from './consume-event.js';
+import { consumeTask, moveTask, publishDamaged } from './consume-task.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
@@ -16,6 +16,7 @@ import { createPictureFeed } from './picture-feed.js';
 import { createPicture } from './picture.js';
 import type { Picture } from './picture.js';
 import { openPublisher } from './open-publisher.js';
+import { NOT_HANDLED, createQuarantine } from './quarantine.js';
 import { rejectRecord } from './reject-record.js';
 import { SettledMemory } from './settled-memory.js';
 import { createSourceGauges, watchSource } from './watch-source.js';
@@ -93,6 +94,11 @@ async function openEventSource(
     topics: [TOPICS.events],
     window: liveWindow(config, delivering),
     handle: (record) => consumeEvent(record, ports),
+    giveUp: createQuarantine({
+      keep: (record, fault) =>
+        refuseEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
+      log: scope.log,
+    }),
     onFatal: scope.fail,
   });
   delivering.room.onFree(() => source.resume());
@@ -119,6 +125,10 @@ async function openTaskSources(
       parts.observers.damaged();
     },
   };
+  const giveUp = createQuarantine({
+    keep: (record) => publishDamaged(record, NOT_HANDLED, ports),
+    log: scope.log,
+  });
   const retries = await openDelayedSource({
     kafka,
     groupId: `${config.groupPrefix}.retries`,
@@ -127,6 +137,7 @@ async function openTaskSources(
     dueAt: (record) => dueAtOf(record.headers),
     release: (record) => consumeTask(record, ports),
     move: (record, remainingMs) => moveTask(record, remainingMs, ports),
+    giveUp,
     onFatal: scope.fail,
   });
   parts.stops.push(watchSource('retries', retries, parts.gauges, scope));
@@ -136,6 +147,7 @@ async function openTaskSources(
     topics: [TOPICS.deliveries],
     window: liveWindow(config, parts.delivering),
     handle: (record) => consumeTask(record, ports),
+    giveUp,
     onFatal: scope.fail,
   });
   parts.delivering.room.onFree(() => deliveries.resume());

@@ -97,10 +97,11 @@ async function publishTasks(
   }
 }
 
-async function refuse(
+/** Rejects a record, and tells of it. */
+export async function refuseEvent(
   record: KafkaRecord,
   why: { readonly reason: string; readonly violations: readonly Violation[] },
-  ports: ConsumeEventPorts,
+  ports: Pick<ConsumeEventPorts, 'reject' | 'observe'>,
 ): Promise<void> {
   await ports.reject(record, why);
   const { topic, partition, offset } = record;
@@ -132,7 +133,7 @@ function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unkno
  */
 export function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<unknown> {
   const read = readRecord(record);
-  if ('reason' in read) return refuse(record, read, ports);
+  if ('reason' in read) return refuseEvent(record, read, ports);
   if (ports.picture.isFresh()) return dispatch(read.source, ports);
   return ports.picture.whenFresh().then(() => dispatch(read.source, ports));
 }

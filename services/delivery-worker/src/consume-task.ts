@@ -16,8 +16,12 @@ export interface ConsumeTaskPorts {
   readonly damaged: (record: KafkaRecord, reason: string) => void;
 }
 
-/** A task that cannot be read is kept for operators, with its headers and bytes as far as the topic takes them. */
-async function publishDamaged(record: KafkaRecord, reason: string, ports: ConsumeTaskPorts): Promise<void> {
+/** A task that cannot be used is kept for operators, with its headers and bytes as far as the topic takes them. */
+export async function publishDamaged(
+  record: KafkaRecord,
+  reason: string,
+  ports: Pick<ConsumeTaskPorts, 'publish' | 'damaged'>,
+): Promise<void> {
   const { key, value, headers } = boundedCopy(record);
   await ports.publish({
     topic: TOPICS.deadLetters,

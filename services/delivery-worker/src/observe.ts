@@ -26,7 +26,7 @@ function createTimings(registers: Registry[]) {
     }),
     delay: new Histogram({
       name: 'webhook_first_attempt_delay_seconds',
-      help: 'From an event being in Kafka to the start of its first attempt',
+      help: 'From an event being in Kafka to the start of its first attempt; once it was parked, from being read',
       buckets: SECONDS,
       registers,
     }),
@@ -96,6 +96,13 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
 });
 
 /**
+ * Since when it has waited for its first attempt, or for its success: as soon as Kafka had it. What was parked before its first
+ * attempt is due later by now, and has waited since it was read.
+ */
+const waitingSince = ({ attempt, parkedCount, dueAt, firstDueAt }: Settled['task']): number =>
+  attempt === 1 && parkedCount === 0 ? dueAt : firstDueAt;
+
+/**
  * Metrics and log lines of the path, made side by side so that they cannot disagree. Of successes, and of deliveries that
  * the gate parked (a backlog can be millions), one in `sampleOf` is logged.
  */
@@ -107,10 +114,11 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     const label = { outcome: classOf(outcome) };
     meters.attempts.inc(label);
     meters.duration.observe(label, outcome.durationMs / 1_000);
-    const since = task.attempt === 1 ? task.dueAt : task.firstDueAt;
+    const since = waitingSince(task);
     if (outcome.kind === 'accepted')
       meters.delivery.observe(Math.max(0, at + outcome.durationMs - since) / 1_000);
-    (task.attempt === 1 ? meters.delay : meters.lateness).observe(Math.max(0, at - task.dueAt) / 1_000);
+    if (task.attempt === 1) meters.delay.observe(Math.max(0, at - since) / 1_000);
+    else meters.lateness.observe(Math.max(0, at - task.dueAt) / 1_000);
   };
   const isOrdinary = ({ settlement }: Settled): boolean =>
     settlement.kind === 'delivered' || (settlement.kind === 'parked' && settlement.reason !== 'fault');

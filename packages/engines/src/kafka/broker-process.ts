@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rememberEngine } from '../data-folder.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
-import { brokerProperties, type Detour } from './broker-properties.js';
+import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
 import type { Java } from './java.js';
 
@@ -36,6 +36,8 @@ export interface BrokerLaunch {
   readonly port: number;
   readonly controllerPort: number;
   readonly detours?: readonly Detour[];
+  /** Default: alone. */
+  readonly member?: ClusterMember;
   /** Further options of the Java machine (class-data archive). */
   readonly jvmOptions: readonly string[];
 }

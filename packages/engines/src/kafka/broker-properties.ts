@@ -6,6 +6,14 @@ export interface Detour {
   readonly advertisedPort: number;
 }
 
+/** One of several nodes that are brokers and the quorum of controllers together. */
+export interface ClusterMember {
+  /** From 1 on. */
+  readonly nodeId: number;
+  /** Port of each node's controller, at 127.0.0.1, in the order of the node ids. */
+  readonly controllerPorts: readonly number[];
+}
+
 export interface BrokerPlace {
   /** Port for clients, at 127.0.0.1. */
   readonly port: number;
@@ -15,12 +23,18 @@ export interface BrokerPlace {
   readonly controllerPort: number;
   /** Folder of the log directories. */
   readonly logDir: string;
+  /** Default: alone. */
+  readonly member?: ClusterMember;
 }
 
 export type BrokerSettings = Readonly<Record<string, string | number | boolean>>;
 
-/** Settings of one small broker that is its own controller (KRaft), with single copies of everything. */
-export function brokerSettings({ port, detours = [], controllerPort, logDir }: BrokerPlace): BrokerSettings {
+/**
+ * Settings of one small broker that is its own controller (KRaft), with single copies of everything; or of one node of a
+ * cluster, with three copies of everything, two of which have to exist before anything is acknowledged.
+ */
+export function brokerSettings(place: BrokerPlace): BrokerSettings {
+  const { port, detours = [], controllerPort, logDir, member } = place;
   // The place in the list is the name of a detour's listener.
   const named = detours.map((detour, index) => ({ ...detour, name: `DETOUR${index}` }));
   return {
@@ -63,6 +77,25 @@ export function brokerSettings({ port, detours = [], controllerPort, logDir }: B
     'num.io.threads': 2,
     'background.threads': 2,
     'num.recovery.threads.per.data.dir': 1,
+    ...(member === undefined ? {} : memberSettings(member)),
+  };
+}
+
+function memberSettings({ nodeId, controllerPorts }: ClusterMember): BrokerSettings {
+  const voters = controllerPorts.map((port, index) => `${index + 1}@127.0.0.1:${port}`);
+  return {
+    'node.id': nodeId,
+    'controller.quorum.voters': voters.join(','),
+    'default.replication.factor': 3,
+    'min.insync.replicas': 2,
+    'offsets.topic.replication.factor': 3,
+    'transaction.state.log.replication.factor': 3,
+    'transaction.state.log.min.isr': 2,
+    'share.coordinator.state.topic.replication.factor': 3,
+    'share.coordinator.state.topic.min.isr': 2,
+    // Three nodes on few cores: a pause of one must not look like its end.
+    'broker.session.timeout.ms': 3_000,
+    'broker.heartbeat.interval.ms': 500,
   };
 }
 

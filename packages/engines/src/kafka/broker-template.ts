@@ -53,18 +53,23 @@ export async function ensureBrokerTemplate(
 
 async function makeTemplate(runtime: BrokerRuntime, folder: string): Promise<void> {
   const place = { folder, port: await freePort(), controllerPort: await freePort() };
-  await format(runtime, await writeBrokerProperties(place), folder);
+  await formatData(runtime, await writeBrokerProperties(place), folder);
   const jvmOptions = [`-XX:ArchiveClassesAtExit=${join(folder, ARCHIVE)}`];
   const broker = await launchBroker(runtime, { ...place, jvmOptions });
   try {
-    await makeInternalTopics(`127.0.0.1:${place.port}`);
+    await makeInternalTopics([`127.0.0.1:${place.port}`]);
   } finally {
     await broker.stop();
   }
   await rm(join(brokerDataFolder(folder), '.lock'), { force: true });
 }
 
-async function format(runtime: BrokerRuntime, propertiesFile: string, folder: string): Promise<void> {
+/** Makes `data` in the folder of a properties file: `StorageTool format`. */
+export async function formatData(
+  runtime: BrokerRuntime,
+  propertiesFile: string,
+  folder: string,
+): Promise<void> {
   const args = ['format', '--cluster-id', CLUSTER_ID, '--config', propertiesFile];
   const { code, output } = await runCommand(
     runtime.java.command,
@@ -78,8 +83,8 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
  * The first question about offsets and the first transaction create the broker's internal topics. On a fresh cluster
  * a group's first join could otherwise meet a coordinator that is still loading, which crashes a kafkajs consumer.
  */
-async function makeInternalTopics(address: string): Promise<void> {
-  const kafka = quietKafka([address], 40);
+export async function makeInternalTopics(brokers: readonly string[]): Promise<void> {
+  const kafka = quietKafka(brokers, 40);
   const admin = kafka.admin();
   await admin.connect();
   await untilDone('the topic for offsets', () => admin.fetchOffsets({ groupId: 'template', topics: [] }));
@@ -114,7 +119,11 @@ async function untilDone(what: string, work: () => Promise<unknown>): Promise<vo
  * Gives `folder` a data folder when it has none. The copy appears whole or not at all; a folder that was left
  * without Kafka's own mark (`meta.properties`) is put aside, not deleted.
  */
-export async function copyTemplate(template: BrokerTemplate, folder: string, log: Log): Promise<void> {
+export async function copyTemplate(
+  template: Pick<BrokerTemplate, 'dataFolder'>,
+  folder: string,
+  log: Log,
+): Promise<void> {
   const target = brokerDataFolder(folder);
   if (existsSync(join(target, 'meta.properties'))) return;
   if (existsSync(target)) {

@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadFaults } from '../src/load-faults.js';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const CASES = 40;
+const COMMAND = 'npm run chaos -- --faults ';
+/** Tests of others, not written yet when this page was. */
+const ELSEWHERE = 'see faults disk, clock, DNS and retention';
+
+interface Row {
+  readonly name: string;
+  readonly file: string;
+  readonly test: string;
+  readonly result: string;
+}
+
+const unquoted = (cell: string | undefined): string => (cell ?? '').trim().replace(/^`(.*)`$/, '$1');
+
+/** The rows of a page like `fault-cases.md`. */
+function readRows(page: string): Row[] {
+  const lines = page.split('\n').filter((line) => /^\| F\d/.test(line));
+  return lines.map((line) => {
+    const [, name, , file, test, result] = line.split('|').map(unquoted);
+    return { name: name ?? '', file: file ?? '', test: test ?? '', result: result ?? '' };
+  });
+}
+
+const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+
+/** Whether a test, or a group of tests, of this file has exactly this name. */
+function isTest(file: string, name: string): boolean {
+  const path = join(ROOT, file);
+  if (!/\.test\.ts$/.test(file) || !existsSync(path)) return false;
+  return new RegExp(String.raw`\(\s*(['"${'`'}])${escaped(name)}\1`).test(readFileSync(path, 'utf8'));
+}
+
+function isKnown({ file, test, result }: Row, faults: ReadonlySet<string>): boolean {
+  if (result === ELSEWHERE) return test === '';
+  if (!test.startsWith(COMMAND)) return isTest(file, test);
+  return (
+    existsSync(join(ROOT, file)) &&
+    test
+      .slice(COMMAND.length)
+      .split(',')
+      .every((fault) => faults.has(fault))
+  );
+}
+
+const rows = readRows(readFileSync(join(ROOT, 'packages/chaos/fault-cases.md'), 'utf8'));
+
+describe('the page of fault cases', () => {
+  it('has all forty, in their order, each with a result', () => {
+    const names = [...new Set(rows.map(({ name }) => name))];
+    expect(names).toEqual(Array.from({ length: CASES }, (_, index) => `F${index + 1}`));
+    expect(rows.filter(({ result }) => result === '')).toEqual([]);
+  });
+
+  it('names only tests that exist', async () => {
+    const faults = new Set((await loadFaults()).map(({ name }) => name));
+    expect(rows.filter((row) => !isKnown(row, faults))).toEqual([]);
+  });
+
+  it('would not name another one', () => {
+    const [row] = rows;
+    expect(row && isTest(row.file, row.test)).toBe(true);
+    expect(row && isTest(row.file, row.test.slice(1))).toBe(false);
+    expect(row && isTest('packages/chaos/test/nowhere.test.ts', row.test)).toBe(false);
+    expect(
+      isKnown(
+        { name: 'F1', file: 'packages/chaos/src/fault.ts', test: `${COMMAND}nothing`, result: 'passed' },
+        new Set(),
+      ),
+    ).toBe(false);
+  });
+});

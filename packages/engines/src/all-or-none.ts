@@ -1,0 +1,12 @@
+/** What all of these resolve to. When one rejects, `undo` is applied to those that did not, and its reason is thrown. */
+export async function allOrNone<T>(
+  work: readonly Promise<T>[],
+  undo: (done: T) => Promise<unknown>,
+): Promise<T[]> {
+  const results = await Promise.allSettled(work);
+  const done = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined) return done;
+  await Promise.allSettled(done.map(undo));
+  throw failed.reason;
+}

@@ -1,0 +1,43 @@
+import { Registry } from '@webhooks/runtime';
+import { createObservers } from '../src/observe.js';
+import { buildTask } from './builders.js';
+
+const SOURCE = { topic: 'payments.events', partition: 0, offset: '1' };
+const NOW = Date.parse('2026-11-22T12:00:00.000Z');
+const silent = (): undefined => undefined;
+const log = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** Sums of the timings, in seconds, after one success of this task, which took no time. */
+async function timingsOf(over: Parameters<typeof buildTask>[0]): Promise<Record<string, number>> {
+  const registry = new Registry();
+  createObservers(registry, log, 1).settled({
+    task: buildTask(over),
+    source: SOURCE,
+    outcome: { kind: 'accepted', status: 200, durationMs: 0 },
+    at: NOW,
+    settlement: { kind: 'delivered' },
+  });
+  const sums = (await registry.metrics()).matchAll(/^webhook_(\w+)_seconds_sum (\S+)$/gm);
+  return Object.fromEntries<number>(
+    [...sums].map(([, name = '', seconds]) => [name, Number(seconds)] as const),
+  );
+}
+
+const ago = (seconds: number): number => NOW - 1_000 * seconds;
+
+describe('how long a delivery has waited', () => {
+  it('is since Kafka had its event, at its first attempt', async () => {
+    const timings = await timingsOf({ dueAt: ago(9), firstDueAt: ago(2) });
+    expect(timings).toMatchObject({ first_attempt_delay: 9, delivery: 9, retry_lateness: 0 });
+  });
+
+  it('is since its event was read, when it was parked before its first attempt', async () => {
+    const timings = await timingsOf({ dueAt: ago(1), firstDueAt: ago(30), parkedCount: 3 });
+    expect(timings).toMatchObject({ first_attempt_delay: 30, delivery: 30, retry_lateness: 0 });
+  });
+
+  it('is since its event was read at a retry, which is late by the time since it was due', async () => {
+    const timings = await timingsOf({ attempt: 2, dueAt: ago(1), firstDueAt: ago(30) });
+    expect(timings).toMatchObject({ first_attempt_delay: 0, delivery: 30, retry_lateness: 1 });
+  });
+});
