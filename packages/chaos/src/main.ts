@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMachine, describeVersions } from '@webhooks/ledger';
 import type { Fault } from './fault.js';
+import { fuzz } from './fuzz/fuzz.js';
 import { loadFaults } from './load-faults.js';
 import { formatPlan } from './plan/format-plan.js';
 import { makePlan } from './plan/plan.js';
@@ -90,6 +91,8 @@ async function main(): Promise<number> {
   const all = await loadFaults();
   const names = all.map(({ name }) => name);
   const given = readArguments(process.argv.slice(2), names, randomInt(2 ** 32 - 1));
+  if (given.fuzz && !given.help)
+    return fuzz(given, { dataDir: join(DATA, `fuzz-${process.pid}`), stopping: untilSignal(), print });
   if (!given.help) return storm(given, all);
   print(`${USAGE}\nFaults: ${names.join(', ')}`);
   return 0;

@@ -7,6 +7,12 @@ export interface ChaosArguments {
   /** Names of faults; empty: all. */
   readonly faults: readonly string[];
   readonly eventsPerSecond: number;
+  /** Gives nonsense to the doors of the services instead of breaking them. */
+  readonly fuzz: boolean;
+  /** Names of doors, separated by commas; empty: all. */
+  readonly doors: string;
+  /** Number of the first input of each door. */
+  readonly from: number;
   readonly help: boolean;
 }
 
@@ -20,6 +26,9 @@ export const USAGE = `npm run chaos -- [options]
   --minutes N       how long things are broken, 0.1 to 1440; default ${DEFAULT_MINUTES}
   --faults a,b,c    only these; default: all there are
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
+  --fuzz            gives damaged input to every door of the services instead
+  --doors a,b,c     with --fuzz: only these; default: all there are
+  --from N          with --fuzz: number of the first input of each door; default 0
   --help            this text
 
 The exit code is 0 only if the ledger balances. Everything of a run that fails is kept in .data/chaos-<process>.
@@ -51,6 +60,9 @@ export function readArguments(
       minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
       faults: { type: 'string', default: '' },
       rate: { type: 'string', default: String(DEFAULT_RATE) },
+      fuzz: { type: 'boolean', default: false },
+      doors: { type: 'string', default: '' },
+      from: { type: 'string', default: '0' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -63,6 +75,9 @@ export function readArguments(
     minutes: readNumber('minutes', values.minutes, [0.1, 1_440]),
     eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
     faults,
+    fuzz: values.fuzz,
+    doors: values.doors,
+    from: readWhole('from', values.from, [0, MAX_SEED]),
     help: values.help,
   };
 }

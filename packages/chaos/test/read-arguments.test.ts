@@ -7,6 +7,8 @@ describe('the arguments', () => {
     [[], { seed: 77, minutes: 2, faults: [], eventsPerSecond: 60, help: false }],
     [['--seed', '5', '--minutes', '0.5'], { seed: 5, minutes: 0.5 }],
     [['--faults', 'freeze,kill', '--rate', '100'], { faults: ['freeze', 'kill'], eventsPerSecond: 100 }],
+    [[], { fuzz: false, doors: '', from: 0 }],
+    [['--fuzz', '--doors', 'ingest,topics', '--from', '7'], { fuzz: true, doors: 'ingest,topics', from: 7 }],
     [['--help'], { help: true }],
   ])('%j', (args, expected) => {
     expect(read(...args)).toMatchObject(expected);
@@ -17,6 +19,7 @@ describe('the arguments', () => {
     [['--seed', '1.5'], '--seed: expected a whole number'],
     [['--seed', ''], '--seed: expected a number'],
     [['--minutes', '0'], '--minutes: expected a number from 0.1 to 1440'],
+    [['--from', '-1'], '--from'],
     [['--rate', '5000'], '--rate: expected a number from 1 to 1000'],
     [['--faults', 'kill,flood'], 'unknown fault flood; there are: kill, freeze'],
     [['--sed', '1'], 'Unknown option'],
