@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMachine, describeVersions } from '@webhooks/ledger';
 import type { Fault } from './fault.js';
+import { fuzz } from './fuzz/fuzz.js';
 import { loadFaults } from './load-faults.js';
 import { formatPlan } from './plan/format-plan.js';
 import { findPlanted } from './planted/find-planted.js';
@@ -101,9 +102,14 @@ async function main(): Promise<number> {
   const names = all.map(({ name }) => name);
   const bugs = PLANTED.map(({ name }) => name);
   const given = readArguments(process.argv.slice(2), { faults: names, bugs }, randomInt(2 ** 32 - 1));
-  if (!given.help) return given.planted ? lookForPlanted(given.planted) : storm(given, all);
-  print(`${USAGE}\nFaults: ${names.join(', ')}\nPlanted bugs: ${bugs.join(', ')}`);
-  return 0;
+  if (given.help) {
+    print(`${USAGE}\nFaults: ${names.join(', ')}\nPlanted bugs: ${bugs.join(', ')}`);
+    return 0;
+  }
+  if (given.planted) return lookForPlanted(given.planted);
+  if (given.fuzz)
+    return fuzz(given, { dataDir: join(DATA, `fuzz-${process.pid}`), stopping: untilSignal(), print });
+  return storm(given, all);
 }
 
 process.exitCode = await main();

@@ -9,6 +9,12 @@ export interface ChaosArguments {
   readonly eventsPerSecond: number;
   /** Show that planted bugs are found, instead of a run: their names; empty: all. Undefined: a run. */
   readonly planted?: readonly string[];
+  /** Gives nonsense to the doors of the services instead of breaking them. */
+  readonly fuzz: boolean;
+  /** Names of doors, separated by commas; empty: all. */
+  readonly doors: string;
+  /** Number of the first input of each door. */
+  readonly from: number;
   readonly help: boolean;
 }
 
@@ -23,6 +29,9 @@ export const USAGE = `npm run chaos -- [options]
   --faults a,b,c    only these; default: all there are
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
   --planted [NAME]  plants bugs into a copy of what is built, and shows that a run finds each; default: all
+  --fuzz            gives damaged input to every door of the services instead
+  --doors a,b,c     with --fuzz: only these; default: all there are
+  --from N          with --fuzz: number of the first input of each door; default 0
   --help            this text
 
 The exit code is 0 only if the ledger balances (with --planted: only if every bug was found). Everything of a run that fails is kept in .data/chaos-<process>.
@@ -66,6 +75,9 @@ export function readArguments(args: readonly string[], known: KnownNames, chance
       faults: { type: 'string', default: '' },
       rate: { type: 'string', default: String(DEFAULT_RATE) },
       planted: { type: 'boolean', default: false },
+      fuzz: { type: 'boolean', default: false },
+      doors: { type: 'string', default: '' },
+      from: { type: 'string', default: '0' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -76,6 +88,9 @@ export function readArguments(args: readonly string[], known: KnownNames, chance
     eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
     faults: knownOnly('fault', faults, known.faults),
     ...(values.planted ? { planted: knownOnly('planted bug', positionals, known.bugs) } : {}),
+    fuzz: values.fuzz,
+    doors: values.doors,
+    from: readWhole('from', values.from, [0, MAX_SEED]),
     help: values.help,
   };
 }

@@ -1,3 +1,5 @@
+import { MAX_TIME_MS } from './patterns.js';
+
 /** One attempt that failed, as the header `history` of a task tells it. */
 export interface HistoryEntry {
   /** Number of the attempt, from 1. */
@@ -26,14 +28,18 @@ export const MAX_HISTORY_CHARACTERS = 4_096;
 const ENTRY = /^(\d{1,4}):(\d{1,16}):(\d{1,9}):([A-Za-z0-9_-]{1,32})(?::[\x21-\x7e]*)?$/;
 const WHOLE = /^v\d{1,3}(?: \d{1,4}:\d{1,16}:\d{1,9}:[A-Za-z0-9_-]{1,32}(?::[\x21-\x7e]*)?)+$/;
 
+/** Three digits that an answer can have (RFC 9110 §15); `000` is a word like any other. */
+const STATUS = /^[1-9]\d\d$/;
+
 function parseEntry(text: string): HistoryEntry | undefined {
   const [, attempt, at, durationMs, result = ''] = ENTRY.exec(text) ?? [];
-  if (attempt === undefined) return undefined;
+  // Nobody could tell such a time, or count such an attempt.
+  if (attempt === undefined || Number(attempt) < 1 || Number(at) > MAX_TIME_MS) return undefined;
   return {
     attempt: Number(attempt),
     at: Number(at),
     durationMs: Number(durationMs),
-    result: /^\d{3}$/.test(result) ? Number(result) : result,
+    result: STATUS.test(result) ? Number(result) : result,
   };
 }
 

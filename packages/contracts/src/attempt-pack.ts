@@ -1,5 +1,5 @@
 import type { RecordOrigin } from './delivery-task.js';
-import { MAX_TIME_MS, PATTERNS, isTenantId } from './patterns.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from './patterns.js';
 import { isEventType } from './payment-event.js';
 import type { EventType } from './payment-event.js';
 
@@ -84,18 +84,18 @@ const isTime = isWhole(0, MAX_TIME_MS);
 function isOrigin(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { topic, partition, offset } = value;
-  return isWord(topic) && isWhole(0, 2 ** 31)(partition) && matches(/^\d{1,20}$/)(offset);
+  return isWord(topic) && isWhole(0, MAX_PARTITION)(partition) && matches(/^\d{1,20}$/)(offset);
 }
 
 const SHARED: Readonly<Record<string, Test>> = {
   deliveryId: isWord,
-  cycle: isWord,
+  cycle: matches(new RegExp(PATTERNS.cycle, 'u')),
   eventId: matches(new RegExp(PATTERNS.eventId, 'u')),
   eventType: isEventType,
   tenantId: isTenantId,
   ref: isWord,
   revision: isWhole(0, Number.MAX_SAFE_INTEGER),
-  attempt: isWhole(1, 1_000_000),
+  attempt: isWhole(1, MAX_ATTEMPT),
   at: isTime,
   source: isOrigin,
 };

@@ -1,4 +1,4 @@
-import { PATTERNS } from './patterns.js';
+import { MAX_REVISION, PATTERNS } from './patterns.js';
 import { EVENT_TYPES } from './payment-event.js';
 import type { EventType, UtcTime } from './payment-event.js';
 import { compileCheck } from './schema-compiler.js';
@@ -51,7 +51,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },
-    revision: { type: 'integer', minimum: 1 },
+    revision: { type: 'integer', minimum: 1, maximum: MAX_REVISION },
     eventType: { type: 'string', enum: EVENT_TYPES },
     endpointUrl: text,
     applicationId: { type: 'string', minLength: 1, maxLength: 128 },

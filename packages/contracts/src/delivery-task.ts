@@ -2,6 +2,7 @@ import { readAttemptHistory } from './attempt-history.js';
 import type { AttemptHistory } from './attempt-history.js';
 import { headerNumber, headerText } from './header-reader.js';
 import type { RecordHeaders } from './header-reader.js';
+import { MAX_ATTEMPT, MAX_PARTITION, PATTERNS } from './patterns.js';
 import { isEventType } from './payment-event.js';
 import type { EventType } from './payment-event.js';
 
@@ -86,9 +87,9 @@ function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string
   return text;
 }
 
-function wantNumber(headers: RecordHeaders, name: string): number {
+function wantNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = headerNumber(headers, name);
-  if (value === undefined) throw new DamagedHeader(name);
+  if (value === undefined || value > max) throw new DamagedHeader(name);
   return value;
 }
 
@@ -102,6 +103,10 @@ export const isTraceparent = (text: string | undefined): text is string =>
   text !== undefined && TRACEPARENT.test(text);
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
+// As the attempt log has them: what it cannot hold would be delivered and never told of.
+const CYCLE = new RegExp(PATTERNS.cycle, 'u');
+const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
+const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
 
 function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
   const applicationId = headerText(headers, 'application-id');
@@ -123,14 +128,14 @@ function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
 function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
   const eventType = headerText(headers, 'event-type');
   if (!isEventType(eventType)) throw new DamagedHeader('event-type');
-  const attempt = wantNumber(headers, 'attempt');
+  const attempt = wantNumber(headers, 'attempt', MAX_ATTEMPT);
   if (attempt < 1) throw new DamagedHeader('attempt');
   return {
     deliveryId: wantText(headers, 'delivery-id', WORD),
-    cycle: wantText(headers, 'cycle', WORD),
-    eventId: wantText(headers, 'event-id', WORD),
+    cycle: wantText(headers, 'cycle', CYCLE),
+    eventId: wantText(headers, 'event-id', EVENT_ID),
     eventType,
-    tenantId: wantText(headers, 'tenant-id', WORD),
+    tenantId: wantText(headers, 'tenant-id', TENANT_ID),
     ref: wantText(headers, 'configuration-ref', WORD),
     revision: wantNumber(headers, 'configuration-revision'),
     attempt,
@@ -139,7 +144,7 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     parkedCount: headerNumber(headers, 'parked-count') ?? 0,
     origin: {
       topic: wantText(headers, 'origin-topic', WORD),
-      partition: wantNumber(headers, 'origin-partition'),
+      partition: wantNumber(headers, 'origin-partition', MAX_PARTITION),
       offset: String(wantNumber(headers, 'origin-offset')),
     },
     ...optionalParts(headers),

@@ -1,11 +1,11 @@
 /** Record headers as a client library gives them: absent, one value, or several of one name. */
 export type RecordHeaders = Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>;
 
-/** Text of a header, or undefined; of several with one name the first counts. */
+/** Text of a header, or undefined; of several with one name the last counts, as for those who read records from the wire. */
 export function headerText(headers: RecordHeaders, name: string): string | undefined {
   const raw = headers[name];
-  const first = Array.isArray(raw) ? raw[0] : raw;
-  return typeof first === 'string' ? first : first?.toString('utf8');
+  const last = Array.isArray(raw) ? raw.at(-1) : raw;
+  return typeof last === 'string' ? last : last?.toString('utf8');
 }
 
 /** A whole, non-negative number of a header, or undefined when it is absent or is none. */

@@ -14,12 +14,24 @@ export const PATTERNS = {
   money: '^\\d{1,10}\\.\\d{2}$',
   /** A code such as `MD06`; the alphabet leaves no room for free text (LGPD). */
   reasonCode: '^[A-Za-z0-9_-]{1,35}$',
+  /** `0`, or `r` and the id of a redelivery. */
+  cycle: '^(0|r[\\x21-\\x7e]{1,255})$',
   utcTime:
     '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$',
 } as const;
 
 /** The last millisecond that RFC 3339 can tell (Unix time). */
 export const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Number of an attempt, at most: far above what a schedule has (51). */
+export const MAX_ATTEMPT = 1_000_000;
+/** Partition of a topic, at most (Kafka counts in 31 bits). */
+export const MAX_PARTITION = 2 ** 31;
+/**
+ * Revision of a configuration, at most: a change a second reaches it after 30,000 years. Above 2^53 a revision and the next one
+ * are the same number, so that a record with one would stay in force for ever.
+ */
+export const MAX_REVISION = 1_000_000_000_000;
 
 const tenant = new RegExp(PATTERNS.tenantId, 'u');
 export const isTenantId = (value: unknown): value is string =>

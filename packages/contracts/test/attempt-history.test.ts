@@ -37,6 +37,18 @@ describe('the history of a delivery', () => {
     expect(kept).toEqual([entries[0], ...entries.slice(1 - kept.length)]);
   });
 
+  it('has no status but what an answer can have: other digits are a word', () => {
+    const read = parseAttemptHistory('v1 1:5:6:000 2:5:6:099 3:5:6:100 4:5:6:999');
+    expect(read.map(({ result }) => result)).toEqual(['000', '099', 100, 999]);
+  });
+
+  it('leaves out a time that no calendar has, and an attempt that none can be', () => {
+    const read = parseAttemptHistory(
+      'v1 1:253402300800000:1:503 2:9999999999999999:1:TLS 0:5:1:503 3:253402300799999:1:503',
+    );
+    expect(read.map(({ attempt }) => attempt)).toEqual([3]);
+  });
+
   it('is none before the first attempt', () => {
     expect(parseAttemptHistory(undefined)).toEqual([]);
     expect(readAttemptHistory(undefined)).toBeUndefined();

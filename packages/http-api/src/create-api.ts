@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
 import { Counter, Histogram, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import express from 'express';
@@ -9,6 +10,7 @@ import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
 import type { TenantRule } from './identity.js';
 import type { ApiReply, ApiRequest, Operation } from './operation.js';
+import { originForm } from './origin-form.js';
 import { renderProblem } from './problem.js';
 import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
 import type { TokenVerifier } from './token-verifier.js';
@@ -178,10 +180,10 @@ function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
 }
 
 /**
- * An Express application with our manners (contract §1 "Statuses"): token → scope and tenant → body → work; every
+ * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → body → work; every
  * error is a problem; nothing of a library or a stack reaches the caller.
  */
-export function createApi(options: ApiOptions): express.Express {
+export function createApi(options: ApiOptions): RequestListener {
   const app = express();
   const shared = {
     ...options,
@@ -202,5 +204,8 @@ export function createApi(options: ApiOptions): express.Express {
     if (fault instanceof CallerGone) response.destroy();
     else answerFault(fault, request, response, options.log);
   });
-  return app;
+  return (request, response) => {
+    request.url = originForm(request.url ?? '');
+    app(request, response);
+  };
 }

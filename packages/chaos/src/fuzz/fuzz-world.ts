@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '@webhooks/client';
+import { clientFor } from '@webhooks/ledger';
+import type { Print } from '@webhooks/ledger';
+import { startStack } from '@webhooks/stack';
+import type { Stack } from '@webhooks/stack';
+import { startEndpoint } from '@webhooks/testkit';
+import type { Endpoint, Script } from '@webhooks/testkit';
+
+/** A tenant for each door, so that none finds what another left. */
+export const FUZZ_TENANTS = {
+  configApi: 'fuzz-config',
+  ingest: 'fuzz-ingest',
+  queryApi: 'fuzz-query',
+  topics: 'fuzz-topics',
+  pictured: 'fuzz-pictured',
+  attacked: 'fuzz-attacked',
+  answers: 'fuzz-answers',
+  neighbour: 'fuzz-neighbour',
+} as const;
+
+/** The services, with nothing in their way; what comes in through their doors is the trouble. */
+export interface FuzzWorld {
+  readonly stack: Stack;
+  readonly clientOf: (tenantId: string) => Client;
+  /** A real HTTPS receiver that the services trust; closed with the world. */
+  openEndpoint(answer: Script): Promise<Endpoint>;
+  /** Services that ended by themselves and were started again, in words. */
+  readonly restarts: readonly string[];
+  /** Memory of each service now, in MiB, by its name. */
+  memory(): ReadonlyMap<string, number>;
+  stop(): Promise<void>;
+}
+
+const SERVICES = ['config-api', 'ingest', 'delivery-worker', 'query-api'] as const;
+
+/**
+ * Two retries, quickly. The breaker stays closed: its rules have tests of their own, and an endpoint that answers nonsense all
+ * the time would get nothing else to answer.
+ */
+const WORKER_SETTINGS = { RETRY_DELAYS: '200ms,1s', BREAKER_FAILURES: '1000000' };
+
+/** Resident memory of a process in MiB (proc_pid_status(5)). */
+function residentMib(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Math.round(Number(kib ?? 0) / 1_024);
+}
+
+function memoryOf(stack: Stack): ReadonlyMap<string, number> {
+  const { processes } = stack.description();
+  return new Map(SERVICES.map((name) => [name, residentMib(processes[name] ?? process.pid)]));
+}
+
+/** Brings everything up; whatever ends by itself is started again, and told of in `restarts`. */
+export async function openFuzzWorld(dataDir: string, print: Print): Promise<FuzzWorld> {
+  const restarts: string[] = [];
+  const stack = await startStack({
+    dataDir: join(dataDir, 'stack'),
+    fixedPorts: false,
+    tenants: Object.values(FUZZ_TENANTS),
+    overrides: { 'delivery-worker': WORKER_SETTINGS },
+    log: (line) => {
+      if (line.includes(' ended (')) restarts.push(line);
+      print(line);
+    },
+  });
+  const endpoints: Endpoint[] = [];
+  return {
+    stack,
+    restarts,
+    clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
+    openEndpoint: async (answer) => {
+      const { certPem, keyPem } = await stack.authority.issue(['localhost']);
+      const endpoint = await startEndpoint({ certPem, keyPem, answer, remember: 1 });
+      endpoints.push(endpoint);
+      return endpoint;
+    },
+    memory: () => memoryOf(stack),
+    stop: async () => {
+      await stack.stop();
+      for (const endpoint of endpoints) await endpoint.close();
+    },
+  };
+}

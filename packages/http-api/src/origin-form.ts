@@ -1,0 +1,12 @@
+const HTTP: ReadonlySet<string> = new Set(['http:', 'https:']);
+
+/**
+ * A request target as path and query. One in absolute form is taken as any server must (RFC 9112 §3.2.2), whatever authority
+ * it names; one that is neither (`http://`, `*`) becomes `/`, where nothing is. Express cannot be asked: it answers those
+ * with a page of its own before any handler is called.
+ */
+export function originForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const url = URL.canParse(target) ? new URL(target) : undefined;
+  return url && HTTP.has(url.protocol) ? `${url.pathname}${url.search}` : '/';
+}
