@@ -22,9 +22,10 @@ const SETTLED_MS = 5_000;
 type Difference = 'none' | 'behind' | 'ahead';
 
 function differenceOf(document: Configuration, last: LastRecord | undefined): Difference {
-  if (!last || last.revision < document.revision) return 'behind';
-  const same = last.revision === document.revision && last.updatedAt === document.updatedAt.getTime();
-  return same ? 'none' : 'ahead';
+  if (!last) return 'behind';
+  if (last.highest > document.revision) return 'ahead';
+  if (last.revision < document.revision) return 'behind';
+  return last.updatedAt === document.updatedAt.getTime() ? 'none' : 'ahead';
 }
 
 /** `failed`: Kafka did not acknowledge, or the document changed meanwhile; to be looked at again. */
@@ -47,7 +48,7 @@ export async function repairKey(key: string, ports: RepairPorts): Promise<Repair
   const done =
     difference === 'behind'
       ? await ports.republish(document)
-      : await raise(document, last?.revision ?? 0, ports);
+      : await raise(document, last?.highest ?? 0, ports);
   return done ? 'repaired' : 'failed';
 }
 

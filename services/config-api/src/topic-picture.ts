@@ -6,9 +6,12 @@ export interface LastRecord {
   readonly revision: number;
   /** Milliseconds since 1970. */
   readonly updatedAt: number;
+  /** The highest revision of any record of the key so far: readers that saw it apply only what is above. */
+  readonly highest: number;
 }
 
-const UNREADABLE: LastRecord = { revision: 0, updatedAt: 0 };
+/** What is removed or cannot be read has no revision. */
+const NOTHING = { revision: 0, updatedAt: 0 };
 
 /**
  * The last record of each key of `webhooks.configurations`: what compaction will leave and a new worker will read. Memory:
@@ -29,14 +32,14 @@ export class TopicPicture {
   apply({ key, value }: Pick<KafkaRecord, 'key' | 'value'>): void {
     const name = key?.toString('utf8') ?? '';
     const known = this.lastByKey.get(name);
-    const last = value === null ? undefined : readLast(value);
-    if (last) this.lastByKey.set(name, last);
-    else this.lastByKey.delete(name);
+    const last = lastAfter(known, value);
+    // Readers pass over a removed record too: what they know by then stays known.
+    if (value !== null || known) this.lastByKey.set(name, last);
     if (isDoubtful(known, last)) this.doubtful.add(name);
     else this.doubtful.delete(name);
   }
 
-  /** Keys whose last record is older than one before it, cannot be read, or was removed. */
+  /** Keys whose last record has a lower revision than one before it, cannot be read, or was removed. */
   doubts(): readonly string[] {
     return [...this.doubtful];
   }
@@ -47,17 +50,19 @@ export class TopicPicture {
   }
 }
 
-function readLast(value: Buffer): LastRecord {
+function lastAfter(known: LastRecord | undefined, value: Buffer | null): LastRecord {
+  const said = value === null ? NOTHING : readLast(value);
+  return { ...said, highest: Math.max(said.revision, known?.highest ?? 0) };
+}
+
+function readLast(value: Buffer): Omit<LastRecord, 'highest'> {
   const parsed = parseConfigurationRecord(value);
-  if (!parsed.ok) return UNREADABLE;
+  if (!parsed.ok) return NOTHING;
   const { revision, updatedAt } = parsed.configuration;
   return { revision, updatedAt: Date.parse(updatedAt) };
 }
 
-function isDoubtful(known: LastRecord | undefined, last: LastRecord | undefined): boolean {
-  if (!last || last === UNREADABLE) return true;
-  if (!known) return false;
-  return (
-    last.revision < known.revision || (last.revision === known.revision && last.updatedAt !== known.updatedAt)
-  );
+function isDoubtful(known: LastRecord | undefined, last: LastRecord): boolean {
+  if (last.revision < last.highest || last.revision === 0) return true;
+  return known?.revision === last.revision && known.updatedAt !== last.updatedAt;
 }

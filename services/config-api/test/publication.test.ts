@@ -90,10 +90,20 @@ describe('the topic', () => {
     const behind = { ...first, revision: 8 };
     await topic.write(acme.tenantId, ref, JSON.stringify(ahead));
     await topic.write(acme.tenantId, ref, JSON.stringify(behind));
-    await untilLast(ref, 9, 4);
-    expect(lastOf(ref)).toMatchObject({ revision: 9, enabled: true });
+    await untilLast(ref, 10, 4);
+    expect(lastOf(ref)).toMatchObject({ revision: 10, enabled: true });
     await acme.put({ ...HOOK, ref, enabled: false });
-    expect(await topic.recordOf(acme.tenantId, ref, 10)).toMatchObject({ enabled: false });
+    expect(await topic.recordOf(acme.tenantId, ref, 11)).toMatchObject({ enabled: false });
+  });
+
+  it('gets a change above what a stranger wrote before it, which readers would else go by', async () => {
+    const ref = await register();
+    const first = await topic.recordOf(acme.tenantId, ref, 1);
+    await topic.write(acme.tenantId, ref, JSON.stringify({ ...first, revision: 33 }));
+    await topic.recordOf(acme.tenantId, ref, 33);
+    await acme.put({ ...HOOK, ref, enabled: false });
+    await untilLast(ref, 34, 4);
+    expect(lastOf(ref)).toMatchObject({ enabled: false });
   });
 
   it('gets what it lacks when the service starts, however sure the database is that it was published', async () => {

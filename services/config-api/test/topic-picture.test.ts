@@ -14,6 +14,8 @@ const record = (revision: number, second = revision) => ({
   ),
 });
 
+const removed = { key: Buffer.from(KEY), value: null };
+
 const after = (...records: { key: Buffer; value: Buffer | null }[]): TopicPicture => {
   const picture = new TopicPicture();
   for (const one of records) picture.apply(one);
@@ -25,6 +27,7 @@ describe('the picture of the topic', () => {
     expect(after(record(1), record(3), record(2)).lastOf(KEY)).toEqual({
       revision: 2,
       updatedAt: Date.parse(time(2)),
+      highest: 3,
     });
   });
 
@@ -34,8 +37,10 @@ describe('the picture of the topic', () => {
     ['no doubt about a repeat', [record(2), record(2)], []],
     ['a doubt when an older record is the last', [record(2), record(1)], [KEY]],
     ['no doubt any more when it was published again', [record(2), record(1), record(2)], []],
+    ['a doubt about what only ends below the highest', [record(9), record(1), record(2)], [KEY]],
+    ['a doubt about what comes below one that was removed', [record(9), removed, record(2)], [KEY]],
     ['a doubt when one revision has two contents', [record(2), record(2, 9)], [KEY]],
-    ['a doubt about a removed record', [record(1), { key: Buffer.from(KEY), value: null }], [KEY]],
+    ['a doubt about a removed record', [record(1), removed], [KEY]],
     ['a doubt about what cannot be read', [{ key: Buffer.from(KEY), value: Buffer.from('{}') }], [KEY]],
   ])('has %s', (_name, records, doubts) => {
     expect(after(...records).doubts()).toEqual(doubts);
