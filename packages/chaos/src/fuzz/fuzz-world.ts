@@ -36,10 +36,10 @@ export interface FuzzWorld {
 const SERVICES = ['config-api', 'ingest', 'delivery-worker', 'query-api'] as const;
 
 /**
- * Two retries, quickly. The breaker stays closed: its rules have tests of their own, and an endpoint that answers nonsense all
- * the time would get nothing else to answer.
+ * Five retries, quickly: each pooled connection that a receiver has reset can cost one. The breaker stays closed: its rules
+ * have tests of their own, and an endpoint that answers nonsense all the time would get nothing else to answer.
  */
-const WORKER_SETTINGS = { RETRY_DELAYS: '200ms,1s', BREAKER_FAILURES: '1000000' };
+const WORKER_SETTINGS = { RETRY_DELAYS: '200ms,1s,1s,1s,1s', BREAKER_FAILURES: '1000000' };
 
 /** Resident memory of a process in MiB (proc_pid_status(5)). */
 function residentMib(pid: number): number {

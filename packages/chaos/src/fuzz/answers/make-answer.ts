@@ -124,6 +124,9 @@ export function makeAnswer(random: Random): RawAnswer {
   return { bytes, then: random.pick(['end', 'end', 'reset']) };
 }
 
-/** Whether anything in it is the head of a final answer with 2xx (RFC 9112 §4): nothing else may count as delivered. */
+/**
+ * Whether anything in it is the head of a final answer with 2xx (RFC 9112 §4): nothing else may count as delivered. The parser
+ * (llhttp) knows the versions 0.9 and 2.0 too, with which no real receiver answers.
+ */
 export const maySucceed = ({ bytes }: RawAnswer): boolean =>
-  /HTTP\/1\.[01] 2\d\d(?![^ \r\n])/.test(bytes.toString('latin1'));
+  /HTTP\/(?:1\.[01]|0\.9|2\.0) 2\d\d(?![^ \r\n])/.test(bytes.toString('latin1'));
