@@ -39,15 +39,16 @@ const isRedelivered = (value: unknown): value is Redelivered =>
   has(value, { deliveryId: 'string', cycle: 'string' });
 const isRedelivery = (value: unknown): value is Redelivery =>
   has(value, {
-    ...{ id: 'string', state: 'string', matched: 'number', matchedIsLowerBound: 'boolean' },
+    ...{ id: 'string', state: 'string', matched: 'number' },
     ...{ sent: 'number', refused: 'number', expired: 'number' },
   } as const);
 const isTest = (value: unknown): value is TestNotification =>
   has(value, { deliveryId: 'string', eventId: 'string' });
 const isHealth = (value: unknown): value is EndpointHealth =>
   has(value, { ref: 'string', state: 'string' }) && hasList(value, 'failures', { class: 'string' });
-const isCount = (value: unknown): value is RedeliveryCount =>
-  has(value, { matched: 'number', matchedIsLowerBound: 'boolean' });
+const isCount = (value: unknown): value is RedeliveryCount => has(value, { matched: 'number' });
+/** An older server counts all, and does not say so. */
+const COUNTED_ALL = { matchedIsLowerBound: false };
 
 export const parseCharge: ParseAnswer<Charge> = (body) => (isCharge(body) ? body : undefined);
 export const parseTransaction: ParseAnswer<Transaction> = (body) => (isTransaction(body) ? body : undefined);
@@ -55,10 +56,11 @@ export const parseDelivery: ParseAnswer<DeliveryDetail> = (body) => (isDetail(bo
 export const parseDeliveryList: ParseAnswer<DeliveryList> = (body) =>
   isDeliveryList(body) ? body : undefined;
 export const parseRedelivered: ParseAnswer<Redelivered> = (body) => (isRedelivered(body) ? body : undefined);
-export const parseRedelivery: ParseAnswer<Redelivery> = (body) => (isRedelivery(body) ? body : undefined);
+export const parseRedelivery: ParseAnswer<Redelivery> = (body) =>
+  isRedelivery(body) ? { ...COUNTED_ALL, ...body } : undefined;
 export const parseTestNotification: ParseAnswer<TestNotification> = (body) =>
   isTest(body) ? body : undefined;
 export const parseHealth: ParseAnswer<EndpointHealth> = (body) => (isHealth(body) ? body : undefined);
 /** How many deliveries a dry run found. */
 export const parseRedeliveryCount: ParseAnswer<RedeliveryCount> = (body) =>
-  isCount(body) ? body : undefined;
+  isCount(body) ? { ...COUNTED_ALL, ...body } : undefined;
