@@ -23,7 +23,7 @@ export interface ConfigApiConfig {
 const DATABASE = 'webhook_config';
 
 /** A tenant may register all it may have at once, as a burst; what it may have under way ends within the 4 s of the database. */
-const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 256, tenantRequestsPerSecond: 100 };
+const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };
 
 function readUrlPolicy(settings: SettingsReader): UrlPolicy {
   const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
