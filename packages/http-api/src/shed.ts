@@ -1,7 +1,7 @@
 import { Counter } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
-/** What a request was refused for before any work was done for it. A word of a metric: there are no others. */
+/** The bound that a request was refused for. A word of a metric: there are no others. */
 export type ShedReason =
   /** The tenant is over its requests, or events, a second. */
   | 'tenant-requests'
@@ -31,7 +31,7 @@ const AGAIN_MS = 10_000;
 export function createShedTeller(log: Logger, registry: Registry, now: () => number): (shed: Shed) => void {
   const counter = new Counter({
     name: 'http_requests_shed_total',
-    help: 'Requests refused with 429 or 503 before any work was done for them, by what was at its bound',
+    help: 'Requests refused with 429 or 503, by what was at its bound',
     labelNames: ['reason'],
     registers: [registry],
   });
