@@ -75,8 +75,11 @@ export function startFlood(options: FloodOptions): Flood {
     const kind = answer === undefined ? 'cut' : String(answer.status);
     answers[kind] = (answers[kind] ?? 0) + 1;
     if (answer === undefined) return;
-    for (const [, id] of answer.text.matchAll(/"id":"([\d-]+)","status":"accepted"/g)) accepted.add(id ?? '');
-    if (answer.status === 202) return;
+    if (answer.status === 202) {
+      const { results } = JSON.parse(answer.text) as { results: { id: string; status: string }[] };
+      for (const { id, status } of results) if (status === 'accepted') accepted.add(id);
+      return;
+    }
     if (answer.headers['retry-after'] === undefined) faults.push(`${answer.status} without Retry-After`);
   };
   const sendOn = async (): Promise<void> => {

@@ -12,7 +12,7 @@ import { readEvents } from './read-topic.js';
 
 const MIB = 1_048_576;
 /** More than its bounds of 10 MiB take with their parsed events and V8's slack, and far less than what is sent to it. */
-const GROWTH_BYTES = 200 * MIB;
+const GROWTH_BYTES = 150 * MIB;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ingest-overload-'));
 let kafka: KafkaEngine;
@@ -71,6 +71,8 @@ it('sheds what comes while Kafka stands still, stays small, and has promised not
   expect(most - before).toBeLessThan(GROWTH_BYTES);
   expect(Object.keys(flood.answers).filter((kind) => !['202', '503', 'cut'].includes(kind))).toEqual([]);
   expect(flood.faults).toEqual([]);
+  // Of those batches some events may have found too much waiting, but never all.
+  expect(flood.accepted.size).toBeGreaterThan(count('202'));
   const topic = await readEvents(kafka.brokers);
   const seen = await eventually(
     () => {
