@@ -21,9 +21,9 @@ const HEADER = {
       '',
       'Everything belongs to the tenant of the access token; what belongs to another tenant looks exactly like what does not',
       'exist. Every error is a problem (RFC 9457) with a stable `code`. The order of checks is: token (401), scope and tenant',
-      '(403), body or query (422), work. A path that does not exist is 404, a method that does not exist is 405 with `Allow`,',
-      'a header block over 16 KiB is 431; a gateway in front may add 429. Words of an enumeration may grow: pass over those',
-      'you do not know.',
+      '(403), limits (429 with `Retry-After`), body or query (422), work. A path that does not exist is 404, a method that',
+      'does not exist is 405 with `Allow`, a header block over 16 KiB is 431. Words of an enumeration may grow: pass over',
+      'those you do not know.',
       '',
     ].join('\n'),
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -35,7 +35,14 @@ const HEADER = {
  * The parts, in the order of their paths. Components of one name must be equal, but for two kinds that are named here:
  * `own` ones mean something else in this part and get its prefix; `shared` ones are told in other words by a part before.
  */
-const PROBLEM_ANSWERS = ['Unauthorized', 'Forbidden', 'NotFound', 'Unprocessable', 'Failed'];
+const PROBLEM_ANSWERS = [
+  'Unauthorized',
+  'Forbidden',
+  'NotFound',
+  'Unprocessable',
+  'TooManyRequests',
+  'Failed',
+];
 const PARTS = [
   { file: 'services/config-api/openapi.yaml' },
   {

@@ -1,10 +1,13 @@
 import type { ProblemCode, Violation } from '@webhooks/contracts';
+import type { Shed } from './shed.js';
 
 export interface AppErrorOptions {
   readonly violations?: readonly Violation[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the problem, such as the `ref` of a conflict. */
   readonly members?: Readonly<Record<string, unknown>>;
+  /** Set when the request was refused for a limit or for want of room: it is counted, and not logged each time. */
+  readonly shed?: Shed;
   readonly cause?: unknown;
 }
 
@@ -14,6 +17,7 @@ export class AppError extends Error {
   readonly violations: readonly Violation[];
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
+  readonly shed: Shed | undefined;
 
   /** `detail` is shown to the caller: it says what was expected, without secrets and without the words of a library. */
   constructor(code: ProblemCode, detail: string, options: AppErrorOptions = {}) {
@@ -23,6 +27,7 @@ export class AppError extends Error {
     this.violations = options.violations ?? [];
     this.headers = options.headers ?? {};
     this.members = options.members ?? {};
+    this.shed = options.shed;
   }
 }
 

@@ -27,6 +27,7 @@ export function createBodyBudget(totalBytes: number): BodyBudget {
       if (bytes > free) {
         throw new AppError('unavailable', 'too many requests are being read; send this one again', {
           headers: { 'retry-after': '1' },
+          shed: { reason: 'open-bodies' },
         });
       }
       free -= bytes;

@@ -4,8 +4,10 @@ import { Counter, Histogram, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import express from 'express';
 import type { NextFunction, Request, Response } from 'express';
+import { createAdmission } from './admission.js';
+import type { Admit, AdmissionLimits } from './admission.js';
 import { AppError } from './app-error.js';
-import { DEFAULT_OPEN_BODY_BYTES, createBodyBudget } from './body-budget.js';
+import { createBodyBudget } from './body-budget.js';
 import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
 import type { TenantRule } from './identity.js';
@@ -13,6 +15,9 @@ import type { ApiReply, ApiRequest, Operation } from './operation.js';
 import { originForm } from './origin-form.js';
 import { renderProblem } from './problem.js';
 import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
+import type { ApiSettings } from './settings.js';
+import { createShedTeller } from './shed.js';
+import type { Shed } from './shed.js';
 import type { TokenVerifier } from './token-verifier.js';
 
 export interface ApiOptions {
@@ -21,8 +26,7 @@ export interface ApiOptions {
   readonly tenantRule: TenantRule;
   readonly log: Logger;
   readonly registry: Registry;
-  /** Bytes that the bodies of all open requests may have together, beyond which 503 is answered; default 64 MiB. */
-  readonly maxOpenBodyBytes?: number;
+  readonly limits: AdmissionLimits & Pick<ApiSettings, 'maxOpenBodyBytes'>;
 }
 
 interface Meters {
@@ -138,6 +142,19 @@ function measure(label: string, response: Response, { log }: ApiOptions, meters:
 interface Shared extends ApiOptions {
   readonly meters: Meters;
   readonly budget: BodyBudget;
+  readonly admit: Admit;
+  readonly tellShed: (shed: Shed) => void;
+}
+
+function share(options: ApiOptions): Shared {
+  const { limits, registry, log } = options;
+  return {
+    ...options,
+    meters: createMeters(registry),
+    budget: createBodyBudget(limits.maxOpenBodyBytes),
+    admit: createAdmission(limits),
+    tellShed: createShedTeller(log, registry, () => performance.now()),
+  };
 }
 
 /** Methods of one path; every other method is 405 with `Allow`, HEAD and OPTIONS too. */
@@ -150,27 +167,36 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
     if (!operation)
       throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
     const head = await readHead(operation, request, shared);
-    const requestId = String(response.get('x-request-id'));
-    const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
-      operation.handle({ ...head, requestId, body }),
-    );
-    send(response, reply);
+    const leave = shared.admit(operation, head.identity);
+    try {
+      const requestId = String(response.get('x-request-id'));
+      const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
+        operation.handle({ ...head, requestId, body }),
+      );
+      send(response, reply);
+    } finally {
+      leave();
+    }
   };
 }
 
-function answerFault(fault: unknown, request: Request, response: Response, log: Logger): void {
+function logFault(error: AppError, request: Request, response: Response, log: Logger): void {
+  if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
+  log.error('request failed', {
+    requestId: response.get('x-request-id'),
+    path: request.path,
+    code: error.code,
+    ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
+  });
+}
+
+function answerFault(fault: unknown, request: Request, response: Response, shared: Shared): void {
   const error =
     fault instanceof URIError
       ? new AppError('not-found', 'there is nothing at this path')
       : toAppError(fault);
-  if (error.code.endsWith('error') || error.code.endsWith('unavailable')) {
-    log.error('request failed', {
-      requestId: response.get('x-request-id'),
-      path: request.path,
-      code: error.code,
-      ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
-    });
-  }
+  if (error.shed) shared.tellShed(error.shed);
+  else logFault(error, request, response, shared.log);
   if (response.headersSent) response.destroy(error);
   else sendProblem(request, response, error);
 }
@@ -180,16 +206,12 @@ function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
 }
 
 /**
- * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → body → work; every
+ * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → limits → body → work; every
  * error is a problem; nothing of a library or a stack reaches the caller.
  */
 export function createApi(options: ApiOptions): RequestListener {
   const app = express();
-  const shared = {
-    ...options,
-    meters: createMeters(options.registry),
-    budget: createBodyBudget(options.maxOpenBodyBytes ?? DEFAULT_OPEN_BODY_BYTES),
-  };
+  const shared = share(options);
   app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
   app.use((request, response, next) => {
     response.set('x-request-id', requestIdOf(request));
@@ -202,7 +224,7 @@ export function createApi(options: ApiOptions): RequestListener {
   // Express tells an error handler by its four parameters.
   app.use((fault: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (fault instanceof CallerGone) response.destroy();
-    else answerFault(fault, request, response, options.log);
+    else answerFault(fault, request, response, shared);
   });
   return (request, response) => {
     request.url = originForm(request.url ?? '');

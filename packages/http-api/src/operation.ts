@@ -31,5 +31,7 @@ export interface Operation {
   readonly scopes: readonly string[];
   /** Largest body in bytes; absent: the operation takes none and whatever is sent is not read. */
   readonly maxBodyBytes?: number;
+  /** Looks at the caller before the body is read; throws an `AppError` to refuse the request. */
+  readonly admit?: (identity: Identity) => void;
   readonly handle: (request: ApiRequest) => Promise<ApiReply>;
 }

@@ -33,7 +33,7 @@ export async function serveApi(
     operations,
     verifier,
     tenantRule: settings.tenantRule,
-    maxOpenBodyBytes: settings.maxOpenBodyBytes,
+    limits: settings,
     log: scope.log,
     registry: scope.registry,
   });

@@ -1,6 +1,7 @@
 import type { SettingsReader } from '@webhooks/runtime';
 import { DEFAULT_OPEN_BODY_BYTES } from './body-budget.js';
 import type { TenantRule } from './identity.js';
+import type { RateLimit } from './tenant-limiter.js';
 
 /** Settings that every service with a public HTTP port has. */
 export interface ApiSettings {
@@ -13,14 +14,38 @@ export interface ApiSettings {
   readonly tenantRule: TenantRule;
   /** Bytes that the bodies of all open requests may have together; default 64 MiB. */
   readonly maxOpenBodyBytes: number;
+  /** Requests that may be under way at once; one tenant alone gets half. */
+  readonly maxOpenRequests: number;
+  /** Requests of one tenant. */
+  readonly tenantRequests: RateLimit;
+  /** Not from the environment: tokens with this scope are the operator's own, and no limit for tenants is theirs. */
+  readonly uncountedScope?: string;
 }
 
-export function readApiSettings(settings: SettingsReader, defaultPort: number): ApiSettings {
+/** What a service has when its environment says nothing. */
+export interface ApiDefaults {
+  readonly port: number;
+  readonly maxOpenRequests: number;
+  /** 0: no limit. */
+  readonly tenantRequestsPerSecond: number;
+}
+
+/** A burst is ten seconds' worth when nothing is said. */
+const BURST_SECONDS = 10;
+const MAX_PER_SECOND = 1_000_000;
+
+function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {
+  const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_PER_SECOND });
+  const burst = settings.integer('TENANT_REQUESTS_BURST', Math.max(1, BURST_SECONDS * perSecond), { min: 1 });
+  return { perSecond, burst };
+}
+
+export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults): ApiSettings {
   const issuer = settings.url('TOKEN_ISSUER');
   const singleTenant = settings.optionalText('SINGLE_TENANT');
   return {
     host: settings.text('HOST', '0.0.0.0'),
-    port: settings.port('PORT', defaultPort),
+    port: settings.port('PORT', defaults.port),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
     jwksUri: settings.url('TOKEN_JWKS_URI', issuer === '' ? undefined : `${issuer.replace(/\/$/, '')}/jwks`),
@@ -30,6 +55,11 @@ export function readApiSettings(settings: SettingsReader, defaultPort: number): 
     }),
     // Not less than the largest body of an operation, which would never fit.
     maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', DEFAULT_OPEN_BODY_BYTES, { min: 1_048_576 }),
+    maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
+      min: 1,
+      max: 100_000,
+    }),
+    tenantRequests: readTenantRequests(settings, defaults.tenantRequestsPerSecond),
     tenantRule: {
       claim: settings.text('TENANT_CLAIM', 'tenant_id'),
       ...(singleTenant === undefined ? {} : { singleTenant }),

@@ -5,6 +5,7 @@ import type { LogFields } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
 import { readApiSettings, serveApi } from '../src/index.js';
 import type { Operation } from '../src/index.js';
+import { API_DEFAULTS } from './support/api-defaults.js';
 import { AUDIENCE, TokenDesk } from './support/token-desk.js';
 
 const MIB = 1_048_576;
@@ -49,7 +50,7 @@ beforeEach(async () => {
     ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
     MAX_OPEN_BODY_BYTES: String(2 * MIB),
   });
-  port = await serveApi(readApiSettings(settings, 1), OPERATIONS, {
+  port = await serveApi(readApiSettings(settings, API_DEFAULTS), OPERATIONS, {
     ...{ log, registry, health: new HealthBoard(), fail: () => undefined, addPage: () => undefined },
     onClose: (name, close) => closers.add(name, close),
   });

@@ -4,6 +4,7 @@ import type { LogFields } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
 import { AppError, readApiSettings, readJson, serveApi } from '../src/index.js';
 import type { ApiReply, ApiRequest, Operation } from '../src/index.js';
+import { API_DEFAULTS } from './support/api-defaults.js';
 import { AUDIENCE, TokenDesk } from './support/token-desk.js';
 
 let desk: TokenDesk;
@@ -61,7 +62,7 @@ beforeAll(async () => {
   const settings = new SettingsReader({
     ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
   });
-  const port = await serveApi(readApiSettings(settings, 1), OPERATIONS, {
+  const port = await serveApi(readApiSettings(settings, API_DEFAULTS), OPERATIONS, {
     log,
     registry,
     health: new HealthBoard(),

@@ -1,4 +1,4 @@
-import { Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import { startAdminServer } from './admin-server.js';
 import type { AdminPage } from './admin-server.js';
 import { Closers } from './closing.js';
@@ -81,6 +81,19 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
   }
 }
 
+/**
+ * Whoever reads the log may be gone (EPIPE), or its disk full: that is counted, and no reason to stop what the service is
+ * for. Without a listener each failed line would be an uncaught exception, whose line fails as well, and so on for ever.
+ */
+function outliveLogReader(registry: Registry): void {
+  const failed = new Counter({
+    name: 'log_writes_failed_total',
+    help: 'Writes of log lines that failed, because nobody reads them or there is no room',
+    registers: [registry],
+  });
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
+}
+
 function createScope(
   log: Logger,
   closers: Closers,
@@ -112,6 +125,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   const closers = new Closers();
   const shutdown = createShutdown(log, closers, settings.shutdownTimeoutMs);
   const scope = createScope(log, closers, shutdown);
+  outliveLogReader(scope.registry);
   watchProcess(log, shutdown);
   try {
     const admin = await startAdminServer({ port: settings.adminPort, host: settings.adminHost, ...scope });

@@ -89,6 +89,15 @@ describe('a service', () => {
     expect(await sample.ended).toBe(1);
   });
 
+  it('goes on, and ends in order, when nobody reads its log any more', async () => {
+    const sample = startSample({});
+    await sample.line('started');
+    const exited = once(sample.child, 'exit');
+    sample.child.stdout?.destroy();
+    sample.child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+
   it('ends when the process that started it is gone', async () => {
     const sample = startSample({});
     await sample.line('started');

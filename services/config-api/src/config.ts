@@ -1,7 +1,7 @@
 import { parseKeyring } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
-import type { ApiSettings } from '@webhooks/http-api';
+import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
@@ -22,6 +22,9 @@ export interface ConfigApiConfig {
 /** The database of this service when the connection string names none. */
 const DATABASE = 'webhook_config';
 
+/** A tenant may register all it may have at once, as a burst; what it may have under way ends within the 4 s of the database. */
+const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };
+
 function readUrlPolicy(settings: SettingsReader): UrlPolicy {
   const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
   return {
@@ -35,7 +38,7 @@ function readUrlPolicy(settings: SettingsReader): UrlPolicy {
 
 export function readConfigApiConfig(settings: SettingsReader): ConfigApiConfig {
   return {
-    api: readApiSettings(settings, 8081),
+    api: readApiSettings(settings, API_DEFAULTS),
     kafka: readKafkaSettings(settings, 'config-api'),
     mongodb: readMongodbSettings(settings, DATABASE),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },

@@ -13,7 +13,8 @@ export type EventResult =
 /** Makes an event durable: resolves true once Kafka acknowledged it with `acks=all`, false when it did not in time. */
 export type PublishEvent = (event: PaymentEvent) => Promise<boolean>;
 
-const ANY_TENANT = 'event.write.any';
+/** The scope of the operator's own payment systems: events of any tenant, and no limit for tenants. */
+export const ANY_TENANT = 'event.write.any';
 
 const idOf = (value: unknown): { id?: string } =>
   typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'

@@ -1,11 +1,15 @@
 import { MAX_EVENT_BYTES, TOPIC_TABLE } from '@webhooks/contracts';
-import { serveApi } from '@webhooks/http-api';
+import { createTenantLimiter, serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import { Counter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
+import { ANY_TENANT } from './accept-event.js';
 import type { IngestConfig } from './config.js';
-import { postEvents } from './post-events.js';
+import { notDurable, postEvents } from './post-events.js';
 import { createPublishEvent } from './publish-event.js';
+import { createTellFailed } from './tell-failed.js';
+
+const now = (): number => performance.now();
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
@@ -23,18 +27,28 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     sink,
     source: config.eventSource,
     timeoutMs: config.publishTimeoutMs,
-    log: scope.log,
+    onFailed: createTellFailed(scope.log, now),
     published,
   });
+  const tenantEvents = createTenantLimiter({
+    limit: config.tenantEvents,
+    counted: 'events',
+    uncountedScope: ANY_TENANT,
+    now,
+  });
   await serveApi(
-    config.api,
+    { ...config.api, uncountedScope: ANY_TENANT },
     [
       {
         method: 'POST',
         path: '/integration/v1/events',
-        scopes: ['event.write', 'event.write.any'],
+        scopes: ['event.write', ANY_TENANT],
         maxBodyBytes: MAX_EVENT_BYTES,
-        handle: (request) => postEvents(request, publish),
+        admit: (identity) => {
+          tenantEvents.check(identity);
+          if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();
+        },
+        handle: (request) => postEvents(request, publish, tenantEvents),
       },
     ],
     scope,

@@ -1,12 +1,15 @@
 import { readApiSettings } from '@webhooks/http-api';
-import type { ApiSettings } from '@webhooks/http-api';
+import type { ApiDefaults, ApiSettings, RateLimit } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import type { SettingsReader } from '@webhooks/runtime';
+import { MAX_BATCH_EVENTS } from './read-candidates.js';
 
 export interface IngestConfig {
   readonly api: ApiSettings;
   readonly kafka: KafkaSettings;
+  /** Events of one tenant; a whole batch fits into a burst. */
+  readonly tenantEvents: RateLimit;
   /** CloudEvents `source` of what is published here. */
   readonly eventSource: string;
   /** How long a caller waits for Kafka's acknowledgement before it is told 503, in milliseconds. */
@@ -15,9 +18,29 @@ export interface IngestConfig {
   readonly maxPendingBytes: number;
 }
 
+/** As much as one instance takes from everybody: a limit for what is no tenant's honest business. */
+const API_DEFAULTS: ApiDefaults = { port: 8082, maxOpenRequests: 1_024, tenantRequestsPerSecond: 2_000 };
+const TENANT_EVENTS_PER_SECOND = 5_000;
+/** A burst is ten seconds' worth when nothing is said. */
+const BURST_SECONDS = 10;
+
+function readTenantEvents(settings: SettingsReader): RateLimit {
+  const perSecond = settings.integer('TENANT_EVENTS_PER_SECOND', TENANT_EVENTS_PER_SECOND, {
+    max: 1_000_000,
+  });
+  const burst = settings.integer(
+    'TENANT_EVENTS_BURST',
+    Math.max(MAX_BATCH_EVENTS, BURST_SECONDS * perSecond),
+    // A batch that is allowed would else be refused for ever.
+    { min: MAX_BATCH_EVENTS },
+  );
+  return { perSecond, burst };
+}
+
 export const readIngestConfig = (settings: SettingsReader): IngestConfig => ({
-  api: readApiSettings(settings, 8082),
+  api: readApiSettings(settings, API_DEFAULTS),
   kafka: readKafkaSettings(settings, 'ingest'),
+  tenantEvents: readTenantEvents(settings),
   eventSource: settings.text('EVENT_SOURCE', '/webhooks/ingest'),
   publishTimeoutMs: settings.integer('PUBLISH_TIMEOUT_MS', 5_000, { min: 100, max: 60_000 }),
   maxPendingBytes: settings.integer('MAX_PENDING_BYTES', 64 * 1_048_576, { min: 1_048_576 }),

@@ -1,15 +1,18 @@
 import { AppError, invalidRequest, scopeChallenge } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest } from '@webhooks/http-api';
-import { acceptEvent } from './accept-event.js';
+import type { ApiReply, ApiRequest, TenantLimiter } from '@webhooks/http-api';
+import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
 
-const ANY_TENANT = scopeChallenge(['event.write.any']);
+const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const RETRY_AFTER = { 'retry-after': '1' };
 const NONE_ACCEPTED = 'none of the events was accepted';
-const unavailable = (members = {}) =>
+
+/** 503: Kafka does not acknowledge, or as much as may be waits for it. */
+export const notDurable = (members = {}) =>
   new AppError('unavailable', 'the events could not be made durable now; post them again', {
     headers: RETRY_AFTER,
+    shed: { reason: 'kafka' },
     members,
   });
 
@@ -22,10 +25,10 @@ function replyToOne(result: EventResult): ApiReply {
       throw invalidRequest(result.violations);
     case 'forbidden-tenant':
       throw new AppError('forbidden-tenant', 'the access token is not for the tenant of this event', {
-        headers: ANY_TENANT,
+        headers: ANY_TENANT_CHALLENGE,
       });
     case 'unavailable':
-      throw unavailable();
+      throw notDurable();
   }
 }
 
@@ -34,16 +37,24 @@ function replyToBatch(results: readonly EventResult[]): ApiReply {
   const indexed = results.map((result, index) => ({ index, ...result }));
   const has = (status: EventResult['status']): boolean => results.some((result) => result.status === status);
   if (has('accepted')) return { status: 202, body: { results: indexed } };
-  if (has('unavailable')) throw unavailable({ results: indexed });
+  if (has('unavailable')) throw notDurable({ results: indexed });
   const members = { results: indexed };
   if (has('forbidden-tenant'))
-    throw new AppError('forbidden-tenant', NONE_ACCEPTED, { members, headers: ANY_TENANT });
+    throw new AppError('forbidden-tenant', NONE_ACCEPTED, { members, headers: ANY_TENANT_CHALLENGE });
   throw new AppError('no-event-accepted', NONE_ACCEPTED, { members });
 }
 
-/** `POST /integration/v1/events` (contract §3): answers only after Kafka acknowledged what it promises. */
-export async function postEvents(request: ApiRequest, publish: PublishEvent): Promise<ApiReply> {
+/**
+ * `POST /integration/v1/events` (contract §3): answers only after Kafka acknowledged what it promises. Each event counts
+ * for its sender's tenant, also one that is refused then; a batch of more than what is left is 429 as a whole.
+ */
+export async function postEvents(
+  request: ApiRequest,
+  publish: PublishEvent,
+  tenantEvents: TenantLimiter,
+): Promise<ApiReply> {
   const { batch, candidates } = readCandidates(request);
+  tenantEvents.take(request.identity, candidates.length);
   const results = await Promise.all(
     candidates.map((candidate) => acceptEvent(candidate, request.identity, publish)),
   );

@@ -1,14 +1,14 @@
 import { TOPICS, cloudEventHeaders, encodeEvent } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
-import type { Counter, Logger } from '@webhooks/runtime';
-import { errorFields } from '@webhooks/runtime';
+import type { Counter } from '@webhooks/runtime';
 import type { PublishEvent } from './accept-event.js';
 
 export interface PublishOptions {
   readonly sink: Sink;
   readonly source: string;
   readonly timeoutMs: number;
-  readonly log: Logger;
+  /** Told of each event that Kafka did not acknowledge in time, or that found too much waiting. */
+  readonly onFailed: (eventId: string, error: unknown) => void;
   readonly published: Counter<'result'>;
 }
 
@@ -17,7 +17,7 @@ export function createPublishEvent({
   sink,
   source,
   timeoutMs,
-  log,
+  onFailed,
   published,
 }: PublishOptions): PublishEvent {
   return async (event) => {
@@ -33,7 +33,7 @@ export function createPublishEvent({
       return true;
     } catch (error) {
       published.inc({ result: 'failed' });
-      log.warn('an event was not acknowledged by Kafka', { eventId: event.id, ...errorFields(error) });
+      onFailed(event.id, error);
       return false;
     }
   };

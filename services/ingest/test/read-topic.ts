@@ -10,13 +10,13 @@ export interface SeenRecord {
 }
 
 /** Reads `payments.events` from its beginning, with a client that is none of ours. */
-export async function readEvents(): Promise<{
+export async function readEvents(brokers = testKafkaBrokers()): Promise<{
   readonly seen: SeenRecord[];
   readonly close: () => Promise<void>;
 }> {
   const kafka = new kafkajs.Kafka({
     clientId: 'test',
-    brokers: testKafkaBrokers(),
+    brokers,
     logLevel: kafkajs.logLevel.NOTHING,
   });
   const consumer = kafka.consumer({ groupId: randomName('test'), maxWaitTimeInMs: 100 });

@@ -9,6 +9,7 @@ const AUDIENCE = 'urn:test:webhooks';
 
 export const CLIENTS = {
   acme: { clientId: 'acme', clientSecret: 'acme-secret', tenantId: 'acme', scopes: ['event.write'] },
+  globex: { clientId: 'globex', clientSecret: 'globex-secret', tenantId: 'globex', scopes: ['event.write'] },
   reader: { clientId: 'reader', clientSecret: 'reader-secret', tenantId: 'acme', scopes: ['webhook.read'] },
   payments: {
     clientId: 'payments',

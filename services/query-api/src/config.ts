@@ -1,5 +1,5 @@
 import { readApiSettings } from '@webhooks/http-api';
-import type { ApiSettings } from '@webhooks/http-api';
+import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
@@ -19,9 +19,12 @@ export interface QueryApiConfig {
 /** The database of this service when the connection string names none. */
 export const DATABASE = 'webhook_query';
 
+/** A tenant may ask after each notification of a busy day, and a question may wait 2 s for the projection. */
+const API_DEFAULTS: ApiDefaults = { port: 8083, maxOpenRequests: 1_024, tenantRequestsPerSecond: 1_000 };
+
 export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
   return {
-    api: readApiSettings(settings, 8083),
+    api: readApiSettings(settings, API_DEFAULTS),
     kafka: readKafkaSettings(settings, 'query-api'),
     mongodb: readMongodbSettings(settings, DATABASE),
     groupPrefix: settings.text('GROUP_PREFIX', 'query-api'),

@@ -3,6 +3,7 @@ import { ingest } from './ingest.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
 import { memory } from './memory.js';
+import { overload } from './overload.js';
 import { query } from './query.js';
 import { recovery } from './recovery.js';
 import { redelivery } from './redelivery.js';
@@ -26,6 +27,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ingest,
   query,
   redelivery,
+  overload,
   waiting,
   'scale-configurations': scaleConfigurations,
   'scale-workers': scaleWorkers,

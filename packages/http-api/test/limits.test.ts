@@ -1,0 +1,158 @@
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
+import type { LogFields } from '@webhooks/runtime';
+import { eventually } from '@webhooks/testkit';
+import { readApiSettings, serveApi } from '../src/index.js';
+import type { Operation } from '../src/index.js';
+import { API_DEFAULTS } from './support/api-defaults.js';
+import { AUDIENCE, TokenDesk } from './support/token-desk.js';
+
+let desk: TokenDesk;
+let url: string;
+let registry: Registry;
+let closers: Closers;
+let lines: { level: string; message: string; fields: LogFields }[];
+/** Ends the handlers that hold their request. */
+let finish: (() => void)[];
+
+const note =
+  (level: string) =>
+  (message: string, fields: LogFields = {}): void =>
+    void lines.push({ level, message, fields });
+const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
+
+const OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'POST', path: '/quick', scopes: ['thing.write'], maxBodyBytes: 1_000 },
+    handle: () => Promise.resolve({ status: 200, body: {} }),
+  },
+  {
+    ...{ method: 'GET', path: '/held', scopes: ['thing.read'] },
+    handle: () => new Promise((resolve) => finish.push(() => resolve({ status: 200, body: {} }))),
+  },
+];
+
+async function serve(env: Readonly<Record<string, string>>): Promise<void> {
+  const settings = new SettingsReader({
+    ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
+    ...env,
+  });
+  const port = await serveApi(readApiSettings(settings, API_DEFAULTS), OPERATIONS, {
+    ...{ log, registry, health: new HealthBoard(), fail: () => undefined, addPage: () => undefined },
+    onClose: (name, close) => closers.add(name, close),
+  });
+  expect(settings.faults).toEqual([]);
+  url = `http://127.0.0.1:${port}`;
+}
+
+beforeAll(async () => {
+  desk = await TokenDesk.open();
+});
+afterAll(() => desk.close());
+beforeEach(() => {
+  [lines, finish, registry, closers] = [[], [], new Registry(), new Closers()];
+});
+afterEach(async () => {
+  for (const end of finish) end();
+  await closers.closeAll(log, 5_000);
+});
+
+async function call(path: string, tenantId: string, init: RequestInit = {}): Promise<Response> {
+  const token = await desk.token({ claims: { tenant_id: tenantId } });
+  return fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
+}
+const post = (tenantId: string): Promise<Response> =>
+  call('/quick', tenantId, { method: 'POST', body: '{}' });
+
+/** The answer to a POST whose body is never sent. */
+async function postHeadOnly(tenantId: string): Promise<IncomingMessage> {
+  const authorization = `Bearer ${await desk.token({ claims: { tenant_id: tenantId } })}`;
+  const opened = request(`${url}/quick`, {
+    ...{ method: 'POST', agent: false },
+    headers: { authorization, 'content-length': 500 },
+  });
+  opened.flushHeaders();
+  return new Promise((resolve, reject) => {
+    opened.once('response', resolve).once('error', reject);
+  });
+}
+
+const shedBy = async (reason: string): Promise<number> => {
+  const metric = await registry.getSingleMetricAsString('http_requests_shed_total');
+  return Number(new RegExp(`reason="${reason}"\\} (\\d+)`).exec(metric)?.[1] ?? 0);
+};
+const told = () => lines.filter(({ message }) => message !== 'listening');
+
+describe('a tenant over its requests a second', () => {
+  it('gets 429 with Retry-After before its body is read, and nobody else does', async () => {
+    await serve({ TENANT_REQUESTS_PER_SECOND: '1', TENANT_REQUESTS_BURST: '3' });
+    const statuses: number[] = [];
+    await eventually(async () => {
+      const { status } = await post('acme');
+      statuses.push(status);
+      return status === 429;
+    });
+    expect(statuses.slice(0, 3)).toEqual([200, 200, 200]);
+    const refused = await postHeadOnly('acme');
+    const { 'retry-after': wait, 'content-type': type } = refused.headers;
+    expect([refused.statusCode, wait, type]).toEqual([429, '1', 'application/problem+json; charset=utf-8']);
+    refused.destroy();
+    expect((await post('globex')).status).toBe(200);
+  });
+
+  it('is told what its limit is, as a problem', async () => {
+    await serve({ TENANT_REQUESTS_PER_SECOND: '1', TENANT_REQUESTS_BURST: '1' });
+    const both = await Promise.all([post('acme'), post('acme'), post('acme'), post('acme')]);
+    const refused = both.find(({ status }) => status === 429);
+    expect(await refused?.json()).toMatchObject({
+      ...{ type: 'urn:webhooks:problem:too-many-requests', status: 429, code: 'too-many-requests' },
+      detail: 'this tenant may send 1 requests a second and 1 at once; send this again in 1 s',
+    });
+  });
+
+  it('is counted for each refusal, and told in the log once', async () => {
+    await serve({ TENANT_REQUESTS_PER_SECOND: '1', TENANT_REQUESTS_BURST: '1' });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => post('acme')));
+    const refused = answers.filter(({ status }) => status === 429).length;
+    expect(refused).toBeGreaterThan(10);
+    expect(await shedBy('tenant-requests')).toBe(refused);
+    expect(told()).toEqual([
+      {
+        level: 'warn',
+        message: 'requests are refused',
+        fields: { reason: 'tenant-requests', requests: 1, latestTenantId: 'acme' },
+      },
+    ]);
+  });
+});
+
+describe('the requests under way', () => {
+  it('leave room for another tenant, whatever one does', async () => {
+    await serve({ MAX_OPEN_REQUESTS: '8' });
+    const held = Array.from({ length: 20 }, () => call('/held', 'acme'));
+    await eventually(async () => finish.length === 4 && (await shedBy('tenant-share')) === 16);
+    expect((await post('globex')).status).toBe(200);
+    const over = await post('acme');
+    expect([over.status, over.headers.get('retry-after')]).toEqual([429, '1']);
+    for (const end of finish) end();
+    const statuses = (await Promise.all(held)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(4);
+    expect((await post('acme')).status).toBe(200);
+  });
+
+  it('are bounded for all tenants together, without a line for each', async () => {
+    await serve({ MAX_OPEN_REQUESTS: '2' });
+    const held = [call('/held', 'acme'), call('/held', 'globex')];
+    await eventually(() => finish.length === 2);
+    const over = await Promise.all([post('other'), post('other')]);
+    expect(over.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual([
+      [429, '1'],
+      [429, '1'],
+    ]);
+    expect(await shedBy('open-requests')).toBe(2);
+    expect(told()).toMatchObject([{ message: 'requests are refused', fields: { reason: 'open-requests' } }]);
+    for (const end of finish) end();
+    await Promise.all(held);
+  });
+});

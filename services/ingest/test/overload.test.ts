@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startKafka } from '@webhooks/engines';
+import type { KafkaEngine } from '@webhooks/engines';
+import { AUDIENCE, eventually, openTokenDesk } from '@webhooks/testkit';
+import type { TokenDesk } from '@webhooks/testkit';
+import { startFlood } from './flood.js';
+import { startIngestProcess } from './ingest-process.js';
+import type { IngestProcess } from './ingest-process.js';
+import { readEvents } from './read-topic.js';
+
+const MIB = 1_048_576;
+/** More than its bounds of 10 MiB take with their parsed events and V8's slack, and far less than what is sent to it. */
+const GROWTH_BYTES = 150 * MIB;
+
+const dataDir = mkdtempSync(join(tmpdir(), 'ingest-overload-'));
+let kafka: KafkaEngine;
+let desk: TokenDesk;
+let ingest: IngestProcess;
+
+// A broker of its own: it stands still here.
+beforeAll(async () => {
+  kafka = await startKafka({ dataDir });
+  desk = await openTokenDesk();
+  ingest = await startIngestProcess({
+    ...{ KAFKA_BROKERS: kafka.brokers.join(','), TOPICS_REPLICATION_FACTOR: '1' },
+    ...{ TOKEN_ISSUER: desk.issuer, TOKEN_JWKS_URI: desk.jwksUri, TOKEN_AUDIENCE: AUDIENCE },
+    ...{ PUBLISH_TIMEOUT_MS: '1000', MAX_PENDING_BYTES: String(2 * MIB) },
+    MAX_OPEN_BODY_BYTES: String(8 * MIB),
+  });
+});
+afterAll(async () => {
+  signalKafka('SIGCONT');
+  await ingest.stop();
+  await desk.stop();
+  await kafka.stop();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+function signalKafka(signal: 'SIGSTOP' | 'SIGCONT'): void {
+  if (kafka.pid !== undefined) process.kill(kafka.pid, signal);
+}
+
+const memory = (): Promise<number> => ingest.metric('process_resident_memory_bytes');
+
+it('sheds what comes while Kafka stands still, stays small, and has promised nothing that is not there', async () => {
+  const token = await desk.token('acme', 'event.write.any');
+  const flood = startFlood({ url: ingest.url, token, connections: 300, batch: 1_000 });
+  const count = (status: string): number => flood.answers[status] ?? 0;
+  await eventually(() => count('202') >= 10, { timeoutMs: 30_000, message: 'the first batches are taken' });
+
+  signalKafka('SIGSTOP');
+  const [before, sentBefore] = [await memory(), flood.bytesSent()];
+  let most = 0;
+  await eventually(
+    async () => {
+      most = Math.max(most, await memory());
+      return flood.bytesSent() - sentBefore > 2 * GROWTH_BYTES && count('503') >= 300;
+    },
+    { timeoutMs: 60_000, message: 'twice the bound was sent, and shed' },
+  );
+  signalKafka('SIGCONT');
+  const taken = count('202');
+  await eventually(() => count('202') >= taken + 10, {
+    timeoutMs: 30_000,
+    message: 'batches are taken again',
+  });
+  await flood.end();
+
+  expect(most - before).toBeLessThan(GROWTH_BYTES);
+  expect(Object.keys(flood.answers).filter((kind) => !['202', '503', 'cut'].includes(kind))).toEqual([]);
+  expect(flood.faults).toEqual([]);
+  // Of those batches some events may have found too much waiting, but never all.
+  expect(flood.accepted.size).toBeGreaterThan(count('202'));
+  const topic = await readEvents(kafka.brokers);
+  const seen = await eventually(
+    () => {
+      const ids = new Set(topic.seen.map(({ headers }) => headers['ce_id'] ?? ''));
+      return [...flood.accepted].every((id) => ids.has(id)) && ids;
+    },
+    { timeoutMs: 30_000, intervalMs: 250, message: 'every accepted event is on the topic' },
+  );
+  await topic.close();
+  expect([...seen].filter((id) => !flood.hasSent(id))).toEqual([]);
+});

@@ -1,0 +1,53 @@
+import { join } from 'node:path';
+import { createClient } from '@webhooks/client';
+import type { DevelopmentClient } from '@webhooks/engines';
+import { buildEvent, openApiDocument } from '@webhooks/testkit';
+import { CLIENTS, startIngest } from './start-ingest.js';
+import type { RunningIngest } from './start-ingest.js';
+
+const PATH = '/integration/v1/events';
+const document = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
+
+let ingest: RunningIngest;
+
+// One event comes back in a second, and a burst holds a batch: what is left of it after one does not change what follows.
+beforeAll(async () => {
+  ingest = await startIngest({ TENANT_EVENTS_PER_SECOND: '1', TENANT_EVENTS_BURST: '1000' });
+});
+afterAll(() => ingest.stop());
+
+async function postBatch(client: DevelopmentClient, events: number): Promise<Response> {
+  const { clientId, clientSecret, tenantId } = client;
+  const token = await createClient({
+    baseUrl: ingest.url,
+    credentials: { tokenEndpoint: ingest.tokenEndpoint, clientId, clientSecret },
+  }).token();
+  const batch = Array.from({ length: events }, () => JSON.stringify(buildEvent({ tenantId })));
+  const response = await fetch(`${ingest.url}${PATH}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+    body: batch.join('\n'),
+  });
+  const contentType = response.headers.get('content-type');
+  const answer = { method: 'POST', path: PATH, status: response.status, contentType };
+  expect(document.faultsOfAnswer({ ...answer, body: await response.clone().json() })).toEqual([]);
+  return response;
+}
+
+const publishedBy = async (): Promise<number> =>
+  Number(/result="acknowledged"\} (\d+)/.exec(await ingest.metrics())?.[1] ?? 0);
+
+it('a batch of more events than its tenant has left is refused as a whole; others and the operator are not', async () => {
+  expect((await postBatch(CLIENTS.acme, 700)).status).toBe(202);
+  const refused = await postBatch(CLIENTS.acme, 700);
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(300);
+  expect(await refused.json()).toMatchObject({ code: 'too-many-requests' });
+  expect(await publishedBy()).toBe(700);
+
+  expect((await postBatch(CLIENTS.acme, 200)).status).toBe(202);
+  expect((await postBatch(CLIENTS.globex, 700)).status).toBe(202);
+  expect((await postBatch(CLIENTS.payments, 700)).status).toBe(202);
+  expect(await publishedBy()).toBe(2_300);
+  expect(await ingest.metrics()).toContain('http_requests_shed_total{reason="tenant-events"} 1');
+});
