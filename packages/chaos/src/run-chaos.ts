@@ -58,7 +58,10 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
 
 /** One run from an empty world to its verdict. Everything that was started is stopped. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
-  const world = await openWorld(options.dataDir, options.print);
+  const world = await openWorld({
+    ...options,
+    withDisks: options.steps.some(({ fault }) => fault.startsWith('disk-')),
+  });
   try {
     return await run(world, options);
   } finally {

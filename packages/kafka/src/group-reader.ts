@@ -5,6 +5,7 @@ import { EndWatch } from './end-watch.js';
 import type { Lane } from './lane.js';
 import { Membership, type CommitRequest } from './membership.js';
 import type { AssignedPartition } from './membership-offsets.js';
+import { oldestAges } from './oldest-ages.js';
 import { Progress } from './progress.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
 import type { WindowGate } from './window-gate.js';
@@ -188,14 +189,15 @@ export class GroupReader {
   }
 
   health() {
-    const oldest = Math.min(...this.#assigned.map((lane) => lane.oldestAt ?? Infinity));
+    const oldestAgeByTopic = oldestAges(this.#assigned, Date.now());
     const lags = this.#assigned.map((lane) => [`${lane.topic}/${lane.partition}`, lane.lag] as const);
     return {
       joined: this.#membership.joined,
       rebalances: this.#rebalances,
       lagByPartition: Object.fromEntries(lags),
       lag: lags.reduce((sum, [, lag]) => sum + lag, 0),
-      oldestAgeMs: oldest === Infinity ? 0 : Math.max(0, Date.now() - oldest),
+      oldestAgeMs: Math.max(0, ...Object.values(oldestAgeByTopic)),
+      oldestAgeByTopic,
       ...this.progress.report(),
     };
   }

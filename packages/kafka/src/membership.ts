@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import ConsumerGroup, { type Assigner } from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from './deadline.js';
+import { sendHeartbeat } from './heartbeat.js';
 import type { Logger } from './log.js';
 import { leaveElsewhere, newMemberId } from './member-id.js';
 import { committedOffsets, type AssignedPartition } from './membership-offsets.js';
@@ -180,7 +181,7 @@ export class Membership {
       if (this.#ended()) return;
       try {
         this.#group.checkForStaleAssignment();
-        await this.#group.heartbeat({ interval: 0 });
+        await sendHeartbeat(this.#group, this.#options.groupId);
         answeredAt = performance.now();
         this.#lastJoinedAt = answeredAt;
         this.#options.onHeartbeat();

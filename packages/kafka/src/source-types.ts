@@ -62,6 +62,8 @@ export interface SourceHealth {
   readonly lag: number;
   /** Age of the oldest record that was read and is not handled, by its time of append; 0 when there is none. */
   readonly oldestAgeMs: number;
+  /** The same for each topic of which partitions are assigned. */
+  readonly oldestAgeByTopic: Readonly<Record<string, number>>;
   readonly inFlight: number;
   readonly inFlightBytes: number;
   /** Records whose `handle` rejected and which wait for another call. */

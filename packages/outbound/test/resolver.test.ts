@@ -1,83 +1,10 @@
-import { createSocket } from 'node:dgram';
-import type { Socket } from 'node:dgram';
-import { once } from 'node:events';
 import { createResolver, createSender } from '../src/index.js';
-import { sharedAuthority } from '@webhooks/testkit';
+import { sharedAuthority, startNameServer } from '@webhooks/testkit';
+import type { NameReply, NameServer } from '@webhooks/testkit';
 import { BODY, post as postTo, Rig } from './rig.js';
 
-const RCODE = { ok: 0, servfail: 2, nxdomain: 3 } as const;
-const TYPE_A = 1;
-const TYPE_CNAME = 5;
-
-type Reply =
-  { rcode: keyof typeof RCODE; addresses?: string[]; ttlSeconds?: number; alias?: string } | 'silence';
-
-/** A real DNS server on loopback that answers by name and type. */
-async function startNameServer(answer: (name: string, type: 'A' | 'AAAA') => Reply): Promise<NameServer> {
-  const socket = createSocket('udp4');
-  const asked: string[] = [];
-  socket.on('message', (question, peer) => {
-    const { name, type, end } = readQuestion(question);
-    asked.push(name);
-    const reply = answer(name, type === TYPE_A ? 'A' : 'AAAA');
-    if (reply !== 'silence')
-      socket.send(writeReply(question.subarray(0, end), reply, type), peer.port, peer.address);
-  });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return { socket, asked, address: `127.0.0.1:${socket.address().port}` };
-}
-
-interface NameServer {
-  readonly socket: Socket;
-  readonly asked: string[];
-  readonly address: string;
-}
-
-function readQuestion(message: Buffer): { name: string; type: number; end: number } {
-  const labels: string[] = [];
-  let at = 12;
-  for (let length = message.readUInt8(at); length > 0; length = message.readUInt8(at)) {
-    labels.push(message.toString('latin1', at + 1, at + 1 + length));
-    at += 1 + length;
-  }
-  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
-}
-
-function writeReply(question: Buffer, reply: Exclude<Reply, 'silence'>, type: number): Buffer {
-  const records = (reply.addresses ?? []).map((address) => {
-    const data =
-      type === TYPE_A
-        ? Buffer.from(address.split('.').map(Number))
-        : Buffer.from(
-            address
-              .split(':')
-              .map((group) => group.padStart(4, '0'))
-              .join(''),
-            'hex',
-          );
-    // Behind an alias the address belongs to the alias's name, which stands in the record before it.
-    const owner = reply.alias === undefined ? [0xc0, 0x0c] : [0xc0, question.length + 12];
-    const head = Buffer.from([...owner, 0, type, 0, 1, 0, 0, 0, reply.ttlSeconds ?? 0, 0, data.length]);
-    return Buffer.concat([head, data]);
-  });
-  if (reply.alias !== undefined) {
-    const name = Buffer.concat([
-      ...reply.alias.split('.').map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
-      Buffer.from([0]),
-    ]);
-    records.unshift(Buffer.from([0xc0, 0x0c, 0, TYPE_CNAME, 0, 1, 0, 0, 0, 0, 0, name.length, ...name]));
-  }
-  const header = Buffer.from(question.subarray(0, 12));
-  header.writeUInt16BE(0x8180 | RCODE[reply.rcode], 2);
-  header.writeUInt16BE(records.length, 6);
-  header.writeUInt16BE(0, 8);
-  header.writeUInt16BE(0, 10);
-  return Buffer.concat([header, question.subarray(12), ...records]);
-}
-
 const open: NameServer[] = [];
-async function nameServer(answer: (name: string, type: 'A' | 'AAAA') => Reply): Promise<NameServer> {
+async function nameServer(answer: (name: string, type: 'A' | 'AAAA') => NameReply): Promise<NameServer> {
   const server = await startNameServer(answer);
   open.push(server);
   return server;
@@ -87,7 +14,7 @@ afterEach(() => {
 });
 
 const V6 = '2804:14d:0:0:0:0:0:1';
-const none: Reply = { rcode: 'ok' };
+const none: NameReply = { rcode: 'ok' };
 
 describe('createResolver', () => {
   it('gives the addresses of both families, and asks for the absolute name alone', async () => {
@@ -139,7 +66,7 @@ describe('createResolver', () => {
   });
 
   it('keeps no failure: a name that flaps is there again with the next question', async () => {
-    const replies: Reply[] = [{ rcode: 'servfail' }, { rcode: 'ok', addresses: ['200.147.3.1'] }];
+    const replies: NameReply[] = [{ rcode: 'servfail' }, { rcode: 'ok', addresses: ['200.147.3.1'] }];
     const server = await nameServer((_, type) => (type === 'A' ? (replies.shift() ?? none) : none));
     const resolve = createResolver({ servers: [server.address], tries: 1 });
     await expect(resolve('hook.acme.com.br')).rejects.toMatchObject({ reasonCode: 'ESERVFAIL' });
@@ -175,7 +102,7 @@ describe('createResolver', () => {
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
 
-  it.each<[string, Reply, RegExp]>([
+  it.each<[string, NameReply, RegExp]>([
     ['an unknown name', { rcode: 'nxdomain' }, /ENOTFOUND/],
     ['a failing server', { rcode: 'servfail' }, /ESERVFAIL/],
     ['a name without addresses', none, /ENODATA/],

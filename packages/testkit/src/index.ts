@@ -3,6 +3,8 @@ export type { Arrival, ArrivalLine } from './arrival.js';
 export * from './build-event.js';
 export * from './endpoint.js';
 export * from './eventually.js';
+export { startNameServer } from './name-server.js';
+export type { NameReply, NameServer } from './name-server.js';
 export { openApiDocument } from './open-api-document.js';
 export type { OpenApiDocument, SeenAnswer } from './open-api-document.js';
 export * from './random.js';

@@ -1,5 +1,12 @@
 import { RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
-import { connectKafka, openDelayedSource, openSource, openTableReader, prepareTopics } from '@webhooks/kafka';
+import {
+  connectKafka,
+  openDelayedSource,
+  openSource,
+  openTableReader,
+  prepareTopics,
+  watchRetention,
+} from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -20,8 +27,10 @@ import { NOT_HANDLED, createQuarantine } from './quarantine.js';
 import { rejectRecord } from './reject-record.js';
 import { SettledMemory } from './settled-memory.js';
 import { createSourceGauges, watchSource } from './watch-source.js';
-import type { SourceGauges } from './watch-source.js';
+import type { SourceGauges, Watched } from './watch-source.js';
 
+/** What the sources read. */
+const READ_TOPICS = [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)];
 const REMEMBERED_SETTLEMENTS = 50_000;
 const LARGE_FAN_OUTS = 4;
 /**
@@ -62,6 +71,8 @@ async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceSco
 
 interface SourceParts extends DeliveryParts {
   readonly gauges: SourceGauges;
+  /** Filled with the sources, by their names. */
+  readonly sources: Map<string, Watched>;
   /** Filled with how to stop each source; they stop side by side, within what is left of the drain. */
   readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
@@ -71,6 +82,11 @@ const liveWindow = (config: WorkerConfig, { room }: Delivering) => ({
   ...config,
   hasRoom: () => room.isFree,
 });
+
+function watch(name: string, source: Watched, parts: SourceParts, scope: ServiceScope): void {
+  parts.sources.set(name, source);
+  parts.stops.push(watchSource(name, source, parts.gauges, scope));
+}
 
 async function openEventSource(
   kafka: Kafka,
@@ -102,7 +118,7 @@ async function openEventSource(
     onFatal: scope.fail,
   });
   delivering.room.onFree(() => source.resume());
-  parts.stops.push(watchSource('events', source, parts.gauges, scope));
+  watch('events', source, parts, scope);
 }
 
 async function openTaskSources(
@@ -140,7 +156,7 @@ async function openTaskSources(
     giveUp,
     onFatal: scope.fail,
   });
-  parts.stops.push(watchSource('retries', retries, parts.gauges, scope));
+  watch('retries', retries, parts, scope);
   const deliveries = await openSource({
     kafka,
     groupId: `${config.groupPrefix}.deliveries`,
@@ -151,7 +167,7 @@ async function openTaskSources(
     onFatal: scope.fail,
   });
   parts.delivering.room.onFree(() => deliveries.resume());
-  parts.stops.push(watchSource('deliveries', deliveries, parts.gauges, scope));
+  watch('deliveries', deliveries, parts, scope);
 }
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
@@ -168,7 +184,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
     if (orderly) await delivering.slowEnded();
     await Promise.all(stops.map((stop) => stop(endAt - performance.now())));
   });
-  const sourceParts = { ...parts, delivering, gauges: createSourceGauges(scope), stops };
+  const sources: SourceParts['sources'] = new Map();
+  watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);
+  const sourceParts = { ...parts, delivering, gauges: createSourceGauges(scope), sources, stops };
   await openTaskSources(kafka, config, sourceParts, scope);
   await openEventSource(kafka, config, sourceParts, scope);
 }

@@ -2,7 +2,7 @@ import type { Source, SourceHealth } from '@webhooks/kafka';
 import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 
-interface Watched {
+export interface Watched {
   health(): SourceHealth;
   stop: Source['stop'];
 }

@@ -32,6 +32,8 @@ export interface Bench {
     topic: string,
     record: { key: string; value: string | Buffer; headers?: Record<string, string>; partition?: number },
   ) => Promise<void>;
+  /** With 12 partitions, before a worker makes it its own way. */
+  readonly createTopic: (topic: string, configs: Readonly<Record<string, string>>) => Promise<void>;
   readonly configure: (configuration: ConfigurationRecord) => Promise<void>;
   readonly send: (event: PaymentEvent) => Promise<void>;
   /** In one request for each broker. */
@@ -40,6 +42,8 @@ export interface Bench {
   readonly follow: (...topics: readonly string[]) => Promise<readonly SeenRecord[]>;
   readonly stop: () => Promise<void>;
 }
+
+const PARTITIONS = 12;
 
 export const KEYRING = `test:${randomBytes(32).toString('base64')}`;
 
@@ -125,6 +129,13 @@ export async function openBench(): Promise<Bench> {
   return {
     startWorker: (env = {}) => runWorker(engine.brokers, env, faults),
     publish,
+    createTopic: async (topic, configs) => {
+      const admin = kafka.admin();
+      await admin.connect();
+      const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
+      await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
+      await admin.disconnect();
+    },
     configure: (configuration) =>
       publish(TOPICS.configurations, {
         key: configurationKey(configuration.tenantId, configuration.ref),

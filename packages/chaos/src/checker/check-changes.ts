@@ -1,6 +1,7 @@
-import type { Arrived, Evidence } from '../evidence/evidence.js';
+import type { Arrived, EntrySeen, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change, MadeChange } from '../generator/changes.js';
+import { wrongBy } from '../whims/clock.js';
 import { movedPath } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
 import type { CaseFile, Delivery } from './case-file.js';
@@ -24,20 +25,28 @@ function reignsOf(changes: readonly Change[]): readonly Reign[] {
   });
 }
 
+/** The second in which an attempt began, Unix milliseconds, by a clock that did not jump. */
+function secondOf({ startedAtSeconds, receivedAt }: Arrived): number {
+  const told = startedAtSeconds * 1_000;
+  return told - wrongBy(told, receivedAt);
+}
+
 /** The worker's clock is told in whole seconds: the attempt began in the second from then on. */
-const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Reign): boolean =>
-  startedAtSeconds * 1_000 > from && (startedAtSeconds + 1) * 1_000 <= to;
+const beganWithin = (arrived: Arrived, { from, to }: Reign): boolean =>
+  secondOf(arrived) > from && secondOf(arrived) + 1_000 <= to;
+
+/** When a worker says that it began. */
+const begunAt = ({ place, entry }: EntrySeen): number => entry.at - wrongBy(entry.at, place.appendedAt);
 
 type Fault = Pick<Finding, 'kind' | 'text'>;
 
 function judgeDisabled(delivery: Delivery, reign: Reign): Fault | undefined {
   const late = [
-    ...delivery.arrivals
-      .filter((arrived) => beganWithin(arrived, reign))
-      .map(({ startedAtSeconds }) => startedAtSeconds * 1_000),
+    ...delivery.arrivals.filter((arrived) => beganWithin(arrived, reign)).map(secondOf),
     ...delivery.entries
-      .filter(({ entry }) => entry.kind === 'attempt' && entry.at > reign.from && entry.at < reign.to)
-      .map(({ entry }) => entry.at),
+      .filter(({ entry }) => entry.kind === 'attempt')
+      .map(begunAt)
+      .filter((at) => at > reign.from && at < reign.to),
   ];
   const [first] = late;
   if (first === undefined) return undefined;

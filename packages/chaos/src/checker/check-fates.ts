@@ -5,6 +5,7 @@ import type { Fate } from './fate.js';
 import type { Finding } from './finding.js';
 import { findToggles, promisedFor } from './owed.js';
 import type { Promised } from './owed.js';
+import { waitsForWrongTime } from './wrong-clock.js';
 
 /** Deliveries of accepted events, by what became of them. */
 export interface Totals {
@@ -48,6 +49,7 @@ function findingFor(delivery: Delivery, heading: string, fate: Fate): Finding | 
     return { kind: 'lost', text: `${name} ${how}`, deliveryId };
   }
   if (heading === 'delivered' || heading === 'cancelled' || !mustRecover(delivery)) return undefined;
+  if (heading === 'waiting' && waitsForWrongTime(delivery)) return undefined;
   return { kind: 'not-recovered', text: `${name} is ${heading} though its endpoint is well`, deliveryId };
 }
 

@@ -1,6 +1,8 @@
 import type { Evidence, TaskSeen } from '../evidence/evidence.js';
 import type { CaseFile, Delivery } from './case-file.js';
 import type { Finding } from './finding.js';
+import { metWrongClock } from './wrong-clock.js';
+import { JUMP_MS } from '../whims/clock.js';
 
 /** Receivers and workers read the same clock, but not through the same function: a few milliseconds may lie between. */
 const CLOCK_SLACK_MS = 50;
@@ -26,19 +28,25 @@ function earliestDue(tasks: readonly TaskSeen[]): ReadonlyMap<number, number> {
   return due;
 }
 
+/** How many attempts there may be, and how early each may seem. */
+interface Bounds {
+  readonly most: number;
+  readonly slackMs: number;
+}
+
 type Fault = Pick<Finding, 'kind' | 'text'>;
 
 function judgeBegun(
   { attempt, at }: Begun,
   due: ReadonlyMap<number, number>,
-  most: number,
+  { most, slackMs }: Bounds,
 ): Fault | undefined {
   if (attempt > most) return { kind: 'too-many-attempts', text: `attempt ${attempt} of at most ${most}` };
   if (attempt === 1) return undefined;
   const dueAt = due.get(attempt);
   if (dueAt === undefined)
     return { kind: 'from-nowhere', text: `attempt ${attempt}, of which no retry tells` };
-  if (at >= dueAt - CLOCK_SLACK_MS) return undefined;
+  if (at >= dueAt - slackMs) return undefined;
   return { kind: 'too-early', text: `attempt ${attempt} ${Math.round(dueAt - at)} ms before it was due` };
 }
 
@@ -46,13 +54,15 @@ function judgeBegun(
 function judgeTask(
   { attempt, dueAt, history }: TaskSeen,
   { delaysMs, jitter }: Evidence['schedule'],
+  { slackMs }: Bounds,
 ): Fault | undefined {
   const last = history.findLast((entry) => entry.attempt === attempt - 1);
   const planned = delaysMs[attempt - 2];
   if (!last || planned === undefined) return undefined;
   const least = Math.floor(planned * (1 - jitter));
   const waitMs = dueAt - last.at;
-  if (waitMs >= least) return undefined;
+  // One clock tells both times: only a jump between them is a reason.
+  if (waitMs >= least || slackMs >= JUMP_MS) return undefined;
   return {
     kind: 'wrong-delay',
     text: `attempt ${attempt} planned ${waitMs} ms after the last, not ${least}`,
@@ -60,15 +70,16 @@ function judgeTask(
 }
 
 /** Attempts within the schedule: each planned by a retry, none before it is due, no more than there are. */
-export function checkSchedule({ deliveries }: CaseFile, { schedule }: Evidence): readonly Finding[] {
+export function checkSchedule({ deliveries }: CaseFile, { schedule, steps }: Evidence): readonly Finding[] {
   const findings: Finding[] = [];
   for (const delivery of deliveries.values()) {
     const { deliveryId, sent, configuration, tasks } = delivery;
     const due = earliestDue(tasks);
-    const most = schedule.delaysMs.length + 1;
+    const slackMs = CLOCK_SLACK_MS + (metWrongClock(delivery, steps) ? JUMP_MS : 0);
+    const bounds = { most: schedule.delaysMs.length + 1, slackMs };
     const faults = [
-      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, due, most)),
-      ...tasks.map((task) => judgeTask(task, schedule)),
+      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, due, bounds)),
+      ...tasks.map((task) => judgeTask(task, schedule, bounds)),
     ];
     const fault = faults.find((one) => one !== undefined);
     if (!fault) continue;

@@ -8,9 +8,15 @@ const PACKAGE = [join(import.meta.dirname, '..', '..'), join(import.meta.dirname
   (folder) => existsSync(join(folder, 'package.json')),
 );
 
-/** Settings with which a service knows the points, and looks for armed ones in `folder`. */
-export function preloadSettings(folder: string): Readonly<Record<string, string>> {
-  const file = join(PACKAGE ?? '', 'dist', 'src', 'points', 'preload.js');
+/** An option of Node that loads a file of this package (as it lies in `src`) before the program. */
+export function importOption(...path: readonly [string, ...string[]]): string {
+  const file = join(PACKAGE ?? '', 'dist', 'src', ...path);
   if (!existsSync(file)) throw new Error('packages/chaos is not built: run npm run build');
-  return { NODE_OPTIONS: `--import=${pathToFileURL(file).href}`, [FOLDER_VARIABLE]: folder };
+  return `--import=${pathToFileURL(file).href}`;
 }
+
+/** Settings with which a service knows the points, and looks for armed ones in `folder`. */
+export const preloadSettings = (folder: string): Readonly<Record<string, string>> => ({
+  NODE_OPTIONS: importOption('points', 'preload.js'),
+  [FOLDER_VARIABLE]: folder,
+});

@@ -13,6 +13,8 @@ export interface Manners {
 }
 
 export interface ReceiverOptions {
+  /** In its URL and its certificate. */
+  readonly host: string;
   readonly port: number;
   /** Append-only; one NDJSON line for each arrival, written before it is answered. */
   readonly file: string;
@@ -35,17 +37,24 @@ const HOUR_MS = 3_600_000;
 
 async function credentialsFor(
   authority: CertificateAuthority,
+  host: string,
   { expired }: Manners,
 ): Promise<{ readonly certPem: string; readonly keyPem: string }> {
-  if (expired !== true) return authority.issue(['localhost']);
+  if (expired !== true) return authority.issue([host]);
   const now = Date.now();
-  return authority.issue(['localhost'], {
+  return authority.issue([host], {
     notBefore: new Date(now - 2 * HOUR_MS),
     notAfter: new Date(now - HOUR_MS),
   });
 }
 
-export async function openReceiver({ port, file, authority, usual }: ReceiverOptions): Promise<Receiver> {
+export async function openReceiver({
+  host,
+  port,
+  file,
+  authority,
+  usual,
+}: ReceiverOptions): Promise<Receiver> {
   let endpoint: Endpoint | undefined;
   const close = async (): Promise<void> => {
     await endpoint?.close();
@@ -54,10 +63,10 @@ export async function openReceiver({ port, file, authority, usual }: ReceiverOpt
   const become = async (manners: Manners): Promise<void> => {
     await close();
     if (manners.closed === true) return;
-    const { certPem, keyPem } = await credentialsFor(authority, manners);
+    const { certPem, keyPem } = await credentialsFor(authority, host, manners);
     const { answer = 200, connection = 'accept' } = manners;
     endpoint = await startEndpoint({ port, file, certPem, keyPem, remember: 1, answer, connection });
   };
   await become(usual);
-  return { origin: `https://localhost:${port}`, become, behave: () => become(usual), close };
+  return { origin: `https://${host}:${port}`, become, behave: () => become(usual), close };
 }

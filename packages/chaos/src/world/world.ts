@@ -6,10 +6,15 @@ import type { Print } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import type { Client } from '@webhooks/client';
-import { preloadSettings } from '../points/preload-settings.js';
+import { importOption, preloadSettings } from '../points/preload-settings.js';
+import { CLOCKS_VARIABLE } from '../whims/clock.js';
+import { NAME_SERVER_VARIABLE, RECEIVER_NAME, openNames } from '../whims/names.js';
+import type { Names } from '../whims/names.js';
 import { TcpProxy } from '../wire/tcp-proxy.js';
 import { RECEIVERS, TENANTS } from './configurations.js';
 import type { ReceiverName } from './configurations.js';
+import { openDisks } from './disks.js';
+import type { Disks } from './disks.js';
 import { openReceiver } from './receiver.js';
 import type { Receiver } from './receiver.js';
 import { REDELIVERIES_PER_SECOND } from './redeliver.js';
@@ -43,9 +48,23 @@ export interface World {
   readonly redeliveries: BegunRedelivery[];
   /** Where a point is armed at which a process is to die. */
   readonly pointsDir: string;
+  /** Where it is said how wrong the clock of a process is. */
+  readonly clocksDir: string;
+  /** What the workers are told of the names of receivers. */
+  readonly names: Names;
+  /** Undefined when no fault wants them, or when nobody may mount here. */
+  readonly disks: Disks | undefined;
   /** Where everything of the run lies. */
   readonly dataDir: string;
   stop(): Promise<void>;
+}
+
+export interface WorldOptions {
+  /** Everything of the run. */
+  readonly dataDir: string;
+  readonly print: Print;
+  /** The engines' data is to lie on disks of their own, where that can be had. */
+  readonly withDisks: boolean;
 }
 
 type Closer = () => Promise<void>;
@@ -70,27 +89,34 @@ async function kafkaDetours(links: Record<LinkName, TcpProxy>) {
   return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
 }
 
-/** Every service knows the points. */
-function settingsOf(pointsDir: string) {
+type Whims = Pick<World, 'pointsDir' | 'clocksDir' | 'names'>;
+
+/** Every service knows the points and has a clock of its own; workers ask the run's server for names. */
+function settingsOf({ pointsDir, clocksDir, names }: Whims) {
   const points = preloadSettings(pointsDir);
+  const all = {
+    ...points,
+    NODE_OPTIONS: [points['NODE_OPTIONS'], importOption('whims', 'preload.js')].join(' '),
+    [CLOCKS_VARIABLE]: clocksDir,
+  };
   return {
-    'config-api': points,
-    ingest: points,
-    'delivery-worker': { ...points, ...WORKER_SETTINGS },
-    'query-api': { ...points, REDELIVERIES_PER_SECOND: String(REDELIVERIES_PER_SECOND) },
+    'config-api': all,
+    ingest: all,
+    'delivery-worker': { ...all, [NAME_SERVER_VARIABLE]: names.address, ...WORKER_SETTINGS },
+    'query-api': { ...all, REDELIVERIES_PER_SECOND: String(REDELIVERIES_PER_SECOND) },
   };
 }
 
 async function startServices(
   links: Record<LinkName, TcpProxy>,
-  { dataDir, pointsDir }: Pick<World, 'dataDir' | 'pointsDir'>,
+  { dataDir, ...whims }: Whims & Pick<World, 'dataDir'>,
   print: Print,
 ): Promise<Stack> {
   const stack = await startStack({
     dataDir,
     fixedPorts: false,
     tenants: TENANTS,
-    overrides: settingsOf(pointsDir),
+    overrides: settingsOf(whims),
     detours: {
       kafka: await kafkaDetours(links),
       mongodb: (port) => {
@@ -111,7 +137,10 @@ async function openReceivers(
   const open = async (name: ReceiverName): Promise<[ReceiverName, Receiver]> => {
     const usual =
       name === 'stubborn' ? { answer: ({ id }: { id: string }) => (isStubborn(id) ? 500 : 200) } : {};
-    const receiver = await openReceiver({ port: await freePort(), file, authority: stack.authority, usual });
+    const receiver = await openReceiver({
+      ...{ host: name === 'named' ? RECEIVER_NAME : 'localhost', port: await freePort() },
+      ...{ file, authority: stack.authority, usual },
+    });
     closers.push(() => receiver.close());
     return [name, receiver];
   };
@@ -128,11 +157,33 @@ async function closeAll(closers: Closer[]): Promise<void> {
   if (faults.length > 0) throw new Error('the world did not stop in order', { cause: faults[0] });
 }
 
-async function open(dataDir: string, print: Print, closers: Closer[]): Promise<World> {
+async function openWhims(dataDir: string, closers: Closer[]): Promise<Whims> {
+  const clocksDir = join(dataDir, 'clocks');
+  mkdirSync(clocksDir);
+  const names = await openNames();
+  closers.push(() => names.close());
+  return { pointsDir: join(dataDir, 'points'), clocksDir, names };
+}
+
+/** Told when there are none: the faults of disks are passed over then. */
+async function tryDisks(dataDir: string, print: Print, closers: Closer[]): Promise<Disks | undefined> {
+  try {
+    const disks = await openDisks(dataDir);
+    closers.push(() => disks.close());
+    return disks;
+  } catch (error) {
+    const why = error instanceof Error ? error.message.trim() : String(error);
+    print(`· no disks of their own for the engines, faults of disks are passed over: ${why}`);
+    return undefined;
+  }
+}
+
+async function open({ dataDir, print, withDisks }: WorldOptions, closers: Closer[]): Promise<World> {
   mkdirSync(dataDir, { recursive: true });
+  const disks = withDisks ? await tryDisks(dataDir, print, closers) : undefined;
   const links = await openLinks(closers);
-  const pointsDir = join(dataDir, 'points');
-  const stack = await startServices(links, { dataDir, pointsDir }, print);
+  const whims = await openWhims(dataDir, closers);
+  const stack = await startServices(links, { dataDir, ...whims }, print);
   closers.push(() => stack.stop());
   if (stack.kafka.kind !== 'embedded' || stack.description().processes['mongodb'] === undefined)
     throw new Error('chaos kills its engines: unset KAFKA_BROKERS, MONGODB_URI and ENGINES');
@@ -147,17 +198,18 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     killed: [],
     redeliveries: [],
-    pointsDir,
+    ...whims,
+    disks,
     dataDir,
     stop: () => closeAll(closers),
   };
 }
 
 /** Brings everything up; on a fault nothing is left running. */
-export async function openWorld(dataDir: string, print: Print): Promise<World> {
+export async function openWorld(options: WorldOptions): Promise<World> {
   const closers: Closer[] = [];
   try {
-    return await open(dataDir, print, closers);
+    return await open(options, closers);
   } catch (error) {
     await closeAll(closers);
     throw error;

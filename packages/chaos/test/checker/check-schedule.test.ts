@@ -15,6 +15,14 @@ describe('the schedule', () => {
   it('too early: an attempt began before', () => {
     expect(kinds(second(1))).toEqual(['too-early']);
   });
+  it('lets it begin up to ten minutes early when a worker’s clock was wrong, and no earlier', () => {
+    const with_ = (fault: string, target: string, dueAt: number) =>
+      kinds({ ...second(1, [task(0.1, { dueAt })]), steps: [step(0, 2, { fault, target })] });
+    expect(with_('clock-ahead', 'delivery-worker-2', at(600))).toEqual([]);
+    expect(with_('clock-ahead', 'ingest', at(600))).toEqual(['too-early']);
+    expect(with_('kill', 'delivery-worker', at(600))).toEqual(['too-early']);
+    expect(with_('clock-ahead', 'delivery-worker', at(602))).toEqual(['too-early']);
+  });
   it('from nowhere: no retry told of it', () => {
     expect(kinds(second(1.1, []))).toEqual(['from-nowhere']);
   });

@@ -97,6 +97,15 @@ declare module 'kafkajs/src/cluster/index.js' {
     metadata(topics: string[]): Promise<{
       topicMetadata: { topic: string; partitionMetadata: PartitionMetadata[] }[];
     }>;
+    describeConfigs(request: {
+      resources: { type: number; name: string; configNames: string[] }[];
+      includeSynonyms: boolean;
+    }): Promise<{
+      resources: {
+        resourceName: string;
+        configEntries: { configName: string; configValue: string | null }[];
+      }[];
+    }>;
     createTopics(request: { topics: TopicToCreate[]; timeout: number }): Promise<unknown>;
     offsetFetch(request: {
       groupId: string;
@@ -191,7 +200,6 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     connect(): Promise<void>;
     joinAndSync(): Promise<void>;
     leave(): Promise<void>;
-    heartbeat(options: { interval: number }): Promise<void>;
     assigned(): { topic: string; partitions: number[] }[];
     checkForStaleAssignment(): void;
     commitOffsets(offsets: {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { watchRetention } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -80,5 +81,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Kept
   scope.health.readiness('projections', () => (begun ? undefined : 'the projections do not run yet'));
   watchLag(() => running, scope);
   watchMembership(() => running, scope);
+  const topics = [...new Set(options.projections.flatMap((projection) => projection.topics))];
+  watchRetention({ kafka: options.kafka, topics, sources: () => running }, scope);
   return { running: (name) => running.get(name) };
 }

@@ -23,6 +23,8 @@ export interface RunningQueryApi {
   onCommand(listener: (sent: SentCommand) => void): void;
   /** Appends records to topics that the service reads; resolves when they are acknowledged. */
   publish(...records: readonly OutgoingRecord[]): Promise<void>;
+  /** As its admin server shows them. */
+  metrics(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -66,9 +68,10 @@ export async function startQueryApi(): Promise<RunningQueryApi> {
   };
   const log = { debug: silent, info, warn: silent, error: silent };
   const health = new HealthBoard();
+  const registry = new Registry();
   await composeQueryApi(readQueryApiConfig(new SettingsReader(environment(desk, database))), {
     log,
-    registry: new Registry(),
+    registry,
     health,
     onClose: (name, close) => closers.add(name, close),
     addPage: silent,
@@ -82,6 +85,7 @@ export async function startQueryApi(): Promise<RunningQueryApi> {
     desk,
     onCommand: (listener) => void connection.getClient().on('commandStarted', listener),
     publish,
+    metrics: () => registry.metrics(),
     stop: async () => {
       await closers.closeAll(log, 20_000);
     },

@@ -1,0 +1,15 @@
+import { eventually } from '@webhooks/testkit';
+import { startQueryApi } from '../support/start-query-api.js';
+import type { RunningQueryApi } from '../support/start-query-api.js';
+
+let service: RunningQueryApi;
+beforeAll(async () => {
+  service = await startQueryApi();
+}, 60_000);
+afterAll(() => service.stop(), 30_000);
+
+it('tells of each projection how much of the retention of its topics is used', async () => {
+  const told = async (): Promise<readonly string[]> =>
+    (await service.metrics()).match(/^webhook_retention_used_ratio\{source="\w+"\} \d/gmu) ?? [];
+  await eventually(async () => expect(await told()).toHaveLength(3), { timeoutMs: 10_000 });
+});
