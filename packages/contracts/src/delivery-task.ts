@@ -2,9 +2,10 @@ import { readAttemptHistory } from './attempt-history.js';
 import type { AttemptHistory } from './attempt-history.js';
 import { headerNumber, headerText } from './header-reader.js';
 import type { RecordHeaders } from './header-reader.js';
-import { MAX_ATTEMPT, MAX_PARTITION, PATTERNS } from './patterns.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from './patterns.js';
 import { isEventType } from './payment-event.js';
 import type { EventType } from './payment-event.js';
+import { MAX_EVENT_BYTES } from './read-event.js';
 
 /** Where an event was read first. */
 export interface RecordOrigin {
@@ -87,6 +88,18 @@ function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string
   return text;
 }
 
+/**
+ * Longest text that a task carries on, in characters (UTF-16): an application has 128 code points at most, a class of failure
+ * fewer. With a body within `MAX_EVENT_BYTES` each topic of tasks (4 MiB) takes the task again, however it has grown.
+ */
+const MAX_TEXT_CHARACTERS = 256;
+
+function optionalText(headers: RecordHeaders, name: string): string | undefined {
+  const text = headerText(headers, name);
+  if (text !== undefined && text.length > MAX_TEXT_CHARACTERS) throw new DamagedHeader(name);
+  return text;
+}
+
 function wantNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = headerNumber(headers, name);
   if (value === undefined || value > max) throw new DamagedHeader(name);
@@ -109,9 +122,9 @@ const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
 const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
 
 function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
-  const applicationId = headerText(headers, 'application-id');
+  const applicationId = optionalText(headers, 'application-id');
   const firstAttemptAt = headerNumber(headers, 'first-attempt-at');
-  const errorCode = headerText(headers, 'error-code');
+  const errorCode = optionalText(headers, 'error-code');
   const httpStatus = headerNumber(headers, 'http-status');
   const history = readAttemptHistory(headerText(headers, 'history'));
   const traceparent = headerText(headers, 'traceparent');
@@ -139,8 +152,8 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     ref: wantText(headers, 'configuration-ref', WORD),
     revision: wantNumber(headers, 'configuration-revision'),
     attempt,
-    dueAt: wantNumber(headers, 'due-at'),
-    firstDueAt: wantNumber(headers, 'first-due-at'),
+    dueAt: wantNumber(headers, 'due-at', MAX_TIME_MS),
+    firstDueAt: wantNumber(headers, 'first-due-at', MAX_TIME_MS),
     parkedCount: headerNumber(headers, 'parked-count') ?? 0,
     origin: {
       topic: wantText(headers, 'origin-topic', WORD),
@@ -152,12 +165,13 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
   };
 }
 
-/** Reads a task back from its record. Never throws: a damaged header is named. */
+/** Reads a task back from its record. Never throws: a damaged header is named. A body is no larger than an event may be. */
 export function parseDeliveryTask(
   headers: RecordHeaders,
   value: Buffer | null,
 ): { readonly ok: true; readonly task: DeliveryTask } | { readonly ok: false; readonly reason: string } {
   if (value === null) return { ok: false, reason: 'null-value' };
+  if (value.byteLength > MAX_EVENT_BYTES) return { ok: false, reason: 'too-large' };
   try {
     return { ok: true, task: readTask(headers, value) };
   } catch (error) {

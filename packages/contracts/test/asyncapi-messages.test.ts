@@ -182,7 +182,10 @@ describe('a dead letter in asyncapi.yaml', () => {
     const place = { 'damaged-topic': 'webhooks.deliveries', 'damaged-partition': '0', 'damaged-offset': '9' };
     const headers = { 'dead-reason': reason, 'dead-at': '1', ...place };
     expect(reason).toMatch(/^damaged-header:/);
-    expect(faultsOf('damagedTask', { key: '0/9', headers })).toEqual([]);
+    for (const known of [reason, 'too-large'])
+      expect(faultsOf('damagedTask', { key: '0/9', headers: { ...headers, 'dead-reason': known } })).toEqual(
+        [],
+      );
     expect(faultsOf('damagedTask', { key: '0/9', headers: { ...headers, 'dead-reason': '' } })).not.toEqual(
       [],
     );

@@ -1,4 +1,4 @@
-import { parseAttemptPack, parseDeliveryTask, taskHeaders } from '../src/index.js';
+import { MAX_EVENT_BYTES, parseAttemptPack, parseDeliveryTask, taskHeaders } from '../src/index.js';
 import type { DeliveryTask } from '../src/index.js';
 
 const TASK: DeliveryTask = {
@@ -46,5 +46,33 @@ describe('what the attempt log cannot hold', () => {
     const entry = { kind: 'parked', ...rest, cycle: '00', at: dueAt, source: origin, nextAt: dueAt };
     const pack = Buffer.from(JSON.stringify({ v: 1, records: [entry] }));
     expect(parseAttemptPack(pack)).toMatchObject({ damaged: 1 });
+  });
+});
+
+describe('what a tier would not take again, or would never release,', () => {
+  it.each([
+    ['application-id', 'x'.repeat(257)],
+    ['error-code', 'x'.repeat(257)],
+    ['due-at', '253402300800000'],
+    ['first-due-at', '253402300800000'],
+  ])('is no task: %s', (name, value) => {
+    expect(parseTask(name, value)).toEqual({ ok: false, reason: `damaged-header:${name}` });
+  });
+
+  it('is no task: a body that no event has', () => {
+    const reasons = [1, 0].map((over) => {
+      const parsed = parseDeliveryTask(taskHeaders(TASK), Buffer.alloc(MAX_EVENT_BYTES + over));
+      return parsed.ok ? 'a task' : parsed.reason;
+    });
+    expect(reasons).toEqual(['too-large', 'a task']);
+  });
+
+  it.each([
+    // 128 code points, as a configuration may have them.
+    ['application-id', '\u{1f9fe}'.repeat(128)],
+    ['error-code', 'TIMEOUT'],
+    ['due-at', '253402300799999'],
+  ])('and what ours have is one: %s', (name, value) => {
+    expect(parseTask(name, value)).toMatchObject({ ok: true });
   });
 });

@@ -16,6 +16,13 @@ interface Pack {
   readonly send: () => void;
 }
 
+/** A rejection, too, when the entries cannot be encoded: whoever waits for the pack is told, and the process lives. */
+const publishPack = async (
+  publish: PublishSurely,
+  key: string,
+  entries: readonly AttemptLogEntry[],
+): Promise<void> => publish({ topic: TOPICS.attempts, key, value: encodeAttemptPack(entries) });
+
 /** Collects entries for `lingerMs` or up to 256, and sends them as one record: an attempt costs a share of a message. */
 export function createAttemptLog(publish: PublishSurely, lingerMs = 20): AttemptLog {
   let open: Pack | undefined;
@@ -32,11 +39,7 @@ export function createAttemptLog(publish: PublishSurely, lingerMs = 20): Attempt
     return {
       entries,
       sent: promise,
-      send: () =>
-        void publish({ topic: TOPICS.attempts, key, value: encodeAttemptPack(entries) }).then(
-          () => resolve(undefined),
-          reject,
-        ),
+      send: () => void publishPack(publish, key, entries).then(() => resolve(undefined), reject),
     };
   };
 

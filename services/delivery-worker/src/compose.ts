@@ -32,6 +32,7 @@ import type { SourceGauges, Watched } from './watch-source.js';
 /** What the sources read. */
 const READ_TOPICS = [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)];
 const REMEMBERED_SETTLEMENTS = 50_000;
+const LONGEST_TIER_MS = Math.max(...RETRY_TIERS.map(({ delayMs }) => delayMs));
 const LARGE_FAN_OUTS = 4;
 /**
  * From the order to stop until nothing is under way. What was begun before it takes 10 s at most; an endpoint that was fast
@@ -145,6 +146,8 @@ async function openTaskSources(
     keep: (record) => publishDamaged(record, NOT_HANDLED, ports),
     log: scope.log,
   });
+  // Ours are due at their greatest age at the latest; clocks differ, and the setting may have been longer.
+  const maxRestMs = config.schedule.maxAgeMs + LONGEST_TIER_MS;
   const retries = await openDelayedSource({
     kafka,
     groupId: `${config.groupPrefix}.retries`,
@@ -152,7 +155,7 @@ async function openTaskSources(
     window: config,
     dueAt: (record) => dueAtOf(record.headers),
     release: (record) => consumeTask(record, ports),
-    move: (record, remainingMs) => moveTask(record, remainingMs, ports),
+    move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxRestMs }),
     giveUp,
     onFatal: scope.fail,
   });

@@ -38,7 +38,7 @@ export interface ConsumeEventPorts {
   ) => Promise<void>;
   /** How many large fan-outs are written at once. */
   readonly largeFanOuts: Slots;
-  /** Counts and logs it. */
+  /** Counts and logs it. Must not throw. */
   readonly observe: (result: EventResult) => void;
 }
 

@@ -50,13 +50,20 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
   return ports.settled.once(task, () => ports.deliver(task, originOf(record)));
 }
 
+export interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
+  /** No task rests longer from now on, in milliseconds: one that is due in a hundred years would go round and round until then. */
+  readonly maxRestMs: number;
+}
+
 /** A record whose rest is longer than its tier waits on in the largest tier that is not longer than the rest. */
 export async function moveTask(
   record: KafkaRecord,
   remainingMs: number,
-  ports: ConsumeTaskPorts,
+  { maxRestMs, ...ports }: MoveTaskPorts,
 ): Promise<void> {
   const parsed = parseDeliveryTask(record.headers, record.value);
   if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
-  return publishWaiting(ports.publish, parsed.task, remainingMs);
+  const { task } = parsed;
+  if (remainingMs <= maxRestMs) return publishWaiting(ports.publish, task, remainingMs);
+  return publishWaiting(ports.publish, { ...task, dueAt: Date.now() + maxRestMs }, maxRestMs);
 }

@@ -23,7 +23,7 @@ export interface DeliverPorts {
   readonly parkAfterFault: (task: DeliveryTask, fault: unknown) => Settlement;
   /** Rejects when the worker stops before Kafka acknowledged: then the task counts as not handled. */
   readonly settle: (settled: Settled) => Promise<unknown>;
-  /** Counts and logs what is settled. */
+  /** Counts and logs what is settled. Must not throw: it would be attempted again. */
   readonly observe: (settled: Settled) => void;
 }
 

@@ -1,10 +1,11 @@
-import { Counter, Histogram } from '@webhooks/runtime';
+import { Counter, Histogram, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import type { EventResult } from './consume-event.js';
 import type { Settled } from './deliver.js';
 import { classOf } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
+/** None of them throws: what happened has happened, whether or not it can be counted. */
 export interface Observers {
   readonly settled: (settled: Settled) => void;
   readonly event: (result: EventResult) => void;
@@ -102,6 +103,17 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
 const waitingSince = ({ attempt, parkedCount, dueAt, firstDueAt }: Settled['task']): number =>
   attempt === 1 && parkedCount === 0 ? dueAt : firstDueAt;
 
+/** A fault of observing is told and no more: thrown, it would make a settled delivery "not handled", and post it again. */
+const harmless =
+  <T extends unknown[]>(log: Logger, observe: (...told: T) => void): ((...told: T) => void) =>
+  (...told) => {
+    try {
+      observe(...told);
+    } catch (error) {
+      log.error('something was not counted', errorFields(error));
+    }
+  };
+
 /**
  * Metrics and log lines of the path, made side by side so that they cannot disagree. Of successes, and of deliveries that
  * the gate parked (a backlog can be millions), one in `sampleOf` is logged.
@@ -124,7 +136,7 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     settlement.kind === 'delivered' || (settlement.kind === 'parked' && settlement.reason !== 'fault');
   const isLogged = (settled: Settled): boolean => !isOrdinary(settled) || ordinary++ % sampleOf === 0;
   return {
-    settled: (settled) => {
+    settled: harmless(log, (settled) => {
       const { settlement } = settled;
       observeAttempt(settled);
       meters.settlements.inc({
@@ -132,14 +144,14 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
         reason: 'reason' in settlement ? settlement.reason : '',
       });
       if (isLogged(settled)) log.info('attempt', fieldsOf(settled));
-    },
-    event: (result) => {
+    }),
+    event: harmless(log, (result) => {
       if ('rejected' in result)
         log.warn('a record of payments.events was rejected', { reason: result.rejected });
       meters.events.inc({
         result: 'rejected' in result ? 'rejected' : result.deliveries === 0 ? 'unmatched' : 'fanned-out',
       });
-    },
-    damaged: () => meters.damaged.inc(),
+    }),
+    damaged: harmless(log, () => meters.damaged.inc()),
   };
 }

@@ -1,8 +1,9 @@
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import { errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
+import { isLastingFault } from './lasting-fault.js';
 
-/** Resolves when Kafka acknowledged the record; rejects only when the worker stops first. */
+/** Resolves when Kafka acknowledged the record; rejects when the worker stops first, and with a lasting fault (see there). */
 export type PublishSurely = (record: OutgoingRecord) => Promise<void>;
 
 const DEADLINE_MS = 30_000;
@@ -46,8 +47,8 @@ function createTeller(log: Logger): (topic: string, error: unknown) => void {
 }
 
 /**
- * Publishes until it succeeds. A failed attempt was made and must not be made again because a broker is away: its
- * settlement waits here, bounded by the window of the source that read the record.
+ * Publishes until it succeeds, unless it never will. A failed attempt was made and must not be made again because a broker is
+ * away: its settlement waits here, bounded by the window of the source that read the record.
  */
 export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal): PublishSurely {
   const pause = createPauses(signal);
@@ -58,7 +59,7 @@ export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal
         await sink.send(record, { deadlineMs: DEADLINE_MS });
         return;
       } catch (error) {
-        if (signal.aborted) throw error;
+        if (signal.aborted || isLastingFault(error)) throw error;
         tell(record.topic, error);
         await pause(pauseMs);
       }

@@ -39,4 +39,21 @@ describe('the attempt log', () => {
     const results = await Promise.allSettled([log.append(entry(1)), log.append(entry(2))]);
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
+
+  it('tells each of a pack that cannot be encoded, and packs the next ones', async () => {
+    const sent: OutgoingRecord[] = [];
+    const log = createAttemptLog((record) => {
+      sent.push(record);
+      return Promise.resolve();
+    });
+    const poison = { ...entry(1), toJSON: () => missing() };
+    const results = await Promise.allSettled([log.append(poison), log.append(entry(2))]);
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await log.append(entry(3));
+    expect(sent.map((record) => packOf(record).records.length)).toEqual([1]);
+  });
 });
+
+function missing(): never {
+  throw new TypeError('a bug of ours');
+}

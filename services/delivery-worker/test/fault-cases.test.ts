@@ -5,6 +5,7 @@ import { buildEvent, eventually, randomName, startEndpoint } from '@webhooks/tes
 import type { Answer, Endpoint } from '@webhooks/testkit';
 import { WAIT, eventFor, openRig } from './rig.js';
 import type { Rig } from './rig.js';
+import type { SeenRecord } from './start-worker.js';
 
 let rig: Rig;
 beforeAll(async () => {
@@ -71,12 +72,16 @@ describe('an event on the topic', () => {
       eventFor(configuration),
     ];
     const healCode = breakCodeAt(poison.id);
-    for (const event of [before, poison, after]) await append(event);
-    const rejected = await eventually(
-      () => rig.log.find(({ headers }) => headers['reject-reason'] === 'not-handled') ?? false,
-      WAIT,
-    );
-    healCode();
+    let rejected: SeenRecord;
+    try {
+      for (const event of [before, poison, after]) await append(event);
+      rejected = await eventually(
+        () => rig.log.find(({ headers }) => headers['reject-reason'] === 'not-handled') ?? false,
+        WAIT,
+      );
+    } finally {
+      healCode();
+    }
     expect(rejected.headers['reject-detail']).toBe('TypeError');
     expect(rejected.value?.toString()).toBe(JSON.stringify(poison));
     await untilArrivals(endpoint, 2);

@@ -41,3 +41,27 @@ describe('how long a delivery has waited', () => {
     expect(timings).toMatchObject({ first_attempt_delay: 0, delivery: 30, retry_lateness: 1 });
   });
 });
+
+describe('a fault of observing', () => {
+  const broken = () => {
+    throw new TypeError('a bug of ours');
+  };
+
+  it('is told, and does not make what is settled look as if it were not', () => {
+    const told: unknown[] = [];
+    const observers = createObservers(
+      new Registry(),
+      { ...log, info: broken, warn: broken, error: (_line, fields) => told.push(fields?.['error']) },
+      1,
+    );
+    observers.settled({
+      task: buildTask(),
+      source: SOURCE,
+      outcome: { kind: 'accepted', status: 200, durationMs: 0 },
+      at: NOW,
+      settlement: { kind: 'delivered' },
+    });
+    observers.event({ rejected: { ...SOURCE, offset: 1, reason: 'not-json' } });
+    expect(told).toEqual(['TypeError: a bug of ours', 'TypeError: a bug of ours']);
+  });
+});

@@ -1,3 +1,4 @@
+import { RecordRefused } from '@webhooks/kafka';
 import type { Sink } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
 import { createPublishSurely } from '../src/publish-surely.js';
@@ -10,6 +11,8 @@ interface Rig {
   readonly lines: string[];
   sent: number;
   isAway: boolean;
+  /** What a send rejects with while the broker is away. */
+  fault: Error;
 }
 
 /** A sink whose broker is away until it is said to be back. */
@@ -18,12 +21,19 @@ function openRig(): Rig {
   const stopping = new AbortController();
   const send: Sink['send'] = () => {
     rig.sent += 1;
-    return rig.isAway ? Promise.reject(new Error('the broker is away')) : Promise.resolve();
+    return rig.isAway ? Promise.reject(rig.fault) : Promise.resolve();
   };
   const sink = { send } as unknown as Sink;
   const log = { warn: (line: string) => lines.push(line) } as never;
   const publish = createPublishSurely(sink, log, stopping.signal);
-  const rig: Rig = { publish: () => publish(RECORD), stopping, lines, sent: 0, isAway: true };
+  const rig: Rig = {
+    publish: () => publish(RECORD),
+    stopping,
+    lines,
+    sent: 0,
+    isAway: true,
+    fault: new Error('the broker is away'),
+  };
   return rig;
 }
 
@@ -51,5 +61,26 @@ describe('publishing surely', () => {
     await eventually(() => expect(rig.sent).toBe(1));
     rig.stopping.abort();
     await expect(published).rejects.toThrow('the broker is away');
+  });
+
+  it.each([
+    ['Kafka finds it too large', new RecordRefused(10, 'MESSAGE_TOO_LARGE', RECORD.topic)],
+    ['Kafka finds its batch too large', new RecordRefused(18, 'RECORD_LIST_TOO_LARGE', RECORD.topic)],
+    ['Kafka finds it invalid', new RecordRefused(87, 'INVALID_RECORD', RECORD.topic)],
+    ['our own code cannot encode it', new TypeError('a bug of ours')],
+  ])('gives up at once what it could publish for ever: %s', async (_why, fault) => {
+    const rig = openRig();
+    rig.fault = fault;
+    await expect(rig.publish()).rejects.toBe(fault);
+    expect([rig.sent, rig.lines]).toEqual([1, []]);
+  });
+
+  it('publishes again what Kafka refuses until an operator mends it', async () => {
+    const rig = openRig();
+    rig.fault = new RecordRefused(29, 'TOPIC_AUTHORIZATION_FAILED', RECORD.topic);
+    const published = rig.publish();
+    await eventually(() => expect(rig.sent).toBeGreaterThanOrEqual(2));
+    rig.isAway = false;
+    await published;
   });
 });

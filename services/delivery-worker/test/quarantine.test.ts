@@ -1,3 +1,4 @@
+import { RecordRefused } from '@webhooks/kafka';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { createQuarantine } from '../src/quarantine.js';
 
@@ -39,7 +40,16 @@ describe('a record that cannot be handled', () => {
     },
   );
 
+  it('because Kafka does not take it on is put aside like that, too', () => {
+    const error = new RecordRefused(10, 'MESSAGE_TOO_LARGE', 'webhooks.retries.5s');
+    expect(callsOf(error)).toEqual({ calls: 5, kept: ['7 RecordRefused'], told: 1 });
+  });
+
   it.each<[string, unknown]>([
+    [
+      'a topic that we may not write to',
+      new RecordRefused(29, 'TOPIC_AUTHORIZATION_FAILED', 'webhooks.attempts'),
+    ],
     ['a picture that does not come', new Error('what was waited for did not come in time')],
     ['a stop', new Error('the worker is stopping')],
     ['what is no error', 'TypeError'],

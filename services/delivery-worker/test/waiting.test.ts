@@ -68,6 +68,27 @@ describe('a waiting record', () => {
     expect(String(dead.value)).toBe('{"kept":true}');
   });
 
+  it('that would be too large for its tier after another failure is kept there, too, before an attempt', async () => {
+    const endpoint = await startEndpoint({ answer: 500 });
+    const { tenantId, ref } = await rig.register(endpoint);
+    const small = waiting({ tenantId, ref, deliveryId: randomName('large') });
+    // The topic takes it now (4 MiB, 150 to 190 bytes around key and headers), and not with the headers of a failure (100 more).
+    const headerBytes = Object.entries(taskHeaders(small)).flat().join('').length;
+    const body = Buffer.alloc(4 * 1_048_576 - headerBytes - 190, 97);
+    const task = { ...small, body };
+    await put(task);
+    const dead = await eventually(
+      () => rig.log.find(({ headers }) => headers['delivery-id'] === task.deliveryId) ?? false,
+      WAIT,
+    );
+    expect(dead.headers).toMatchObject({
+      'dead-reason': 'too-large',
+      'original-value-size': String(body.byteLength),
+    });
+    expect(endpoint.arrivals).toEqual([]);
+    await endpoint.close();
+  });
+
   it('moves on through shorter tiers until it is due, and is never early', async () => {
     const endpoint = await startEndpoint();
     const { tenantId, ref } = await rig.register(endpoint);
