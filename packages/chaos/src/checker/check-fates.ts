@@ -6,9 +6,9 @@ import type { Finding } from './finding.js';
 import { findToggles, promisedFor } from './owed.js';
 import type { Promised } from './owed.js';
 
-/** Deliveries of accepted events, by what became of them. */
+/** Deliveries of events that were accepted or stand on the topic, by what became of them. */
 export interface Totals {
-  /** Events, and deliveries that were owed for them. */
+  /** Events that were acknowledged; and deliveries owed, also for those that stand on the topic without it. */
   readonly acceptedEvents: number;
   readonly accepted: number;
   readonly delivered: number;
@@ -17,7 +17,7 @@ export interface Totals {
   /** Cancelled, or never begun, because the configuration was disabled meanwhile. */
   readonly cancelled: number;
   readonly lost: number;
-  /** The longest way from the acknowledgement to the first 2xx of an endpoint that was well all the time, milliseconds. */
+  /** The longest way from the acknowledgement, or the append of what had none, to the first 2xx of an endpoint that was well all the time, milliseconds. */
   readonly slowestMs: number;
 }
 
@@ -32,9 +32,11 @@ function headingOf(promised: Promised, fate: Fate): Exclude<Count, 'accepted'> |
 }
 
 /** From the acknowledgement to the first 2xx; 0 when there was none, or before the acknowledgement was read. */
-function wayMs({ sent, arrivals }: Delivery): number {
+function wayMs({ sent, copies, arrivals }: Delivery): number {
   const first = Math.min(...arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt));
-  return Number.isFinite(first) ? Math.max(0, first - (sent.acceptedAt ?? first)) : 0;
+  return Number.isFinite(first)
+    ? Math.max(0, first - (sent.acceptedAt ?? copies[0]?.appendedAt ?? first))
+    : 0;
 }
 
 /** Every one that is neither stubborn nor of a receiver that went through too much to live. */
@@ -52,7 +54,7 @@ function findingFor(delivery: Delivery, heading: string, fate: Fate): Finding | 
 }
 
 /**
- * accepted ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery; and what goes to a healthy endpoint is
+ * accepted, or on the topic ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery; and what goes to a healthy endpoint is
  * delivered in the end, not only kept.
  */
 export function checkFates(

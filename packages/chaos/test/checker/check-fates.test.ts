@@ -108,11 +108,19 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     });
   });
 
-  it('promises nothing for what was not accepted', () => {
-    expect(check(evidence({ ...nowhere, sent: sentOnly })).totals).toMatchObject({
+  it('promises nothing for what was not accepted and stands nowhere', () => {
+    const topics = { entries: [], copies: new Map() };
+    expect(check(evidence({ ...undelivered, sent: sentOnly, topics })).totals).toMatchObject({
       acceptedEvents: 0,
       accepted: 0,
     });
+  });
+
+  it('owes what stands on the topic, though nobody was told so', () => {
+    const { totals, findings } = check(evidence({ ...nowhere, sent: sentOnly }));
+    expect(totals).toMatchObject({ acceptedEvents: 0, accepted: 1, lost: 1 });
+    expect(findings).toMatchObject([{ kind: 'lost', deliveryId }]);
+    expect(check(evidence({ sent: sentOnly })).totals).toMatchObject({ delivered: 1, slowestMs: 100 });
   });
 
   it('takes the worker’s word for an answer that was no ordinary one, and only for that', () => {
