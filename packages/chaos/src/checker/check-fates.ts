@@ -3,6 +3,7 @@ import type { CaseFile, Delivery } from './case-file.js';
 import { fateOf, isSuccess } from './fate.js';
 import type { Fate } from './fate.js';
 import type { Finding } from './finding.js';
+import { mayNeverHaveBegun } from './never-begun.js';
 import { findToggles, promisedFor } from './owed.js';
 import type { Promised } from './owed.js';
 
@@ -14,7 +15,7 @@ export interface Totals {
   readonly delivered: number;
   readonly waiting: number;
   readonly dead: number;
-  /** Cancelled, or never begun, because the configuration was disabled meanwhile. */
+  /** Cancelled, or never begun, because the configuration was disabled before the event was read. */
   readonly cancelled: number;
   readonly lost: number;
   /** The longest way from the acknowledgement, or the append of what had none, to the first 2xx of an endpoint that was well all the time, milliseconds. */
@@ -24,9 +25,13 @@ export interface Totals {
 type Count = Exclude<keyof Totals, 'acceptedEvents' | 'slowestMs'>;
 
 /** Under which heading a delivery counts; undefined when nothing was promised. */
-function headingOf(promised: Promised, fate: Fate): Exclude<Count, 'accepted'> | undefined {
+function headingOf(
+  promised: Promised,
+  fate: Fate,
+  mayBeNone: () => boolean,
+): Exclude<Count, 'accepted'> | undefined {
   if (promised === 'nothing') return undefined;
-  if (fate === 'none') return promised === 'may-end' ? 'cancelled' : 'lost';
+  if (fate === 'none') return promised === 'may-end' && mayBeNone() ? 'cancelled' : 'lost';
   if (fate === 'cancelled' && promised === 'owed') return 'lost';
   return fate;
 }
@@ -59,7 +64,7 @@ function findingFor(delivery: Delivery, heading: string, fate: Fate): Finding | 
  */
 export function checkFates(
   { deliveries }: CaseFile,
-  { sent, changes, topics }: Evidence,
+  { sent, changes, steps, topics }: Evidence,
 ): { readonly totals: Totals; readonly findings: readonly Finding[] } {
   const toggles = findToggles(changes);
   const counts: Record<Count, number> = {
@@ -70,7 +75,7 @@ export function checkFates(
   for (const delivery of deliveries.values()) {
     const fate = fateOf(delivery, topics);
     const promised = promisedFor(delivery, toggles);
-    const heading = headingOf(promised, fate);
+    const heading = headingOf(promised, fate, () => mayNeverHaveBegun(delivery, toggles, steps));
     if (!heading) continue;
     counts.accepted += 1;
     counts[heading] += 1;

@@ -15,7 +15,8 @@ export const IN_FORCE_MS = 1_000;
  */
 export type Promised = 'owed' | 'may-end' | 'nothing';
 
-const isDisabling = ({ asked }: Change): boolean => asked.what === 'disable';
+/** Whether it asks that nothing be delivered any more. */
+export const isDisabling = ({ asked }: Change): boolean => asked.what === 'disable';
 
 /** Changes of whether a configuration is enabled, by ref, oldest first. */
 export type Toggles = ReadonlyMap<string, readonly Change[]>;
