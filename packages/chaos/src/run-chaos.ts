@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { Print } from '@webhooks/ledger';
 import type { Verdict } from './checker/check.js';
+import { findUntested } from './checker/untested.js';
 import type { Fault } from './fault.js';
+import { readJournal } from './generator/journal.js';
 import { judgeRun } from './judge-run.js';
 import { makeStorm } from './make-storm.js';
 import type { Step } from './plan/plan.js';
@@ -35,6 +37,8 @@ export interface ChaosResult {
   readonly killed: readonly string[];
   /** From the end of the last fault until everything owed to a healthy endpoint was there, milliseconds. */
   readonly recoveryMs: number;
+  /** What was planned, and never came about. */
+  readonly untested: readonly string[];
 }
 
 async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
@@ -53,6 +57,7 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
     steps: storm.steps,
     killed: world.killed,
     recoveryMs,
+    untested: findUntested({ planned: options.steps, sent: readJournal(journalFile), ...storm }),
   };
 }
 

@@ -5,7 +5,8 @@ import { findToggles, promisedFor } from './checker/owed.js';
 import { readJournal } from './generator/journal.js';
 import type { Change } from './generator/changes.js';
 import { planConfigurations } from './world/configurations.js';
-import { countOpen } from './evidence/read-topics.js';
+import { countOpen, readCopies } from './evidence/read-topics.js';
+import type { TopicEvidence } from './evidence/evidence.js';
 import type { World } from './world/world.js';
 
 export interface Drained {
@@ -19,18 +20,21 @@ const LOOK_MS = 500;
 const pairKey = (id: string, path: string): string => `${id} ${path}`;
 
 /** Everything that steady endpoints are owed for sure, as `event path`. */
-function findOwed({ journalFile, changes }: Drained): Set<string> {
+function findOwed({ journalFile, changes }: Drained, onTopic: TopicEvidence['copies']): Set<string> {
   const toggles = findToggles(changes);
   const configurations = planConfigurations().filter(
     ({ receiver, treatment }) => receiver === 'steady' && treatment !== 'moved',
   );
   const owed = new Set<string>();
-  for (const sent of readJournal(journalFile).values())
+  for (const sent of readJournal(journalFile).values()) {
+    const copies = onTopic.get(sent.event.id) ?? [];
     for (const configuration of configurations) {
       const { tenantId, eventType, path } = configuration;
       if (sent.event.tenantId !== tenantId || sent.event.eventType !== eventType) continue;
-      if (promisedFor({ sent, configuration }, toggles) === 'owed') owed.add(pairKey(sent.event.id, path));
+      if (promisedFor({ sent, configuration, copies }, toggles) === 'owed')
+        owed.add(pairKey(sent.event.id, path));
     }
+  }
   return owed;
 }
 
@@ -50,7 +54,7 @@ function followArrivals(file: string, owed: Set<string>) {
  * minutes at most. Resolves with the moment of the last arrival that was waited for, Unix milliseconds.
  */
 export async function untilDrained(world: World, drained: Drained): Promise<number> {
-  const owed = findOwed(drained);
+  const owed = findOwed(drained, await readCopies(world.stack));
   const arrivals = followArrivals(world.arrivalsFile, owed);
   const deadline = performance.now() + DEADLINE_MS;
   const isDone = async (): Promise<boolean> => {

@@ -3,39 +3,46 @@ import type { CaseFile, Delivery } from './case-file.js';
 import { fateOf, isSuccess } from './fate.js';
 import type { Fate } from './fate.js';
 import type { Finding } from './finding.js';
+import { mayNeverHaveBegun } from './never-begun.js';
 import { findToggles, promisedFor } from './owed.js';
 import type { Promised } from './owed.js';
 import { waitsForWrongTime } from './wrong-clock.js';
 
-/** Deliveries of accepted events, by what became of them. */
+/** Deliveries of events that were accepted or stand on the topic, by what became of them. */
 export interface Totals {
-  /** Events, and deliveries that were owed for them. */
+  /** Events that were acknowledged; and deliveries owed, also for those that stand on the topic without it. */
   readonly acceptedEvents: number;
   readonly accepted: number;
   readonly delivered: number;
   readonly waiting: number;
   readonly dead: number;
-  /** Cancelled, or never begun, because the configuration was disabled meanwhile. */
+  /** Cancelled, or never begun, because the configuration was disabled before the event was read. */
   readonly cancelled: number;
   readonly lost: number;
-  /** The longest way from the acknowledgement to the first 2xx of an endpoint that was well all the time, milliseconds. */
+  /** The longest way from the acknowledgement, or the append of what had none, to the first 2xx of an endpoint that was well all the time, milliseconds. */
   readonly slowestMs: number;
 }
 
 type Count = Exclude<keyof Totals, 'acceptedEvents' | 'slowestMs'>;
 
 /** Under which heading a delivery counts; undefined when nothing was promised. */
-function headingOf(promised: Promised, fate: Fate): Exclude<Count, 'accepted'> | undefined {
+function headingOf(
+  promised: Promised,
+  fate: Fate,
+  mayBeNone: () => boolean,
+): Exclude<Count, 'accepted'> | undefined {
   if (promised === 'nothing') return undefined;
-  if (fate === 'none') return promised === 'may-end' ? 'cancelled' : 'lost';
+  if (fate === 'none') return promised === 'may-end' && mayBeNone() ? 'cancelled' : 'lost';
   if (fate === 'cancelled' && promised === 'owed') return 'lost';
   return fate;
 }
 
 /** From the acknowledgement to the first 2xx; 0 when there was none, or before the acknowledgement was read. */
-function wayMs({ sent, arrivals }: Delivery): number {
+function wayMs({ sent, copies, arrivals }: Delivery): number {
   const first = Math.min(...arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt));
-  return Number.isFinite(first) ? Math.max(0, first - (sent.acceptedAt ?? first)) : 0;
+  return Number.isFinite(first)
+    ? Math.max(0, first - (sent.acceptedAt ?? copies[0]?.appendedAt ?? first))
+    : 0;
 }
 
 /** Every one that is neither stubborn nor of a receiver that went through too much to live. */
@@ -54,12 +61,12 @@ function findingFor(delivery: Delivery, heading: string, fate: Fate): Finding | 
 }
 
 /**
- * accepted ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery; and what goes to a healthy endpoint is
+ * accepted, or on the topic ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery; and what goes to a healthy endpoint is
  * delivered in the end, not only kept.
  */
 export function checkFates(
   { deliveries }: CaseFile,
-  { sent, changes, topics }: Evidence,
+  { sent, changes, steps, topics }: Evidence,
 ): { readonly totals: Totals; readonly findings: readonly Finding[] } {
   const toggles = findToggles(changes);
   const counts: Record<Count, number> = {
@@ -70,7 +77,7 @@ export function checkFates(
   for (const delivery of deliveries.values()) {
     const fate = fateOf(delivery, topics);
     const promised = promisedFor(delivery, toggles);
-    const heading = headingOf(promised, fate);
+    const heading = headingOf(promised, fate, () => mayNeverHaveBegun(delivery, toggles, steps));
     if (!heading) continue;
     counts.accepted += 1;
     counts[heading] += 1;

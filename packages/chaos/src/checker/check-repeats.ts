@@ -1,8 +1,8 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Evidence } from '../evidence/evidence.js';
-import { POINTS } from '../points/points.js';
 import type { DoneStep } from '../run-plan.js';
 import type { CaseFile, Delivery } from './case-file.js';
+import { findDisturbances } from './disturbances.js';
 import { isSuccess } from './fate.js';
 import type { Finding } from './finding.js';
 
@@ -16,6 +16,9 @@ import type { Finding } from './finding.js';
  */
 const HELD_MS = 12_000;
 
+/** The target of a reset of `webhooks.deliveries`; the other one is of the events. */
+const RESET_OF_DELIVERIES = 'delivery-worker.deliveries';
+
 export interface RepeatTotals {
   /** Further 2xx of a delivery that had one. */
   readonly repeats: number;
@@ -23,33 +26,27 @@ export interface RepeatTotals {
   readonly bound: number;
 }
 
-/**
- * Processes that no delivery depends on, and their links: whatever becomes of them, a worker's group and commits stay. An
- * event that a door wrote twice is a copy on the topic, which counts of its own.
- */
-const ELSEWHERE: ReadonlySet<string> = new Set([
-  ...['config-api', 'ingest', 'query-api', 'mongodb'],
-  ...POINTS.filter(({ service }) => service !== 'delivery-worker').map(({ name }) => name),
-]);
-
 /** Further copies of the event, and tasks of jobs that send it again: each may bring one 2xx more. */
 const countCopies = ({ copies, tasks }: Delivery): number =>
   Math.max(0, copies.length - 1) +
   tasks.filter(({ cycle, place }) => cycle !== '0' && place.topic === TOPICS.deliveries).length;
 
-/** When something was broken that may make this path's deliveries come again. */
-function disturbancesFor({ configuration }: Delivery, steps: readonly DoneStep[]): readonly DoneStep[] {
-  return steps.filter(({ lane, target }) =>
-    lane === 'system' ? !ELSEWHERE.has(target) : target === configuration.receiver,
-  );
-}
-
 const isHeld = (at: number, steps: readonly DoneStep[]): boolean =>
   steps.some(({ startedAt, endedAt }) => at >= startedAt - HELD_MS && at <= endedAt + HELD_MS);
 
+/** Whether the group that was reset reads the event, or a task, of this delivery once more. */
+const isReadAgain = ({ tasks }: Delivery, { target }: DoneStep): boolean =>
+  target !== RESET_OF_DELIVERIES || tasks.some(({ place }) => place.topic === TOPICS.deliveries);
+
 /** After a reset everything that came before it may come once more. */
-const isReset = (at: number, steps: readonly DoneStep[]): boolean =>
-  steps.some(({ fault, endedAt }) => fault === 'reset-offsets' && at <= endedAt);
+const isReset = (at: number, delivery: Delivery, steps: readonly DoneStep[]): boolean =>
+  steps.some(
+    (step) =>
+      step.fault === 'reset-offsets' &&
+      step.outcome !== 'passed-over' &&
+      at <= step.endedAt &&
+      isReadAgain(delivery, step),
+  );
 
 interface Judged {
   readonly repeats: number;
@@ -63,8 +60,9 @@ function judge(delivery: Delivery, steps: readonly DoneStep[]): Judged {
     .filter(isSuccess)
     .map(({ receivedAt }) => receivedAt)
     .sort((a, b) => a - b);
-  const disturbances = disturbancesFor(delivery, steps);
-  const isExplained = (at: number): boolean => isHeld(at, disturbances) || isReset(at, disturbances);
+  const disturbances = findDisturbances(steps, delivery.configuration.receiver);
+  const isExplained = (at: number): boolean =>
+    isHeld(at, disturbances) || isReset(at, delivery, disturbances);
   const copies = countCopies(delivery);
   const unexplained = times.slice(0, -1).filter((at) => !isExplained(at)).length > copies;
   return {

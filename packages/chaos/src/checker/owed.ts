@@ -7,12 +7,16 @@ export const IN_FORCE_MS = 1_000;
 
 /**
  * What the service promised for a delivery. `owed`: it has to be delivered, or wait, or be dead. `may-end`: its
- * configuration was disabled since, so that it may also be cancelled, or never begun. `nothing`: it was not accepted, or no
- * configuration was in force for sure.
+ * configuration was disabled since, so that it may also be cancelled, or never begun. `nothing`: it was neither accepted nor
+ * does it stand on the topic, or no configuration was in force for sure.
+ *
+ * An event that stands on the topic without an acknowledgement is owed like any other: its sender will ask again or has
+ * given up, and the service cannot tell which.
  */
 export type Promised = 'owed' | 'may-end' | 'nothing';
 
-const isDisabling = ({ asked }: Change): boolean => asked.what === 'disable';
+/** Whether it asks that nothing be delivered any more. */
+export const isDisabling = ({ asked }: Change): boolean => asked.what === 'disable';
 
 /** Changes of whether a configuration is enabled, by ref, oldest first. */
 export type Toggles = ReadonlyMap<string, readonly Change[]>;
@@ -33,10 +37,10 @@ function wasEnabled(toggles: readonly Change[], sentAt: number): boolean {
 }
 
 export function promisedFor(
-  { sent, configuration }: Pick<Delivery, 'sent' | 'configuration'>,
+  { sent, configuration, copies }: Pick<Delivery, 'sent' | 'configuration' | 'copies'>,
   toggles: Toggles,
 ): Promised {
-  if (sent.acceptedAt === undefined) return 'nothing';
+  if (sent.acceptedAt === undefined && copies.length === 0) return 'nothing';
   const own = toggles.get(configuration.ref) ?? [];
   if (!wasEnabled(own, sent.sentAt)) return 'nothing';
   return own.some((change) => isDisabling(change) && change.askedAt > sent.sentAt) ? 'may-end' : 'owed';

@@ -90,6 +90,14 @@ export async function countOpen(stack: Pick<Stack, 'description'>): Promise<numb
   return spans.reduce((sum, { from, to }) => sum + to - from, 0);
 }
 
+/** Where each event stands on `payments.events` by now. */
+export async function readCopies(stack: Pick<Stack, 'description'>): Promise<TopicEvidence['copies']> {
+  const collector = new Collector();
+  const kafka = chaosKafka(stack.description().kafkaBrokers);
+  await readWhole(kafka, [TOPICS.events], (record) => collector.note(record), READ_DEADLINE_MS);
+  return collector.copies;
+}
+
 /** Reads what Kafka holds. No worker may run: what is read and what is handled must not change in between. */
 export async function readTopics(stack: Pick<Stack, 'description'>): Promise<TopicEvidence> {
   const handledUpTo = await readHandled(stack);

@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.js';
 import { PROCESSES, runningId, signalProcess } from '../world/processes.js';
+import { untilReadyOrReplaced } from '../world/readiness.js';
 
 /** SIGSTOP and, later, SIGCONT: a machine that was paused comes back and believes that nothing has happened. */
 const freeze: Fault = {
@@ -13,7 +14,7 @@ const freeze: Fault = {
     signalProcess(pid, 'SIGSTOP');
     return Promise.resolve(() => {
       signalProcess(pid, 'SIGCONT');
-      return Promise.resolve();
+      return untilReadyOrReplaced(world, target, pid);
     });
   },
 };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RETRY_TIERS, TOPICS } from '@webhooks/contracts';
 import { NotNow } from '../fault.js';
 import type { Fault } from '../fault.js';
+import { isBrokerAway } from '../world/unavailable.js';
 import { visitGroup } from '../world/visit-group.js';
 
 /** Group of the workers → what its members read. */
@@ -36,6 +37,7 @@ const rebalance: Fault = {
     return Promise.resolve(async () => {
       wanted = false;
       await coming.catch((error: unknown) => {
+        if (!isBrokerAway(error)) throw error;
         throw new NotNow(`the visitor could not stay: ${String(error)}`);
       });
     });

@@ -5,6 +5,7 @@ import type { Fault } from '../fault.js';
 import type { World } from '../world/world.js';
 import { WORKERS, startWorker } from '../world/workers.js';
 import { withAdmin } from '../world/kafka-tools.js';
+import { isBrokerAway, isGroupNotEmpty } from '../world/unavailable.js';
 
 /** Group of the workers → the topic that it reads. Kafka changes offsets only of a group without members. */
 const TOPIC_OF: Readonly<Record<string, string>> = {
@@ -29,6 +30,7 @@ async function resetGroup(groupId: string, { stack }: World): Promise<void> {
       await withAdmin(stack, (admin) => admin.resetOffsets({ groupId, topic, earliest: true }));
       return;
     } catch (error) {
+      if (!isGroupNotEmpty(error) && !isBrokerAway(error)) throw error;
       if (performance.now() > deadline) throw new NotNow(String(error));
       await delay(LOOK_MS);
     }

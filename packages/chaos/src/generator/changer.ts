@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConnectionError, ProblemError, UnexpectedAnswerError } from '@webhooks/client';
 import type { Client, Webhook } from '@webhooks/client';
 import { movedPath } from '../world/configurations.js';
+import { isServiceAway } from '../world/unavailable.js';
 import type { Configuration } from '../world/configurations.js';
 import type { Asked, Change } from './changes.js';
 
@@ -50,17 +50,14 @@ async function ask(configuration: Configuration, asked: Asked, options: ChangerO
   return rotate(client, configuration.ref);
 }
 
-/** What a service that is down or in trouble brings about: the change was made, or not. */
-const isExpected = (error: unknown): boolean =>
-  [ProblemError, ConnectionError, UnexpectedAnswerError].some((kind) => error instanceof kind);
-
 async function change(configuration: Configuration, asked: Asked, options: ChangerOptions): Promise<Change> {
   const about = { ref: configuration.ref, asked, askedAt: Date.now() };
   try {
     const answer = await ask(configuration, asked, options);
     return { ...about, ...answer, answeredAt: Date.now() };
   } catch (error) {
-    if (isExpected(error)) return about;
+    // Then the change was made, or not; any other answer is a bug.
+    if (isServiceAway(error)) return about;
     throw error;
   }
 }

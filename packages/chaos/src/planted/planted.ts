@@ -109,4 +109,18 @@ export const PLANTED: readonly Planted[] = [
     options: ['--seed', '1', '--minutes', '0.5', '--faults', 'receiver-flaps'],
     expects: 'not-in-force',
   },
+  {
+    name: 'posted-twice',
+    about: 'every notification is posted twice',
+    places: [
+      {
+        file: `${WORKER}/deliver.js`,
+        right: 'toOutcome(await ports.attempt(task, admission.configuration))',
+        wrong:
+          'toOutcome((await ports.attempt(task, admission.configuration), await ports.attempt(task, admission.configuration)))',
+      },
+    ],
+    options: ['--seed', '1', '--minutes', '0.2', '--faults', 'receiver-refuses'],
+    expects: 'unexplained-repeat',
+  },
 ];

@@ -24,7 +24,9 @@ registerHooks({
     const loaded = nextLoad(url, context);
     const own = POINTS.filter(({ file }) => url.endsWith(`/${file}`));
     const { source } = loaded;
-    if (own.length === 0 || source === undefined) return loaded;
+    if (own.length === 0) return loaded;
+    if (source === undefined || source === null)
+      throw new Error(`expected the source of ${url}, in which there is a point`);
     return { ...loaded, source: own.reduce((text, one) => replaceOnce(text, one, one.name), textOf(source)) };
   },
 });

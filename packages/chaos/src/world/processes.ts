@@ -15,7 +15,8 @@ export const SERVICES = [
 /** Everything that a fault may hit; the runner and its receivers stay, as the world outside does. */
 export const PROCESSES = [...SERVICES, 'kafka', 'mongodb'] as const;
 
-const BACK_DEADLINE_MS = 120_000;
+/** Whatever was hit is up again within this time, milliseconds. */
+export const BACK_DEADLINE_MS = 120_000;
 const LOOK_MS = 50;
 
 /** Parent of a living process; undefined for one that is gone (proc_pid_stat(5): the second field after the name). */
@@ -47,6 +48,12 @@ export function whatRuns(world: World, names: readonly string[]): ReadonlyMap<st
   return new Map(ids.filter((one): one is readonly [string, number] => isOurs(one[1])));
 }
 
+/** Whether another process runs by this name by now. */
+export function wasReplaced(world: World, name: string, pid: number): boolean {
+  const now = idOf(world, name);
+  return now !== pid && isOurs(now);
+}
+
 /** Sends a signal to a running process; does nothing when it has ended meanwhile. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   if (isOurs(pid)) process.kill(pid, signal);
@@ -61,10 +68,7 @@ export function killProcess(world: World, name: string, pid: number): void {
 /** Resolves when each of these runs with another id than before and, as the stack says, is ready; rejects after 120 s. */
 export async function untilBack(world: World, before: ReadonlyMap<string, number>): Promise<void> {
   const deadline = performance.now() + BACK_DEADLINE_MS;
-  const isMissing = ([name, pid]: readonly [string, number]): boolean => {
-    const now = idOf(world, name);
-    return now === pid || !isOurs(now);
-  };
+  const isMissing = ([name, pid]: readonly [string, number]): boolean => !wasReplaced(world, name, pid);
   for (;;) {
     const missing = [...before].filter(isMissing).map(([name]) => name);
     if (missing.length === 0) return;

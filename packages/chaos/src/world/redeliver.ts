@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NotNow } from '../fault.js';
 import { planConfigurations } from './configurations.js';
+import { isServiceAway } from './unavailable.js';
 import type { World } from './world.js';
 
 /** A job that sends deliveries again, as it was begun. */
@@ -42,18 +43,30 @@ async function untilCompleted(world: World, { id, tenantId }: BegunRedelivery): 
   }
 }
 
-/** Begins a job that sends again what was delivered in the last seconds. Throws `NotNow` when query-api does not take it. */
+/** The moment of the newest delivery that the log has, Unix milliseconds. Throws `NotNow` when it has none. */
+async function findNewest(world: World, tenantId: string, ref: string): Promise<number> {
+  const { data } = await world.clientOf(tenantId).deliveries({ ref, status: 'delivered', limit: 1 });
+  const [newest] = data;
+  if (!newest) throw new NotNow('nothing was delivered yet');
+  return Date.parse(newest.createdAt);
+}
+
+/**
+ * Begins a job that sends again what was delivered in the last seconds of which the log tells: there is always something.
+ * Throws `NotNow` when query-api is away.
+ */
 export async function beginRedelivery(
   world: World,
 ): Promise<{ readonly untilCompleted: () => Promise<void> }> {
   const { tenantId, ref } = findConfiguration();
-  const from = new Date(Date.now() - LAST_MS).toISOString();
   try {
+    const from = new Date((await findNewest(world, tenantId, ref)) - LAST_MS).toISOString();
     const { id } = await world.clientOf(tenantId).startRedelivery({ ref, status: 'delivered', from });
     const begun = { id, tenantId };
     world.redeliveries.push(begun);
     return { untilCompleted: () => untilCompleted(world, begun) };
   } catch (error) {
+    if (!isServiceAway(error)) throw error;
     throw new NotNow(`no redelivery was begun: ${String(error)}`);
   }
 }

@@ -7,7 +7,8 @@ const { AssignerProtocol } = kafkajs;
 
 /** As the workers' own is called: a member with any other would not be let in. */
 const PROTOCOL = 'webhooks-sticky';
-const JOIN_DEADLINE_MS = 15_000;
+/** A member that was killed is waited for by its group for 10 s, and the others finish what they are at. */
+const JOIN_DEADLINE_MS = 30_000;
 
 function deal(members: readonly GroupMember[], partitions: readonly (readonly [string, number])[]) {
   const shares = members.map(() => new Map<string, number[]>());

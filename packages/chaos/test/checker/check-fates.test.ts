@@ -94,25 +94,50 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     expect(kinds(evidence({ arrivals: [], log, topics: { entries } }))).toEqual(['lost']);
   });
 
-  it('is cancelled, or never begun, when it was disabled afterwards', () => {
-    const changes = [{ ref: REF, asked: { what: 'disable' as const }, askedAt: at(1) }];
-    const listed = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
-    const treated = {
-      configurations: [{ ...CONFIGURATION, treatment: 'toggled' as const }],
-      listed,
-      changes,
-    };
-    expect(check(evidence({ ...nowhere, ...treated }))).toMatchObject({
+  /** It is disabled so many seconds after the event was appended. */
+  const disabledAfter = (seconds: number) => ({
+    configurations: [{ ...CONFIGURATION, treatment: 'toggled' as const }],
+    listed: [{ ref: REF, enabled: false, path: CONFIGURATION.path }],
+    changes: [{ ref: REF, asked: { what: 'disable' as const }, askedAt: at(seconds) }],
+  });
+
+  it('is cancelled, or never begun, when it was disabled before its event was read', () => {
+    expect(check(evidence({ ...nowhere, ...disabledAfter(1) }))).toMatchObject({
       totals: { cancelled: 1 },
       findings: [],
     });
   });
 
-  it('promises nothing for what was not accepted', () => {
-    expect(check(evidence({ ...nowhere, sent: sentOnly })).totals).toMatchObject({
+  it('lost: it never began, and was disabled long after its event was read', () => {
+    expect(kinds(evidence({ ...nowhere, ...disabledAfter(20) }))).toEqual(['lost']);
+    const late = (over: Parameters<typeof step>[2] = {}) =>
+      kinds(evidence({ ...nowhere, ...disabledAfter(20), steps: [step(4, 10, over)] }));
+    expect(late()).toEqual([]);
+    expect(late({ target: 'config-api' })).toEqual(['lost']);
+    expect(late({ outcome: 'passed-over' })).toEqual(['lost']);
+    const entries = [entry(20.1, { kind: 'cancelled', reason: 'disabled' } as object)];
+    const log = new Map([[deliveryId, 'cancelled' as const]]);
+    expect(kinds(evidence({ ...undelivered, ...disabledAfter(20), log, topics: { entries } }))).toEqual([]);
+  });
+
+  it('lost: its retry was handled, nothing came of it, and it was disabled meanwhile', () => {
+    const topics = { entries: [], tasks: [task(0.1)] };
+    expect(kinds(evidence({ ...undelivered, ...disabledAfter(1), topics }))).toEqual(['lost']);
+  });
+
+  it('promises nothing for what was not accepted and stands nowhere', () => {
+    const topics = { entries: [], copies: new Map() };
+    expect(check(evidence({ ...undelivered, sent: sentOnly, topics })).totals).toMatchObject({
       acceptedEvents: 0,
       accepted: 0,
     });
+  });
+
+  it('owes what stands on the topic, though nobody was told so', () => {
+    const { totals, findings } = check(evidence({ ...nowhere, sent: sentOnly }));
+    expect(totals).toMatchObject({ acceptedEvents: 0, accepted: 1, lost: 1 });
+    expect(findings).toMatchObject([{ kind: 'lost', deliveryId }]);
+    expect(check(evidence({ sent: sentOnly })).totals).toMatchObject({ delivered: 1, slowestMs: 100 });
   });
 
   it('takes the worker’s word for an answer that was no ordinary one, and only for that', () => {

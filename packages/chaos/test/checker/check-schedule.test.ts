@@ -66,8 +66,27 @@ describe('repeats', () => {
       expect(kinds(twice(14, [step(5, 13, { target })]))).toEqual(['unexplained-repeat']);
     },
   );
+  it('unexplained: a reset that could not be made', () => {
+    const about = { fault: 'reset-offsets', target: 'delivery-worker.events' };
+    const passedOver = step(30, 31, { ...about, outcome: 'passed-over', why: 'it has members' });
+    expect(kinds(twice(50, [passedOver]))).toEqual(['unexplained-repeat']);
+  });
+  it('unexplained: a kill that found nothing to hit, right beside it', () => {
+    const passedOver = step(5, 6, { outcome: 'passed-over', why: 'it is being started' });
+    expect(kinds(twice(40, [passedOver]))).toEqual(['unexplained-repeat']);
+    const visit = { fault: 'rebalance', target: 'delivery-worker.events' };
+    expect(kinds(twice(40, [{ ...passedOver, ...visit }]))).toEqual([]);
+  });
+  it('are explained by a reset of webhooks.deliveries only with a task there', () => {
+    const reset = step(30, 35, { fault: 'reset-offsets', target: 'delivery-worker.deliveries' });
+    const seen = twice(40, [reset]);
+    expect(kinds(seen)).toEqual(['unexplained-repeat']);
+    const tasks = [task(0.1, { attempt: 1, place: place('webhooks.deliveries', 0) })];
+    expect(kinds({ ...seen, topics: { ...seen.topics, tasks } })).toEqual([]);
+  });
   it('are explained by another copy of the event, and by a reset however late', () => {
     expect(kinds(twice(40, [], 2))).toEqual([]);
-    expect(kinds(twice(40, [step(30, 35, { fault: 'reset-offsets' })]))).toEqual([]);
+    const reset = { fault: 'reset-offsets', target: 'delivery-worker.events' };
+    expect(kinds(twice(40, [step(30, 35, reset)]))).toEqual([]);
   });
 });

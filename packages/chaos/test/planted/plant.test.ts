@@ -47,6 +47,7 @@ it('there is a bug of each kind, by a name of its own', () => {
     'committed-early',
     'heap-lost',
     'older-revision-late',
+    'posted-twice',
     'retry-dropped',
     'stale-picture',
   ]);

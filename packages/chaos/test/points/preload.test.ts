@@ -34,9 +34,14 @@ interface Ended {
 }
 
 /** Runs it as a chaos run starts a service. */
-function run(): Promise<Ended> {
+function run(imported = ''): Promise<Ended> {
   return new Promise((resolve) => {
-    const env = { ...process.env, ...preloadSettings(folder) };
+    const settings = preloadSettings(folder);
+    const env = {
+      ...process.env,
+      ...settings,
+      NODE_OPTIONS: `${imported} ${settings['NODE_OPTIONS'] ?? ''}`,
+    };
     const child = execFile(process.execPath, [program], { env, timeout: 30_000 }, (error, stdout, stderr) => {
       resolve({ pid: child.pid, signal: error?.signal ?? undefined, stdout, stderr });
     });
@@ -58,6 +63,17 @@ it('a service whose file has no such place, or two, does not start', async () =>
   const { stdout, stderr } = await run();
   expect(stdout).toBe('');
   expect(stderr).toContain("'before-accepting': expected one place");
+});
+
+it('a service whose file is loaded without a source does not start', async () => {
+  writeProgram(1);
+  const other = join(dir, 'other-hook.mjs');
+  const hook = `load: (url, context, next) =>
+    url.endsWith('publish-event.js') ? { format: 'commonjs', source: null, shortCircuit: true } : next(url, context)`;
+  writeFileSync(other, `import { registerHooks } from 'node:module'; registerHooks({ ${hook} });`);
+  const { stdout, stderr } = await run(`--import=${other}`);
+  expect(stdout).toBe('');
+  expect(stderr).toContain('expected the source of');
 });
 
 it('a point that was disarmed is passed', () => {

@@ -23,6 +23,7 @@ const RESULT: ChaosResult = {
   steps: STEPS,
   killed: ['kafka', 'ingest', 'kafka', 'kafka'],
   recoveryMs: 1_234,
+  untested: [],
   verdict: {
     totals: {
       ...{ acceptedEvents: 10, accepted: 20, delivered: 17, waiting: 1, dead: 1, cancelled: 0 },

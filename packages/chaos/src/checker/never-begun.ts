@@ -1,0 +1,36 @@
+import type { DoneStep } from '../run-plan.js';
+import type { Delivery } from './case-file.js';
+import { findHindrances } from './disturbances.js';
+import { isDisabling } from './owed.js';
+import type { Toggles } from './owed.js';
+
+/** An event is read long before that when nothing is broken: a fetch, and a fan-out, on a loaded machine. */
+const READ_MS = 5_000;
+/** A worker that was killed belongs to its group for 10 s more; then its partitions change hands. */
+const RECOVERY_MS = 15_000;
+
+/** Until when an event was read for sure, whatever was broken meanwhile; Unix milliseconds. */
+function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
+  let by = appendedAt + READ_MS;
+  for (const { startedAt, endedAt } of steps.toSorted((a, b) => a.startedAt - b.startedAt))
+    if (startedAt <= by) by = Math.max(by, endedAt + RECOVERY_MS);
+  return by;
+}
+
+/**
+ * Whether a delivery of which nothing is told may never have begun: its configuration was disabled by the time its event
+ * was read. Once there is a task, its end is told, also that it was cancelled; and a disabling that was asked for later
+ * excuses nothing.
+ */
+export function mayNeverHaveBegun(
+  { sent, configuration, copies, tasks }: Delivery,
+  toggles: Toggles,
+  steps: readonly DoneStep[],
+): boolean {
+  const last = copies.at(-1);
+  if (!last || tasks.length > 0) return false;
+  const until = readBy(last.appendedAt, findHindrances(steps));
+  return (toggles.get(configuration.ref) ?? []).some(
+    (change) => isDisabling(change) && change.askedAt > sent.sentAt && change.askedAt <= until,
+  );
+}

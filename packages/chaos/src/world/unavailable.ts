@@ -1,0 +1,36 @@
+import { ConnectionError, ProblemError } from '@webhooks/client';
+
+/** Names of kafkajs' errors that say that the broker, or the coordinator of a group, is away. */
+const AWAY: ReadonlySet<string> = new Set([
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSRequestTimeoutError',
+  'KafkaJSBrokerNotFound',
+]);
+const COORDINATOR_AWAY: ReadonlySet<unknown> = new Set([
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+]);
+
+/**
+ * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
+ * 500 that names what is unavailable (contract §1).
+ */
+export const isServiceAway = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof ProblemError &&
+    (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
+
+/** Whether the broker is down, or has just come up. */
+export function isBrokerAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (AWAY.has(error.name)) return true;
+  if ('type' in error && COORDINATOR_AWAY.has(error.type)) return true;
+  // `KafkaJSNumberOfRetriesExceeded` and what a consumer crashes with hold what it was.
+  return error.cause !== undefined && error.cause !== error && isBrokerAway(error.cause);
+}
+
+/** kafkajs, where a group that is to be reset has members, killed ones included. */
+export const isGroupNotEmpty = (error: unknown): boolean =>
+  error instanceof Error && error.message.includes('must have no running instances');

@@ -1,0 +1,32 @@
+import { ConnectionError, ProblemError } from '@webhooks/client';
+import { isBrokerAway, isGroupNotEmpty, isServiceAway } from '../../src/world/unavailable.js';
+import { chaosKafka } from '../../src/world/kafka-tools.js';
+
+const place = { method: 'GET', origin: 'http://localhost' };
+const problem = (status: number, code: string) =>
+  new ProblemError({ type: '', title: '', status, code, detail: '', violations: [], members: {} });
+
+it.each<[string, unknown, boolean]>([
+  ['no answer', new ConnectionError(place, new Error('reset')), true],
+  ['503', problem(503, 'unavailable'), true],
+  ['500 without the database', problem(500, 'database-unavailable'), true],
+  ['500 for a bug', problem(500, 'internal-error'), false],
+  ['422', problem(422, 'invalid-request'), false],
+  ['anything else', new TypeError('not a function'), false],
+])('a service that is away: %s', (_, error, expected) => {
+  expect(isServiceAway(error)).toBe(expected);
+});
+
+it('a broker that is away says so through kafkajs, as it is and wrapped', async () => {
+  const admin = chaosKafka(['127.0.0.1:1']).admin({ retry: { retries: 0 } });
+  const error: unknown = await admin.connect().catch((fault: unknown) => fault);
+  expect(isBrokerAway(error)).toBe(true);
+  expect(isBrokerAway(new Error('crashed', { cause: error }))).toBe(true);
+  expect(isBrokerAway(new Error('the group did not let it in'))).toBe(false);
+});
+
+it('a group with members is told from other faults', () => {
+  const text = 'The consumer group must have no running instances, current state: Stable';
+  expect(isGroupNotEmpty(new Error(text))).toBe(true);
+  expect(isGroupNotEmpty(new Error('Invalid topic'))).toBe(false);
+});
