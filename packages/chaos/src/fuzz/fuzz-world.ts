@@ -4,7 +4,7 @@ import type { Client } from '@webhooks/client';
 import { clientFor } from '@webhooks/ledger';
 import type { Print } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import type { Stack, StackDescription } from '@webhooks/stack';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Endpoint, Script } from '@webhooks/testkit';
 
@@ -28,12 +28,12 @@ export interface FuzzWorld {
   openEndpoint(answer: Script): Promise<Endpoint>;
   /** Services that ended by themselves and were started again, in words. */
   readonly restarts: readonly string[];
-  /** Memory of each service now, in MiB, by its name. */
+  /** Memory of each service that runs now, in MiB, by its name. */
   memory(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
-const SERVICES = ['config-api', 'ingest', 'delivery-worker', 'query-api'] as const;
+const SERVICES: ReadonlySet<string> = new Set(['config-api', 'ingest', 'delivery-worker', 'query-api']);
 
 /**
  * Five retries, quickly: each pooled connection that a receiver has reset can cost one. The breaker stays closed: its rules
@@ -41,16 +41,36 @@ const SERVICES = ['config-api', 'ingest', 'delivery-worker', 'query-api'] as con
  */
 const WORKER_SETTINGS = { RETRY_DELAYS: '200ms,1s,1s,1s,1s', BREAKER_FAILURES: '1000000' };
 
-/** Resident memory of a process in MiB (proc_pid_status(5)). */
-function residentMib(pid: number): number {
-  const kib = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Math.round(Number(kib ?? 0) / 1_024);
+/** Whether a process ended before, or while, it was looked at (proc(5)). */
+const isGone = (error: unknown): boolean =>
+  typeof error === 'object' &&
+  error !== null &&
+  'code' in error &&
+  (error.code === 'ENOENT' || error.code === 'ESRCH');
+
+/** Empty for a process that has ended. */
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch (error) {
+    if (isGone(error)) return '';
+    throw error;
+  }
 }
 
-function memoryOf(stack: Stack): ReadonlyMap<string, number> {
-  const { processes } = stack.description();
-  return new Map(SERVICES.map((name) => [name, residentMib(processes[name] ?? process.pid)]));
+/** Resident memory in MiB (proc_pid_status(5)) of each of these processes that is there, by its name. */
+export function memoryOf(processes: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
+  const memory = new Map<string, number>();
+  for (const [name, pid] of Object.entries(processes)) {
+    const kib = /^VmRSS:\s+(\d+) kB/m.exec(readStatus(pid))?.[1];
+    if (kib !== undefined) memory.set(name, Math.round(Number(kib) / 1_024));
+  }
+  return memory;
 }
+
+/** The services among the stack's processes; one that has just ended has none. */
+const servicesOf = ({ processes }: StackDescription): Readonly<Record<string, number>> =>
+  Object.fromEntries(Object.entries(processes).filter(([name]) => SERVICES.has(name)));
 
 /** Brings everything up; whatever ends by itself is started again, and told of in `restarts`. */
 export async function openFuzzWorld(dataDir: string, print: Print): Promise<FuzzWorld> {
@@ -76,7 +96,7 @@ export async function openFuzzWorld(dataDir: string, print: Print): Promise<Fuzz
       endpoints.push(endpoint);
       return endpoint;
     },
-    memory: () => memoryOf(stack),
+    memory: () => memoryOf(servicesOf(stack.description())),
     stop: async () => {
       await stack.stop();
       for (const endpoint of endpoints) await endpoint.close();

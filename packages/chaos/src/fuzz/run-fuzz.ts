@@ -74,16 +74,16 @@ async function openDoors(world: FuzzWorld, names: readonly DoorName[], opened: D
 async function run(world: FuzzWorld, options: FuzzOptions): Promise<FuzzResult> {
   const doors: Door[] = [];
   const memory = new Map<string, number>();
+  const unwatch = watchMemory(world, memory);
   try {
     await openDoors(world, options.doors, doors);
     options.print(`· seed ${options.seed}: ${options.doors.join(', ')} from input ${options.from}`);
-    const unwatch = watchMemory(world, memory);
     const notes = doors.map(({ name }) => new Notes(name));
     const runs = doors.map((door, at) => runDoor(door, notes[at] ?? new Notes(door.name), options));
     await Promise.all(runs);
-    unwatch();
     return { notes, restarts: world.restarts, memory };
   } finally {
+    unwatch();
     for (const door of doors) await door.close();
   }
 }

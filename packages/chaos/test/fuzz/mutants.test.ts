@@ -30,6 +30,19 @@ describe('mutants', () => {
     expect(indexes.filter((index) => make(1, index) === make(2, index)).length).toBeLessThan(SOME / 4);
   });
 
+  it('of a caller without a valid token, or for another tenant, have to be refused', () => {
+    const template = makeTemplate({ method: 'POST', path: '/x', token: 'a.b.c', value: EVENT });
+    const wanted = indexes.map((index) => {
+      const { bytes, isWire, expects } = mutateRequest(template, randomFor(1, 'ingest', index));
+      if (isWire) return [undefined, expects];
+      const head = bytes.toString('latin1').split('\r\n\r\n', 1)[0] ?? '';
+      if (!head.includes('\r\nAuthorization: Bearer a.b.c\r\n')) return [401, expects];
+      return [head.includes('\r\ntenantid: ') ? 403 : undefined, expects];
+    });
+    expect(wanted.map(([, expects]) => expects)).toEqual(wanted.map(([wants]) => wants));
+    expect(new Set(wanted.flat())).toEqual(new Set([401, 403, undefined]));
+  });
+
   it('of JSON are sometimes valid, sometimes none, and never touch the prototype of what they are made of', () => {
     const texts = indexes.map((index) => mutateJson(randomFor(1, 'json', index), EVENT));
     const valid = texts.filter(isJson).length;

@@ -9,6 +9,7 @@ import type { Notes } from '../notes.js';
 import { documentOf } from './documents.js';
 import { createHttpDoor } from './http-door.js';
 import type { Asked } from './http-door.js';
+import { FORBIDDEN_URLS, isStorable } from './endpoint-urls.js';
 import type { Template } from './request.js';
 import { makeTemplate } from './template.js';
 
@@ -38,12 +39,20 @@ const secretOf = (ref: string): Pick<Template, 'path' | 'target'> => ({
   target: `${WEBHOOKS}/${ref}/secret`,
 });
 
+/** Of so many URLs one is forbidden. */
+const FORBIDDEN_ONE_OF = 12;
+
+const urlFor = (random: Random): string =>
+  random.int(1, FORBIDDEN_ONE_OF) === 1
+    ? random.pick(FORBIDDEN_URLS)
+    : `https://receiver-${random.int(1, 3)}.webhooks-fuzz.net/hook?x=${random.int(1, 9)}`;
+
 function makeOne(random: Random, token: string): Template {
   const ref = refOf(`/fuzz/${random.int(1, REFS)}`);
   const value = {
     ref,
     eventType: random.pick(EVENT_TYPES),
-    endpointUrl: `https://receiver-${random.int(1, 3)}.webhooks-fuzz.net/hook?x=${random.int(1, 9)}`,
+    endpointUrl: urlFor(random),
     applicationId: `app-${random.int(1, 3)}`,
     enabled: random.chance(0.7),
   };
@@ -58,9 +67,10 @@ function makeOne(random: Random, token: string): Template {
   ]);
 }
 
-/** What was answered last of each configuration, and whether it is what is there. */
+/** What was answered last of each configuration, whether it is what is there, and whether it may be. */
 class Promises {
   readonly #byRef = new Map<string, Said>();
+  readonly #forbidden: Said[] = [];
 
   /** A webhook in a 200 of any method is how it was at that moment. */
   note({ index, request, answers }: Asked): void {
@@ -70,8 +80,10 @@ class Promises {
     for (const { status, body } of answers) {
       if (status !== 200) continue;
       const said = JSON.parse(body.toString('utf8')) as Said['said'];
-      if (typeof said['ref'] === 'string' && typeof said['endpointUrl'] === 'string')
-        this.#byRef.set(said['ref'], { index, said });
+      const { ref, endpointUrl } = said;
+      if (typeof ref !== 'string' || typeof endpointUrl !== 'string') continue;
+      this.#byRef.set(ref, { index, said });
+      if (!isStorable(endpointUrl)) this.#forbidden.push({ index, said });
     }
   }
 
@@ -82,7 +94,9 @@ class Promises {
       if (textOf(found) !== textOf(said))
         notes.found(index, `answered ${textOf(said)}, there is ${textOf(found)}`, ref);
     }
+    for (const { index, said } of this.#forbidden) notes.found(index, 'stored a forbidden URL', textOf(said));
     this.#byRef.clear();
+    this.#forbidden.length = 0;
   }
 }
 

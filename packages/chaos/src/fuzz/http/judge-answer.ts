@@ -67,6 +67,9 @@ function faultsOfOperation(
   return document.faultsOfAnswer({ method, path, status, contentType, body: parse(answer.body) });
 }
 
+const faultsOfRefusal = ({ status }: HttpAnswer, { expects }: FuzzRequest): readonly string[] =>
+  expects === undefined || status === expects ? [] : [`a status ${status} where only ${expects} may be`];
+
 function isOfTransport({ status, headers, body }: HttpAnswer, isWire: boolean): boolean {
   const allowed = isWire ? TRANSPORT : TRANSPORT_OF_VALID;
   return allowed.has(status) && body.length === 0 && !headers.has('content-type');
@@ -83,6 +86,7 @@ export function faultsOfAnswer(
   if (isOfTransport(answer, request.isWire)) return leaks;
   return [
     ...leaks,
+    ...faultsOfRefusal(answer, request),
     ...faultsOfBody(answer, request.method === 'HEAD'),
     ...faultsOfOperation(answer, request, document),
   ];

@@ -4,13 +4,14 @@ import { mutateBytes } from '../mutants/mutate-bytes.js';
 import { mutateJson } from '../mutants/mutate-json.js';
 import { NASTY_TEXTS } from '../mutants/nasty.js';
 import { renderRequest } from './request.js';
-import type { Draft, FuzzRequest, Template } from './request.js';
+import type { Draft, FuzzRequest, Refusal, Template } from './request.js';
 import { mutateWire } from './mutate-wire.js';
 
-/** A draft, and whether it is still for the template's operation. */
+/** A draft, whether it is still for the template's operation, and how it has to be refused. */
 interface Mutant {
   readonly draft: Draft;
   readonly isRouted: boolean;
+  readonly expects?: Refusal;
 }
 type Mutation = (template: Template, random: Random) => Mutant;
 
@@ -27,6 +28,8 @@ function withHeader(template: Template, name: string, ...values: readonly string
   const others = template.headers.filter(([known]) => known.toLowerCase() !== name.toLowerCase());
   return routed(template, { headers: [...others, ...values.map((value) => [name, value] as const)] });
 }
+
+const refused = (expects: Refusal, mutant: Mutant): Mutant => ({ ...mutant, expects });
 
 const withBody = (template: Template, body: Buffer | string): Mutant =>
   routed(template, { body: Buffer.isBuffer(body) ? body : Buffer.from(body) });
@@ -144,10 +147,18 @@ const MUTATIONS: readonly (readonly [weight: number, Mutation])[] = [
         random.pick(['gzip', 'br', 'identity', 'deflate, gzip', 'x', '']),
       ),
   ],
-  [2, (template, random) => withHeader(template, 'Authorization', spoilToken(tokenOf(template), random))],
-  [1, (template) => withHeader(template, 'Authorization')],
-  [1, (template, random) => withHeader(template, 'tenantid', fieldValue(random.pick(NASTY_TEXTS)))],
-  [1, (template) => withHeader(template, 'tenantid', 'acme', 'globex')],
+  [
+    2,
+    (template, random) =>
+      refused(401, withHeader(template, 'Authorization', spoilToken(tokenOf(template), random))),
+  ],
+  [1, (template) => refused(401, withHeader(template, 'Authorization'))],
+  [
+    1,
+    (template, random) =>
+      refused(403, withHeader(template, 'tenantid', fieldValue(random.pick(['acme', ...NASTY_TEXTS])))),
+  ],
+  [1, (template) => refused(403, withHeader(template, 'tenantid', 'acme', 'globex'))],
   [1, (template, random) => withHeader(template, 'X-Request-Id', fieldValue(random.pick(NASTY_TEXTS)))],
   [1, (template, random) => withHeader(template, random.pick(['__proto__', 'constructor', 'x']), 'y')],
   [1, (template, random) => withHeader(template, 'X-Long', 'z'.repeat(random.pick([8_000, 15_000, 17_000])))],
@@ -176,12 +187,13 @@ const WIRE_ONE_OF = 5;
 export function mutateRequest(template: Template, random: Random): FuzzRequest {
   if (random.int(1, WIRE_ONE_OF) === 1) return mutateWire(template, random);
   const mutation = BAG[random.int(0, BAG.length - 1)] ?? withQuery;
-  const { draft, isRouted } = mutation(template, random);
+  const { draft, isRouted, expects } = mutation(template, random);
   return {
     bytes: renderRequest(draft),
     method: draft.method,
     body: draft.body,
     isWire: false,
     ...(isRouted ? { path: template.path } : {}),
+    ...(expects === undefined ? {} : { expects }),
   };
 }

@@ -15,6 +15,9 @@ export interface Template extends Draft {
   readonly value?: unknown;
 }
 
+/** No valid token, or one of another tenant (contract §2). */
+export type Refusal = 401 | 403;
+
 /** A mutant: the bytes, and what of the template it still is. */
 export interface FuzzRequest {
   readonly bytes: Buffer;
@@ -24,6 +27,8 @@ export interface FuzzRequest {
   readonly isWire: boolean;
   /** Set while it is certain that it is for this operation. */
   readonly path?: string;
+  /** The one status that it may be answered with, when its caller may not do this. */
+  readonly expects?: Refusal;
 }
 
 const head = ({ method, target, headers }: Draft): Buffer =>
