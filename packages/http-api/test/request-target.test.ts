@@ -22,6 +22,11 @@ beforeAll(async () => {
     tenantRule: { claim: 'tenant_id' },
     log: { debug: silent, info: silent, warn: silent, error: silent },
     registry: new Registry(),
+    limits: {
+      maxOpenBodyBytes: 1_024,
+      maxOpenRequests: 8,
+      tenantRequests: { perSecond: 0, burst: 0 },
+    },
   });
   server = await listen(app, { host: '127.0.0.1', port: 0 });
 });
