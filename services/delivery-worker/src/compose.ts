@@ -24,6 +24,8 @@ import { createPicture } from './picture.js';
 import type { Picture } from './picture.js';
 import { openPublisher } from './open-publisher.js';
 import { NOT_HANDLED, createQuarantine } from './quarantine.js';
+import { createQuarantineBudget } from './quarantine-budget.js';
+import type { QuarantineBudget } from './quarantine-budget.js';
 import { rejectRecord } from './reject-record.js';
 import { SettledMemory } from './settled-memory.js';
 import { createSourceGauges, watchSource } from './watch-source.js';
@@ -77,6 +79,7 @@ interface SourceParts extends DeliveryParts {
   /** Filled with how to stop each source; they stop side by side, within what is left of the drain. */
   readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
+  readonly budget: QuarantineBudget;
 }
 
 const liveWindow = (config: WorkerConfig, { room }: Delivering) => ({
@@ -95,7 +98,7 @@ async function openEventSource(
   parts: SourceParts,
   scope: ServiceScope,
 ): Promise<void> {
-  const { picture, publish, observers, delivering } = parts;
+  const { picture, publish, observers, delivering, budget } = parts;
   const ports = {
     picture,
     publish,
@@ -115,6 +118,7 @@ async function openEventSource(
       keep: (record, fault) =>
         refuseEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
       log: scope.log,
+      budget,
     }),
     onFatal: scope.fail,
   });
@@ -145,6 +149,7 @@ async function openTaskSources(
   const giveUp = createQuarantine({
     keep: (record) => publishDamaged(record, NOT_HANDLED, ports),
     log: scope.log,
+    budget: parts.budget,
   });
   // Ours are due at their greatest age at the latest; clocks differ, and the setting may have been longer.
   const maxRestMs = config.schedule.maxAgeMs + LONGEST_TIER_MS;
@@ -189,7 +194,10 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   });
   const sources: SourceParts['sources'] = new Map();
   watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);
-  const sourceParts = { ...parts, delivering, gauges: createSourceGauges(scope), sources, stops };
+  const budget = createQuarantineBudget(scope.log);
+  scope.health.readiness('records put aside', budget.fault);
+  const gauges = createSourceGauges(scope);
+  const sourceParts = { ...parts, delivering, budget, gauges, sources, stops };
   await openTaskSources(kafka, config, sourceParts, scope);
   await openEventSource(kafka, config, sourceParts, scope);
 }

@@ -1,6 +1,7 @@
 import type { GiveUp, KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
 import { isLastingFault } from './lasting-fault.js';
+import type { QuarantineBudget } from './quarantine-budget.js';
 
 /** About three seconds. Each try may post again to the neighbours of what fails, so they are few. */
 const TRIES = 5;
@@ -12,15 +13,17 @@ export interface QuarantineOptions {
   /** Keeps the record where operators find it; rejects when the worker stops before. */
   readonly keep: (record: KafkaRecord, fault: string) => Promise<unknown>;
   readonly log: Logger;
+  readonly budget: Pick<QuarantineBudget, 'take'>;
 }
 
 /**
  * Puts a record aside that our own code fails at again and again, or that Kafka does not take on, so that the positions of its
- * partition go on. A fault that is none of the record's is tried for ever.
+ * partition go on. A fault that is none of the record's is tried for ever, and so is a record beyond the budget: it keeps its
+ * partition back, which is better than to put a whole topic aside.
  */
-export function createQuarantine({ keep, log }: QuarantineOptions): GiveUp {
+export function createQuarantine({ keep, log, budget }: QuarantineOptions): GiveUp {
   return ({ record, error, times }) => {
-    if (times < TRIES || !isLastingFault(error)) return undefined;
+    if (times < TRIES || !isLastingFault(error) || !budget.take()) return undefined;
     const { topic, partition, offset } = record;
     log.error('a record was put aside: it fails each time by our own fault', {
       topic,

@@ -1,6 +1,7 @@
 import { RecordRefused } from '@webhooks/kafka';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { createQuarantine } from '../src/quarantine.js';
+import { createQuarantineBudget } from '../src/quarantine-budget.js';
 
 const RECORD: KafkaRecord = {
   topic: 'payments.events',
@@ -25,11 +26,38 @@ function callsOf(error: unknown): {
   const giveUp = createQuarantine({
     keep: ({ offset }, fault) => Promise.resolve(kept.push(`${offset} ${fault}`)),
     log: { debug: silent, info: silent, warn: silent, error: () => (told += 1) },
+    budget: { take: () => true },
   });
   for (let times = 1; times <= 100; times += 1)
     if (giveUp({ record: RECORD, error, times }) !== undefined) return { calls: times, kept, told };
   return { calls: Infinity, kept, told };
 }
+
+describe('records that cannot be handled', () => {
+  it('are put aside up to ten in any minute by all sources together; then they block, which is told once', () => {
+    let nowMs = 0;
+    const lines: string[] = [];
+    const silent = (): undefined => undefined;
+    const log = { debug: silent, info: silent, warn: silent, error: (line: string) => lines.push(line) };
+    const budget = createQuarantineBudget(log, () => nowMs);
+    const sources = [1, 2].map(() => createQuarantine({ keep: () => Promise.resolve(), log, budget }));
+    const putAside = () =>
+      sources.map((giveUp) => giveUp({ record: RECORD, error: new TypeError('a bug of ours'), times: 5 }));
+    /** How many are put aside when two fail each second from now on. */
+    const count = (seconds: number): number => {
+      let kept = 0;
+      for (let second = 0; second < seconds; second += 1, nowMs += 1_000)
+        kept += putAside().filter((keeping) => keeping !== undefined).length;
+      return kept;
+    };
+    expect([count(5), budget.fault()]).toEqual([10, undefined]);
+    expect([count(55), budget.fault()]).toEqual([0, expect.stringContaining('10 records a minute')]);
+    expect([count(5), count(55), typeof budget.fault()]).toEqual([10, 0, 'string']);
+    expect(lines.filter((line) => line.startsWith('no more records'))).toHaveLength(1);
+    nowMs += 60_000;
+    expect([budget.fault(), count(1)]).toEqual([undefined, 2]);
+  });
+});
 
 describe('a record that cannot be handled', () => {
   it.each([TypeError, RangeError, ReferenceError])(
