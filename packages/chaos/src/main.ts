@@ -81,6 +81,7 @@ async function storm(given: ChaosArguments, all: readonly Fault[]): Promise<numb
   });
   for (const line of formatReport(result)) print(line);
   const { findings, totals } = result.verdict;
+  if (result.leftOut.length > 0) print(`left out, the time was over: ${result.leftOut.join(', ')}`);
   // Whoever names faults wants these, and looks at them; a run of all faults has to have tested what it says.
   const untested = given.faults.length === 0 ? result.untested : [];
   for (const what of untested) print(`not tested: ${what}`);
