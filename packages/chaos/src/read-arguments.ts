@@ -34,7 +34,7 @@ export const USAGE = `npm run chaos -- [options]
   --from N          with --fuzz: number of the first input of each door; default 0
   --help            this text
 
-The exit code is 0 only if the ledger balances and, without --faults, each planned kind of fault was done, each door accepted events and a configuration was changed (with --planted: only if every bug was found, and nothing without one). Everything of a run that fails is kept in .data/chaos-<process>.
+The exit code is 0 only if the ledger balances and, without --faults, each kind of fault whose turn came was done, each door accepted events and a configuration was changed (with --planted: only if every bug was found, and nothing without one). Everything of a run that fails is kept in .data/chaos-<process>.
 `;
 
 function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Print } from '@webhooks/ledger';
 import type { Verdict } from './checker/check.js';
-import { findUntested } from './checker/untested.js';
+import { findLeftOut, findUntested } from './checker/untested.js';
 import type { Fault } from './fault.js';
 import { readJournal } from './generator/journal.js';
 import { judgeRun } from './judge-run.js';
@@ -37,8 +37,10 @@ export interface ChaosResult {
   readonly killed: readonly string[];
   /** From the end of the last fault until everything owed to a healthy endpoint was there, milliseconds. */
   readonly recoveryMs: number;
-  /** What was planned, and never came about. */
+  /** What was tried, and never came about. */
   readonly untested: readonly string[];
+  /** Kinds of fault whose turn never came. */
+  readonly leftOut: readonly string[];
 }
 
 async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
@@ -52,12 +54,14 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   const calmAt = await untilDrained(world, { journalFile, changes: storm.changes });
   const recoveryMs = lastEndedAt === 0 ? 0 : Math.max(0, Math.round(calmAt - lastEndedAt));
   print(`· recovered ${(recoveryMs / 1_000).toFixed(1)} s after the last fault; reading the evidence`);
+  const tried = { planned: options.steps, sent: readJournal(journalFile), ...storm };
   return {
     verdict: await judgeRun(world, { journalFile, ...storm }, print),
     steps: storm.steps,
     killed: world.killed,
     recoveryMs,
-    untested: findUntested({ planned: options.steps, sent: readJournal(journalFile), ...storm }),
+    untested: findUntested(tried),
+    leftOut: findLeftOut(tried),
   };
 }
 

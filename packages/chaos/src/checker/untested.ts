@@ -12,18 +12,26 @@ export interface Tried {
   readonly changes: readonly Change[];
 }
 
-/** Why a kind of fault broke nothing; undefined when it did once. */
-function whyNot(fault: string, steps: Tried['steps']): string | undefined {
-  const own = steps.filter((step) => step.fault === fault);
-  if (own.some(({ outcome }) => outcome !== 'passed-over')) return undefined;
-  return own.at(-1)?.why ?? 'the time was over before';
+const isDone = ({ outcome }: Tried['steps'][number]): boolean => outcome !== 'passed-over';
+
+const plannedFaults = ({ planned }: Tried): readonly string[] => [
+  ...new Set(planned.map(({ fault }) => fault)),
+];
+
+/** Kinds of fault whose turn came, and that were passed over each time. */
+function untestedFaults(tried: Tried): readonly string[] {
+  const byFault = Map.groupBy(tried.steps, ({ fault }) => fault);
+  return plannedFaults(tried).flatMap((fault) => {
+    const own = byFault.get(fault) ?? [];
+    if (own.length === 0 || own.some(isDone)) return [];
+    return [`the fault ${fault} (${own.at(-1)?.why ?? 'passed over'})`];
+  });
 }
 
-function untestedFaults({ planned, steps }: Tried): readonly string[] {
-  return [...new Set(planned.map(({ fault }) => fault))].flatMap((fault) => {
-    const why = whyNot(fault, steps);
-    return why === undefined ? [] : [`the fault ${fault} (${why})`];
-  });
+/** Kinds of fault whose turn did not come, because what was before them took longer: of these a run says nothing. */
+export function findLeftOut(tried: Tried): readonly string[] {
+  const begun = new Set(tried.steps.map(({ fault }) => fault));
+  return plannedFaults(tried).filter((fault) => !begun.has(fault));
 }
 
 function untestedDoors({ sent }: Tried): readonly string[] {
@@ -35,6 +43,7 @@ function untestedDoors({ sent }: Tried): readonly string[] {
 
 /** What a balanced ledger says nothing of, because the run never did it: planned faults, doors, changes. */
 export const findUntested = (tried: Tried): readonly string[] => [
+  ...(tried.planned.length > 0 && !tried.steps.some(isDone) ? ['any fault (none was done)'] : []),
   ...untestedFaults(tried),
   ...untestedDoors(tried),
   ...(tried.changes.some(isMade) ? [] : ['changes of configurations (none was made)']),

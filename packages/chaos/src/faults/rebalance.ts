@@ -13,6 +13,8 @@ const TOPICS_OF: Readonly<Record<string, readonly string[]>> = {
 };
 const STAYS_MS = 1_500;
 const AWAY_MS = 1_000;
+/** A broker that was hit before is up again by then; else nobody was ever let in. */
+const FIRST_VISIT_MS = 30_000;
 
 /** A member comes and goes every few seconds: with each coming and going partitions change hands. */
 const rebalance: Fault = {
@@ -25,9 +27,24 @@ const rebalance: Fault = {
   begin: (groupId, { stack }) => {
     let wanted = true;
     const topics = TOPICS_OF[groupId] ?? [];
-    const comeAndGo = async (): Promise<void> => {
-      while (wanted) {
+    const visit = async (): Promise<unknown> => {
+      try {
         await visitGroup(stack.description().kafkaBrokers, { groupId, topics, staysMs: STAYS_MS });
+        return undefined;
+      } catch (error) {
+        if (!isBrokerAway(error)) throw error;
+        return error;
+      }
+    };
+    const comeAndGo = async (): Promise<void> => {
+      const deadline = performance.now() + FIRST_VISIT_MS;
+      let hasVisited = false;
+      for (;;) {
+        const away = await visit();
+        hasVisited ||= away === undefined;
+        if (hasVisited && !wanted) return;
+        if (!hasVisited && performance.now() > deadline)
+          throw new NotNow(`the visitor could not stay: ${String(away)}`);
         await delay(AWAY_MS);
       }
     };
@@ -36,10 +53,7 @@ const rebalance: Fault = {
     coming.catch(() => undefined);
     return Promise.resolve(async () => {
       wanted = false;
-      await coming.catch((error: unknown) => {
-        if (!isBrokerAway(error)) throw error;
-        throw new NotNow(`the visitor could not stay: ${String(error)}`);
-      });
+      await coming;
     });
   },
 };

@@ -25,8 +25,7 @@ registerHooks({
     const own = POINTS.filter(({ file }) => url.endsWith(`/${file}`));
     const { source } = loaded;
     if (own.length === 0) return loaded;
-    if (source === undefined || source === null)
-      throw new Error(`expected the source of ${url}, in which there is a point`);
+    if (!source) throw new Error(`expected the source of ${url}, in which there is a point`);
     return { ...loaded, source: own.reduce((text, one) => replaceOnce(text, one, one.name), textOf(source)) };
   },
 });

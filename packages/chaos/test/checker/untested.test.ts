@@ -1,4 +1,4 @@
-import { findUntested } from '../../src/checker/untested.js';
+import { findLeftOut, findUntested } from '../../src/checker/untested.js';
 import type { Tried } from '../../src/checker/untested.js';
 import { at } from './evidence-builder.js';
 
@@ -27,10 +27,16 @@ it('a run that did everything once has tested it', () => {
 it.each<[string, Partial<Tried>, string]>([
   [
     'a fault that was only passed over',
-    { steps: [{ fault: 'kill', outcome: 'passed-over', why: 'it is being started' }] },
+    {
+      planned: [{ fault: 'kill' }, { fault: 'freeze' }],
+      steps: [
+        { fault: 'kill', outcome: 'passed-over', why: 'it is being started' },
+        { fault: 'freeze', outcome: 'done' },
+      ],
+    },
     'the fault kill (it is being started)',
   ],
-  ['a fault that never had its turn', { steps: [] }, 'the fault kill (the time was over before)'],
+  ['a plan of which nothing was done', { steps: [] }, 'any fault (none was done)'],
   [
     'a door that accepted nothing',
     {
@@ -48,4 +54,10 @@ it.each<[string, Partial<Tried>, string]>([
   ],
 ])('%s was not tested', (_, over, expected) => {
   expect(findUntested(tried(over))).toEqual([expected]);
+});
+
+it('a fault whose turn never came is named, and is no fault of the run', () => {
+  const planned = [{ fault: 'kill' }, { fault: 'freeze' }];
+  expect(findUntested(tried({ planned }))).toEqual([]);
+  expect(findLeftOut(tried({ planned }))).toEqual(['freeze']);
 });

@@ -24,6 +24,7 @@ const RESULT: ChaosResult = {
   killed: ['kafka', 'ingest', 'kafka', 'kafka'],
   recoveryMs: 1_234,
   untested: [],
+  leftOut: [],
   verdict: {
     totals: {
       ...{ acceptedEvents: 10, accepted: 20, delivered: 17, waiting: 1, dead: 1, cancelled: 0 },
