@@ -4,7 +4,7 @@ import type { AttemptEntry, PaymentEvent } from '@webhooks/contracts';
 import type { Client } from '@webhooks/client';
 import { refOf } from '@webhooks/ledger';
 import { buildEvent } from '@webhooks/testkit';
-import type { Answer, Endpoint } from '@webhooks/testkit';
+import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
 import type { Batch, Door } from '../door.js';
 import { FUZZ_TENANTS } from '../fuzz-world.js';
 import type { FuzzWorld } from '../fuzz-world.js';
@@ -22,12 +22,26 @@ const LOOK_MS = 100;
 /** How long a neighbour's event may take meanwhile. */
 const NEIGHBOUR_DEADLINE_MS = 15_000;
 
-/** One event, and what its first attempt is answered with. */
+/** One event, and what the first attempt that arrives is answered with. */
 interface Played {
   readonly index: number;
   readonly answer: RawAnswer;
   readonly event: PaymentEvent;
 }
+
+/** An answer and, once it is played, the attempt that got it: not the first, when that met a spent connection. */
+interface Playing {
+  readonly answer: RawAnswer;
+  got?: Got;
+}
+interface Got {
+  /** Number of the attempt. */
+  readonly by: number;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+/** An answer that came so late, of the 10 s of an attempt, proves nothing: receivers and fuzzer share one busy process. */
+const LATE_MS = 5_000;
 
 type Attempts = ReadonlyMap<number, AttemptEntry>;
 
@@ -60,15 +74,28 @@ const isDelivered = (attempts: Attempts): boolean =>
 const wordOf = ({ result, status, error }: AttemptEntry): string =>
   `${result} ${String(status ?? error ?? 'without a class')}`;
 
-function judge({ index, answer }: Played, attempts: Attempts, notes: Notes): void {
-  const first = attempts.get(1);
+/** What speaks against the attempt that got the answer, in words. */
+function* faultsOf(answer: RawAnswer, attempt: AttemptEntry, at: number): Generator<string> {
+  const { result, status, error } = attempt;
+  if (status === undefined && error === undefined) yield 'an attempt without an outcome class';
+  if (result === 'delivered' && !maySucceed(answer)) yield `counted as delivered: ${wordOf(attempt)}`;
+  const isLate = at - attempt.at > LATE_MS;
+  if (result !== 'delivered' && answer.mustSucceed && !isLate)
+    yield `not counted as delivered: ${wordOf(attempt)}`;
+}
+
+/** Holds an answer against the attempts of its event. */
+export function judgeAnswer(
+  { index, answer }: Pick<Played, 'index' | 'answer'>,
+  got: Got | undefined,
+  attempts: Attempts,
+  notes: Notes,
+): void {
   const shown = answer.bytes;
-  notes.took(first ? wordOf(first) : 'no attempt');
-  if (!first) return notes.found(index, 'its attempt is nowhere told of', shown);
-  if (first.status === undefined && first.error === undefined)
-    notes.found(index, 'an attempt without an outcome class', shown);
-  if (first.result === 'delivered' && !maySucceed(answer))
-    notes.found(index, `counted as delivered: ${wordOf(first)}`, shown);
+  const attempt = got && attempts.get(got.by);
+  notes.took(attempt ? wordOf(attempt) : 'no attempt');
+  if (!attempt) return notes.found(index, 'the attempt that got it is nowhere told of', shown);
+  for (const fault of faultsOf(answer, attempt, got.at)) notes.found(index, fault, shown);
   if (!isDelivered(attempts)) notes.found(index, 'not delivered by a later attempt', shown);
 }
 
@@ -95,7 +122,9 @@ async function askNeighbour(client: Client, arrived: ReadonlySet<string>): Promi
 class AnswersDoor implements Door {
   readonly name = 'answers';
   readonly batchSize = 150;
-  readonly #playing = new Map<string, RawAnswer>();
+  readonly #playing = new Map<string, Playing>();
+  /** Connections that a played answer has ended or left in disorder: what is answered there may not be read. */
+  readonly #spent = new Set<number>();
   readonly #healthy = new Set<string>();
   readonly #log = new AttemptLog();
   readonly #clients: { readonly own: Client; readonly neighbour: Client };
@@ -109,7 +138,7 @@ class AnswersDoor implements Door {
   }
 
   async open(world: FuzzWorld): Promise<void> {
-    const endpoint = await world.openEndpoint(({ id }, nth) => this.#answer(id, nth));
+    const endpoint = await world.openEndpoint((arrival) => this.#answer(arrival));
     const healthy = await world.openEndpoint(({ id }) => {
       this.#healthy.add(id);
       return 200;
@@ -131,13 +160,14 @@ class AnswersDoor implements Door {
       // An id of this run: the same fact may have been played before.
       const event = buildEvent({ tenantId: TENANT, id: `fuzz_${index}_${random.text(8)}` }, random);
       played.push({ index, answer, event });
-      this.#playing.set(event.id, answer);
+      this.#playing.set(event.id, { answer });
     }
     await this.#clients.own.postEvents(played.map(({ event }) => event));
     const tookMs = await askNeighbour(this.#clients.neighbour, this.#healthy);
     if (tookMs === undefined) notes.found(to - 1, "a neighbour's event did not arrive meanwhile", '');
     await this.#untilDelivered(played);
-    for (const one of played) judge(one, this.#log.of(one.event.id), notes);
+    for (const one of played)
+      judgeAnswer(one, this.#playing.get(one.event.id)?.got, this.#log.of(one.event.id), notes);
     this.#log.forget();
     this.#playing.clear();
     this.#healthy.clear();
@@ -147,10 +177,15 @@ class AnswersDoor implements Door {
     await this.#following?.close();
   }
 
-  /** The second attempt is answered well. */
-  #answer(id: string, nth: number): number | Answer {
-    const answer = this.#playing.get(id);
-    return answer === undefined || nth > 1 ? 200 : { kind: 'raw', ...answer };
+  /** What arrives again is answered well. */
+  #answer({ id, headers, connection }: Arrival): number | Answer {
+    if (this.#spent.has(connection)) return { kind: 'cut', stage: 'before-answer' };
+    const playing = this.#playing.get(id);
+    if (playing === undefined || playing.got !== undefined) return 200;
+    playing.got = { by: Number(headers['webhook-attempt']), at: Date.now() };
+    this.#spent.add(connection);
+    const { bytes, then } = playing.answer;
+    return { kind: 'raw', bytes, then };
   }
 
   async #untilDelivered(played: readonly Played[]): Promise<void> {
@@ -160,7 +195,7 @@ class AnswersDoor implements Door {
   }
 }
 
-/** Answers of receivers: each event's first attempt gets a mutant, the second one a 200. */
+/** Answers of receivers: the first attempt of each event that arrives gets a mutant, the next one a 200. */
 export async function openAnswersDoor(world: FuzzWorld): Promise<Door> {
   const door = new AnswersDoor(world);
   await door.open(world);

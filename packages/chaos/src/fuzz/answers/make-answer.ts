@@ -7,6 +7,8 @@ import { NASTY_TEXTS } from '../mutants/nasty.js';
 export interface RawAnswer {
   readonly bytes: Buffer;
   readonly then: 'keep' | 'end' | 'reset';
+  /** A whole, undamaged 2xx: the attempt that gets it has delivered. */
+  readonly mustSucceed: boolean;
 }
 
 const answer = (head: string, body: Buffer | string = ''): Buffer =>
@@ -14,16 +16,21 @@ const answer = (head: string, body: Buffer | string = ''): Buffer =>
 
 const OK = 'HTTP/1.1 200 OK';
 
-/** Answers as receivers give them, of which mutants are made. */
-const VALID: readonly [Buffer, ...Buffer[]] = [
+/** Answers of receivers that have taken the event. */
+const ACCEPTING: readonly [Buffer, ...Buffer[]] = [
   answer(`${OK}\r\ncontent-length: 2`, 'ok'),
   answer('HTTP/1.1 204 No Content'),
   answer(`${OK}\r\ntransfer-encoding: chunked`, '2\r\nok\r\n0\r\n\r\n'),
+  answer('HTTP/1.0 200 OK\r\nconnection: close', 'until the end'),
+  Buffer.concat([answer('HTTP/1.1 103 Early Hints\r\nlink: <x>'), answer(`${OK}\r\ncontent-length: 0`)]),
+];
+
+/** Answers as receivers give them, of which mutants are made. */
+const VALID: readonly [Buffer, ...Buffer[]] = [
+  ...ACCEPTING,
   answer('HTTP/1.1 503 Unavailable\r\nretry-after: 1\r\ncontent-length: 0'),
   answer('HTTP/1.1 429 Slow Down\r\nretry-after: Wed, 21 Oct 2026 07:28:00 GMT\r\ncontent-length: 0'),
   answer('HTTP/1.1 302 Found\r\nlocation: https://localhost:1/elsewhere\r\ncontent-length: 0'),
-  answer('HTTP/1.0 200 OK\r\nconnection: close', 'until the end'),
-  Buffer.concat([answer('HTTP/1.1 103 Early Hints\r\nlink: <x>'), answer(`${OK}\r\ncontent-length: 0`)]),
 ];
 
 const STATUS_LINES: readonly [string, ...string[]] = [
@@ -116,17 +123,27 @@ const MAKINGS: readonly [Making, ...Making[]] = [
 
 /** Silence after an answer that is not complete is waited for as long as an attempt may take: few may do that. */
 const KEEP_ONE_OF = 25;
+/** Of so many answers one is not damaged. */
+const ACCEPTING_ONE_OF = 10;
 
-/** What a receiver answers to one request: mutated, cut, flooded, or nonsense. */
+/** What a receiver answers to one request: mutated, cut, flooded, or nonsense; now and then a good answer. */
 export function makeAnswer(random: Random): RawAnswer {
+  if (random.int(1, ACCEPTING_ONE_OF) === 1)
+    return { bytes: random.pick(ACCEPTING), then: 'end', mustSucceed: true };
   const bytes = random.pick(MAKINGS)(random);
-  if (random.int(1, KEEP_ONE_OF) === 1) return { bytes, then: 'keep' };
-  return { bytes, then: random.pick(['end', 'end', 'reset']) };
+  if (random.int(1, KEEP_ONE_OF) === 1) return { bytes, then: 'keep', mustSucceed: false };
+  return { bytes, then: random.pick(['end', 'end', 'reset']), mustSucceed: false };
 }
 
-/**
- * Whether anything in it is the head of a final answer with 2xx (RFC 9112 §4): nothing else may count as delivered. The parser
- * (llhttp) knows the versions 0.9 and 2.0 too, with which no real receiver answers.
- */
-export const maySucceed = ({ bytes }: RawAnswer): boolean =>
-  /HTTP\/(?:1\.[01]|0\.9|2\.0) 2\d\d(?![^ \r\n])/.test(bytes.toString('latin1'));
+/** The parser (llhttp) knows the versions 0.9 and 2.0 too, with which no real receiver answers. */
+const INFORMATIONAL = /^HTTP\/(?:1\.[01]|0\.9|2\.0) [01]\d\d/;
+const ACCEPTED = /^HTTP\/(?:1\.[01]|0\.9|2\.0) 2\d\d(?![^ \r\n])/;
+
+/** Whether its first final answer, behind heads with 1xx, is one with 2xx (RFC 9112 §4): nothing else may count as delivered. */
+export function maySucceed({ bytes }: Pick<RawAnswer, 'bytes'>): boolean {
+  const heads = bytes
+    .toString('latin1')
+    .replace(/^[\r\n]+/, '')
+    .split(/(?:\r?\n){2,}/);
+  return ACCEPTED.test(heads.find((head) => !INFORMATIONAL.test(head)) ?? '');
+}

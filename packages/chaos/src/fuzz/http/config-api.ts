@@ -40,7 +40,7 @@ const secretOf = (ref: string): Pick<Template, 'path' | 'target'> => ({
 });
 
 /** Of so many URLs one is forbidden. */
-const FORBIDDEN_ONE_OF = 12;
+const FORBIDDEN_ONE_OF = 4;
 
 const urlFor = (random: Random): string =>
   random.int(1, FORBIDDEN_ONE_OF) === 1

@@ -8,6 +8,8 @@ export interface FuzzRecord {
   readonly key: Buffer | string | null;
   readonly value: Buffer | null;
   readonly headers: IHeaders;
+  /** Nothing that counts was damaged: it has to be handled as what it was made as, whatever a parser says. */
+  readonly isValid: boolean;
 }
 
 /** Where it came to stand. */

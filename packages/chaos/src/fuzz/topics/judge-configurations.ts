@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@webhooks/client';
-import { TOPICS, configurationKey, parseConfigurationRecord } from '@webhooks/contracts';
+import { TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 import { FUZZ_TENANTS } from '../fuzz-world.js';
 import type { Notes } from '../notes.js';
 import { showRecord } from './fuzz-record.js';
 import type { WrittenRecord } from './fuzz-record.js';
+import { configurationOf } from './read-record.js';
 
 /** What is needed to see which configurations are in force. */
 export interface ConfigurationPorts {
@@ -60,12 +61,6 @@ async function judgeAttacked(
   notes.found(attacks.at(-1)?.index ?? 0, 'a change did not come in force after these records', shown);
 }
 
-/** The configuration of a record, if that is one that can be read. */
-function readOf({ topic, value }: WrittenRecord): ConfigurationRecord | undefined {
-  const parsed = topic === TOPICS.configurations && value ? parseConfigurationRecord(value) : undefined;
-  return parsed?.ok ? parsed.configuration : undefined;
-}
-
 const isWanted = (configuration: ConfigurationRecord, path: string): boolean =>
   configuration.tenantId === FUZZ_TENANTS.pictured &&
   configuration.eventType === EVENT_TYPE &&
@@ -81,7 +76,7 @@ const notReached = (
   { arrived }: ConfigurationPorts,
 ): readonly WrittenRecord[] =>
   records.filter((record) => {
-    const configuration = readOf(record);
+    const configuration = configurationOf(record);
     const path = `/mutant/${record.index}`;
     return configuration !== undefined && isWanted(configuration, path) && !arrived(path, id);
   });
@@ -93,7 +88,9 @@ function wronglyReached(
   { mutantPaths }: ConfigurationPorts,
 ): readonly WrittenRecord[] {
   const reached = new Set(mutantPaths(id).map((path) => /^\/mutant\/(\d+)/.exec(path)?.[1]));
-  return records.filter((record) => readOf(record) === undefined && reached.has(String(record.index)));
+  return records.filter(
+    (record) => configurationOf(record) === undefined && reached.has(String(record.index)),
+  );
 }
 
 /** What is delivered to a mutated configuration: all that can be read, nothing that cannot. */
@@ -115,7 +112,7 @@ async function judgeMutants(
 /** Records that disable what the batch has put in force, so that the next one has few configurations again. */
 export const takeBack = (records: readonly WrittenRecord[]) =>
   records.flatMap((record) => {
-    const configuration = readOf(record);
+    const configuration = configurationOf(record);
     if (configuration?.tenantId !== FUZZ_TENANTS.pictured) return [];
     const { tenantId, ref, revision } = configuration;
     const value = JSON.stringify({ ...configuration, revision: revision + 1, enabled: false });

@@ -14,9 +14,11 @@ export interface LogReader {
 
 const TENANT = FUZZ_TENANTS.topics;
 const DELIVERIES = '/integration/v1/webhooks/deliveries';
+const LOGGED: ReadonlySet<string> = new Set([TOPICS.attempts, TOPICS.deadLetters]);
 const ASK_DEADLINE_MS = 15_000;
 const REF = new RegExp(PATTERNS.ref, 'u');
 
+/** A delivery as the log names it. */
 interface Named {
   readonly deliveryId: string;
   readonly tenantId: string;
@@ -49,6 +51,14 @@ async function ask(path: string, target: string, reader: LogReader): Promise<rea
   return reader.document.faultsOfAnswer({ method: 'GET', path, status: 200, contentType, body });
 }
 
+/** Ids of the deliveries that have to be in the log; an undamaged record has that of its delivery as its key. */
+const deliveriesIn = (record: WrittenRecord): readonly string[] =>
+  record.isValid && LOGGED.has(record.topic)
+    ? [String(record.key)]
+    : namedIn(record)
+        .filter(isItself)
+        .map(({ deliveryId }) => deliveryId);
+
 /** Every delivery that a readable record tells of is in the log, and the log can be read whatever was written to it. */
 export async function judgeLog(
   records: readonly WrittenRecord[],
@@ -56,7 +66,7 @@ export async function judgeLog(
   notes: Notes,
 ): Promise<void> {
   for (const record of records)
-    for (const { deliveryId } of namedIn(record).filter(isItself)) {
+    for (const deliveryId of deliveriesIn(record)) {
       const faults = await ask(`${DELIVERIES}/{deliveryId}`, `${DELIVERIES}/${deliveryId}`, reader);
       for (const fault of faults) notes.found(record.index, fault, showRecord(record));
     }

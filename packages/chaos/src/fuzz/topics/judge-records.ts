@@ -1,9 +1,13 @@
-import { TOPICS, dueAtOf, parseDeliveryTask, readEvent, RETRY_TIERS } from '@webhooks/contracts';
+import { RETRY_TIERS, TOPICS, deliveryIdOf, dueAtOf } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { FUZZ_TENANTS } from '../fuzz-world.js';
 import type { Notes } from '../notes.js';
 import { placeOf, showRecord } from './fuzz-record.js';
 import type { WrittenRecord } from './fuzz-record.js';
+import type { RecordContext } from './make-record.js';
+import { eventOf, taskOf } from './read-record.js';
+import type { NamedTask } from './read-record.js';
+import { attemptOf } from './seen.js';
 import type { Seen } from './seen.js';
 
 /** What came of a batch of records. */
@@ -11,6 +15,8 @@ export interface Outcome {
   readonly seen: Seen;
   /** Ids that arrived at the endpoint, by path. */
   readonly arrived: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The configuration of each type that is registered and in force. */
+  readonly refOf: RecordContext['refOf'];
   readonly notes: Notes;
 }
 
@@ -23,12 +29,10 @@ const arrivedAt = ({ arrived }: Outcome, path: string, id: string): boolean =>
 
 export const pathOf = ({ eventType }: Pick<PaymentEvent, 'eventType'>): string => `/events/${eventType}`;
 
-type Unreadable = Extract<ReturnType<typeof readEvent>, { ok: false }>;
-
 const isSame = (left: Buffer | null, right: Buffer | null): boolean =>
   left === null || right === null ? left === right : left.equals(right);
 
-function judgeRejected(record: WrittenRecord, { reason }: Unreadable, { seen }: Outcome): string | undefined {
+function judgeRejected(record: WrittenRecord, reason: string, { seen }: Outcome): string | undefined {
   const rejected = seen.rejected.get(placeOf(record));
   if (rejected?.reason !== reason)
     return `expected it rejected as ${reason}, was ${rejected?.reason ?? 'not rejected'}`;
@@ -37,11 +41,11 @@ function judgeRejected(record: WrittenRecord, { reason }: Unreadable, { seen }: 
 
 /** An event that can be read is delivered and not rejected; one that cannot is rejected with its reason and its bytes. */
 function judgeEvent(record: WrittenRecord, outcome: Outcome): string | undefined {
-  const read = readEvent(record.value);
-  if (!read.ok) return judgeRejected(record, read, outcome);
+  const read = eventOf(record);
+  if (!read.ok) return judgeRejected(record, read.reason, outcome);
   const rejected = outcome.seen.rejected.get(placeOf(record));
   if (rejected) return `a valid event was rejected as ${rejected.reason}`;
-  const { event } = read;
+  const event = read.is;
   const isOurs = event.tenantId === FUZZ_TENANTS.topics;
   return isOurs && !arrivedAt(outcome, pathOf(event), event.id) ? 'a valid event did not arrive' : undefined;
 }
@@ -52,34 +56,56 @@ function isSoon({ topic, headers }: WrittenRecord): boolean {
   return topic === SHORTEST && (dueAtOf(headers) ?? 0) <= Date.now() + SOON_MS;
 }
 
-/** A task that can be read is told of in the attempt log; one that cannot is a dead letter with its reason. */
-function judgeTask(record: WrittenRecord, { seen }: Outcome): string | undefined {
+/** Whether there is a configuration that it has to be attempted for; the others end as cancelled or dead. */
+const isRegistered = (task: NamedTask, { refOf }: Outcome): boolean =>
+  task.tenantId === FUZZ_TENANTS.topics &&
+  task.ref === refOf(task.eventType) &&
+  task.applicationId === undefined &&
+  // Another id may be that of a task which was settled before.
+  task.deliveryId === deliveryIdOf(task.tenantId, task.ref, task.eventId);
+
+function judgeAttempt(task: NamedTask, outcome: Outcome): string | undefined {
+  const result = outcome.seen.attempted.get(attemptOf(task));
+  if (result === undefined) return 'a task of a registered configuration was not attempted';
+  const isTrue = result !== 'delivered' || arrivedAt(outcome, pathOf(task), task.eventId);
+  return isTrue ? undefined : 'told as delivered, and did not arrive';
+}
+
+/**
+ * A task that can be read is attempted when its configuration is registered, and in any case told of in the attempt log; one
+ * that cannot is a dead letter with its reason.
+ */
+function judgeTask(record: WrittenRecord, outcome: Outcome): string | undefined {
   if (!isSoon(record)) return undefined;
-  const parsed = parseDeliveryTask(record.headers, record.value);
-  const expected = parsed.ok ? 'none' : parsed.reason;
+  const { seen } = outcome;
+  const read = taskOf(record);
+  const expected = read.ok ? 'none' : read.reason;
   const damaged = seen.damaged.get(placeOf(record)) ?? 'none';
   if (damaged !== expected) return `expected a dead letter as ${expected}, was ${damaged}`;
-  if (!parsed.ok || seen.told.has(placeOf(record))) return undefined;
-  return 'a task that can be read is nowhere told of';
+  if (!read.ok) return undefined;
+  if (isRegistered(read.is, outcome)) return judgeAttempt(read.is, outcome);
+  return seen.told.has(placeOf(record)) ? undefined : 'a task that can be read is nowhere told of';
 }
 
 const wordFor = ({ topic }: WrittenRecord): string =>
   topic.startsWith('webhooks.retries') ? 'webhooks.retries' : topic;
 
+const isTask = ({ topic }: WrittenRecord): boolean =>
+  topic === TOPICS.deliveries || topic.startsWith('webhooks.retries');
+
 function judgeOne(record: WrittenRecord, outcome: Outcome): string | undefined {
   if (record.topic === TOPICS.events) return judgeEvent(record, outcome);
-  const isTask = record.topic === TOPICS.deliveries || record.topic.startsWith('webhooks.retries');
-  return isTask ? judgeTask(record, outcome) : undefined;
+  return isTask(record) ? judgeTask(record, outcome) : undefined;
 }
 
 /** Ids that a readable record of the batch asked to be sent. */
 function askedIds(records: readonly WrittenRecord[]): Set<string> {
   const ids = new Set<string>();
-  for (const { topic, value, headers } of records) {
-    const event = topic === TOPICS.events ? readEvent(value) : undefined;
-    if (event?.ok) ids.add(event.event.id);
-    const task = topic === TOPICS.events ? undefined : parseDeliveryTask(headers, value);
-    if (task?.ok) ids.add(task.task.eventId);
+  for (const record of records) {
+    const event = record.topic === TOPICS.events ? eventOf(record) : undefined;
+    if (event?.ok) ids.add(event.is.id);
+    const task = isTask(record) ? taskOf(record) : undefined;
+    if (task?.ok) ids.add(task.is.eventId);
   }
   return ids;
 }

@@ -2,6 +2,7 @@ import {
   RETRY_TIERS,
   TOPICS,
   TOPIC_TABLE,
+  configurationKey,
   deliveryIdOf,
   encodeAttemptPack,
   encodeEvent,
@@ -28,7 +29,9 @@ export interface RecordContext {
   readonly origin: string;
 }
 
-type Parts = Pick<FuzzRecord, 'topic' | 'value' | 'headers'> & { readonly key?: FuzzRecord['key'] };
+type Parts = Pick<FuzzRecord, 'topic' | 'value' | 'headers' | 'isValid'> & {
+  readonly key?: FuzzRecord['key'];
+};
 type Making = (random: Random, context: RecordContext, index: number) => Parts;
 
 const KIB = 1_024;
@@ -50,12 +53,15 @@ const eventFor = (random: Random): PaymentEvent => buildEvent({ tenantId: FUZZ_T
 
 const makeEvent: Making = (random) => {
   const event = eventFor(random);
-  const value = mutateValue(random, event, encodeEvent(event));
+  const bytes = encodeEvent(event);
+  const value = mutateValue(random, event, bytes);
   const headers = { ce_id: event.id, traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
   return {
     topic: TOPICS.events,
     value,
     headers: random.chance(0.3) ? mutateHeaders(random, headers) : headers,
+    // No header of an event is needed (contract §3).
+    isValid: value === bytes,
   };
 };
 
@@ -82,16 +88,15 @@ function taskFor(random: Random, context: RecordContext): DeliveryTask {
   };
 }
 
+const DAMAGED_TASKS = 0.75;
+
 /** A task's bytes may be anything that is to be sent; what must not be damaged are its headers. */
 function makeTask(topic: string, random: Random, context: RecordContext): Parts {
   const task = taskFor(random, context);
-  const headers = taskHeaders(task);
-  return {
-    topic,
-    key: task.deliveryId,
-    value: random.chance(0.1) ? mutateValue(random, {}, task.body) : task.body,
-    headers: random.chance(0.85) ? mutateHeaders(random, headers) : headers,
-  };
+  const made = taskHeaders(task);
+  const value = random.chance(0.1) ? mutateValue(random, {}, task.body) : task.body;
+  const headers = random.chance(DAMAGED_TASKS) ? mutateHeaders(random, made) : made;
+  return { topic, key: task.deliveryId, value, headers, isValid: value === task.body && headers === made };
 }
 
 const [SHORTEST, ...LONGER] = RETRY_TIERS.map(({ topic }) => topic);
@@ -117,30 +122,34 @@ const configurationFor = (random: Random, { origin }: RecordContext, index: numb
 });
 
 /** Bytes are left whole but for their end: a changed digit of the port would lead to somebody else's. */
-function mutateConfiguration(random: Random, record: ConfigurationRecord): Buffer | null {
-  const bytes = Buffer.from(JSON.stringify(record));
+function mutateConfiguration(random: Random, record: ConfigurationRecord, bytes: Buffer): Buffer | null {
   const roll = random.next();
   if (roll < 0.65) return Buffer.from(mutateJson(random, record));
   if (roll < 0.75) return bytes.subarray(0, random.int(0, bytes.length - 1));
   return roll < 0.8 ? null : bytes;
 }
 
+const encode = (record: ConfigurationRecord): Buffer => Buffer.from(JSON.stringify(record));
+
+function makePictured(random: Random, record: ConfigurationRecord): Parts {
+  const own = configurationKey(record.tenantId, record.ref);
+  const key = random.chance(0.9) ? own : random.pick(['', '/', '__proto__', 'x']);
+  const bytes = encode(record);
+  const value = mutateConfiguration(random, record, bytes);
+  const isValid = value === bytes && key === own;
+  return { topic: TOPICS.configurations, key, value, headers: {}, isValid };
+}
+
 const makeConfiguration: Making = (random, context, index) => {
   const record = configurationFor(random, context, index);
-  if (random.chance(0.75))
-    return {
-      topic: TOPICS.configurations,
-      key: random.chance(0.9) ? `${record.tenantId}/${record.ref}` : random.pick(['', '/', '__proto__', 'x']),
-      value: mutateConfiguration(random, record),
-      headers: {},
-    };
+  if (random.chance(0.75)) return makePictured(random, record);
   const [tenantId = '', ref = ''] = context.attackedKey.split('/');
   const attack = { ...record, tenantId, ref, revision: random.int(1, 50) };
   const revision = random.pick([1, 60, 1e9, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 1e22, 1e308]);
   const value = random.chance(0.5)
-    ? Buffer.from(JSON.stringify({ ...attack, revision }))
-    : mutateConfiguration(random, attack);
-  return { topic: TOPICS.configurations, key: context.attackedKey, value, headers: {} };
+    ? encode({ ...attack, revision })
+    : mutateConfiguration(random, attack, encode(attack));
+  return { topic: TOPICS.configurations, key: context.attackedKey, value, headers: {}, isValid: false };
 };
 
 const makePack: Making = (random, context) => {
@@ -163,18 +172,20 @@ const makePack: Making = (random, context) => {
       { kind: 'parked', ...base, at, source: origin, nextAt: at + 1_000 } as const,
     ],
   };
-  return {
-    topic: TOPICS.attempts,
-    key: deliveryId,
-    value: mutateValue(random, pack, encodeAttemptPack(pack.records)),
-    headers: {},
-  };
+  const bytes = encodeAttemptPack(pack.records);
+  const value = mutateValue(random, pack, bytes);
+  return { topic: TOPICS.attempts, key: deliveryId, value, headers: {}, isValid: value === bytes };
 };
 
 const makeDeadLetter: Making = (random, context) => {
-  const { headers, ...parts } = makeTask(TOPICS.deadLetters, random, context);
+  const { headers, isValid, ...parts } = makeTask(TOPICS.deadLetters, random, context);
   const dead = { ...headers, 'dead-reason': 'attempts-exhausted', 'dead-at': String(Date.now()) };
-  return { ...parts, headers: random.chance(0.5) ? mutateHeaders(random, dead) : dead };
+  const isDamaged = random.chance(0.5);
+  return {
+    ...parts,
+    headers: isDamaged ? mutateHeaders(random, dead) : dead,
+    isValid: isValid && !isDamaged,
+  };
 };
 
 const MAKINGS: readonly (readonly [weight: number, Making])[] = [
@@ -201,6 +212,6 @@ const KEYS: readonly [Buffer | string | null, ...(Buffer | string | null)[]] = [
 /** The record of one input: valid, nearly so, or nonsense, for one of all topics. */
 export function makeRecord(random: Random, context: RecordContext, index: number): FuzzRecord {
   const making = BAG[random.int(0, BAG.length - 1)] ?? makeEvent;
-  const { topic, key = random.pick(KEYS), value, headers } = making(random, context, index);
-  return { index, topic, partition: random.int(0, partitionsOf(topic) - 1), key, value, headers };
+  const { key = random.pick(KEYS), ...parts } = making(random, context, index);
+  return { index, partition: random.int(0, partitionsOf(parts.topic) - 1), key, ...parts };
 }

@@ -1,4 +1,5 @@
 import { TOPICS, headerText, parseAttemptPack } from '@webhooks/contracts';
+import type { AttemptEntry, AttemptLogEntry } from '@webhooks/contracts';
 import type { Followed } from './follow-records.js';
 import { placeOf } from './fuzz-record.js';
 
@@ -9,6 +10,13 @@ export interface Rejected {
 
 const read = (record: Followed, name: string): string => headerText(record.headers, name) ?? '';
 
+/** One attempt among all; a task that is parked first is attempted from another place. */
+export const attemptOf = ({
+  deliveryId,
+  cycle,
+  attempt,
+}: Pick<AttemptEntry, 'deliveryId' | 'cycle' | 'attempt'>): string => `${deliveryId}/${cycle}/${attempt}`;
+
 /** What the services wrote about records, by the place of the record. */
 export class Seen {
   readonly rejected = new Map<string, Rejected>();
@@ -16,6 +24,8 @@ export class Seen {
   readonly damaged = new Map<string, string>();
   /** Places that an entry of the attempt log names as its source. */
   readonly told = new Set<string>();
+  /** What came of each attempt that was made, by `attemptOf`. */
+  readonly attempted = new Map<string, AttemptEntry['result']>();
   /** Packs with entries that their own reader refuses, by the pack's place. */
   readonly badPacks = new Map<string, string>();
 
@@ -29,6 +39,7 @@ export class Seen {
     this.rejected.clear();
     this.damaged.clear();
     this.told.clear();
+    this.attempted.clear();
     this.badPacks.clear();
   }
 
@@ -51,6 +62,11 @@ export class Seen {
     const parsed = parseAttemptPack(record.value ?? Buffer.alloc(0));
     if (!parsed.ok || parsed.damaged > 0)
       this.badPacks.set(placeOf(record), record.value?.toString('utf8') ?? 'null');
-    if (parsed.ok) for (const { source } of parsed.pack.records) this.told.add(placeOf(source));
+    for (const entry of parsed.ok ? parsed.pack.records : []) this.#noteEntry(entry);
+  }
+
+  #noteEntry(entry: AttemptLogEntry): void {
+    this.told.add(placeOf(entry.source));
+    if (entry.kind === 'attempt') this.attempted.set(attemptOf(entry), entry.result);
   }
 }

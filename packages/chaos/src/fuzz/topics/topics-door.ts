@@ -82,7 +82,7 @@ class TopicsDoor implements Door {
     for (const behind of await untilHandled(world.stack, records))
       notes.found(to - 1, `not handled within a minute: ${behind}`, '');
     await this.#parts.following.untilEnd();
-    judgeRecords(records, probes, { seen, arrived: arrivals.byPath, notes });
+    judgeRecords(records, probes, { seen, arrived: arrivals.byPath, refOf: refFor, notes });
     await judgeLog(records, this.#logReader(), notes);
     await judgeConfigurations(records, this.#turn, this.#configurationPorts(), notes);
     await this.#takeBack(records);
