@@ -65,7 +65,7 @@ const choose = ({ faults }: ChaosArguments, all: readonly Fault[]): readonly Fau
 
 /** Says what the run did not do; false when a run of all faults has not tested what it tried. */
 function sayUntested({ faults }: ChaosArguments, { leftOut, untested }: ChaosResult): boolean {
-  if (leftOut.length > 0) print(`left out, the time was over: ${leftOut.join(', ')}`);
+  if (leftOut.length > 0) print(`left out: ${leftOut.join(', ')}`);
   // Whoever names faults wants these, and looks at them.
   const missing = faults.length === 0 ? untested : [];
   for (const what of missing) print(`not tested: ${what}`);

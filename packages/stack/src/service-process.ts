@@ -67,6 +67,8 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
       NODE_ENV: 'development',
       // As in `deploy/docker/Dockerfile`.
       MALLOC_ARENA_MAX: '2',
+      MALLOC_MMAP_THRESHOLD_: '65536',
+      MALLOC_TRIM_THRESHOLD_: '131072',
       ADMIN_HOST: '127.0.0.1',
       ADMIN_PORT: String(adminPort),
       ...env,

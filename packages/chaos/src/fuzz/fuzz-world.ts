@@ -40,6 +40,8 @@ const SERVICES: ReadonlySet<string> = new Set(['config-api', 'ingest', 'delivery
  * have tests of their own, and an endpoint that answers nonsense all the time would get nothing else to answer.
  */
 const WORKER_SETTINGS = { RETRY_DELAYS: '200ms,1s,1s,1s,1s', BREAKER_FAILURES: '1000000' };
+/** A tenant that fuzzes for minutes would be answered 429. */
+const NO_LIMIT = { TENANT_REQUESTS_PER_SECOND: '0' };
 
 /** Whether a process ended before, or while, it was looked at (proc(5)). */
 const isGone = (error: unknown): boolean =>
@@ -79,7 +81,12 @@ export async function openFuzzWorld(dataDir: string, print: Print): Promise<Fuzz
     dataDir: join(dataDir, 'stack'),
     fixedPorts: false,
     tenants: Object.values(FUZZ_TENANTS),
-    overrides: { 'delivery-worker': WORKER_SETTINGS },
+    overrides: {
+      'delivery-worker': WORKER_SETTINGS,
+      'config-api': NO_LIMIT,
+      ingest: NO_LIMIT,
+      'query-api': NO_LIMIT,
+    },
     log: (line) => {
       if (line.includes(' ended (')) restarts.push(line);
       print(line);
