@@ -5,6 +5,8 @@ import { scratchFolders } from '../scratch-folder.js';
 import { clientOf, consume, makeTopic, produce } from './broker-client.js';
 
 const WAIT = { deadlineMs: 30_000, everyMs: 100 };
+/** Tries of 250 ms at most: half a minute, for the others to notice that a node is gone and to elect another leader. */
+const RETRIES = 120;
 
 describe('the embedded cluster', () => {
   const scratch = scratchFolders();
@@ -40,7 +42,7 @@ describe('the embedded cluster', () => {
     const [first] = cluster.nodes;
     const address = first?.address;
     first?.kill();
-    await produce(clientOf(cluster.brokers), topic, ['with two']);
+    await produce(quietKafka(cluster.brokers.slice(1), RETRIES), topic, ['with two']);
     await untilInStep(strict, '2,3');
     await expect(produce(quietKafka(cluster.brokers.slice(1), 2), strict, ['refused'])).rejects.toThrow(
       /fewer in-sync replicas/,
@@ -49,7 +51,7 @@ describe('the embedded cluster', () => {
     expect(first?.address).toBe(address);
     await untilInStep(topic, '1,2,3');
     await untilInStep(strict, '1,2,3');
-    await produce(clientOf(cluster.brokers), strict, ['after']);
+    await produce(quietKafka(cluster.brokers, RETRIES), strict, ['after']);
     expect(await consume(clientOf(cluster.brokers), topic, 1)).toEqual(['with two']);
     expect(await consume(clientOf(cluster.brokers), strict, 2)).toEqual(['before', 'after']);
   });
@@ -59,7 +61,7 @@ describe('the embedded cluster', () => {
     const [, second] = cluster.nodes;
     await second?.stop();
     expect(second?.pid).toBeUndefined();
-    await produce(clientOf(cluster.brokers), topic, ['kept']);
+    await produce(quietKafka(cluster.brokers, RETRIES), topic, ['kept']);
     expect(await consume(clientOf(cluster.brokers), topic, 1)).toEqual(['kept']);
   });
 });
