@@ -74,13 +74,13 @@ it('sheds what comes while Kafka stands still, stays small, and has promised not
   // Of those batches some events may have found too much waiting, but never all.
   expect(flood.accepted.size).toBeGreaterThan(count('202'));
   const topic = await readEvents(kafka.brokers);
-  const seen = await eventually(
+  const looking = eventually(
     () => {
       const ids = new Set(topic.seen.map(({ headers }) => headers['ce_id'] ?? ''));
       return [...flood.accepted].every((id) => ids.has(id)) && ids;
     },
     { timeoutMs: 30_000, intervalMs: 250, message: 'every accepted event is on the topic' },
   );
-  await topic.close();
+  const seen = await looking.finally(() => topic.close());
   expect([...seen].filter((id) => !flood.hasSent(id))).toEqual([]);
 });
