@@ -1,4 +1,6 @@
 export { ALL_SCOPES, DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './clients.js';
+export { closeAll } from './closers.js';
+export type { Closer } from './closers.js';
 export type { Detours } from './detours.js';
 export { openDevelopmentSecrets } from './development-secrets.js';
 export type { DevelopmentSecrets } from './development-secrets.js';

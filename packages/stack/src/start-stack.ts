@@ -16,6 +16,8 @@ import type {
   MongoEngine,
 } from '@webhooks/engines';
 import { planClients } from './clients.js';
+import { closeAll } from './closers.js';
+import type { Closer } from './closers.js';
 import { openDevelopmentSecrets } from './development-secrets.js';
 import { createFleet } from './fleet.js';
 import type { Fleet } from './fleet.js';
@@ -70,8 +72,6 @@ interface Engines {
   readonly authority: CertificateAuthority;
   readonly certificate: IssuedCertificate;
 }
-
-type Closer = () => Promise<void>;
 
 /** Waits for all, so that whatever did start can be stopped, and then throws the first fault. */
 async function allOrFirstFault<T extends readonly unknown[] | []>(
@@ -141,14 +141,6 @@ function describe(
   };
 }
 
-async function closeAll(closers: Closer[]): Promise<void> {
-  const faults: unknown[] = [];
-  for (let close = closers.pop(); close; close = closers.pop()) {
-    await close().catch((error: unknown) => faults.push(error));
-  }
-  if (faults.length > 0) throw new Error('the stack did not stop in order', { cause: faults[0] });
-}
-
 function prepareDataDir(dataDir: string, closers: Closer[]): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
   const release = claimDataDir(dataDir);
@@ -197,7 +189,7 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
     kafka: engines.kafka,
     fleet,
     clientOf,
-    stop: () => closeAll(closers),
+    stop: () => closeAll(closers, 'the stack'),
   };
 }
 
@@ -207,7 +199,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     return await open(options, closers);
   } catch (error) {
-    await closeAll(closers);
+    await closeAll(closers, 'the stack');
     throw error;
   }
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { freePort } from '@webhooks/engines';
 import { clientFor } from '@webhooks/ledger';
 import type { Print } from '@webhooks/ledger';
-import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import { closeAll, startStack } from '@webhooks/stack';
+import type { Closer, Stack } from '@webhooks/stack';
 import type { Client } from '@webhooks/client';
 import { importOption, preloadSettings } from '../points/preload-settings.js';
 import { CLOCKS_VARIABLE } from '../whims/clock.js';
@@ -66,8 +66,6 @@ export interface WorldOptions {
   /** The engines' data is to lie on disks of their own, where that can be had. */
   readonly withDisks: boolean;
 }
-
-type Closer = () => Promise<void>;
 
 async function openLinks(closers: Closer[]): Promise<Record<LinkName, TcpProxy>> {
   const open = async (name: LinkName): Promise<[LinkName, TcpProxy]> => {
@@ -150,13 +148,6 @@ async function openReceivers(
   return opened as Record<ReceiverName, Receiver>;
 }
 
-async function closeAll(closers: Closer[]): Promise<void> {
-  const faults: unknown[] = [];
-  for (let close = closers.pop(); close; close = closers.pop())
-    await close().catch((error: unknown) => faults.push(error));
-  if (faults.length > 0) throw new Error('the world did not stop in order', { cause: faults[0] });
-}
-
 async function openWhims(dataDir: string, closers: Closer[]): Promise<Whims> {
   const clocksDir = join(dataDir, 'clocks');
   mkdirSync(clocksDir);
@@ -201,7 +192,7 @@ async function open({ dataDir, print, withDisks }: WorldOptions, closers: Closer
     ...whims,
     disks,
     dataDir,
-    stop: () => closeAll(closers),
+    stop: () => closeAll(closers, 'the world'),
   };
 }
 
@@ -211,7 +202,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   try {
     return await open(options, closers);
   } catch (error) {
-    await closeAll(closers);
+    await closeAll(closers, 'the world');
     throw error;
   }
 }
