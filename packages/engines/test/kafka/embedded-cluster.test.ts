@@ -8,6 +8,9 @@ const WAIT = { deadlineMs: 30_000, everyMs: 100 };
 /** Tries of 250 ms at most: half a minute, for the others to notice that a node is gone and to elect another leader. */
 const RETRIES = 120;
 
+/** What a topic holds, each value once: a client that tried again may have written it twice, which Kafka allows. */
+const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+
 describe('the embedded cluster', () => {
   const scratch = scratchFolders();
   let cluster: KafkaCluster;
@@ -52,8 +55,8 @@ describe('the embedded cluster', () => {
     await untilInStep(topic, '1,2,3');
     await untilInStep(strict, '1,2,3');
     await produce(quietKafka(cluster.brokers, RETRIES), strict, ['after']);
-    expect(await consume(clientOf(cluster.brokers), topic, 1)).toEqual(['with two']);
-    expect(await consume(clientOf(cluster.brokers), strict, 2)).toEqual(['before', 'after']);
+    expect(distinct(await consume(clientOf(cluster.brokers), topic, 1))).toEqual(['with two']);
+    expect(distinct(await consume(clientOf(cluster.brokers), strict, 2))).toEqual(['before', 'after']);
   });
 
   it('lets a node leave in order', async () => {
@@ -62,6 +65,6 @@ describe('the embedded cluster', () => {
     await second?.stop();
     expect(second?.pid).toBeUndefined();
     await produce(quietKafka(cluster.brokers, RETRIES), topic, ['kept']);
-    expect(await consume(clientOf(cluster.brokers), topic, 1)).toEqual(['kept']);
+    expect(distinct(await consume(clientOf(cluster.brokers), topic, 1))).toEqual(['kept']);
   });
 });
