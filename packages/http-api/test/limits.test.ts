@@ -1,26 +1,15 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
-import { readApiSettings, serveApi } from '../src/index.js';
 import type { Operation } from '../src/index.js';
-import { API_DEFAULTS } from './support/api-defaults.js';
-import { AUDIENCE, TokenDesk } from './support/token-desk.js';
+import { openServedApi } from './support/served-api.js';
+import type { ServedApi } from './support/served-api.js';
+import { TokenDesk } from './support/token-desk.js';
 
 let desk: TokenDesk;
-let url: string;
-let registry: Registry;
-let closers: Closers;
-let lines: { level: string; message: string; fields: LogFields }[];
+let api: ServedApi;
 /** Ends the handlers that hold their request. */
 let finish: (() => void)[];
-
-const note =
-  (level: string) =>
-  (message: string, fields: LogFields = {}): void =>
-    void lines.push({ level, message, fields });
-const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 
 const OPERATIONS: readonly Operation[] = [
   {
@@ -34,16 +23,7 @@ const OPERATIONS: readonly Operation[] = [
 ];
 
 async function serve(env: Readonly<Record<string, string>>): Promise<void> {
-  const settings = new SettingsReader({
-    ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
-    ...env,
-  });
-  const port = await serveApi(readApiSettings(settings, API_DEFAULTS), OPERATIONS, {
-    ...{ log, registry, health: new HealthBoard(), fail: () => undefined, addPage: () => undefined },
-    onClose: (name, close) => closers.add(name, close),
-  });
-  expect(settings.faults).toEqual([]);
-  url = `http://127.0.0.1:${port}`;
+  api = await openServedApi(desk, OPERATIONS, env);
 }
 
 beforeAll(async () => {
@@ -51,16 +31,16 @@ beforeAll(async () => {
 });
 afterAll(() => desk.close());
 beforeEach(() => {
-  [lines, finish, registry, closers] = [[], [], new Registry(), new Closers()];
+  finish = [];
 });
 afterEach(async () => {
   for (const end of finish) end();
-  await closers.closeAll(log, 5_000);
+  await api.close();
 });
 
 async function call(path: string, tenantId: string, init: RequestInit = {}): Promise<Response> {
   const token = await desk.token({ claims: { tenant_id: tenantId } });
-  return fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
+  return fetch(`${api.url}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
 }
 const post = (tenantId: string): Promise<Response> =>
   call('/quick', tenantId, { method: 'POST', body: '{}' });
@@ -68,7 +48,7 @@ const post = (tenantId: string): Promise<Response> =>
 /** The answer to a POST whose body is never sent. */
 async function postHeadOnly(tenantId: string): Promise<IncomingMessage> {
   const authorization = `Bearer ${await desk.token({ claims: { tenant_id: tenantId } })}`;
-  const opened = request(`${url}/quick`, {
+  const opened = request(`${api.url}/quick`, {
     ...{ method: 'POST', agent: false },
     headers: { authorization, 'content-length': 500 },
   });
@@ -79,10 +59,9 @@ async function postHeadOnly(tenantId: string): Promise<IncomingMessage> {
 }
 
 const shedBy = async (reason: string): Promise<number> => {
-  const metric = await registry.getSingleMetricAsString('http_requests_shed_total');
+  const metric = await api.registry.getSingleMetricAsString('http_requests_shed_total');
   return Number(new RegExp(`reason="${reason}"\\} (\\d+)`).exec(metric)?.[1] ?? 0);
 };
-const told = () => lines.filter(({ message }) => message !== 'listening');
 
 describe('a tenant over its requests a second', () => {
   it('gets 429 with Retry-After before its body is read, and nobody else does', async () => {
@@ -117,7 +96,7 @@ describe('a tenant over its requests a second', () => {
     const refused = answers.filter(({ status }) => status === 429).length;
     expect(refused).toBeGreaterThan(10);
     expect(await shedBy('tenant-requests')).toBe(refused);
-    expect(told()).toEqual([
+    expect(api.lines).toEqual([
       {
         level: 'warn',
         message: 'requests are refused',
@@ -151,7 +130,9 @@ describe('the requests under way', () => {
       [429, '1'],
     ]);
     expect(await shedBy('open-requests')).toBe(2);
-    expect(told()).toMatchObject([{ message: 'requests are refused', fields: { reason: 'open-requests' } }]);
+    expect(api.lines).toMatchObject([
+      { message: 'requests are refused', fields: { reason: 'open-requests' } },
+    ]);
     for (const end of finish) end();
     await Promise.all(held);
   });

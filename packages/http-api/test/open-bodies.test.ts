@@ -1,28 +1,17 @@
 import { request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
-import { readApiSettings, serveApi } from '../src/index.js';
 import type { Operation } from '../src/index.js';
-import { API_DEFAULTS } from './support/api-defaults.js';
-import { AUDIENCE, TokenDesk } from './support/token-desk.js';
+import { openServedApi } from './support/served-api.js';
+import type { ServedApi } from './support/served-api.js';
+import { TokenDesk } from './support/token-desk.js';
 
 const MIB = 1_048_576;
 
 let desk: TokenDesk;
-let port: number;
-let registry: Registry;
-let closers: Closers;
-let lines: { level: string; message: string; fields: LogFields }[];
+let api: ServedApi;
 /** Ends the handlers that hold their request. */
 let finish: (() => void)[];
-
-const note =
-  (level: string) =>
-  (message: string, fields: LogFields = {}): void =>
-    void lines.push({ level, message, fields });
-const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 
 const OPERATIONS: readonly Operation[] = [
   {
@@ -45,19 +34,12 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 
 beforeEach(async () => {
-  [lines, finish, registry, closers] = [[], [], new Registry(), new Closers()];
-  const settings = new SettingsReader({
-    ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
-    MAX_OPEN_BODY_BYTES: String(2 * MIB),
-  });
-  port = await serveApi(readApiSettings(settings, API_DEFAULTS), OPERATIONS, {
-    ...{ log, registry, health: new HealthBoard(), fail: () => undefined, addPage: () => undefined },
-    onClose: (name, close) => closers.add(name, close),
-  });
+  finish = [];
+  api = await openServedApi(desk, OPERATIONS, { MAX_OPEN_BODY_BYTES: String(2 * MIB) });
 });
 afterEach(async () => {
   for (const end of finish) end();
-  await closers.closeAll(log, 5_000);
+  await api.close();
 });
 
 type Headers = Readonly<Record<string, string | number>>;
@@ -66,7 +48,7 @@ type Headers = Readonly<Record<string, string | number>>;
 async function open(path: string, headers: Headers, method = 'POST'): Promise<ClientRequest> {
   const authorization = `Bearer ${await desk.token()}`;
   const opened = request({
-    ...{ host: '127.0.0.1', port, path, method, agent: false },
+    ...{ host: '127.0.0.1', port: api.port, path, method, agent: false },
     headers: { authorization, ...headers },
   });
   opened.on('error', () => undefined);
@@ -130,14 +112,14 @@ describe('the bodies of open requests', () => {
 describe('a caller that hangs up', () => {
   const isQuiet = async (): Promise<void> => {
     await eventually(async () => {
-      const metrics = await registry.metrics();
+      const metrics = await api.registry.metrics();
       expect(metrics).toContain('http_requests_total{operation="POST /held",status="client-closed"} 1');
     });
-    expect(await registry.metrics()).not.toContain('operation="POST /held",status="200"');
+    expect(await api.registry.metrics()).not.toContain('operation="POST /held",status="200"');
     expect(
-      lines.filter(({ level, message }) => level === 'debug' && message === 'the caller hung up'),
+      api.lines.filter(({ level, message }) => level === 'debug' && message === 'the caller hung up'),
     ).toHaveLength(1);
-    expect(lines.filter(({ message }) => message === 'request failed')).toEqual([]);
+    expect(api.lines.filter(({ message }) => message === 'request failed')).toEqual([]);
   };
 
   it('in the middle of its body is no failure of ours', async () => {
@@ -145,7 +127,7 @@ describe('a caller that hangs up', () => {
     const cut = await open('/held', { 'content-length': MIB });
     cut.write('half');
     await eventually(async () => (await statusOfByte()) === 503);
-    lines = [];
+    api.lines.length = 0;
     cut.destroy();
     await eventually(async () => (await statusOfByte()) === 202);
     await isQuiet();

@@ -1,19 +1,13 @@
 import { compileCheck } from '@webhooks/contracts';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
-import { AppError, readApiSettings, readJson, serveApi } from '../src/index.js';
+import { AppError, readJson } from '../src/index.js';
 import type { ApiReply, ApiRequest, Operation } from '../src/index.js';
-import { API_DEFAULTS } from './support/api-defaults.js';
-import { AUDIENCE, TokenDesk } from './support/token-desk.js';
+import { openServedApi } from './support/served-api.js';
+import type { ServedApi } from './support/served-api.js';
+import { TokenDesk } from './support/token-desk.js';
 
 let desk: TokenDesk;
-let url: string;
-const closers = new Closers();
-const registry = new Registry();
-const lines: { message: string; fields: LogFields }[] = [];
-const note = (message: string, fields: LogFields = {}): void => void lines.push({ message, fields });
-const log = { debug: note, info: note, warn: note, error: note };
+let api: ServedApi;
 
 const checkThing = compileCheck<{ name: string }>({
   type: 'object',
@@ -59,28 +53,17 @@ const OPERATIONS: readonly Operation[] = [
 
 beforeAll(async () => {
   desk = await TokenDesk.open();
-  const settings = new SettingsReader({
-    ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
-  });
-  const port = await serveApi(readApiSettings(settings, API_DEFAULTS), OPERATIONS, {
-    log,
-    registry,
-    health: new HealthBoard(),
-    onClose: (name, close) => closers.add(name, close),
-    addPage: () => undefined,
-    fail: () => undefined,
-  });
-  url = `http://127.0.0.1:${port}`;
+  api = await openServedApi(desk, OPERATIONS, {});
 });
 afterAll(async () => {
-  await closers.closeAll(log, 5_000);
+  await api.close();
   await desk.close();
 });
 
 async function call(path: string, init: RequestInit = {}, claims = {}): Promise<Response> {
   const headers = new Headers(init.headers);
   if (!headers.has('authorization')) headers.set('authorization', `Bearer ${await desk.token({ claims })}`);
-  return fetch(`${url}${path}`, { ...init, headers });
+  return fetch(`${api.url}${path}`, { ...init, headers });
 }
 const post = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
   call('/things', { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } });
@@ -158,9 +141,9 @@ describe('an operation', () => {
 
   it('takes no token from the query or the body', async () => {
     const token = await desk.token();
-    expect((await fetch(`${url}/things?access_token=${token}`)).status).toBe(401);
+    expect((await fetch(`${api.url}/things?access_token=${token}`)).status).toBe(401);
     const body = new URLSearchParams({ access_token: token });
-    expect((await fetch(`${url}/things`, { method: 'POST', body })).status).toBe(401);
+    expect((await fetch(`${api.url}/things`, { method: 'POST', body })).status).toBe(401);
   });
 });
 
@@ -182,7 +165,7 @@ describe('an error', () => {
     const problem = await problemOf(response);
     expect([response.status, problem['code']]).toEqual([500, 'internal-error']);
     expect(JSON.stringify(problem)).not.toMatch(/mongodb|TypeError|at /);
-    const line = lines.find(
+    const line = api.lines.find(
       ({ message, fields }) => message === 'request failed' && fields['code'] === 'internal-error',
     );
     expect(line?.fields['error']).toContain('TypeError');
@@ -203,7 +186,7 @@ describe('the metrics', () => {
   it('counts requests by operation and status', async () => {
     await call('/things/count-me');
     await eventually(async () => {
-      expect(await registry.metrics()).toMatch(
+      expect(await api.registry.metrics()).toMatch(
         /http_requests_total\{operation="GET \/things\/:id",status="200"\} \d/,
       );
     });

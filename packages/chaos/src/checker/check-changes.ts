@@ -6,7 +6,7 @@ import { movedPath } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
 import type { CaseFile, Delivery } from './case-file.js';
 import type { Finding } from './finding.js';
-import { IN_FORCE_MS } from './owed.js';
+import { IN_FORCE_MS } from '../in-force.js';
 import { verifySignature } from './verify-signature.js';
 
 /** From when a change is in force until the next one of its configuration was asked for. Unix milliseconds. */

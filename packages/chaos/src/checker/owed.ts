@@ -1,9 +1,7 @@
 import { isMade } from '../generator/changes.js';
 import type { Change } from '../generator/changes.js';
+import { IN_FORCE_MS } from '../in-force.js';
 import type { Delivery } from './case-file.js';
-
-/** Contract §1 "In force": a change holds for what comes later than this after its answer. */
-export const IN_FORCE_MS = 1_000;
 
 /**
  * What the service promised for a delivery. `owed`: it has to be delivered, or wait, or be dead. `may-end`: its

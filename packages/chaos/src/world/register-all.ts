@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { IN_FORCE_MS } from '../checker/owed.js';
+import { IN_FORCE_MS } from '../in-force.js';
 import type { Configuration } from './configurations.js';
 import type { World } from './world.js';
 

@@ -1,7 +1,7 @@
 import { buildEvent, createRandom } from '@webhooks/testkit';
 import { makeAnswer, maySucceed } from '../../src/fuzz/answers/make-answer.js';
 import { mutateRequest } from '../../src/fuzz/http/mutate-request.js';
-import { readAnswers } from '../../src/fuzz/http/read-answers.js';
+import { parseAnswers } from '../../src/fuzz/http/parse-answers.js';
 import { makeTemplate } from '../../src/fuzz/http/template.js';
 import { mutateJson } from '../../src/fuzz/mutants/mutate-json.js';
 import { randomFor } from '../../src/fuzz/mutants/random-for.js';
@@ -78,7 +78,7 @@ describe('what came over the wire', () => {
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok' +
         'HTTP/1.1 400 Bad\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\nHTTP/1.1 204 No\r\n',
     );
-    const answers = readAnswers(bytes, false).map(({ status, body }) => [status, body.toString()]);
+    const answers = parseAnswers(bytes, false).map(({ status, body }) => [status, body.toString()]);
     expect(answers).toEqual([
       [200, 'ok'],
       [400, 'x'],

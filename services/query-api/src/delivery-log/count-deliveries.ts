@@ -52,7 +52,7 @@ interface Statement {
   readonly maxTimeMS: number;
 }
 
-/** Where the entry lies that has `limit` entries of its range before it; 'end': the range has no more than those. */
+/** Where the entry lies that has `limit` entries of its range before it; `END`: the range has no more than those. */
 async function placeBehind(
   ask: AskModels,
   { filter, limit, maxTimeMS }: Statement,

@@ -5,6 +5,7 @@ import type { Client } from '@webhooks/client';
 import { refOf } from '@webhooks/ledger';
 import { buildEvent } from '@webhooks/testkit';
 import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
+import { IN_FORCE_MS } from '../../in-force.js';
 import type { Batch, Door } from '../door.js';
 import { FUZZ_TENANTS } from '../fuzz-world.js';
 import type { FuzzWorld } from '../fuzz-world.js';
@@ -15,7 +16,6 @@ import { makeAnswer, maySucceed } from './make-answer.js';
 import type { RawAnswer } from './make-answer.js';
 
 const TENANT = FUZZ_TENANTS.answers;
-const IN_FORCE_MS = 1_000;
 /** An attempt of 10 s, a wait of 0.2 s and a second attempt, on a loaded machine. */
 const SETTLE_DEADLINE_MS = 60_000;
 const LOOK_MS = 100;

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
-import { readAnswers } from './read-answers.js';
-import type { HttpAnswer } from './read-answers.js';
+import { parseAnswers } from './parse-answers.js';
+import type { HttpAnswer } from './parse-answers.js';
 
 export interface ExchangeOptions {
   readonly port: number;
@@ -22,7 +22,7 @@ const NUDGE_MS = 250;
 export function exchange(bytes: Buffer, { port, method, isWire }: ExchangeOptions): Promise<Exchanged> {
   const { promise, resolve } = Promise.withResolvers<Exchanged>();
   const chunks: Buffer[] = [];
-  const answers = (): readonly HttpAnswer[] => readAnswers(Buffer.concat(chunks), method === 'HEAD');
+  const answers = (): readonly HttpAnswer[] => parseAnswers(Buffer.concat(chunks), method === 'HEAD');
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: false });
   const end = (isHung: boolean): void => {
     clearTimeout(deadline);

@@ -6,7 +6,7 @@ import type { Notes } from '../notes.js';
 import { exchange } from './exchange.js';
 import { faultsOfAnswer } from './judge-answer.js';
 import { mutateRequest } from './mutate-request.js';
-import type { HttpAnswer } from './read-answers.js';
+import type { HttpAnswer } from './parse-answers.js';
 import { renderRequest } from './request.js';
 import type { FuzzRequest, Template } from './request.js';
 

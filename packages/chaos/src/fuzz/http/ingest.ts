@@ -11,7 +11,7 @@ import type { Followed } from '../topics/follow-records.js';
 import { documentOf } from './documents.js';
 import { createHttpDoor } from './http-door.js';
 import type { Asked } from './http-door.js';
-import type { HttpAnswer } from './read-answers.js';
+import type { HttpAnswer } from './parse-answers.js';
 import type { Template } from './request.js';
 import { makeTemplate } from './template.js';
 

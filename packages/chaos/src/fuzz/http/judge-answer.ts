@@ -1,6 +1,6 @@
 import { PROBLEMS } from '@webhooks/contracts';
 import type { OpenApiDocument } from '@webhooks/testkit';
-import type { HttpAnswer } from './read-answers.js';
+import type { HttpAnswer } from './parse-answers.js';
 import type { FuzzRequest } from './request.js';
 
 /** What the HTTP parser answers by itself, without a body, and closes (RFC 9112 §2.2, RFC 9110 §15.5). */

@@ -7,6 +7,7 @@ import type { Door } from '../door.js';
 import { FUZZ_TENANTS } from '../fuzz-world.js';
 import type { FuzzWorld } from '../fuzz-world.js';
 import { documentOf } from './documents.js';
+import { IN_FORCE_MS } from '../../in-force.js';
 import { createHttpDoor } from './http-door.js';
 import type { Template } from './request.js';
 import { makeTemplate } from './template.js';
@@ -14,7 +15,6 @@ import { makeTemplate } from './template.js';
 const TENANT = FUZZ_TENANTS.queryApi;
 const WEBHOOKS = '/integration/v1/webhooks';
 const PIX = '/integration/v1/pix';
-const IN_FORCE_MS = 1_000;
 const FROM = '2026-01-01T00:00:00Z';
 
 /** What there is to ask for. */

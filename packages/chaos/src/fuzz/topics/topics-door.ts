@@ -7,6 +7,7 @@ import type { Endpoint } from '@webhooks/testkit';
 import type { Batch, Door } from '../door.js';
 import { FUZZ_TENANTS } from '../fuzz-world.js';
 import type { FuzzWorld } from '../fuzz-world.js';
+import { IN_FORCE_MS } from '../../in-force.js';
 import { documentOf } from '../http/documents.js';
 import type { Notes } from '../notes.js';
 import { followRecords } from './follow-records.js';
@@ -21,7 +22,6 @@ import type { RecordContext } from './make-record.js';
 import { Seen } from './seen.js';
 import { untilHandled } from './until-handled.js';
 
-const IN_FORCE_MS = 1_000;
 const PROBE_DEADLINE_MS = 30_000;
 const LOOK_MS = 100;
 

@@ -58,7 +58,7 @@ function readOne(bytes: Buffer, at: number, isHead: boolean): Read | undefined {
 }
 
 /** The complete answers in what was received, informational ones left out. */
-export function readAnswers(bytes: Buffer, isHead: boolean): readonly HttpAnswer[] {
+export function parseAnswers(bytes: Buffer, isHead: boolean): readonly HttpAnswer[] {
   const answers: HttpAnswer[] = [];
   for (let at = 0; ;) {
     const read = readOne(bytes, at, isHead);
