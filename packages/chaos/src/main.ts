@@ -1,20 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeMachine, describeVersions } from '@webhooks/ledger';
-import type { Fault } from './fault.js';
+import { campaign } from './campaign.js';
 import { fuzz } from './fuzz/fuzz.js';
 import { loadFaults } from './load-faults.js';
-import { formatPlan } from './plan/format-plan.js';
 import { findPlanted } from './planted/find-planted.js';
 import { PLANTED } from './planted/planted.js';
-import { makePlan } from './plan/plan.js';
 import { USAGE, readArguments } from './read-arguments.js';
-import type { ChaosArguments } from './read-arguments.js';
-import { countFaults, countKills, formatReport } from './report/report.js';
-import { runChaos } from './run-chaos.js';
-import type { ChaosResult } from './run-chaos.js';
-import { WORKER_SETTINGS } from './world/settings.js';
+import { storm } from './storm.js';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
@@ -30,77 +22,6 @@ function untilSignal(): AbortSignal {
       stopping.abort();
     });
   return stopping.signal;
-}
-
-function writeResult(given: ChaosArguments, result: ChaosResult): string {
-  const file = join(DATA, 'chaos.json');
-  const { steps, recoveryMs, verdict } = result;
-  const about = {
-    at: new Date().toISOString(),
-    machine: describeMachine(),
-    versions: describeVersions(),
-    settings: { ...given, worker: WORKER_SETTINGS },
-  };
-  const figures = {
-    kills: countKills(result.killed),
-    faults: countFaults(steps),
-    recoveryMs,
-    ...verdict,
-    steps,
-  };
-  writeFileSync(file, `${JSON.stringify({ ...about, ...figures }, null, 2)}\n`);
-  return file;
-}
-
-/** The options with which this very run is made again. */
-const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): string =>
-  [
-    `--seed ${seed} --minutes ${minutes} --rate ${eventsPerSecond}`,
-    ...(faults.length > 0 ? [`--faults ${faults.join(',')}`] : []),
-  ].join(' ');
-
-/** The faults that are wanted; all when none is named. */
-const choose = ({ faults }: ChaosArguments, all: readonly Fault[]): readonly Fault[] =>
-  faults.length === 0 ? all : all.filter(({ name }) => faults.includes(name));
-
-/** Says what the run did not do; false when a run of all faults has not tested what it tried. */
-function sayUntested({ faults }: ChaosArguments, { leftOut, untested }: ChaosResult): boolean {
-  if (leftOut.length > 0) print(`left out: ${leftOut.join(', ')}`);
-  // Whoever names faults wants these, and looks at them.
-  const missing = faults.length === 0 ? untested : [];
-  for (const what of missing) print(`not tested: ${what}`);
-  return missing.length === 0;
-}
-
-async function storm(given: ChaosArguments, all: readonly Fault[]): Promise<number> {
-  const { seed, minutes, eventsPerSecond } = given;
-  const faults = choose(given, all);
-  const durationMs = 60_000 * minutes;
-  const steps = makePlan({ seed, durationMs, faults });
-  print(`· the plan of ${optionsOf(given)}: ${steps.length} faults`);
-  for (const line of formatPlan(steps)) print(line);
-  const dataDir = join(DATA, `chaos-${process.pid}`);
-  mkdirSync(dataDir, { recursive: true });
-  const stopping = untilSignal();
-  const result = await runChaos({
-    seed,
-    steps,
-    faults,
-    durationMs,
-    eventsPerSecond,
-    dataDir,
-    stopping,
-    print,
-  });
-  for (const line of formatReport(result)) print(line);
-  const { findings, totals } = result.verdict;
-  const isBalanced = findings.length === 0 && totals.accepted > 0;
-  const hasTested = sayUntested(given, result);
-  if (isBalanced) rmSync(dataDir, { recursive: true, force: true });
-  const kept = isBalanced ? '' : `; everything else is kept in ${dataDir}`;
-  print(`written to ${writeResult(given, result)}${kept}`);
-  print(`the same plan again: npm run chaos -- ${optionsOf(given)}`);
-  return isBalanced && hasTested ? 0 : 1;
 }
 
 /** Shows that each of these planted bugs, or of all, is found. */
@@ -124,7 +45,9 @@ async function main(): Promise<number> {
   if (given.planted) return lookForPlanted(given.planted);
   if (given.fuzz)
     return fuzz(given, { dataDir: join(DATA, `fuzz-${process.pid}`), stopping: untilSignal(), print });
-  return storm(given, all);
+  const options = { given, all, dataDir: DATA, stopping: untilSignal(), print };
+  const passed = given.seeds > 1 ? await campaign(options) : (await storm(options)).passed;
+  return passed ? 0 : 1;
 }
 
 process.exitCode = await main();

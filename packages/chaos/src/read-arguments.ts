@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util';
 /** What the command line asks for. */
 export interface ChaosArguments {
   readonly seed: number;
+  /** How many runs, each with the next seed. */
+  readonly seeds: number;
   readonly minutes: number;
   /** Names of faults; empty: all. */
   readonly faults: readonly string[];
@@ -25,6 +27,7 @@ const MAX_SEED = 2 ** 32 - 1;
 export const USAGE = `npm run chaos -- [options]
 
   --seed N          the plan, and the events; default: one of chance, which is printed
+  --seeds N         so many runs, each with the next seed, and a page of all; 1 to 1000; default 1
   --minutes N       how long things are broken, 0.1 to 1440; default ${DEFAULT_MINUTES}
   --faults a,b,c    only these; default: all there are
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
@@ -34,7 +37,7 @@ export const USAGE = `npm run chaos -- [options]
   --from N          with --fuzz: number of the first input of each door; default 0
   --help            this text
 
-The exit code is 0 only if the ledger balances and, without --faults, each kind of fault whose turn came was done, each door accepted events and a configuration was changed (with --planted: only if every bug was found, and nothing without one). Everything of a run that fails is kept in .data/chaos-<process>.
+The exit code is 0 only if the ledger balances and, without --faults, each kind of fault whose turn came was done, each door accepted events and a configuration was changed (with --planted: only if every bug was found, and nothing without one). Everything of a run that fails is kept in .data/chaos-<process>-<seed>.
 `;
 
 function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
@@ -71,6 +74,7 @@ export function readArguments(args: readonly string[], known: KnownNames, chance
     allowPositionals: args.includes('--planted'),
     options: {
       seed: { type: 'string', default: String(chance) },
+      seeds: { type: 'string', default: '1' },
       minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
       faults: { type: 'string', default: '' },
       rate: { type: 'string', default: String(DEFAULT_RATE) },
@@ -84,6 +88,7 @@ export function readArguments(args: readonly string[], known: KnownNames, chance
   const faults = values.faults === '' ? [] : values.faults.split(',');
   return {
     seed: readWhole('seed', values.seed, [0, MAX_SEED]),
+    seeds: readWhole('seeds', values.seeds, [1, 1_000]),
     minutes: readNumber('minutes', values.minutes, [0.1, 1_440]),
     eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
     faults: knownOnly('fault', faults, known.faults),

@@ -10,7 +10,8 @@ describe('the arguments', () => {
     [['--faults', 'freeze,kill', '--rate', '100'], { faults: ['freeze', 'kill'], eventsPerSecond: 100 }],
     [[], { fuzz: false, doors: '', from: 0 }],
     [['--fuzz', '--doors', 'ingest,topics', '--from', '7'], { fuzz: true, doors: 'ingest,topics', from: 7 }],
-    [['--help'], { help: true }],
+    [['--seeds', '10'], { seeds: 10 }],
+    [['--help'], { help: true, seeds: 1 }],
     [['--planted'], { planted: [] }],
     [['--planted', 'heap-lost'], { planted: ['heap-lost'] }],
   ])('%j', (args, expected) => {
@@ -21,6 +22,7 @@ describe('the arguments', () => {
     [['--seed', 'x'], '--seed: expected a number from 0 to 4294967295'],
     [['--seed', '1.5'], '--seed: expected a whole number'],
     [['--seed', ''], '--seed: expected a number'],
+    [['--seeds', '0'], '--seeds: expected a number from 1 to 1000'],
     [['--minutes', '0'], '--minutes: expected a number from 0.1 to 1440'],
     [['--from', '-1'], '--from'],
     [['--rate', '5000'], '--rate: expected a number from 1 to 1000'],

@@ -1,3 +1,4 @@
+import { formatCampaign } from '../../src/report/format-campaign.js';
 import { countFaults, countKills, formatReport } from '../../src/report/report.js';
 import type { ChaosResult } from '../../src/run-chaos.js';
 import type { DoneStep } from '../../src/run-plan.js';
@@ -53,5 +54,26 @@ describe('the report', () => {
     expect(lines).toContain('lost: evt_1 for /steady is nowhere');
     expect(lines).toContain('    given to ingest');
     expect(lines).toContain('  freeze             1 times, 2.5 s at most');
+  });
+});
+
+describe('the page of several runs', () => {
+  const page = formatCampaign(
+    [
+      { seed: 7, passed: true, result: RESULT },
+      { seed: 8, passed: true, result: { ...RESULT, recoveryMs: 500 } },
+    ],
+    '--seed 7 --seeds 2',
+  );
+
+  it('has a row for each, and one for all with the longest recovery', () => {
+    expect(page).toContain('| 7 | 4 | 1 | 10 | 20 | 17 | 1 | 1 | 0 | 1 | 2 | 9 | 1.2 | 1 |');
+    expect(page).toContain('| all | 8 | 2 | 20 | 40 | 34 | 2 | 2 | 0 | 2 | 4 | 18 | 1.2 | 2 |');
+  });
+
+  it('counts kills by process and faults by kind, and tells how to repeat it', () => {
+    expect(page).toContain('| kafka | 6 |');
+    expect(page).toContain('| kill | 4 | 2 | 8.0 |');
+    expect(page).toContain('npm run chaos -- --seed 7 --seeds 2');
   });
 });
