@@ -41,8 +41,7 @@ export function identify(
     readonly rule: TenantRule;
   },
 ): Identity {
-  const { scope } = claims.payload;
-  const scopes = new Set(typeof scope === 'string' ? scope.split(' ') : []);
+  const { scopes } = claims;
   if (!needed.scopes.some((wanted) => scopes.has(wanted))) {
     throw new AppError(
       'insufficient-scope',

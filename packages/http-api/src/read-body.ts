@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { AppError, invalidRequest } from './app-error.js';
+import { invalidRequest } from './app-error.js';
 
 const tooLarge = (maxBytes: number) =>
   invalidRequest([{ property: '', reason: `must not be larger than ${maxBytes} bytes` }]);
@@ -21,18 +21,32 @@ export class CallerGone extends Error {
   }
 }
 
-/** Reads a request's body of at most `maxBytes`; throws 422 as soon as it is known to be larger. */
-export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+/**
+ * Reads a request's body of at most `maxBytes`; throws 422 as soon as it is known to be larger, and `CallerGone` when the
+ * connection ends before it. By events, not `for await`: its iterator took a tenth of what a small request costs.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const gone = (error: unknown): void => reject(new CallerGone(error));
+    const closed = (): void => {
+      if (!request.readableEnded) gone(undefined);
+    };
+    const take = (chunk: Buffer): void => {
       size += chunk.byteLength;
-      if (size > maxBytes) throw tooLarge(maxBytes);
       chunks.push(chunk);
-    }
-  } catch (error) {
-    throw error instanceof AppError ? error : new CallerGone(error);
-  }
-  return Buffer.concat(chunks, size);
+      if (size <= maxBytes) return;
+      // What still comes is not kept: the answer ends the connection.
+      request.off('data', take).resume();
+      chunks.length = 0;
+      reject(tooLarge(maxBytes));
+    };
+    request
+      .on('data', take)
+      .once('end', () => resolve(Buffer.concat(chunks, size)))
+      .once('error', gone)
+      .once('close', closed);
+    if (request.destroyed) closed();
+  });
 }

@@ -5,6 +5,7 @@ import { AppError } from './app-error.js';
 
 export interface TokenClaims {
   readonly clientId: string;
+  readonly scopes: ReadonlySet<string>;
   readonly payload: JWTPayload;
 }
 
@@ -64,7 +65,8 @@ function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims 
   checkLifetime(payload, maxLifetimeSeconds);
   const clientId = payload['client_id'];
   if (typeof clientId !== 'string') throw badToken();
-  return { clientId, payload };
+  const { scope } = payload;
+  return { clientId, scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []), payload };
 }
 
 /** RFC 9068 §2.2 asks for them; jose checks that they are there, not that they are usable. */
@@ -131,11 +133,12 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
 
   return {
     verify: async (authorization) => {
-      const [token, remembered] = [bearerToken(authorization), verified];
-      const known = remembered.get(token);
+      const remembered = verified;
+      // By the header as it came: what was valid once need not be taken apart again.
+      const known = authorization === undefined ? undefined : remembered.get(authorization);
       if (known && !isOver(known.payload)) return known;
-      const claims = toClaims(await verifyToken(token), maxLifetimeSeconds);
-      remembered.set(token, claims);
+      const claims = toClaims(await verifyToken(bearerToken(authorization)), maxLifetimeSeconds);
+      remembered.set(String(authorization), claims);
       return claims;
     },
     isReady: () => keys.jwks() !== undefined,

@@ -142,3 +142,13 @@ describe('a caller that hangs up', () => {
     await isQuiet();
   });
 });
+
+describe('a body whose length nobody told', () => {
+  it('is refused as soon as it is larger than it may be', async () => {
+    const refused = await answer('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB + 1));
+    expect([refused.statusCode, refused.headers.connection]).toEqual([422, 'close']);
+    expect((await answer('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB))).statusCode).toBe(
+      202,
+    );
+  });
+});
