@@ -15,6 +15,7 @@ import type { ApiReply, ApiRequest, Operation } from './operation.js';
 import { originForm } from './origin-form.js';
 import { renderProblem } from './problem.js';
 import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
+import { readQuery } from './read-query.js';
 import type { ApiSettings } from './settings.js';
 import { createShedTeller } from './shed.js';
 import type { Shed } from './shed.js';
@@ -169,6 +170,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
     const head = await readHead(operation, request, shared);
     const leave = shared.admit(operation, head.identity);
     try {
+      readQuery(head.query, operation.query ?? {});
       const requestId = String(response.get('x-request-id'));
       const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
         operation.handle({ ...head, requestId, body }),
@@ -206,7 +208,7 @@ function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
 }
 
 /**
- * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → limits → body → work; every
+ * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → limits → query → body → work; every
  * error is a problem; nothing of a library or a stack reaches the caller.
  */
 export function createApi(options: ApiOptions): RequestListener {
