@@ -158,12 +158,17 @@ function share(options: ApiOptions): Shared {
   };
 }
 
-/** Methods of one path; every other method is 405 with `Allow`, HEAD and OPTIONS too. */
+/** The method whose operation answers. HEAD is a GET of which Express sends no body (RFC 9110 §9.3.2). */
+const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
+
+/** Methods of one path; every other method is 405 with `Allow`, OPTIONS too. */
 function dispatcher(operations: readonly Operation[], shared: Shared) {
-  const allow = operations.map(({ method }) => method).join(', ');
+  const allow = operations
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ');
   return async (request: Request, response: Response): Promise<void> => {
-    const operation = operations.find(({ method }) => method === request.method);
-    const label = `${operation ? request.method : 'other'} ${operations[0]?.path ?? ''}`;
+    const operation = operations.find(({ method }) => method === methodOf(request));
+    const label = `${operation?.method ?? 'other'} ${operations[0]?.path ?? ''}`;
     measure(label, response, shared, shared.meters);
     if (!operation)
       throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
