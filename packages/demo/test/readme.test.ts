@@ -49,6 +49,13 @@ describe('the README', () => {
     );
   });
 
+  it('lists every scope that an operation needs, and no other', () => {
+    const documents = globSync('services/*/openapi.yaml', { cwd: ROOT });
+    const text = documents.map((file) => readFileSync(join(ROOT, file), 'utf8')).join('\n');
+    const needed = quoted(text, /- accessToken: \[([a-z.]+)\]/g);
+    expect(quoted(readme, /^\| `([a-z]+\.[a-z.]+)`\s+\| `(?:GET|POST)/gm)).toEqual(needed);
+  });
+
   it('lists every topic', () => {
     const rows = quoted(section('Topics'), /`((?:payments|webhooks)\.[a-z0-9.-]+)`/g);
     const tiers = RETRY_TIERS.map(({ topic }) => topic);

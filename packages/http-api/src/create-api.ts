@@ -15,6 +15,7 @@ import type { ApiReply, ApiRequest, Operation } from './operation.js';
 import { originForm } from './origin-form.js';
 import { renderProblem } from './problem.js';
 import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
+import { readQuery } from './read-query.js';
 import type { ApiSettings } from './settings.js';
 import { createShedTeller } from './shed.js';
 import type { Shed } from './shed.js';
@@ -157,18 +158,24 @@ function share(options: ApiOptions): Shared {
   };
 }
 
-/** Methods of one path; every other method is 405 with `Allow`, HEAD and OPTIONS too. */
+/** The method whose operation answers. HEAD is a GET of which Express sends no body (RFC 9110 §9.3.2). */
+const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
+
+/** Methods of one path; every other method is 405 with `Allow`, OPTIONS too. */
 function dispatcher(operations: readonly Operation[], shared: Shared) {
-  const allow = operations.map(({ method }) => method).join(', ');
+  const allow = operations
+    .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    .join(', ');
   return async (request: Request, response: Response): Promise<void> => {
-    const operation = operations.find(({ method }) => method === request.method);
-    const label = `${operation ? request.method : 'other'} ${operations[0]?.path ?? ''}`;
+    const operation = operations.find(({ method }) => method === methodOf(request));
+    const label = `${operation?.method ?? 'other'} ${operations[0]?.path ?? ''}`;
     measure(label, response, shared, shared.meters);
     if (!operation)
       throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
     const head = await readHead(operation, request, shared);
     const leave = shared.admit(operation, head.identity);
     try {
+      readQuery(head.query, operation.query ?? {});
       const requestId = String(response.get('x-request-id'));
       const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
         operation.handle({ ...head, requestId, body }),
@@ -206,7 +213,7 @@ function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
 }
 
 /**
- * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → limits → body → work; every
+ * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → limits → query → body → work; every
  * error is a problem; nothing of a library or a stack reaches the caller.
  */
 export function createApi(options: ApiOptions): RequestListener {

@@ -1,4 +1,5 @@
 import type { Identity } from './identity.js';
+import type { QueryParameter } from './read-query.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -29,6 +30,8 @@ export interface Operation {
   readonly path: string;
   /** The token needs one of these scopes. */
   readonly scopes: readonly string[];
+  /** What its query may hold, nothing by default; a query with anything else is refused (422) before the body is read. */
+  readonly query?: Readonly<Record<string, QueryParameter<unknown>>>;
   /** Largest body in bytes; absent: the operation takes none and whatever is sent is not read. */
   readonly maxBodyBytes?: number;
   /** Looks at the caller before the body is read; throws an `AppError` to refuse the request. */

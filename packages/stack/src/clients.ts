@@ -1,12 +1,11 @@
 import type { DevelopmentClient } from '@webhooks/engines';
 import type { DevelopmentSecrets } from './development-secrets.js';
 
-/** Every scope there is (contract §2). */
-export const ALL_SCOPES: readonly string[] = [
+/** What a tenant does with its own (contract §2). `event.write.any` is for who serves all tenants. */
+const TENANT_SCOPES: readonly string[] = [
   'webhook.read',
   'webhook.write',
   'event.write',
-  'event.write.any',
   'cob.read',
   'pix.read',
   'delivery.read',
@@ -18,7 +17,7 @@ export const DEFAULT_TENANTS = ['acme', 'globex'] as const;
 
 export const PAYMENT_SYSTEM = 'payment-system';
 
-/** A client with every scope for each tenant, and one for a payment system that serves all of them. */
+/** A client for each tenant, and one for a payment system that serves all of them. */
 export function planClients(
   tenants: readonly string[],
   secrets: DevelopmentSecrets,
@@ -31,7 +30,7 @@ export function planClients(
     scopes,
   });
   return [
-    ...all.map((tenantId) => client(`${tenantId}-app`, tenantId, ALL_SCOPES)),
+    ...all.map((tenantId) => client(`${tenantId}-app`, tenantId, TENANT_SCOPES)),
     client(PAYMENT_SYSTEM, DEFAULT_TENANTS[0], ['event.write.any']),
   ];
 }

@@ -1,4 +1,4 @@
-export { ALL_SCOPES, DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './clients.js';
+export { DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './clients.js';
 export { closeAll } from './closers.js';
 export type { Closer } from './closers.js';
 export type { Detours } from './detours.js';

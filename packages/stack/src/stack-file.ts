@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DevelopmentClient } from '@webhooks/engines';
 
@@ -21,9 +21,16 @@ export interface StackDescription {
   readonly processes: Readonly<Record<string, number>>;
 }
 
+const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
+
 /** Writes `stack.json` whole or not at all, readable by its owner only: it holds client secrets. */
 export function writeStackFile(dataDir: string, description: StackDescription): void {
-  const file = join(dataDir, 'stack.json');
+  const file = fileIn(dataDir);
   writeFileSync(`${file}.new`, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
+}
+
+/** For who stops in order: what it names is gone. */
+export function removeStackFile(dataDir: string): void {
+  rmSync(fileIn(dataDir), { force: true });
 }

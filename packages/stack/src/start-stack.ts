@@ -29,7 +29,7 @@ import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
 import { planServices } from './service-environments.js';
 import { claimDataDir } from './single-instance.js';
-import { writeStackFile } from './stack-file.js';
+import { removeStackFile, writeStackFile } from './stack-file.js';
 import type { StackDescription } from './stack-file.js';
 
 export interface StackOptions {
@@ -145,6 +145,8 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
   const release = claimDataDir(dataDir);
   closers.push(() => {
+    // Before another stack may begin here, which writes its own.
+    removeStackFile(dataDir);
     release();
     return Promise.resolve();
   });

@@ -49,7 +49,7 @@ function parseApplicationId(text: string): string | undefined {
   return length >= 1 && length <= 128 && !text.includes('\0') ? text : undefined;
 }
 
-const PARAMETERS: QueryParameters<Parsed> = {
+export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   eventType: {
     expected: `must be one of ${EVENT_TYPES.join(', ')}`,
     parse: (text) => (isEventType(text) ? text : undefined),
@@ -66,6 +66,6 @@ const PARAMETERS: QueryParameters<Parsed> = {
 
 /** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */
 export function readListQuery(query: URLSearchParams): ListQuery {
-  const { limit = MAX_PAGE, cursor = 0, ...filter } = readQuery(query, PARAMETERS);
+  const { limit = MAX_PAGE, cursor = 0, ...filter } = readQuery(query, LIST_PARAMETERS);
   return { filter, after: cursor, limit };
 }

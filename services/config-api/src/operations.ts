@@ -5,7 +5,7 @@ import type { ConfigurationStore } from './configuration-store.js';
 import { toView } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { getWebhook } from './get-webhook.js';
-import { readListQuery } from './list-query.js';
+import { LIST_PARAMETERS, readListQuery } from './list-query.js';
 import { listWebhooks } from './list-webhooks.js';
 import type { PublishConfiguration } from './publish-configuration.js';
 import { registerWebhook } from './register-webhook.js';
@@ -136,7 +136,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
   const { get, rotate, remove } = oneHandlers(parts);
   const body = { path: COLLECTION, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
   return [
-    { method: 'GET', path: COLLECTION, scopes: READ, handle: list },
+    { method: 'GET', path: COLLECTION, scopes: READ, query: LIST_PARAMETERS, handle: list },
     { method: 'POST', ...body, handle: register },
     { method: 'PUT', ...body, handle: update },
     { method: 'GET', path: ONE, scopes: READ, handle: get },

@@ -94,13 +94,13 @@ describe('a tenant', () => {
 
 describe('methods and paths', () => {
   it.each([
-    ['DELETE', WEBHOOKS, 'GET, POST, PUT'],
-    ['PATCH', WEBHOOKS, 'GET, POST, PUT'],
-    ['HEAD', WEBHOOKS, 'GET, POST, PUT'],
-    ['OPTIONS', WEBHOOKS, 'GET, POST, PUT'],
-    ['PUT', ONE, 'GET'],
-    ['DELETE', ONE, 'GET'],
+    ['DELETE', WEBHOOKS, 'GET, HEAD, POST, PUT'],
+    ['PATCH', WEBHOOKS, 'GET, HEAD, POST, PUT'],
+    ['OPTIONS', WEBHOOKS, 'GET, HEAD, POST, PUT'],
+    ['PUT', ONE, 'GET, HEAD'],
+    ['DELETE', ONE, 'GET, HEAD'],
     ['GET', `${ONE}/secret`, 'POST, DELETE'],
+    ['HEAD', `${ONE}/secret`, 'POST, DELETE'],
   ])('%s %s does not exist: 405 with Allow', async (method, path, allow) => {
     const answer = await acme.call({ method, path });
     expect(answer.status).toBe(405);

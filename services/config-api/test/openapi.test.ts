@@ -27,16 +27,21 @@ function under(name: string, value: unknown): unknown[] {
 }
 
 describe('openapi.yaml', () => {
-  it('describes exactly the operations that the service has, with the scope each needs', () => {
-    const documented = operations.map(
-      ({ path, method, operation }) =>
-        `${method.toUpperCase()} ${path} ${JSON.stringify(operation['security'])}`,
-    );
-    const served = routes.map(
-      ({ method, path, scopes }) =>
-        `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')} ${JSON.stringify([{ accessToken: scopes }])}`,
-    );
+  it('describes exactly the operations that the service has, with scopes and query parameters', () => {
+    const documented = operations.map(({ path, method, operation }) => {
+      const { security, parameters } = operation;
+      const query = Array.isArray(parameters) ? parameters.filter(isObject).map(({ name }) => name) : [];
+      return JSON.stringify([method.toUpperCase(), path, security, query]);
+    });
+    const served = routes.map(({ method, path, scopes, query }) => {
+      const template = path.replaceAll(/:(\w+)/g, '{$1}');
+      return JSON.stringify([method, template, [{ accessToken: scopes }], Object.keys(query ?? {})]);
+    });
     expect(documented.sort()).toEqual(served.sort());
+  });
+
+  it('declares 422 everywhere: a query may hold what no operation takes', () => {
+    for (const { operation } of operations) expect(operation['responses']).toHaveProperty('422');
   });
 
   it('marks what goes beyond the specification', () => {

@@ -115,6 +115,19 @@ describe('one event', () => {
     expect(await clientOf(CLIENTS.payments).postEvent(event)).toBe(event.id);
   });
 
+  it('is refused whole when the query holds anything', async () => {
+    const response = await fetch(`${ingest.url}${PATH}?dryRun=true`, {
+      method: 'POST',
+      body: JSON.stringify(buildEvent({ tenantId: 'acme' })),
+      headers: {
+        authorization: `Bearer ${await clientOf(CLIENTS.acme).token()}`,
+        'content-type': 'application/json',
+      },
+    });
+    await expectDocumented('POST', response);
+    expect(await response.json()).toMatchObject({ status: 422, violations: [{ property: 'dryRun' }] });
+  });
+
   it('that is wrong is told where, as 422', async () => {
     const event = buildEvent({ tenantId: 'acme' });
     const problem = await problemOf(

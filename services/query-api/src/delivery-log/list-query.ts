@@ -39,7 +39,7 @@ interface Parsed extends Required<DeliveryFilter> {
   readonly cursor: string;
 }
 
-const PARAMETERS: QueryParameters<Parsed> = {
+export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   ref: {
     expected: 'must be a UUID in lower case',
     parse: matching(new RegExp(PATTERNS.ref, 'u')),
@@ -64,7 +64,7 @@ const PARAMETERS: QueryParameters<Parsed> = {
 
 /** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed, and for no time range. */
 export function readListQuery(query: URLSearchParams): ListQuery {
-  const { limit = LIMIT, cursor, ...filter } = readQuery(query, PARAMETERS);
+  const { limit = LIMIT, cursor, ...filter } = readQuery(query, LIST_PARAMETERS);
   const { from, to } = filter;
   if (from && to && from >= to) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
   return { filter, wish: { limit, ...(cursor === undefined ? {} : { after: cursor }) } };

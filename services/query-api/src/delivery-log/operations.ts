@@ -2,7 +2,7 @@ import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { readDeliveryId } from '../path-ids.js';
 import type { DeliveryStore } from './delivery-store.js';
-import { cursorAfter, readListQuery } from './list-query.js';
+import { LIST_PARAMETERS, cursorAfter, readListQuery } from './list-query.js';
 import { viewDelivery, viewSummary } from './view-delivery.js';
 import type { DeliverySummary, DeliveryView } from './view-delivery.js';
 
@@ -40,6 +40,7 @@ export const createDeliveryOperations = (storeFor: () => DeliveryStore): readonl
     method: 'GET',
     path: COLLECTION,
     scopes: READ,
+    query: LIST_PARAMETERS,
     handle: async ({ identity, query }) => ({
       status: 200,
       body: await list(identity.tenantId, query, storeFor()),

@@ -17,13 +17,13 @@ function parseLimit(text: string): number | undefined {
   return limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
 }
 
-const PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
+export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
   limit: { expected: `must be a whole number from 1 to ${MAX_LIMIT}`, parse: parseLimit },
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 
 /** The query of the list of redeliveries. Throws 422 for a parameter that is unknown, repeated or malformed. */
 export function readJobsQuery(query: URLSearchParams): JobsWish {
-  const { limit = LIMIT, cursor } = readQuery(query, PARAMETERS);
+  const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
   return { limit, before: cursor };
 }

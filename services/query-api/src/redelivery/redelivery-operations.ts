@@ -1,7 +1,7 @@
 import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { readDeliveryId, readRedeliveryId } from '../path-ids.js';
-import { cursorBefore, readJobsQuery } from './jobs-query.js';
+import { JOBS_PARAMETERS, cursorBefore, readJobsQuery } from './jobs-query.js';
 import { redeliverOne } from './redeliver-one.js';
 import type { RedeliverOnePorts } from './redeliver-one.js';
 import { viewJob } from './redelivery-job.js';
@@ -76,6 +76,7 @@ const jobOperations = ({ storeFor }: Pick<RedeliveryParts, 'storeFor'>): readonl
     method: 'GET',
     path: JOBS,
     scopes: READ,
+    query: JOBS_PARAMETERS,
     handle: async ({ identity, query }) => ({
       status: 200,
       body: await listJobs(identity.tenantId, query, storeFor()),

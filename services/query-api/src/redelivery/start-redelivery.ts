@@ -29,10 +29,12 @@ export type StartedRedelivery =
   | { readonly dryRun: true; readonly matched: number; readonly matchedIsLowerBound: boolean }
   | { readonly dryRun: false; readonly job: JobView };
 
+const refuseFrom = (reason: string): AppError => invalidRequest([{ property: 'from', reason }]);
+
 function filterOf({ filter: { to, ...filter } }: RedeliveryRequest, now: number): RedeliveryFilter {
-  const end = Math.min(to?.getTime() ?? now, now);
-  if (filter.from.getTime() >= end) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
-  return { ...filter, to: new Date(end) };
+  if (to && filter.from >= to) throw refuseFrom('must be before to');
+  if (filter.from.getTime() >= now) throw refuseFrom('lies in the future');
+  return { ...filter, to: new Date(Math.min(to?.getTime() ?? now, now)) };
 }
 
 const tooMany = (): AppError =>

@@ -1,6 +1,6 @@
 import { PATTERNS } from '@webhooks/contracts';
 import { invalidRequest, readQuery } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import { lookSurely } from './look-surely.js';
 import type { Transaction } from './merge-facts.js';
@@ -21,20 +21,21 @@ const END_TO_END_ID = new RegExp(PATTERNS.endToEndId, 'u');
 const TX_ID_RULE = 'must be 26 to 35 letters and digits';
 const END_TO_END_ID_RULE = 'must be 32 letters and digits';
 
-function readTxId({ params, query }: ApiRequest): string {
-  readQuery(query, {});
+const TRANSACTION_PARAMETERS: QueryParameters<{ readonly endToEndId: string }> = {
+  endToEndId: {
+    expected: END_TO_END_ID_RULE,
+    parse: (text) => (END_TO_END_ID.test(text) ? text : undefined),
+  },
+};
+
+function readTxId({ params }: ApiRequest): string {
   const txId = params['txId'] ?? '';
   if (!TX_ID.test(txId)) throw invalidRequest([{ property: 'txId', reason: TX_ID_RULE }]);
   return txId;
 }
 
 function readEndToEndId({ query }: ApiRequest): string {
-  const { endToEndId } = readQuery<{ endToEndId: string }>(query, {
-    endToEndId: {
-      expected: END_TO_END_ID_RULE,
-      parse: (text) => (END_TO_END_ID.test(text) ? text : undefined),
-    },
-  });
+  const { endToEndId } = readQuery(query, TRANSACTION_PARAMETERS);
   if (endToEndId === undefined) {
     throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
   }
@@ -77,6 +78,7 @@ export const createTransactionOperations = (ports: TransactionPorts): readonly O
     method: 'GET',
     path: '/integration/v1/pix/transaction',
     scopes: ['pix.read'],
+    query: TRANSACTION_PARAMETERS,
     handle: (request) => answerTransaction(request, ports),
   },
 ];

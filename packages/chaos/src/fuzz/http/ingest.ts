@@ -154,7 +154,7 @@ export async function openIngestDoor(world: FuzzWorld): Promise<Door> {
   const probe = makeTemplate({
     method: 'POST',
     path: EVENTS,
-    token,
+    token: await world.clientOf(PROBE.tenantId).token(),
     value: PROBE,
   });
   const door = createHttpDoor({

@@ -1,0 +1,41 @@
+import type { RedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
+import { startRedelivery } from '../../src/redelivery/start-redelivery.js';
+import type { StartRedeliveryPorts } from '../../src/redelivery/start-redelivery.js';
+
+const NOW = Date.parse('2026-11-21T14:00:00Z');
+const at = (time: string): Date => new Date(`2026-11-21T${time}Z`);
+
+const ports: StartRedeliveryPorts = {
+  storeFor: () => ({ insert: () => Promise.resolve(true), countRunning: () => Promise.resolve(0) }),
+  countDeliveries: () => Promise.resolve({ matched: 3, isLowerBound: false }),
+  configurations: { current: () => Promise.reject(new Error('no ref is named here')) },
+  newId: () => '0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f',
+  now: () => NOW,
+};
+
+type Range = Pick<RedeliveryRequest['filter'], 'from' | 'to'>;
+
+const start = (range: Range) =>
+  startRedelivery('acme', { filter: { status: 'dead', ...range }, dryRun: false }, ports);
+
+it.each<[string, Range, string]>([
+  ['to is now when it is left out', { from: at('13:00:00') }, '14:00:00'],
+  ['to is as given', { from: at('13:00:00'), to: at('13:30:00') }, '13:30:00'],
+  ['to is now when it lies in the future', { from: at('13:00:00'), to: at('15:00:00') }, '14:00:00'],
+])('%s', async (_what, range, expected) => {
+  const started = await start(range);
+  expect(started).toMatchObject({ job: { filter: { to: at(expected).toISOString() } } });
+});
+
+it.each<[string, Range]>([
+  ['lies in the future', { from: at('15:00:00') }],
+  ['lies in the future', { from: at('15:00:00'), to: at('16:00:00') }],
+  ['must be before to', { from: at('13:00:00'), to: at('13:00:00') }],
+  ['must be before to', { from: at('13:00:00'), to: at('12:00:00') }],
+  ['must be before to', { from: at('16:00:00'), to: at('15:00:00') }],
+])('from %s: %j is refused', async (reason, range) => {
+  await expect(start(range)).rejects.toMatchObject({
+    code: 'invalid-request',
+    violations: [{ property: 'from', reason }],
+  });
+});
