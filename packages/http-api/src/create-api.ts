@@ -53,9 +53,9 @@ const createMeters = (registry: Registry): Meters => ({
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-function requestIdOf(request: Request): string {
-  const given = request.get('x-request-id');
-  return given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+function requestIdOf({ headers }: Request): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 const single = (value: string | string[] | undefined): string | undefined =>
@@ -106,10 +106,17 @@ async function readHead(
   };
 }
 
-function send(response: Response, reply: ApiReply): void {
-  response.status(reply.status).set({ 'cache-control': 'no-store', ...reply.headers });
-  if (reply.body === undefined) response.end();
-  else response.type('application/json').send(JSON.stringify(reply.body));
+/** By Node's own means: Express' `send` looks up types and freshness that are the same for all answers here. */
+function send(response: Response, { status, headers = {}, body }: ApiReply): void {
+  response.statusCode = status;
+  response.setHeader('cache-control', 'no-store');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (body === undefined) return void response.end();
+  const text = JSON.stringify(body);
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  // Node tells it by itself, but not to HEAD.
+  response.setHeader('content-length', Buffer.byteLength(text));
+  response.end(text);
 }
 
 function sendProblem(request: Request, response: Response, error: AppError): void {
@@ -175,7 +182,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
     const head = await readHead(operation, request, shared);
     const leave = shared.admit(operation, head.identity);
     try {
-      readQuery(head.query, operation.query ?? {});
+      if (head.query.size > 0) readQuery(head.query, operation.query ?? {});
       const requestId = String(response.get('x-request-id'));
       const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
         operation.handle({ ...head, requestId, body }),
