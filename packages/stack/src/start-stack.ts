@@ -47,6 +47,8 @@ export interface StackOptions {
   readonly kafkaBrokers?: readonly string[];
   /** Ways of the services to the engines that lead through somebody else; default none. Embedded engines only. */
   readonly detours?: Detours;
+  /** Whether the embedded Kafka is made ready for load that lasts, see `KafkaOptions`. */
+  readonly forLoad?: boolean;
   readonly log: (line: string) => void;
 }
 
@@ -82,11 +84,11 @@ async function allOrFirstFault<T extends readonly unknown[] | []>(
 }
 
 function openKafka(
-  { dataDir, kafkaBrokers, detours, log }: StackOptions,
+  { dataDir, kafkaBrokers, detours, forLoad = false, log }: StackOptions,
   port: number,
 ): Promise<KafkaEngine> {
   if (kafkaBrokers !== undefined) return useKafkaAddress(kafkaBrokers.join(','));
-  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: kafkaDetours(detours), log });
+  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: kafkaDetours(detours), forLoad, log });
 }
 
 async function openEngines(

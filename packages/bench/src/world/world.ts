@@ -61,6 +61,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const stack = await startStack({
     dataDir,
     fixedPorts: false,
+    forLoad: true,
     // Reads beside the deliveries: a row of its own where it is measured.
     without: options.withQueryApi === true ? [] : ['query-api'],
     tenants,

@@ -25,6 +25,9 @@ const SMALL_JVM = [
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
 ];
 
+/** In place of the quick compiler: what a Java machine does by itself. */
+export const ALL_COMPILERS = '-XX:TieredStopAtLevel=4';
+
 export interface BrokerRuntime {
   readonly java: Java;
   readonly classPath: string;

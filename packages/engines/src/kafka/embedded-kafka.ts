@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { awaitFreeDataFolder } from '../data-folder.js';
 import { superviseEngine } from '../engine-lifecycle.js';
 import { onFreePorts } from '../free-port.js';
-import { launchBroker } from './broker-process.js';
+import { ALL_COMPILERS, launchBroker } from './broker-process.js';
 import { copyTemplate, ensureBrokerTemplate } from './broker-template.js';
 import { ensureKafkaJars } from './jars.js';
 import { findJava } from './java.js';
@@ -15,7 +15,7 @@ export async function startEmbeddedKafka(settings: KafkaSettings): Promise<Kafka
   const runtime = { java, classPath: jars.classPath };
   const template = await ensureBrokerTemplate(runtime, jars.fingerprint, log);
   await mkdir(dataDir, { recursive: true });
-  const { jvmOptions } = template;
+  const jvmOptions = [...template.jvmOptions, ...(settings.forLoad === true ? [ALL_COMPILERS] : [])];
   return onFreePorts(settings.port, async (port, controllerPort) => {
     const lifecycle = await superviseEngine(async () => {
       await awaitFreeDataFolder(dataDir, log);
