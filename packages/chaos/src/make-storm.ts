@@ -76,6 +76,7 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
         clientOf: world.clientOf,
         originOf: ({ receiver }) => world.receivers[receiver].origin,
         onChange: (change) => changes.push(change),
+        until,
         stopping: ending.signal,
       }),
     ),

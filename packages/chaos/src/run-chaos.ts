@@ -54,7 +54,8 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   const calmAt = await untilDrained(world, { journalFile, changes: storm.changes });
   const recoveryMs = lastEndedAt === 0 ? 0 : Math.max(0, Math.round(calmAt - lastEndedAt));
   print(`· recovered ${(recoveryMs / 1_000).toFixed(1)} s after the last fault; reading the evidence`);
-  const tried = { planned: options.steps, sent: readJournal(journalFile), ...storm };
+  const configurations = planConfigurations();
+  const tried = { planned: options.steps, configurations, sent: readJournal(journalFile), ...storm };
   return {
     verdict: await judgeRun(world, { journalFile, ...storm }, print),
     steps: storm.steps,

@@ -1,3 +1,4 @@
+import type { Change } from '../generator/changes.js';
 import type { DoneStep } from '../run-plan.js';
 import type { Delivery } from './case-file.js';
 import { findHindrances } from './disturbances.js';
@@ -18,19 +19,29 @@ function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
 }
 
 /**
- * Whether a delivery of which nothing is told may never have begun: its configuration was disabled by the time its event
- * was read. Once there is a task, its end is told, also that it was cancelled; and a disabling that was asked for later
- * excuses nothing.
+ * Whether a configuration was disabled by the time an event was read that was sent to it: a disabling that was asked for
+ * later excuses nothing. Times are Unix milliseconds, `hindrances` what may have held the workers up.
+ */
+export function mayEndUnread(
+  { sentAt, appendedAt }: { readonly sentAt: number; readonly appendedAt: number },
+  toggles: readonly Change[],
+  hindrances: readonly DoneStep[],
+): boolean {
+  const until = readBy(appendedAt, hindrances);
+  return toggles.some((change) => isDisabling(change) && change.askedAt > sentAt && change.askedAt <= until);
+}
+
+/**
+ * Whether a delivery of which nothing is told may never have begun. Once there is a task, its end is told, also that it was
+ * cancelled.
  */
 export function mayNeverHaveBegun(
-  { sent, configuration, copies, tasks }: Delivery,
+  { sent: { sentAt }, configuration, copies, tasks }: Delivery,
   toggles: Toggles,
   steps: readonly DoneStep[],
 ): boolean {
   const last = copies.at(-1);
   if (!last || tasks.length > 0) return false;
-  const until = readBy(last.appendedAt, findHindrances(steps));
-  return (toggles.get(configuration.ref) ?? []).some(
-    (change) => isDisabling(change) && change.askedAt > sent.sentAt && change.askedAt <= until,
-  );
+  const own = toggles.get(configuration.ref) ?? [];
+  return mayEndUnread({ sentAt, appendedAt: last.appendedAt }, own, findHindrances(steps));
 }

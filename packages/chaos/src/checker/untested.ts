@@ -3,12 +3,17 @@ import type { Change } from '../generator/changes.js';
 import type { SentEvent } from '../generator/journal.js';
 import type { Step } from '../plan/plan.js';
 import type { DoneStep } from '../run-plan.js';
+import type { Configuration } from '../world/configurations.js';
+import { findHindrances } from './disturbances.js';
+import { mayEndUnread } from './never-begun.js';
+import { findToggles, promisedFor } from './owed.js';
 
 /** What a run did. */
 export interface Tried {
   readonly planned: readonly Pick<Step, 'fault'>[];
-  readonly steps: readonly Pick<DoneStep, 'fault' | 'outcome' | 'why'>[];
-  readonly sent: ReadonlyMap<string, Pick<SentEvent, 'door' | 'acceptedAt'>>;
+  readonly steps: readonly DoneStep[];
+  readonly configurations: readonly Configuration[];
+  readonly sent: ReadonlyMap<string, SentEvent>;
   readonly changes: readonly Change[];
 }
 
@@ -38,9 +43,36 @@ function untestedDoors({ sent }: Tried): readonly string[] {
     .map((name) => `the door ${name} (it accepted nothing)`);
 }
 
+const isFor = ({ event }: SentEvent, { tenantId, eventType }: Configuration): boolean =>
+  event.tenantId === tenantId && event.eventType === eventType;
+
+/**
+ * Whether an event for a toggled configuration would have been missed: it was accepted while that was enabled, and read for
+ * sure before that was disabled. It was appended before it was acknowledged, so that it was read by the time counted from
+ * there.
+ */
+function hasOwedToToggled({ configurations, sent, changes, steps }: Tried): boolean {
+  const toggles = findToggles(changes);
+  const hindrances = findHindrances(steps);
+  const isOwed = (one: SentEvent, configuration: Configuration): boolean => {
+    const { sentAt, acceptedAt } = one;
+    if (acceptedAt === undefined || !isFor(one, configuration)) return false;
+    if (promisedFor({ sent: one, configuration, copies: [] }, toggles) === 'nothing') return false;
+    return !mayEndUnread(
+      { sentAt, appendedAt: acceptedAt },
+      toggles.get(configuration.ref) ?? [],
+      hindrances,
+    );
+  };
+  return configurations
+    .filter(({ treatment }) => treatment === 'toggled')
+    .some((configuration) => [...sent.values()].some((one) => isOwed(one, configuration)));
+}
+
 /** What makes a balanced ledger worth nothing, because the run never did it: any fault, a door, changes. */
 export const findUntested = (tried: Tried): readonly string[] => [
   ...(tried.planned.length > 0 && !tried.steps.some(isDone) ? ['any fault (none was done)'] : []),
   ...untestedDoors(tried),
   ...(tried.changes.some(isMade) ? [] : ['changes of configurations (none was made)']),
+  ...(hasOwedToToggled(tried) ? [] : ['toggled configurations (nothing was surely owed to one)']),
 ];

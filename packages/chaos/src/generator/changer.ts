@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Webhook } from '@webhooks/client';
-import { movedPath } from '../world/configurations.js';
 import { isServiceAway } from '../world/unavailable.js';
 import type { Configuration } from '../world/configurations.js';
 import type { Asked, Change } from './changes.js';
+import { FIRST_TURN, askFor, isDue, turnAfter } from './turns.js';
+import type { Turn } from './turns.js';
 
 export interface ChangerOptions {
   readonly configurations: readonly Configuration[];
@@ -11,20 +12,14 @@ export interface ChangerOptions {
   readonly originOf: (configuration: Configuration) => string;
   /** Told of every change, once it was answered or failed. */
   readonly onChange: (change: Change) => void;
+  /** When the run ends, milliseconds of `performance.now()`. */
+  readonly until: number;
   readonly stopping: AbortSignal;
 }
 
 const PAUSE_MS = 4_000;
 
 type Answer = Pick<Change, 'published' | 'secret'>;
-
-/** What is asked of a configuration in its nth turn. */
-function askFor(configuration: Configuration, turn: number): Asked {
-  const isOdd = turn % 2 === 1;
-  if (configuration.treatment === 'signed') return { what: 'rotate' };
-  if (configuration.treatment === 'toggled') return { what: isOdd ? 'enable' : 'disable' };
-  return { what: 'move', path: isOdd ? configuration.path : movedPath(configuration) };
-}
 
 async function put(
   client: Client,
@@ -64,17 +59,20 @@ async function change(configuration: Configuration, asked: Asked, options: Chang
 
 /**
  * Changes what may be changed, one after the other and again and again: disabled and enabled, moved and moved back, a new
- * secret. A failed change is asked for again in the next turn, so that turns alternate by what was answered.
+ * secret.
  */
 export async function makeChanges(options: ChangerOptions): Promise<void> {
   const treated = options.configurations.filter(({ treatment }) => treatment !== 'left-alone');
-  const turns = new Map<string, number>();
+  const turns = new Map<string, Turn>();
   while (!options.stopping.aborted) {
     for (const configuration of treated) {
-      const turn = turns.get(configuration.ref) ?? 0;
-      const made = await change(configuration, askFor(configuration, turn), options);
-      options.onChange(made);
-      if (made.answeredAt !== undefined) turns.set(configuration.ref, turn + 1);
+      const turn = turns.get(configuration.ref) ?? FIRST_TURN;
+      const asked = askFor(configuration, turn);
+      if (isDue(asked, turn, performance.now(), options.until)) {
+        const made = await change(configuration, asked, options);
+        options.onChange(made);
+        turns.set(configuration.ref, turnAfter(turn, made, performance.now()));
+      }
       await delay(PAUSE_MS / treated.length);
     }
   }

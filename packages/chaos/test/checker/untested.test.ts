@@ -1,24 +1,27 @@
 import { findLeftOut, findUntested } from '../../src/checker/untested.js';
 import type { Tried } from '../../src/checker/untested.js';
-import { at } from './evidence-builder.js';
+import { CONFIGURATION, REF, at, event, step } from './evidence-builder.js';
 
-const accepted = { acceptedAt: at(1) };
-const made = { ref: 'r', asked: { what: 'disable' as const }, askedAt: at(1), answeredAt: at(1.1) };
+const accepted = { event, sentAt: at(8), acceptedAt: at(8.1) };
+const change = (what: 'disable' | 'enable', seconds: number) => ({
+  ...{ ref: REF, asked: { what }, askedAt: at(seconds), answeredAt: at(seconds + 0.1) },
+});
+const PASSED_OVER = step(4, 4, { outcome: 'passed-over', why: 'it is being started' });
+const DONE = step(30, 31);
 /** Everything once. */
 const tried = (over: Partial<Tried> = {}): Tried => ({
   planned: [{ fault: 'kill' }, { fault: 'kill' }],
-  steps: [
-    { fault: 'kill', outcome: 'done' },
-    { fault: 'kill', outcome: 'passed-over', why: 'it is being started' },
-  ],
+  steps: [DONE, PASSED_OVER],
+  configurations: [{ ...CONFIGURATION, treatment: 'toggled' }],
   sent: new Map([
-    ['evt_1', { door: 'ingest', ...accepted }],
-    ['evt_2', { door: 'topic', ...accepted }],
-    ['evt_3', { door: 'topic' }],
+    ['evt_1', { ...accepted, door: 'ingest' }],
+    ['evt_2', { ...accepted, door: 'topic' }],
+    ['evt_3', { event, sentAt: at(8), door: 'topic' }],
   ]),
-  changes: [made, { ...made, published: false }],
+  changes: [change('disable', 1), change('enable', 5), change('disable', 20)],
   ...over,
 });
+const TOGGLED = 'toggled configurations (nothing was surely owed to one)';
 
 it('a run that did everything once has tested it', () => {
   expect(findUntested(tried())).toEqual([]);
@@ -26,26 +29,30 @@ it('a run that did everything once has tested it', () => {
 
 it.each<[string, Partial<Tried>, string]>([
   ['a plan of which nothing was done', { steps: [] }, 'any fault (none was done)'],
-  [
-    'a plan of which all was passed over',
-    { steps: [{ fault: 'kill', outcome: 'passed-over', why: 'it is being started' }] },
-    'any fault (none was done)',
-  ],
+  ['a plan of which all was passed over', { steps: [PASSED_OVER] }, 'any fault (none was done)'],
   [
     'a door that accepted nothing',
     {
       sent: new Map([
-        ['evt_2', { door: 'topic', ...accepted }],
-        ['evt_1', { door: 'ingest' }],
+        ['evt_2', { ...accepted, door: 'topic' }],
+        ['evt_1', { event, sentAt: at(8), door: 'ingest' }],
       ]),
     },
     'the door ingest (it accepted nothing)',
   ],
   [
     'changes that all failed',
-    { changes: [{ ref: 'r', asked: { what: 'enable' }, askedAt: at(1) }] },
+    { changes: [{ ref: REF, asked: { what: 'enable' }, askedAt: at(9) }] },
     'changes of configurations (none was made)',
   ],
+  [
+    'a configuration that is disabled soon after each event',
+    { changes: [change('disable', 1), change('enable', 5), change('disable', 10)] },
+    TOGGLED,
+  ],
+  ['a configuration that is disabled all the time', { changes: [change('disable', 1)] }, TOGGLED],
+  ['a configuration while the workers were held up', { steps: [step(9, 16)] }, TOGGLED],
+  ['a run without a configuration that is toggled', { configurations: [CONFIGURATION] }, TOGGLED],
 ])('%s was not tested', (_, over, expected) => {
   expect(findUntested(tried(over))).toEqual([expected]);
 });
@@ -54,10 +61,7 @@ it('a fault that was never done is named with the reason, and is no fault of the
   const planned = [{ fault: 'kill' }, { fault: 'freeze' }];
   expect(findUntested(tried({ planned }))).toEqual([]);
   expect(findLeftOut(tried({ planned }))).toEqual(['freeze (the time was over)']);
-  const steps = [
-    { fault: 'kill', outcome: 'done' },
-    { fault: 'freeze', outcome: 'passed-over', why: 'it is being started' },
-  ] as const;
+  const steps = [DONE, { ...PASSED_OVER, fault: 'freeze' }];
   expect(findUntested(tried({ planned, steps }))).toEqual([]);
   expect(findLeftOut(tried({ planned, steps }))).toEqual(['freeze (it is being started)']);
 });
