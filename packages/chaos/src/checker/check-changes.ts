@@ -1,4 +1,4 @@
-import type { Arrived, EntrySeen, Evidence } from '../evidence/evidence.js';
+import type { Arrived, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change, MadeChange } from '../generator/changes.js';
 import { wrongBy } from '../whims/clock.js';
@@ -8,6 +8,7 @@ import type { CaseFile, Delivery } from './case-file.js';
 import type { Finding } from './finding.js';
 import { IN_FORCE_MS } from '../in-force.js';
 import { verifySignature } from './verify-signature.js';
+import { toldAt } from './wrong-clock.js';
 
 /** From when a change is in force until the next one of its configuration was asked for. Unix milliseconds. */
 interface Reign {
@@ -35,9 +36,6 @@ function secondOf({ startedAtSeconds, receivedAt }: Arrived): number {
 const beganWithin = (arrived: Arrived, { from, to }: Reign): boolean =>
   secondOf(arrived) > from && secondOf(arrived) + 1_000 <= to;
 
-/** When a worker says that it began. */
-const begunAt = ({ place, entry }: EntrySeen): number => entry.at - wrongBy(entry.at, place.appendedAt);
-
 type Fault = Pick<Finding, 'kind' | 'text'>;
 
 function judgeDisabled(delivery: Delivery, reign: Reign): Fault | undefined {
@@ -45,7 +43,7 @@ function judgeDisabled(delivery: Delivery, reign: Reign): Fault | undefined {
     ...delivery.arrivals.filter((arrived) => beganWithin(arrived, reign)).map(secondOf),
     ...delivery.entries
       .filter(({ entry }) => entry.kind === 'attempt')
-      .map(begunAt)
+      .map(toldAt)
       .filter((at) => at > reign.from && at < reign.to),
   ];
   const [first] = late;

@@ -7,6 +7,7 @@ import { mayNeverHaveBegun } from './never-begun.js';
 import { findToggles, promisedFor } from './owed.js';
 import type { Promised } from './owed.js';
 import { waitsForWrongTime } from './wrong-clock.js';
+import { wasWronglyCancelled } from './wrongly-cancelled.js';
 
 /** Deliveries of events that were accepted or stand on the topic, by what became of them. */
 export interface Totals {
@@ -25,16 +26,18 @@ export interface Totals {
 
 type Count = Exclude<keyof Totals, 'acceptedEvents' | 'slowestMs'>;
 
+/** Whether it may have ended like this: it was disabled before it began, or before it was cancelled. */
+interface Excuses {
+  readonly ofNone: () => boolean;
+  readonly ofCancelled: () => boolean;
+}
+
 /** Under which heading a delivery counts; undefined when nothing was promised. */
-function headingOf(
-  promised: Promised,
-  fate: Fate,
-  mayBeNone: () => boolean,
-): Exclude<Count, 'accepted'> | undefined {
+function headingOf(promised: Promised, fate: Fate, excuses: Excuses): Exclude<Count, 'accepted'> | undefined {
   if (promised === 'nothing') return undefined;
-  if (fate === 'none') return promised === 'may-end' && mayBeNone() ? 'cancelled' : 'lost';
-  if (fate === 'cancelled' && promised === 'owed') return 'lost';
-  return fate;
+  if (fate !== 'none' && fate !== 'cancelled') return fate;
+  const mayEnd = fate === 'none' ? excuses.ofNone : excuses.ofCancelled;
+  return promised === 'may-end' && mayEnd() ? 'cancelled' : 'lost';
 }
 
 /** From the acknowledgement to the first 2xx; 0 when there was none, or before the acknowledgement was read. */
@@ -52,7 +55,7 @@ function findingFor(delivery: Delivery, heading: string, fate: Fate): Finding | 
   const { deliveryId, sent, configuration } = delivery;
   const name = `${sent.event.id} for ${configuration.path}`;
   if (heading === 'lost') {
-    const how = fate === 'cancelled' ? 'was cancelled though nobody disabled it' : 'is nowhere';
+    const how = fate === 'cancelled' ? 'was cancelled though it was not disabled then' : 'is nowhere';
     return { kind: 'lost', text: `${name} ${how}`, deliveryId };
   }
   if (heading === 'delivered' || heading === 'cancelled' || !mustRecover(delivery)) return undefined;
@@ -77,7 +80,10 @@ export function checkFates(
   for (const delivery of deliveries.values()) {
     const fate = fateOf(delivery, topics);
     const promised = promisedFor(delivery, toggles);
-    const heading = headingOf(promised, fate, () => mayNeverHaveBegun(delivery, toggles, steps));
+    const heading = headingOf(promised, fate, {
+      ofNone: () => mayNeverHaveBegun(delivery, toggles, steps),
+      ofCancelled: () => !wasWronglyCancelled(delivery, toggles),
+    });
     if (!heading) continue;
     counts.accepted += 1;
     counts[heading] += 1;

@@ -1,3 +1,4 @@
+import type { EntrySeen } from '../evidence/evidence.js';
 import type { DoneStep } from '../run-plan.js';
 import { wrongBy } from '../whims/clock.js';
 import type { Delivery } from './case-file.js';
@@ -27,3 +28,6 @@ export function metWrongClock(delivery: Delivery, steps: readonly DoneStep[]): b
 /** Whether it waits for a time that a clock told which was ahead. */
 export const waitsForWrongTime = ({ tasks }: Delivery): boolean =>
   tasks.some(({ dueAt, place }) => wrongBy(dueAt, place.appendedAt) > 0);
+
+/** When what an entry tells of happened, Unix milliseconds, by a clock that did not jump. */
+export const toldAt = ({ place, entry }: EntrySeen): number => entry.at - wrongBy(entry.at, place.appendedAt);

@@ -1,4 +1,5 @@
 import { check } from '../../src/checker/check.js';
+import type { Change } from '../../src/generator/changes.js';
 import {
   CONFIGURATION,
   REF,
@@ -118,6 +119,56 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     const entries = [entry(20.1, { kind: 'cancelled', reason: 'disabled' } as object)];
     const log = new Map([[deliveryId, 'cancelled' as const]]);
     expect(kinds(evidence({ ...undelivered, ...disabledAfter(20), log, topics: { entries } }))).toEqual([]);
+  });
+
+  describe('a cancellation is excused by a disabling that was asked for before it, and only then', () => {
+    const toggle = (what: 'disable' | 'enable', seconds: number, over: object = {}) => ({
+      ...{ ref: REF, asked: { what }, askedAt: at(seconds), answeredAt: at(seconds + 0.2) },
+      ...over,
+    });
+    const OFF = toggle('disable', 10);
+    /** Cancelled at this time, as a clock tells it that is so many seconds ahead. */
+    const cancelledAt = (
+      seconds: number,
+      changes: readonly Change[],
+      { ahead = 0, reason = 'disabled' } = {},
+    ) => {
+      const told = { at: at(seconds + ahead), kind: 'cancelled', reason } as object;
+      const enabled = changes.at(-1)?.asked.what === 'enable';
+      return kinds(
+        evidence({
+          ...{ arrivals: [], changes, log: new Map([[deliveryId, 'cancelled' as const]]) },
+          configurations: [{ ...CONFIGURATION, treatment: 'toggled' as const }],
+          listed: [{ ref: REF, enabled, path: CONFIGURATION.path }],
+          topics: { entries: [entry(seconds, told)], tasks: [task(0.1)] },
+        }),
+      );
+    };
+    const ON = toggle('enable', 14);
+
+    it.each<[string, readonly string[], readonly string[]]>([
+      ['before the disabling was asked for', cancelledAt(9.9, [OFF]), ['lost']],
+      ['after it', cancelledAt(10.1, [OFF]), []],
+      [
+        'after it, though it had no answer',
+        cancelledAt(12, [{ ref: REF, asked: OFF.asked, askedAt: OFF.askedAt }]),
+        [],
+      ],
+      ['while the enabling behind it was not in force', cancelledAt(15.1, [OFF, ON]), []],
+      ['after the enabling behind it was in force', cancelledAt(15.3, [OFF, ON]), ['lost']],
+      [
+        'after an enabling that was not published',
+        cancelledAt(19, [OFF, toggle('enable', 14, { published: false })]),
+        [],
+      ],
+      ['after it was disabled once more', cancelledAt(30.1, [OFF, ON, toggle('disable', 30)]), []],
+      ['before it was disabled once more', cancelledAt(29.9, [OFF, ON, toggle('disable', 30)]), ['lost']],
+      ['before it, by a clock that is ahead', cancelledAt(9.9, [OFF], { ahead: 600 }), ['lost']],
+      ['after it, by a clock that is behind', cancelledAt(10.1, [OFF], { ahead: -600 }), []],
+      ['for a reason that nobody gave', cancelledAt(12, [OFF], { reason: 'event-type-changed' }), ['lost']],
+    ])('%s', (_, found, expected) => {
+      expect(found).toEqual(expected);
+    });
   });
 
   it('lost: its retry was handled, nothing came of it, and it was disabled meanwhile', () => {
