@@ -32,6 +32,7 @@ class DoorKeeper {
   readonly #door: Door;
   readonly #options: GeneratorOptions;
   readonly #underWay = new Set<Promise<void>>();
+  #fault: { readonly first: unknown } | undefined;
 
   constructor(door: Door, options: GeneratorOptions) {
     this.#door = door;
@@ -40,6 +41,11 @@ class DoorKeeper {
 
   get isFull(): boolean {
     return this.#underWay.size >= MAX_UNDER_WAY;
+  }
+
+  /** A batch came to an end that no door may have, or could not be written down: `settled` says which. */
+  get hasFailed(): boolean {
+    return this.#fault !== undefined;
   }
 
   send(events: readonly PaymentEvent[]): void {
@@ -51,26 +57,32 @@ class DoorKeeper {
       if (accepted.length > 0)
         journal.append(accepted.map((id) => ({ kind: 'accepted', at: acceptedAt, id })));
     });
-    const owned = giving.finally(() => this.#underWay.delete(owned));
+    const owned = giving
+      .catch((error: unknown) => {
+        this.#fault ??= { first: error };
+      })
+      .finally(() => this.#underWay.delete(owned));
     this.#underWay.add(owned);
-    // Seen by `settled`, which whoever runs the generator awaits.
-    owned.catch(() => undefined);
   }
 
+  /** Waits for all answers; throws the first fault of all batches there were. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay);
+    if (this.#fault) throw new Error(`the door ${this.#door} failed`, { cause: this.#fault.first });
   }
 }
 
 /**
- * Makes events at a steady rate, in turn for one door and the other, whatever becomes of them, until it is stopped. Each
- * is in the journal before it is sent, and once more when it was accepted. Resolves when each door has answered.
+ * Makes events at a steady rate, in turn for one door and the other, whatever becomes of them, until it is stopped or a
+ * door fails. Each is in the journal before it is sent, and once more when it was accepted. Resolves when each door has
+ * answered; rejects with the first fault of a door, or of the journal.
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const keepers = (['ingest', 'topic'] as const).map((door) => new DoorKeeper(door, options));
   const startedAt = performance.now();
   let made = 0;
-  for (let turn = 0; !options.stopping.aborted; turn += 1) {
+  const isOver = (): boolean => options.stopping.aborted || keepers.some(({ hasFailed }) => hasFailed);
+  for (let turn = 0; !isOver(); turn += 1) {
     const due = Math.floor(((performance.now() - startedAt) * options.eventsPerSecond) / 1_000);
     const keeper = keepers[turn % keepers.length];
     if (keeper && !keeper.isFull && due > made)
@@ -82,5 +94,6 @@ export async function generate(options: GeneratorOptions): Promise<void> {
     made = due;
     await delay(EVERY_MS);
   }
-  for (const keeper of keepers) await keeper.settled();
+  const ends = await Promise.allSettled(keepers.map((keeper) => keeper.settled()));
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
 import { generate, makeEvent } from '../../src/generator/generator.js';
 import { openJournal, readJournal } from '../../src/generator/journal.js';
+import type { JournalLine } from '../../src/generator/journal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -69,4 +70,37 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
   const sent = [...readJournal(file).values()];
   expect(new Set(sent.map(({ door }) => door))).toEqual(new Set(['ingest', 'topic']));
   for (const { door, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(door === 'ingest');
+});
+
+describe('ends with the first fault, and waits for what is under way', () => {
+  const running = (over: Partial<Parameters<typeof generate>[0]>) =>
+    generate({
+      ...{ random: createRandom(1), eventsPerSecond: 200, stopping: new AbortController().signal },
+      doors: {
+        ingest: (events) => Promise.resolve(events.map(({ id }) => id)),
+        topic: () => Promise.resolve([]),
+      },
+      journal: { append: () => undefined, countAccepted: () => 0, close: () => undefined },
+      ...over,
+    });
+
+  it('of the journal: an acknowledgement that cannot be written down', async () => {
+    let faults = 0;
+    const append = (lines: readonly JournalLine[]): void => {
+      if (lines.every(({ kind }) => kind === 'sent')) return;
+      faults += 1;
+      throw new Error(`no space ${faults}`);
+    };
+    await expect(
+      running({ journal: { append, countAccepted: () => 0, close: () => undefined } }),
+    ).rejects.toMatchObject({ message: 'the door ingest failed', cause: { message: 'no space 1' } });
+  });
+
+  it('of a door', async () => {
+    const doors = {
+      ingest: () => Promise.resolve([]),
+      topic: () => Promise.reject(new Error('it says 500')),
+    };
+    await expect(running({ doors })).rejects.toMatchObject({ cause: { message: 'it says 500' } });
+  });
 });
