@@ -13,6 +13,7 @@ import type { ChaosOptions } from './run-chaos.js';
 import { runPlan } from './run-plan.js';
 import type { DoneStep } from './run-plan.js';
 import { planConfigurations } from './world/configurations.js';
+import { isAwayOrOfWrongTime } from './world/unavailable.js';
 import type { World } from './world/world.js';
 
 /** What was done to the service, and what was asked of it, during the stormy part of a run. */
@@ -49,6 +50,7 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
   const failing = new AbortController();
   const stopping = AbortSignal.any([options.stopping, failing.signal]);
   const changes: Change[] = [];
+  const isAway = isAwayOrOfWrongTime(world.clocksDir);
   const startedAt = performance.now();
   const until = startedAt + durationMs;
   const countAccepted = (): number => journal.countAccepted();
@@ -65,7 +67,7 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
       generate({
         random: createRandom(seed),
         eventsPerSecond,
-        doors: { ingest: giveIngest(paymentSystem(world)), topic },
+        doors: { ingest: giveIngest(paymentSystem(world), isAway), topic },
         journal,
         stopping: ending.signal,
       }),
@@ -75,6 +77,7 @@ async function storm({ world, journal, topic, options }: Parts): Promise<Storm> 
         configurations: planConfigurations(),
         clientOf: world.clientOf,
         originOf: ({ receiver }) => world.receivers[receiver].origin,
+        isAway,
         onChange: (change) => changes.push(change),
         until,
         stopping: ending.signal,

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, Webhook } from '@webhooks/client';
-import { isServiceAway } from '../world/unavailable.js';
 import type { Configuration } from '../world/configurations.js';
 import type { Asked, Change } from './changes.js';
 import { FIRST_TURN, askFor, isDue, turnAfter } from './turns.js';
@@ -10,6 +9,8 @@ export interface ChangerOptions {
   readonly configurations: readonly Configuration[];
   readonly clientOf: (tenantId: string) => Client;
   readonly originOf: (configuration: Configuration) => string;
+  /** Whether a service answers like this that is down, cut off, or of another time. */
+  readonly isAway: (error: unknown) => boolean;
   /** Told of every change, once it was answered or failed. */
   readonly onChange: (change: Change) => void;
   /** When the run ends, milliseconds of `performance.now()`. */
@@ -52,7 +53,7 @@ async function change(configuration: Configuration, asked: Asked, options: Chang
     return { ...about, ...answer, answeredAt: Date.now() };
   } catch (error) {
     // Then the change was made, or not; any other answer is a bug.
-    if (isServiceAway(error)) return about;
+    if (options.isAway(error)) return about;
     throw error;
   }
 }

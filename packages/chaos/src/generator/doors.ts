@@ -1,5 +1,5 @@
-import { ConnectionError, ProblemError } from '@webhooks/client';
-import type { Client } from '@webhooks/client';
+import { ProblemError } from '@webhooks/client';
+import type { Client, EventResult } from '@webhooks/client';
 import { TOPICS, encodeEvent } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { createPaymentProducer } from '@webhooks/ledger';
@@ -7,15 +7,30 @@ import { createPaymentProducer } from '@webhooks/ledger';
 /** Gives events to the service; answers the ids of those that were accepted. Never repeats by itself. */
 export type Give = (events: readonly PaymentEvent[]) => Promise<readonly string[]>;
 
-/** Through ingest: 202, event by event. An answer that says no, or none at all, promises nothing. */
+const TOO_MANY_REQUESTS = 429;
+
+const isTooMany = (error: unknown): boolean =>
+  error instanceof ProblemError && error.problem.status === TOO_MANY_REQUESTS;
+
+/** Whether it was accepted. Throws for what no valid event may be answered, no answer of its own included. */
+function isAccepted(id: string, result: EventResult | undefined): boolean {
+  if (result?.status === 'accepted') return true;
+  if (result?.status === 'unavailable') return false;
+  throw new Error(`ingest answered ${result?.status ?? 'nothing'} to the valid event ${id}`);
+}
+
+/**
+ * Through ingest: 202, event by event. No answer, one of a service that is away as `isAway` knows it, and 429 promise
+ * nothing; it throws for any other, which no valid event may get.
+ */
 export const giveIngest =
-  (client: Pick<Client, 'postEvents'>): Give =>
+  (client: Pick<Client, 'postEvents'>, isAway: (error: unknown) => boolean): Give =>
   async (events) => {
     try {
       const results = await client.postEvents(events);
-      return events.flatMap(({ id }, index) => (results[index]?.status === 'accepted' ? [id] : []));
+      return events.flatMap(({ id }, index) => (isAccepted(id, results[index]) ? [id] : []));
     } catch (error) {
-      if (error instanceof ConnectionError || error instanceof ProblemError) return [];
+      if (isAway(error) || isTooMany(error)) return [];
       throw error;
     }
   };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Names the folder of clocks to the services of a run. */
@@ -23,6 +23,13 @@ export function readClock(folder: string, pid = process.pid): number {
   const aheadMs = Number(readFileSync(file, 'utf8'));
   return Number.isFinite(aheadMs) ? aheadMs : 0;
 }
+
+/** An answer that was made by a wrong clock came before, or comes within this time after it was set right. */
+const ECHO_MS = 5_000;
+
+/** Whether some clock is wrong, or was a moment ago: the folder tells by its time when the last one was set. */
+export const mayClockBeWrong = (folder: string, now = Date.now()): boolean =>
+  readdirSync(folder).length > 0 || now - statSync(folder).mtimeMs < ECHO_MS;
 
 /**
  * By how much a clock was wrong that told `told` of what happened at about `truly` (Unix milliseconds): a whole number of

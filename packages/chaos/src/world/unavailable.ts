@@ -1,4 +1,5 @@
 import { ConnectionError, ProblemError } from '@webhooks/client';
+import { mayClockBeWrong } from '../whims/clock.js';
 
 /** Names of kafkajs' errors that say that the broker, or the coordinator of a group, is away. */
 const AWAY: ReadonlySet<string> = new Set([
@@ -21,6 +22,16 @@ export const isServiceAway = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof ProblemError &&
     (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
+
+/** Whether a valid token was refused: so does a service whose clock is wrong by more than the life of a token. */
+const isTokenRefused = (error: unknown): boolean =>
+  error instanceof ProblemError && error.problem.code === 'invalid-token';
+
+/** Whether a service answers like this that is away, or whose clock may be wrong by the clocks of this run. */
+export const isAwayOrOfWrongTime =
+  (clocksDir: string) =>
+  (error: unknown): boolean =>
+    isServiceAway(error) || (isTokenRefused(error) && mayClockBeWrong(clocksDir));
 
 /** Whether the broker is down, or has just come up. */
 export function isBrokerAway(error: unknown): boolean {

@@ -1,5 +1,14 @@
+import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConnectionError, ProblemError } from '@webhooks/client';
-import { isBrokerAway, isGroupNotEmpty, isServiceAway } from '../../src/world/unavailable.js';
+import { mendClock, setClock } from '../../src/whims/clock.js';
+import {
+  isAwayOrOfWrongTime,
+  isBrokerAway,
+  isGroupNotEmpty,
+  isServiceAway,
+} from '../../src/world/unavailable.js';
 import { chaosKafka } from '../../src/world/kafka-tools.js';
 
 const place = { method: 'GET', origin: 'http://localhost' };
@@ -15,6 +24,27 @@ it.each<[string, unknown, boolean]>([
   ['anything else', new TypeError('not a function'), false],
 ])('a service that is away: %s', (_, error, expected) => {
   expect(isServiceAway(error)).toBe(expected);
+});
+
+it('a token is refused by a service whose clock is wrong, or was a moment ago', () => {
+  const clocks = mkdtempSync(join(tmpdir(), 'clocks-'));
+  const past = new Date(Date.now() - 60_000);
+  const isAway = isAwayOrOfWrongTime(clocks);
+  const refused = (): boolean => {
+    expect(isAway(problem(422, 'invalid-request'))).toBe(false);
+    return isAway(problem(401, 'invalid-token'));
+  };
+  utimesSync(clocks, past, past);
+  expect(refused()).toBe(false);
+  setClock(clocks, process.pid, 600_000);
+  utimesSync(clocks, past, past);
+  expect(refused()).toBe(true);
+  mendClock(clocks, process.pid);
+  expect(refused()).toBe(true);
+  utimesSync(clocks, past, past);
+  expect(refused()).toBe(false);
+  expect(isAway(problem(503, 'unavailable'))).toBe(true);
+  rmSync(clocks, { recursive: true });
 });
 
 it('a broker that is away says so through kafkajs, as it is and wrapped', async () => {
