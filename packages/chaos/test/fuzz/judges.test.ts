@@ -11,7 +11,7 @@ import type { WrittenRecord } from '../../src/fuzz/topics/fuzz-record.js';
 import { judgeRecords } from '../../src/fuzz/topics/judge-records.js';
 import { makeRecord } from '../../src/fuzz/topics/make-record.js';
 import { configurationOf, eventOf, taskOf } from '../../src/fuzz/topics/read-record.js';
-import { Seen, attemptOf } from '../../src/fuzz/topics/seen.js';
+import { Seen, attemptOf, cycleOf } from '../../src/fuzz/topics/seen.js';
 
 const refOf = (eventType: string): string => `ref-of-${eventType}`;
 const CONTEXT = { refOf, attackedKey: 'a/b', origin: 'https://localhost:1234' };
@@ -100,7 +100,7 @@ describe('an undamaged record', () => {
     expect(faultsOf(record, () => undefined, new Map([[`/events/${eventType}`, new Set([id])]]))).toEqual([]);
   });
 
-  it('that is a task has to be attempted, and to arrive when it is told so', () => {
+  it('that is a task has to be attempted, and to arrive whatever is told of it', () => {
     const record = validOn(TOPICS.deliveries);
     const read = taskOf(record);
     if (!read.ok) throw new Error('expected a task');
@@ -112,6 +112,17 @@ describe('an undamaged record', () => {
     expect(faultsOf(record, tell)).toEqual(['a task of a registered configuration was not attempted']);
     expect(faultsOf(record, attempt)).toEqual(['told as delivered, and did not arrive']);
     expect(faultsOf(record, attempt, arrived)).toEqual([]);
+    const fail = (seen: Seen) => seen.attempted.set(attemptOf(read.is), 'failed');
+    const failAndEnd = (seen: Seen) => {
+      fail(seen);
+      seen.ended.add(cycleOf(read.is));
+    };
+    expect(faultsOf(record, fail)).toEqual(['an undamaged task did not arrive']);
+    expect(faultsOf(record, failAndEnd)).toEqual(['an undamaged task did not arrive']);
+    expect(faultsOf(record, fail, arrived)).toEqual([]);
+    const damaged = { ...record, isValid: false };
+    expect(faultsOf(damaged, fail)).toEqual(['a task did not arrive, and has no end']);
+    expect(faultsOf(damaged, failAndEnd)).toEqual([]);
     const elsewhere = { ...record, isValid: false, headers: { ...record.headers, 'tenant-id': 'acme' } };
     expect(faultsOf(elsewhere, tell)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import type { WrittenRecord } from './fuzz-record.js';
 import type { RecordContext } from './make-record.js';
 import { eventOf, taskOf } from './read-record.js';
 import type { NamedTask } from './read-record.js';
-import { attemptOf } from './seen.js';
+import { attemptOf, cycleOf } from './seen.js';
 import type { Seen } from './seen.js';
 
 /** What came of a batch of records. */
@@ -64,11 +64,17 @@ const isRegistered = (task: NamedTask, { refOf }: Outcome): boolean =>
   // Another id may be that of a task which was settled before.
   task.deliveryId === deliveryIdOf(task.tenantId, task.ref, task.eventId);
 
-function judgeAttempt(task: NamedTask, outcome: Outcome): string | undefined {
+/**
+ * The endpoint answers 200 to everything: an undamaged task arrives, whatever is told of its attempts; of another one an
+ * end that was told will do.
+ */
+function judgeAttempt(task: NamedTask, isValid: boolean, outcome: Outcome): string | undefined {
   const result = outcome.seen.attempted.get(attemptOf(task));
   if (result === undefined) return 'a task of a registered configuration was not attempted';
-  const isTrue = result !== 'delivered' || arrivedAt(outcome, pathOf(task), task.eventId);
-  return isTrue ? undefined : 'told as delivered, and did not arrive';
+  if (arrivedAt(outcome, pathOf(task), task.eventId)) return undefined;
+  if (result === 'delivered') return 'told as delivered, and did not arrive';
+  if (isValid) return 'an undamaged task did not arrive';
+  return outcome.seen.ended.has(cycleOf(task)) ? undefined : 'a task did not arrive, and has no end';
 }
 
 /**
@@ -83,7 +89,7 @@ function judgeTask(record: WrittenRecord, outcome: Outcome): string | undefined 
   const damaged = seen.damaged.get(placeOf(record)) ?? 'none';
   if (damaged !== expected) return `expected a dead letter as ${expected}, was ${damaged}`;
   if (!read.ok) return undefined;
-  if (isRegistered(read.is, outcome)) return judgeAttempt(read.is, outcome);
+  if (isRegistered(read.is, outcome)) return judgeAttempt(read.is, record.isValid, outcome);
   return seen.told.has(placeOf(record)) ? undefined : 'a task that can be read is nowhere told of';
 }
 
@@ -97,6 +103,10 @@ function judgeOne(record: WrittenRecord, outcome: Outcome): string | undefined {
   if (record.topic === TOPICS.events) return judgeEvent(record, outcome);
   return isTask(record) ? judgeTask(record, outcome) : undefined;
 }
+
+/** Whether each task of the batch has come to its end: when an attempt fails, another one follows. */
+export const isSettled = (records: readonly WrittenRecord[], outcome: Outcome): boolean =>
+  records.every((record) => !isTask(record) || judgeTask(record, outcome) === undefined);
 
 /** Ids that a readable record of the batch asked to be sent. */
 function askedIds(records: readonly WrittenRecord[]): Set<string> {

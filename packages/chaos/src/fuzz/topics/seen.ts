@@ -17,6 +17,10 @@ export const attemptOf = ({
   attempt,
 }: Pick<AttemptEntry, 'deliveryId' | 'cycle' | 'attempt'>): string => `${deliveryId}/${cycle}/${attempt}`;
 
+/** All attempts of one delivery, or of one redelivery of it. */
+export const cycleOf = ({ deliveryId, cycle }: Pick<AttemptEntry, 'deliveryId' | 'cycle'>): string =>
+  `${deliveryId}/${cycle}`;
+
 /** What the services wrote about records, by the place of the record. */
 export class Seen {
   readonly rejected = new Map<string, Rejected>();
@@ -26,6 +30,8 @@ export class Seen {
   readonly told = new Set<string>();
   /** What came of each attempt that was made, by `attemptOf`. */
   readonly attempted = new Map<string, AttemptEntry['result']>();
+  /** What is dead or cancelled, by `cycleOf`. */
+  readonly ended = new Set<string>();
   /** Packs with entries that their own reader refuses, by the pack's place. */
   readonly badPacks = new Map<string, string>();
 
@@ -40,6 +46,7 @@ export class Seen {
     this.damaged.clear();
     this.told.clear();
     this.attempted.clear();
+    this.ended.clear();
     this.badPacks.clear();
   }
 
@@ -68,5 +75,6 @@ export class Seen {
   #noteEntry(entry: AttemptLogEntry): void {
     this.told.add(placeOf(entry.source));
     if (entry.kind === 'attempt') this.attempted.set(attemptOf(entry), entry.result);
+    if (entry.kind === 'dead' || entry.kind === 'cancelled') this.ended.add(cycleOf(entry));
   }
 }

@@ -16,13 +16,16 @@ import type { FuzzRecord, WrittenRecord } from './fuzz-record.js';
 import { judgeConfigurations, takeBack } from './judge-configurations.js';
 import type { ConfigurationPorts } from './judge-configurations.js';
 import { judgeLog } from './judge-log.js';
-import { judgeRecords, pathOf } from './judge-records.js';
+import { isSettled, judgeRecords, pathOf } from './judge-records.js';
+import type { Outcome } from './judge-records.js';
 import { makeRecord } from './make-record.js';
 import type { RecordContext } from './make-record.js';
 import { Seen } from './seen.js';
 import { untilHandled } from './until-handled.js';
 
 const PROBE_DEADLINE_MS = 30_000;
+/** Above all five retries of a task (`fuzz-world.ts`). */
+const SETTLED_DEADLINE_MS = 15_000;
 const LOOK_MS = 100;
 
 const ATTACKED_REF = refOf('/fuzz/attacked');
@@ -50,6 +53,12 @@ class Arrivals {
   has(path: string, id: string): boolean {
     return this.byPath.get(path)?.has(id) ?? false;
   }
+}
+
+/** Waits until each task has come to its end, for 15 s at most. */
+async function untilSettled(records: readonly WrittenRecord[], outcome: Outcome): Promise<void> {
+  const deadline = performance.now() + SETTLED_DEADLINE_MS;
+  while (!isSettled(records, outcome) && performance.now() < deadline) await delay(LOOK_MS);
 }
 
 interface Parts {
@@ -82,7 +91,9 @@ class TopicsDoor implements Door {
     for (const behind of await untilHandled(world.stack, records))
       notes.found(to - 1, `not handled within a minute: ${behind}`, '');
     await this.#parts.following.untilEnd();
-    judgeRecords(records, probes, { seen, arrived: arrivals.byPath, refOf: refFor, notes });
+    const outcome = { seen, arrived: arrivals.byPath, refOf: refFor, notes };
+    await untilSettled(records, outcome);
+    judgeRecords(records, probes, outcome);
     await judgeLog(records, this.#logReader(), notes);
     await judgeConfigurations(records, this.#turn, this.#configurationPorts(), notes);
     await this.#takeBack(records);
