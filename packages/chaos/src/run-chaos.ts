@@ -39,7 +39,7 @@ export interface ChaosResult {
   readonly recoveryMs: number;
   /** What was tried, and never came about. */
   readonly untested: readonly string[];
-  /** Kinds of fault whose turn never came. */
+  /** Kinds of fault that were never done, and checks that had nothing to look at. */
   readonly leftOut: readonly string[];
 }
 
@@ -54,8 +54,13 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   const calmAt = await untilDrained(world, { journalFile, changes: storm.changes });
   const recoveryMs = lastEndedAt === 0 ? 0 : Math.max(0, Math.round(calmAt - lastEndedAt));
   print(`· recovered ${(recoveryMs / 1_000).toFixed(1)} s after the last fault; reading the evidence`);
-  const configurations = planConfigurations();
-  const tried = { planned: options.steps, configurations, sent: readJournal(journalFile), ...storm };
+  const tried = {
+    planned: options.steps,
+    configurations: planConfigurations(),
+    sent: readJournal(journalFile),
+    redeliveries: world.redeliveries,
+    ...storm,
+  };
   return {
     verdict: await judgeRun(world, { journalFile, ...storm }, print),
     steps: storm.steps,

@@ -15,6 +15,7 @@ export interface Tried {
   readonly configurations: readonly Configuration[];
   readonly sent: ReadonlyMap<string, SentEvent>;
   readonly changes: readonly Change[];
+  readonly redeliveries: readonly unknown[];
 }
 
 const isDone = ({ outcome }: Tried['steps'][number]): boolean => outcome !== 'passed-over';
@@ -23,17 +24,34 @@ const plannedFaults = ({ planned }: Tried): readonly string[] => [
   ...new Set(planned.map(({ fault }) => fault)),
 ];
 
+/** Changes without which the checks of them have nothing to look at. */
+const CHANGES = [
+  { what: 'disable', name: 'disablings' },
+  { what: 'move', name: 'moves' },
+  { what: 'rotate', name: 'new secrets' },
+] as const;
+
+/** Checks that had nothing to look at, in words. */
+function findIdle({ changes, redeliveries }: Tried): readonly string[] {
+  const made = new Set(changes.filter(isMade).map(({ asked }) => asked.what));
+  return [
+    ...(redeliveries.length > 0 ? [] : ['redeliveries (none was begun)']),
+    ...CHANGES.filter(({ what }) => !made.has(what)).map(({ name }) => `${name} (none was made)`),
+  ];
+}
+
 /**
  * Kinds of fault of which a run says nothing, in words: their turn did not come, because what was before them took longer, or
- * there was nothing to hit each time, as a disk where we are not root.
+ * there was nothing to hit each time, as a disk where we are not root. Behind them, checks that had nothing to look at.
  */
 export function findLeftOut(tried: Tried): readonly string[] {
   const byFault = Map.groupBy(tried.steps, ({ fault }) => fault);
-  return plannedFaults(tried).flatMap((fault) => {
+  const faults = plannedFaults(tried).flatMap((fault) => {
     const own = byFault.get(fault) ?? [];
     if (own.some(isDone)) return [];
     return [`${fault} (${own.at(-1)?.why ?? 'the time was over'})`];
   });
+  return [...faults, ...findIdle(tried)];
 }
 
 function untestedDoors({ sent }: Tried): readonly string[] {

@@ -1,4 +1,5 @@
 import { findLeftOut, findUntested } from '../../src/checker/untested.js';
+import type { Change } from '../../src/generator/changes.js';
 import type { Tried } from '../../src/checker/untested.js';
 import { CONFIGURATION, REF, at, event, step } from './evidence-builder.js';
 
@@ -6,6 +7,8 @@ const accepted = { event, sentAt: at(8), acceptedAt: at(8.1) };
 const change = (what: 'disable' | 'enable', seconds: number) => ({
   ...{ ref: REF, asked: { what }, askedAt: at(seconds), answeredAt: at(seconds + 0.1) },
 });
+const TOGGLES = [change('disable', 1), change('enable', 5), change('disable', 20)];
+const made = (asked: Change['asked']): Change => ({ ref: 'r', asked, askedAt: at(2), answeredAt: at(2.1) });
 const PASSED_OVER = step(4, 4, { outcome: 'passed-over', why: 'it is being started' });
 const DONE = step(30, 31);
 /** Everything once. */
@@ -18,13 +21,15 @@ const tried = (over: Partial<Tried> = {}): Tried => ({
     ['evt_2', { ...accepted, door: 'topic' }],
     ['evt_3', { event, sentAt: at(8), door: 'topic' }],
   ]),
-  changes: [change('disable', 1), change('enable', 5), change('disable', 20)],
+  changes: [...TOGGLES, made({ what: 'move', path: '/elsewhere' }), made({ what: 'rotate' })],
+  redeliveries: [{}],
   ...over,
 });
 const TOGGLED = 'toggled configurations (nothing was surely owed to one)';
 
 it('a run that did everything once has tested it', () => {
   expect(findUntested(tried())).toEqual([]);
+  expect(findLeftOut(tried())).toEqual([]);
 });
 
 it.each<[string, Partial<Tried>, string]>([
@@ -64,4 +69,14 @@ it('a fault that was never done is named with the reason, and is no fault of the
   const steps = [DONE, { ...PASSED_OVER, fault: 'freeze' }];
   expect(findUntested(tried({ planned, steps }))).toEqual([]);
   expect(findLeftOut(tried({ planned, steps }))).toEqual(['freeze (it is being started)']);
+});
+
+it('a check that had nothing to look at is named, and is no fault of the run', () => {
+  const idle = tried({ redeliveries: [], changes: TOGGLES });
+  expect(findUntested(idle)).toEqual([]);
+  expect(findLeftOut(idle)).toEqual([
+    'redeliveries (none was begun)',
+    'moves (none was made)',
+    'new secrets (none was made)',
+  ]);
 });
