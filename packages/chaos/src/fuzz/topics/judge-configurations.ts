@@ -93,19 +93,28 @@ function wronglyReached(
   );
 }
 
-/** What is delivered to a mutated configuration: all that can be read, nothing that cannot. */
-async function judgeMutants(
-  records: readonly WrittenRecord[],
+/** Each mutated configuration that can be read gets an event. Resolves with the id of that. */
+async function judgeReadable(
+  own: readonly WrittenRecord[],
   ports: ConfigurationPorts,
   notes: Notes,
-): Promise<void> {
-  const own = records.filter(({ topic }) => topic === TOPICS.configurations);
+): Promise<string> {
   const id = await send(FUZZ_TENANTS.pictured, ports);
   const deadline = performance.now() + REPAIR_DEADLINE_MS;
   while (notReached(own, id, ports).length > 0 && performance.now() < deadline) await delay(LOOK_MS);
   for (const record of notReached(own, id, ports))
     notes.found(record.index, 'nothing is delivered to this configuration', showRecord(record));
-  for (const record of wronglyReached(own, id, ports))
+  return id;
+}
+
+/** None that cannot be read gets any of these events. */
+function judgeUnreadable(
+  own: readonly WrittenRecord[],
+  ids: readonly string[],
+  ports: ConfigurationPorts,
+  notes: Notes,
+): void {
+  for (const record of new Set(ids.flatMap((id) => wronglyReached(own, id, ports))))
     notes.found(record.index, 'something was sent for this configuration', showRecord(record));
 }
 
@@ -126,6 +135,10 @@ export async function judgeConfigurations(
   ports: ConfigurationPorts,
   notes: Notes,
 ): Promise<void> {
-  await judgeMutants(records, ports, notes);
+  const own = records.filter(({ topic }) => topic === TOPICS.configurations);
+  const early = await judgeReadable(own, ports, notes);
+  const late = await send(FUZZ_TENANTS.pictured, ports);
   await judgeAttacked(records, turn, ports, notes);
+  // Only now: what an unreadable one brings about may come a little later.
+  judgeUnreadable(own, [early, late], ports, notes);
 }
