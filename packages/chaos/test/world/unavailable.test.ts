@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import { ConnectionError, ProblemError } from '@webhooks/client';
 import { isBrokerAway, isGroupNotEmpty, isServiceAway } from '../../src/world/unavailable.js';
 import { chaosKafka } from '../../src/world/kafka-tools.js';
@@ -22,6 +23,8 @@ it('a broker that is away says so through kafkajs, as it is and wrapped', async 
   const error: unknown = await admin.connect().catch((fault: unknown) => fault);
   expect(isBrokerAway(error)).toBe(true);
   expect(isBrokerAway(new Error('crashed', { cause: error }))).toBe(true);
+  const made = new kafkajs.KafkaJSNonRetriableError('This is not the correct coordinator for this group');
+  expect(isBrokerAway(made)).toBe(true);
   expect(isBrokerAway(new Error('the group did not let it in'))).toBe(false);
 });
 
