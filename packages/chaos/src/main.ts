@@ -46,7 +46,10 @@ async function main(): Promise<number> {
   if (given.fuzz)
     return fuzz(given, { dataDir: join(DATA, `fuzz-${process.pid}`), stopping: untilSignal(), print });
   const options = { given, all, dataDir: DATA, stopping: untilSignal(), print };
-  const passed = given.seeds > 1 ? await campaign(options) : (await storm(options)).passed;
+  const passed =
+    given.seeds > 1
+      ? await campaign(options)
+      : (await storm({ ...options, resultFile: 'chaos.json' })).passed;
   return passed ? 0 : 1;
 }
 

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Print } from '@webhooks/ledger';
+import { closeAfterFault } from '@webhooks/stack';
 import type { Verdict } from './checker/check.js';
+import type { Finding } from './checker/finding.js';
 import { findLeftOut, findUntested } from './checker/untested.js';
 import type { Fault } from './fault.js';
 import { readJournal } from './generator/journal.js';
@@ -71,15 +73,26 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   };
 }
 
+/** A world that does not stop in order takes no verdict away: it is one more finding. */
+async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Promise<ChaosResult> {
+  const findings = await world.stop().then(
+    (): readonly Finding[] => [],
+    (error: unknown): readonly Finding[] => [{ kind: 'not-stopped', text: String(error) }],
+  );
+  return { ...result, verdict: { ...verdict, findings: [...verdict.findings, ...findings] } };
+}
+
 /** One run from an empty world to its verdict. Everything that was started is stopped. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const world = await openWorld({
     ...options,
     withDisks: options.steps.some(({ fault }) => fault.startsWith('disk-')),
   });
+  let result: ChaosResult;
   try {
-    return await run(world, options);
-  } finally {
-    await world.stop();
+    result = await run(world, options);
+  } catch (error) {
+    return closeAfterFault([() => world.stop()], 'the world', error);
   }
+  return stopAfter(world, result);
 }

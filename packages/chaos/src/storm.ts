@@ -16,6 +16,8 @@ export interface StormOptions {
   readonly all: readonly Fault[];
   /** Where results are written, and the data of a run while it lasts. */
   readonly dataDir: string;
+  /** Name of the file with the result, in `dataDir`. */
+  readonly resultFile: string;
   readonly stopping: AbortSignal;
   readonly print: Print;
 }
@@ -64,7 +66,7 @@ function sayUntested({ given, print }: StormOptions, { leftOut, untested }: Chao
   return missing.length === 0;
 }
 
-/** One run with one seed, from its plan to what it found. What did not balance is kept. */
+/** One run with one seed, from its plan to what it found. What did not pass is kept; one that was ended early has not passed. */
 export async function storm(options: StormOptions): Promise<StormRun> {
   const { given, print, stopping } = options;
   const { seed, minutes, eventsPerSecond } = given;
@@ -81,11 +83,12 @@ export async function storm(options: StormOptions): Promise<StormRun> {
   const { findings, totals } = result.verdict;
   const isBalanced = findings.length === 0 && totals.accepted > 0;
   const hasTested = sayUntested(options, result);
-  if (isBalanced) rmSync(dataDir, { recursive: true, force: true });
-  const kept = isBalanced ? '' : `; everything else is kept in ${dataDir}`;
-  const file = join(options.dataDir, 'chaos.json');
+  const isOver = isBalanced && hasTested;
+  if (isOver) rmSync(dataDir, { recursive: true, force: true });
+  const kept = isOver ? '' : `; everything else is kept in ${dataDir}`;
+  const file = join(options.dataDir, options.resultFile);
   writeResult(file, given, result);
   print(`written to ${file}${kept}`);
   print(`the same plan again: npm run chaos -- ${optionsOf(given)}`);
-  return { seed, passed: isBalanced && hasTested, result };
+  return { seed, passed: isOver && !stopping.aborted, result };
 }

@@ -11,11 +11,11 @@ import { createBodyBudget } from './body-budget.js';
 import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
 import type { TenantRule } from './identity.js';
-import type { ApiReply, ApiRequest, Operation } from './operation.js';
+import type { ApiRequest, Operation } from './operation.js';
 import { originForm } from './origin-form.js';
-import { renderProblem } from './problem.js';
 import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
 import { readQuery } from './read-query.js';
+import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
 import { createShedTeller } from './shed.js';
 import type { Shed } from './shed.js';
@@ -106,28 +106,6 @@ async function readHead(
   };
 }
 
-/** By Node's own means: Express' `send` looks up types and freshness that are the same for all answers here. */
-function send(response: Response, { status, headers = {}, body }: ApiReply): void {
-  response.statusCode = status;
-  response.setHeader('cache-control', 'no-store');
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  if (body === undefined) return void response.end();
-  const text = JSON.stringify(body);
-  response.setHeader('content-type', 'application/json; charset=utf-8');
-  // Node tells it by itself, but not to HEAD.
-  response.setHeader('content-length', Buffer.byteLength(text));
-  response.end(text);
-}
-
-function sendProblem(request: Request, response: Response, error: AppError): void {
-  const context = { instance: request.path, correlationId: String(response.get('x-request-id')) };
-  const body = renderProblem(error, context);
-  response.set(error.headers).set('cache-control', 'no-store').status(Number(body['status']));
-  // What was not read of the request must not be taken for the next one.
-  if (!request.complete) response.set('connection', 'close');
-  response.type('application/problem+json').send(JSON.stringify(body));
-}
-
 const toAppError = (error: unknown): AppError =>
   error instanceof AppError
     ? error
@@ -165,7 +143,7 @@ function share(options: ApiOptions): Shared {
   };
 }
 
-/** The method whose operation answers. HEAD is a GET of which Express sends no body (RFC 9110 §9.3.2). */
+/** The method whose operation answers. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
 const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
 
 /** Methods of one path; every other method is 405 with `Allow`, OPTIONS too. */

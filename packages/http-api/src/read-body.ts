@@ -47,6 +47,6 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       .once('end', () => resolve(Buffer.concat(chunks, size)))
       .once('error', gone)
       .once('close', closed);
-    if (request.destroyed) closed();
+    if (request.destroyed) gone(undefined);
   });
 }

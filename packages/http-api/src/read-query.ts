@@ -28,7 +28,7 @@ function readParameter(
   return value === undefined ? { property, reason: parameter.expected } : { value };
 }
 
-/** Reads a query. Throws one 422 that names every parameter that is unknown, repeated or malformed. */
+/** Reads a query. Throws one 422 that names the first parameters that are unknown, repeated or malformed. */
 export function readQuery<T extends object>(
   query: URLSearchParams,
   parameters: QueryParameters<T>,
@@ -37,10 +37,13 @@ export function readQuery<T extends object>(
   const violations: Violation[] = [];
   const read: Record<string, unknown> = {};
   for (const name of new Set(query.keys())) {
-    const result = readParameter(known.get(name), name, query.getAll(name));
+    const parameter = known.get(name);
+    // Only what is known: thousands of other names would each be looked for among all of them.
+    const result = readParameter(parameter, name, parameter ? query.getAll(name) : []);
     if ('value' in result) read[name] = result.value;
     else violations.push(result);
+    if (violations.length === MAX_VIOLATIONS) break;
   }
-  if (violations.length > 0) throw invalidRequest(violations.slice(0, MAX_VIOLATIONS));
+  if (violations.length > 0) throw invalidRequest(violations);
   return read as Partial<T>;
 }

@@ -52,7 +52,7 @@ function tooMany(
 
 /**
  * A token bucket for each tenant, kept as the one moment at which it will be full again (GCRA, ITU-T I.371): a request
- * costs one look-up whatever the limit, and who is refused loses nothing by asking.
+ * costs one look-up whatever the limit, and who is refused by it loses nothing by asking.
  */
 export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
   const { limit, uncountedScope, now } = options;

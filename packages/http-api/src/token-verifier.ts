@@ -91,13 +91,8 @@ const isOver = ({ exp }: JWTPayload): boolean =>
  * it ends or the keys are fetched again: a caller sends the same one with each request.
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const {
-    issuer,
-    audience,
-    maxLifetimeSeconds = 86_400,
-    refreshMs = 300_000,
-    onRefreshFailed = () => undefined,
-  } = options;
+  const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
+  const { onRefreshFailed = () => undefined } = options;
   const keys = createRemoteJWKSet(new URL(options.jwksUri), {
     cacheMaxAge: 86_400_000,
     cooldownDuration: 30_000,
@@ -134,11 +129,13 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   return {
     verify: async (authorization) => {
       const remembered = verified;
-      // By the header as it came: what was valid once need not be taken apart again.
+      // By the header as it came.
       const known = authorization === undefined ? undefined : remembered.get(authorization);
       if (known && !isOver(known.payload)) return known;
-      const claims = toClaims(await verifyToken(bearerToken(authorization)), maxLifetimeSeconds);
-      remembered.set(String(authorization), claims);
+      const token = bearerToken(authorization);
+      const claims = toClaims(await verifyToken(token), maxLifetimeSeconds);
+      // As everybody writes it: the many ways to write one token must not push those of others out.
+      if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
       return claims;
     },
     isReady: () => keys.jwks() !== undefined,

@@ -5,6 +5,23 @@ export type Closer = () => Promise<void>;
 export async function closeAll(closers: Closer[], name: string): Promise<void> {
   const faults: unknown[] = [];
   for (let close = closers.pop(); close; close = closers.pop())
-    await close().catch((error: unknown) => faults.push(error));
+    try {
+      await close();
+    } catch (error) {
+      faults.push(error);
+    }
   if (faults.length > 0) throw new Error(`${name} did not stop in order`, { cause: faults[0] });
+}
+
+/** After something could not be opened: closes what was, and throws that fault, with what closing met beside it. */
+export async function closeAfterFault(closers: Closer[], name: string, fault: unknown): Promise<never> {
+  try {
+    await closeAll(closers, name);
+  } catch (closing) {
+    const text = fault instanceof Error ? fault.message : String(fault);
+    throw new AggregateError([fault, closing], `${text}; and ${name} did not stop in order`, {
+      cause: fault,
+    });
+  }
+  throw fault;
 }

@@ -1,5 +1,5 @@
 export { DEFAULT_TENANTS, PAYMENT_SYSTEM, planClients } from './clients.js';
-export { closeAll } from './closers.js';
+export { closeAfterFault, closeAll } from './closers.js';
 export type { Closer } from './closers.js';
 export type { Detours } from './detours.js';
 export { openDevelopmentSecrets } from './development-secrets.js';

@@ -16,7 +16,7 @@ import type {
   MongoEngine,
 } from '@webhooks/engines';
 import { planClients } from './clients.js';
-import { closeAll } from './closers.js';
+import { closeAfterFault, closeAll } from './closers.js';
 import type { Closer } from './closers.js';
 import { openDevelopmentSecrets } from './development-secrets.js';
 import { createFleet } from './fleet.js';
@@ -47,7 +47,7 @@ export interface StackOptions {
   readonly kafkaBrokers?: readonly string[];
   /** Ways of the services to the engines that lead through somebody else; default none. Embedded engines only. */
   readonly detours?: Detours;
-  /** Whether the embedded Kafka is made ready for load that lasts, see `KafkaOptions`. */
+  /** Whether the embedded Kafka is made ready for load that lasts (see `KafkaOptions`), default false; another Kafka is as it is. */
   readonly forLoad?: boolean;
   readonly log: (line: string) => void;
 }
@@ -147,9 +147,12 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
   const release = claimDataDir(dataDir);
   closers.push(() => {
-    // Before another stack may begin here, which writes its own.
-    removeStackFile(dataDir);
-    release();
+    try {
+      // Before another stack may begin here, which writes its own.
+      removeStackFile(dataDir);
+    } finally {
+      release();
+    }
     return Promise.resolve();
   });
 }
@@ -203,7 +206,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     return await open(options, closers);
   } catch (error) {
-    await closeAll(closers, 'the stack');
-    throw error;
+    return await closeAfterFault(closers, 'the stack', error);
   }
 }

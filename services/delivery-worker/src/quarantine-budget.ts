@@ -7,6 +7,8 @@ const WINDOW_MS = 60_000;
 export interface QuarantineBudget {
   /** Whether one more record may be put aside now. */
   readonly take: () => boolean;
+  /** Takes back what was taken last: the record could not be put aside, and is tried again. */
+  readonly giveBack: () => void;
   /** Why the worker is not ready: within the last minute there was a record that could not be put aside for want of budget. */
   readonly fault: () => string | undefined;
 }
@@ -32,6 +34,7 @@ export function createQuarantineBudget(log: Logger, now = () => performance.now(
       if (taken.push(now()) > MAX_RECORDS) taken.shift();
       return true;
     },
+    giveBack: () => void taken.pop(),
     fault: () =>
       isExhausted() ? `more than ${MAX_RECORDS} records a minute fail by our own fault` : undefined,
   };

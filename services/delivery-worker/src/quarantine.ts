@@ -13,7 +13,7 @@ export interface QuarantineOptions {
   /** Keeps the record where operators find it; rejects when the worker stops before. */
   readonly keep: (record: KafkaRecord, fault: string) => Promise<unknown>;
   readonly log: Logger;
-  readonly budget: Pick<QuarantineBudget, 'take'>;
+  readonly budget: Pick<QuarantineBudget, 'take' | 'giveBack'>;
 }
 
 /**
@@ -24,14 +24,27 @@ export interface QuarantineOptions {
 export function createQuarantine({ keep, log, budget }: QuarantineOptions): GiveUp {
   return ({ record, error, times }) => {
     if (times < TRIES || !isLastingFault(error) || !budget.take()) return undefined;
-    const { topic, partition, offset } = record;
-    log.error('a record was put aside: it fails each time by our own fault', {
-      topic,
-      partition,
-      offset,
-      times,
-      error: error.stack ?? error.message,
-    });
-    return keep(record, error.name);
+    return putAside({ record, error, times }, { keep, log, budget });
   };
+}
+
+/** A record that cannot be put aside costs nothing of the budget, or one of them would keep all others from it. */
+async function putAside(
+  { record, error, times }: { record: KafkaRecord; error: Error; times: number },
+  { keep, log, budget }: QuarantineOptions,
+): Promise<void> {
+  try {
+    await keep(record, error.name);
+  } catch (fault) {
+    budget.giveBack();
+    throw fault;
+  }
+  const { topic, partition, offset } = record;
+  log.error('a record was put aside: it fails each time by our own fault', {
+    topic,
+    partition,
+    offset,
+    times,
+    error: error.stack ?? error.message,
+  });
 }

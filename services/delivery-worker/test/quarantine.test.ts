@@ -15,21 +15,25 @@ const RECORD: KafkaRecord = {
 };
 
 /** How often a record is called that fails with this each time: at most a hundred times. */
-function callsOf(error: unknown): {
+async function callsOf(error: unknown): Promise<{
   readonly calls: number;
   readonly kept: readonly string[];
   readonly told: number;
-} {
+}> {
   const kept: string[] = [];
   let told = 0;
   const silent = (): undefined => undefined;
   const giveUp = createQuarantine({
     keep: ({ offset }, fault) => Promise.resolve(kept.push(`${offset} ${fault}`)),
     log: { debug: silent, info: silent, warn: silent, error: () => (told += 1) },
-    budget: { take: () => true },
+    budget: { take: () => true, giveBack: silent },
   });
-  for (let times = 1; times <= 100; times += 1)
-    if (giveUp({ record: RECORD, error, times }) !== undefined) return { calls: times, kept, told };
+  for (let times = 1; times <= 100; times += 1) {
+    const keeping = giveUp({ record: RECORD, error, times });
+    if (keeping === undefined) continue;
+    await keeping;
+    return { calls: times, kept, told };
+  }
   return { calls: Infinity, kept, told };
 }
 
@@ -59,18 +63,33 @@ describe('records that cannot be handled', () => {
   });
 });
 
+describe('a record that cannot be put aside either', () => {
+  it('is told by its fault, costs nothing of the budget, and is not called put aside', async () => {
+    const lines: string[] = [];
+    const silent = (): undefined => undefined;
+    const log = { debug: silent, info: silent, warn: silent, error: (line: string) => lines.push(line) };
+    const budget = createQuarantineBudget(log, () => 0);
+    const refused = new Error('too large');
+    const failing = createQuarantine({ keep: () => Promise.reject(refused), log, budget });
+    const error = new TypeError('a bug of ours');
+    for (let times = 5; times < 25; times += 1)
+      await expect(failing({ record: RECORD, error, times })).rejects.toBe(refused);
+    expect([lines, budget.take()]).toEqual([[], true]);
+  });
+});
+
 describe('a record that cannot be handled', () => {
   it.each([TypeError, RangeError, ReferenceError])(
     'by a fault of our own code is put aside after five calls, and told of',
-    (Fault) => {
+    async (Fault) => {
       const error = new Fault('a bug of ours');
-      expect(callsOf(error)).toEqual({ calls: 5, kept: [`7 ${error.name}`], told: 1 });
+      expect(await callsOf(error)).toEqual({ calls: 5, kept: [`7 ${error.name}`], told: 1 });
     },
   );
 
-  it('because Kafka does not take it on is put aside like that, too', () => {
+  it('because Kafka does not take it on is put aside like that, too', async () => {
     const error = new RecordRefused(10, 'MESSAGE_TOO_LARGE', 'webhooks.retries.5s');
-    expect(callsOf(error)).toEqual({ calls: 5, kept: ['7 RecordRefused'], told: 1 });
+    expect(await callsOf(error)).toEqual({ calls: 5, kept: ['7 RecordRefused'], told: 1 });
   });
 
   it.each<[string, unknown]>([
@@ -82,7 +101,7 @@ describe('a record that cannot be handled', () => {
     ['a stop', new Error('the worker is stopping')],
     ['what is no error', 'TypeError'],
     ['nothing', undefined],
-  ])('by %s is called again for ever', (_what, error) => {
-    expect(callsOf(error)).toEqual({ calls: Infinity, kept: [], told: 0 });
+  ])('by %s is called again for ever', async (_what, error) => {
+    expect(await callsOf(error)).toEqual({ calls: Infinity, kept: [], told: 0 });
   });
 });

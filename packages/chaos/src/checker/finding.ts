@@ -17,7 +17,8 @@ export type FindingKind =
   | 'wrong-answer'
   | 'wrong-configuration'
   | 'not-redelivered'
-  | 'not-back';
+  | 'not-back'
+  | 'not-stopped';
 
 /** One thing that is not as promised. */
 export interface Finding {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface SuiteRun {
@@ -50,7 +50,9 @@ async function runProgram(
   }
 }
 
-function readFindings(file: string): SuiteResult['findings'] {
+/** Undefined when the run broke before it had a verdict: Node ends with 1 for that, too. */
+function readFindings(file: string): SuiteResult['findings'] | undefined {
+  if (!existsSync(file)) return undefined;
   const { findings } = JSON.parse(readFileSync(file, 'utf8')) as Pick<SuiteResult, 'findings'>;
   return findings;
 }
@@ -60,6 +62,6 @@ export async function runSuite(run: SuiteRun): Promise<SuiteResult> {
   const file = join(run.root, '.data', 'chaos.json');
   rmSync(file, { force: true });
   const status = await runProgram(join(run.root, 'packages', 'chaos', 'dist', 'src', 'main.js'), run);
-  // 0 and 1 are verdicts, written down before; anything else is a run that broke.
-  return { status, findings: status === 0 || status === 1 ? readFindings(file) : [] };
+  const findings = status === 0 || status === 1 ? readFindings(file) : [];
+  return findings ? { status, findings } : { status: undefined, findings: [] };
 }

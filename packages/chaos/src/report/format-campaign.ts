@@ -1,4 +1,5 @@
 import { describeMachine, describeVersions } from '@webhooks/ledger';
+import type { BrokenRun } from '../campaign.js';
 import type { StormRun } from '../storm.js';
 import { countFaults, countKills } from './report.js';
 
@@ -7,18 +8,30 @@ const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
 
 const HEAD = [
   'seed',
+  'passed',
   ...['kills', 'other faults', 'events', 'accepted', 'delivered', 'waiting', 'dead', 'cancelled', 'lost'],
   ...['repeats', 'at most', 'recovery, s', 'findings'],
 ];
 
-function cellsOf({ seed, result }: StormRun): readonly number[] {
+function cellsOf({ seed, passed, result }: StormRun): readonly number[] {
   const { acceptedEvents, accepted, delivered, waiting, dead, cancelled, lost, repeats, bound } =
     result.verdict.totals;
   const others = result.steps.filter(
     ({ fault, outcome }) => outcome === 'done' && !fault.startsWith('kill'),
   ).length;
   return [
-    ...[seed, result.killed.length, others, acceptedEvents, accepted, delivered, waiting, dead, cancelled],
+    ...[
+      seed,
+      Number(passed),
+      result.killed.length,
+      others,
+      acceptedEvents,
+      accepted,
+      delivered,
+      waiting,
+      dead,
+      cancelled,
+    ],
     ...[lost, repeats, bound, Number(seconds(result.recoveryMs)), result.verdict.findings.length],
   ];
 }
@@ -49,11 +62,23 @@ const table = (head: readonly string[], lines: readonly string[]): readonly stri
   ...lines,
 ];
 
-/** The page of several runs, in Markdown. `options` make the same runs again. */
-export function formatCampaign(runs: readonly StormRun[], options: string): string {
+/** What was asked for: so many runs, with these options for the first of them. */
+export interface Asked {
+  readonly runs: number;
+  readonly options: string;
+}
+
+/** The page of several runs, in Markdown; the command in it makes the same runs again. */
+export function formatCampaign(all: readonly (StormRun | BrokenRun)[], asked: Asked): string {
+  const runs = all.filter((run) => 'result' in run);
+  const broken = all.filter((run) => 'why' in run);
   const rows = runs.map(cellsOf);
+  const passed = runs.filter((run) => run.passed).length;
   return [
-    ...['```sh', `npm run chaos -- ${options}`, '```', ''],
+    ...['```sh', `npm run chaos -- ${asked.options} --seeds ${asked.runs}`, '```', ''],
+    `${passed} of ${asked.runs} runs passed.`,
+    ...broken.map(({ seed, why }) => `Seed ${seed} came to no verdict: ${why}`),
+    '',
     `On ${new Date().toISOString().slice(0, 10)}: ${JSON.stringify({ ...describeMachine(), ...describeVersions() })}`,
     '',
     ...table(HEAD, [...rows.map(row), row(sumOf(rows))]),

@@ -14,6 +14,10 @@ const COORDINATOR_AWAY: ReadonlySet<unknown> = new Set([
   'NOT_COORDINATOR_FOR_GROUP',
 ]);
 
+/** The same, where kafkajs has made an error anew and kept nothing but the text. */
+const COORDINATOR_AWAY_TEXT =
+  /^(?:This is not the correct coordinator for this group|The group coordinator is not available|The coordinator is loading)/;
+
 /**
  * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
  * 500 that names what is unavailable (contract §1).
@@ -38,6 +42,7 @@ export function isBrokerAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (AWAY.has(error.name)) return true;
   if ('type' in error && COORDINATOR_AWAY.has(error.type)) return true;
+  if (COORDINATOR_AWAY_TEXT.test(error.message)) return true;
   // `KafkaJSNumberOfRetriesExceeded` and what a consumer crashes with hold what it was.
   return error.cause !== undefined && error.cause !== error && isBrokerAway(error.cause);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '@webhooks/engines';
 import { clientFor } from '@webhooks/ledger';
 import type { Print } from '@webhooks/ledger';
-import { closeAll, startStack } from '@webhooks/stack';
+import { closeAfterFault, closeAll, startStack } from '@webhooks/stack';
 import type { Closer, Stack } from '@webhooks/stack';
 import type { Client } from '@webhooks/client';
 import { importOption, preloadSettings } from '../points/preload-settings.js';
@@ -202,7 +202,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   try {
     return await open(options, closers);
   } catch (error) {
-    await closeAll(closers, 'the world');
-    throw error;
+    return await closeAfterFault(closers, 'the world', error);
   }
 }

@@ -34,6 +34,11 @@ it('a run is ended in order when the one that runs it is stopped', async () => {
   expect(await run(60_000, AbortSignal.timeout(2_000))).toEqual({ status: 1, findings: [{ kind: 'lost' }] });
 });
 
+it('a run that broke before its verdict has found nothing, whatever it ended with', async () => {
+  writeProgram("throw new Error('no broker');");
+  expect(await run(60_000)).toEqual({ status: undefined, findings: [] });
+});
+
 it('a run that broke has found nothing', async () => {
   writeProgram('process.exitCode = 3;');
   expect(await run(60_000)).toEqual({ status: 3, findings: [] });

@@ -61,19 +61,25 @@ describe('the page of several runs', () => {
   const page = formatCampaign(
     [
       { seed: 7, passed: true, result: RESULT },
-      { seed: 8, passed: true, result: { ...RESULT, recoveryMs: 500 } },
+      { seed: 8, passed: false, result: { ...RESULT, recoveryMs: 500 } },
+      { seed: 9, why: 'the broker did not start' },
     ],
-    '--seed 7 --seeds 2',
+    { runs: 3, options: '--seed 7' },
   );
 
   it('has a row for each, and one for all with the longest recovery', () => {
-    expect(page).toContain('| 7 | 4 | 1 | 10 | 20 | 17 | 1 | 1 | 0 | 1 | 2 | 9 | 1.2 | 1 |');
-    expect(page).toContain('| all | 8 | 2 | 20 | 40 | 34 | 2 | 2 | 0 | 2 | 4 | 18 | 1.2 | 2 |');
+    expect(page).toContain('| 7 | 1 | 4 | 1 | 10 | 20 | 17 | 1 | 1 | 0 | 1 | 2 | 9 | 1.2 | 1 |');
+    expect(page).toContain('| all | 1 | 8 | 2 | 20 | 40 | 34 | 2 | 2 | 0 | 2 | 4 | 18 | 1.2 | 2 |');
+  });
+
+  it('says how many passed of how many, and which came to no verdict', () => {
+    expect(page).toContain('1 of 3 runs passed.');
+    expect(page).toContain('Seed 9 came to no verdict: the broker did not start');
   });
 
   it('counts kills by process and faults by kind, and tells how to repeat it', () => {
     expect(page).toContain('| kafka | 6 |');
     expect(page).toContain('| kill | 4 | 2 | 8.0 |');
-    expect(page).toContain('npm run chaos -- --seed 7 --seeds 2');
+    expect(page).toContain('npm run chaos -- --seed 7 --seeds 3');
   });
 });

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import kafkajs from 'kafkajs';
 import { ConnectionError, ProblemError } from '@webhooks/client';
 import { mendClock, setClock } from '../../src/whims/clock.js';
 import {
@@ -52,6 +53,8 @@ it('a broker that is away says so through kafkajs, as it is and wrapped', async 
   const error: unknown = await admin.connect().catch((fault: unknown) => fault);
   expect(isBrokerAway(error)).toBe(true);
   expect(isBrokerAway(new Error('crashed', { cause: error }))).toBe(true);
+  const made = new kafkajs.KafkaJSNonRetriableError('This is not the correct coordinator for this group');
+  expect(isBrokerAway(made)).toBe(true);
   expect(isBrokerAway(new Error('the group did not let it in'))).toBe(false);
 });
 

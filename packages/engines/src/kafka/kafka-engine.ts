@@ -11,7 +11,7 @@ export interface KafkaOptions {
   /** Further ports of the embedded broker that lead through somebody else; default none. Its own port never does. */
   readonly detours?: readonly Detour[];
   /**
-   * For load that lasts: the embedded broker's hot code is compiled by all means, as a broker in production has it. Default:
+   * For load that lasts: the embedded broker's hot code is compiled by all means, as Java does by itself. Default false:
    * compiled quickly, which starts sooner and takes more CPU time for each record.
    */
   readonly forLoad?: boolean;
