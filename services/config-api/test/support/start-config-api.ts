@@ -1,6 +1,6 @@
-import { TOPIC_TABLE } from '@webhooks/contracts';
+import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import { testKafkaBrokers, testMongoUri } from '@webhooks/engines';
-import { createKafka, ensureTopics } from '@webhooks/kafka';
+import { createKafka, ensureTopics, fetchEndOffsets } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
 import type { HealthReport, LogFields } from '@webhooks/runtime';
 import { composeConfigApi } from '../../src/compose.js';
@@ -39,6 +39,8 @@ export async function makeTopics(): Promise<void> {
     TOPIC_TABLE.map((spec) => ({ ...spec, replicationFactor: 1 })),
     { deadlineMs: 60_000 },
   );
+  // A broker names the leader of a new partition a moment before that one serves it; a change made then is told as unpublished.
+  await fetchEndOffsets(kafka, TOPICS.configurations, { deadlineMs: 60_000 });
   await kafka.close();
 }
 
