@@ -6,6 +6,7 @@ import { loadFaults } from './load-faults.js';
 import { findPlanted } from './planted/find-planted.js';
 import { PLANTED } from './planted/planted.js';
 import { USAGE, readArguments } from './read-arguments.js';
+import type { ChaosArguments, KnownNames } from './read-arguments.js';
 import { storm } from './storm.js';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
@@ -33,11 +34,23 @@ async function lookForPlanted(names: readonly string[]): Promise<number> {
   return missed.length + unclean.length === 0 ? 0 : 1;
 }
 
+/** Undefined when the arguments are none, which has been said then. */
+function readOrSay(known: KnownNames): ChaosArguments | undefined {
+  try {
+    return readArguments(process.argv.slice(2), known, randomInt(2 ** 32 - 1));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${why}\nnpm run chaos -- --help tells what there is\n`);
+    return undefined;
+  }
+}
+
 async function main(): Promise<number> {
   const all = await loadFaults();
   const names = all.map(({ name }) => name);
   const bugs = PLANTED.map(({ name }) => name);
-  const given = readArguments(process.argv.slice(2), { faults: names, bugs }, randomInt(2 ** 32 - 1));
+  const given = readOrSay({ faults: names, bugs });
+  if (!given) return 2;
   if (given.help) {
     print(`${USAGE}\nFaults: ${names.join(', ')}\nPlanted bugs: ${bugs.join(', ')}`);
     return 0;

@@ -26,18 +26,18 @@ const MAX_SEED = 2 ** 32 - 1;
 
 export const USAGE = `npm run chaos -- [options]
 
-  --seed N          the plan, and the events; default: one of chance, which is printed
+  --seed N          the plan, and the events, 0 to ${MAX_SEED}; default: one of chance, which is printed
   --seeds N         so many runs, each with the next seed, and a page of all; 1 to 1000; default 1
   --minutes N       how long things are broken, 0.1 to 1440; default ${DEFAULT_MINUTES}
   --faults a,b,c    only these; default: all there are
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
   --planted [NAME]  plants bugs into a copy of what is built, and shows that a run finds each; default: all
-  --fuzz            gives damaged input to every door of the services instead
+  --fuzz            gives damaged input to every door of the services instead; takes --seed and --minutes, too
   --doors a,b,c     with --fuzz: only these; default: all there are
-  --from N          with --fuzz: number of the first input of each door; default 0
+  --from N          with --fuzz: number of the first input of each door, 0 to ${MAX_SEED}; default 0
   --help            this text
 
-The exit code is 0 only if the ledger balances and, without --faults, some fault was done, each door accepted events, a configuration was changed, and something was surely owed to one that is disabled and enabled again; a kind of fault that was never done is named (with --planted: only if every bug was found, and nothing without one). Everything of a run that fails is kept in .data/chaos-<process>-<seed>.
+The exit code is 0 only if the ledger balances and, without --faults, some fault was done, each door accepted events, a configuration was changed, and something was surely owed to one that is disabled and enabled again; a kind of fault that was never done is named (with --planted: only if every bug was found, and nothing without one). It is 2 for arguments that are none. Everything of a run that fails is kept in .data/chaos-<process>-<seed>.
 `;
 
 function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
@@ -67,35 +67,71 @@ export interface KnownNames {
   readonly bugs: readonly string[];
 }
 
+const OPTIONS = {
+  seed: { type: 'string' },
+  seeds: { type: 'string' },
+  minutes: { type: 'string' },
+  faults: { type: 'string' },
+  rate: { type: 'string' },
+  planted: { type: 'boolean' },
+  fuzz: { type: 'boolean' },
+  doors: { type: 'string' },
+  from: { type: 'string' },
+  help: { type: 'boolean' },
+} as const;
+
+const DEFAULTS = {
+  seeds: '1',
+  minutes: String(DEFAULT_MINUTES),
+  faults: undefined,
+  rate: String(DEFAULT_RATE),
+  planted: false,
+  fuzz: false,
+  doors: '',
+  from: '0',
+  help: false,
+};
+
+/** What goes with what: an option that would do nothing is a mistake, and a run of minutes is a long answer to it. */
+const GO_WITH: Readonly<Record<'planted' | 'fuzz' | 'storm', readonly string[]>> = {
+  planted: ['planted', 'help'],
+  fuzz: ['fuzz', 'seed', 'minutes', 'doors', 'from', 'help'],
+  storm: ['seed', 'seeds', 'minutes', 'faults', 'rate', 'help'],
+};
+
+function refuseIdle(given: readonly string[]): void {
+  const mode = given.includes('planted') ? 'planted' : given.includes('fuzz') ? 'fuzz' : 'storm';
+  const idle = given.filter((name) => !GO_WITH[mode].includes(name)).map((name) => `--${name}`);
+  if (idle.length === 0) return;
+  const where = mode === 'storm' ? 'without --fuzz' : `with --${mode}`;
+  throw new Error(`${idle.join(', ')}: means nothing ${where}`);
+}
+
+/** Names separated by commas; empty when none are given. Throws when an empty text is. */
+function readNames(name: string, text: string | undefined): readonly string[] {
+  if (text === '') throw new Error(`--${name}: expected names separated by commas, came ''`);
+  return text === undefined ? [] : text.split(',');
+}
+
 /** Throws with what was expected. `chance` is the seed of a run that names none. */
 export function readArguments(args: readonly string[], known: KnownNames, chance: number): ChaosArguments {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: args.includes('--planted'),
-    options: {
-      seed: { type: 'string', default: String(chance) },
-      seeds: { type: 'string', default: '1' },
-      minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
-      faults: { type: 'string', default: '' },
-      rate: { type: 'string', default: String(DEFAULT_RATE) },
-      planted: { type: 'boolean', default: false },
-      fuzz: { type: 'boolean', default: false },
-      doors: { type: 'string', default: '' },
-      from: { type: 'string', default: '0' },
-      help: { type: 'boolean', default: false },
-    },
+    options: OPTIONS,
   });
-  const faults = values.faults === '' ? [] : values.faults.split(',');
+  refuseIdle(Object.keys(values));
+  const given = { ...DEFAULTS, seed: String(chance), ...values };
   return {
-    seed: readWhole('seed', values.seed, [0, MAX_SEED]),
-    seeds: readWhole('seeds', values.seeds, [1, 1_000]),
-    minutes: readNumber('minutes', values.minutes, [0.1, 1_440]),
-    eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
-    faults: knownOnly('fault', faults, known.faults),
-    ...(values.planted ? { planted: knownOnly('planted bug', positionals, known.bugs) } : {}),
-    fuzz: values.fuzz,
-    doors: values.doors,
-    from: readWhole('from', values.from, [0, MAX_SEED]),
-    help: values.help,
+    seed: readWhole('seed', given.seed, [0, MAX_SEED]),
+    seeds: readWhole('seeds', given.seeds, [1, 1_000]),
+    minutes: readNumber('minutes', given.minutes, [0.1, 1_440]),
+    eventsPerSecond: readWhole('rate', given.rate, [1, 1_000]),
+    faults: knownOnly('fault', readNames('faults', given.faults), known.faults),
+    ...(given.planted ? { planted: knownOnly('planted bug', positionals, known.bugs) } : {}),
+    fuzz: given.fuzz,
+    doors: given.doors,
+    from: readWhole('from', given.from, [0, MAX_SEED]),
+    help: given.help,
   };
 }

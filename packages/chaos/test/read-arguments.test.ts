@@ -29,6 +29,10 @@ describe('the arguments', () => {
     [['--faults', 'kill,flood'], 'unknown fault flood; there are: kill, freeze'],
     [['--sed', '1'], 'Unknown option'],
     [['--planted', 'heap-last'], 'unknown planted bug heap-last; there are: heap-lost'],
+    [['--doors', 'ingest'], '--doors: means nothing without --fuzz'],
+    [['--fuzz', '--faults', 'kill'], '--faults: means nothing with --fuzz'],
+    [['--planted', '--seeds', '3'], '--seeds: means nothing with --planted'],
+    [['--faults', ''], '--faults: expected names separated by commas'],
     [['heap-lost'], 'does not take positional arguments'],
   ])('%j is refused: %s', (args, why) => {
     expect(() => read(...args)).toThrow(why);
