@@ -7,6 +7,7 @@ import type { Change } from './generator/changes.js';
 import { planConfigurations } from './world/configurations.js';
 import { countOpen, readCopies } from './evidence/read-topics.js';
 import type { TopicEvidence } from './evidence/evidence.js';
+import { untilBrokerAnswers } from './world/until-broker-answers.js';
 import type { World } from './world/world.js';
 
 export interface Drained {
@@ -54,12 +55,16 @@ function followArrivals(file: string, owed: Set<string>) {
  * minutes at most. Resolves with the moment of the last arrival that was waited for, Unix milliseconds.
  */
 export async function untilDrained(world: World, drained: Drained): Promise<number> {
-  const owed = findOwed(drained, await readCopies(world.stack));
+  const owed = findOwed(drained, await untilBrokerAnswers(() => readCopies(world.stack)));
   const arrivals = followArrivals(world.arrivalsFile, owed);
   const deadline = performance.now() + DEADLINE_MS;
   const isDone = async (): Promise<boolean> => {
     arrivals.look();
-    return owed.size === 0 || performance.now() > deadline || (await countOpen(world.stack)) === 0;
+    return (
+      owed.size === 0 ||
+      performance.now() > deadline ||
+      (await untilBrokerAnswers(() => countOpen(world.stack))) === 0
+    );
   };
   try {
     while (!(await isDone())) await delay(LOOK_MS);

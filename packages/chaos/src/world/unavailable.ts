@@ -1,17 +1,19 @@
 import { ConnectionError, ProblemError } from '@webhooks/client';
 import { mayClockBeWrong } from '../whims/clock.js';
 
-/** Names of kafkajs' errors that say that the broker, or the coordinator of a group, is away. */
+/** Names, and then types, of kafkajs' errors that say that the broker, a coordinator or a leader is away, or has just come up. */
 const AWAY: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',
   'KafkaJSConnectionClosedError',
   'KafkaJSRequestTimeoutError',
   'KafkaJSBrokerNotFound',
 ]);
-const COORDINATOR_AWAY: ReadonlySet<unknown> = new Set([
+const AWAY_TYPES: ReadonlySet<unknown> = new Set([
   'GROUP_LOAD_IN_PROGRESS',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'NOT_COORDINATOR_FOR_GROUP',
+  'NOT_LEADER_FOR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
 ]);
 
 /** The same, where kafkajs has made an error anew and kept nothing but the text. */
@@ -41,7 +43,7 @@ export const isAwayOrOfWrongTime =
 export function isBrokerAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (AWAY.has(error.name)) return true;
-  if ('type' in error && COORDINATOR_AWAY.has(error.type)) return true;
+  if ('type' in error && AWAY_TYPES.has(error.type)) return true;
   if (COORDINATOR_AWAY_TEXT.test(error.message)) return true;
   // `KafkaJSNumberOfRetriesExceeded` and what a consumer crashes with hold what it was.
   return error.cause !== undefined && error.cause !== error && isBrokerAway(error.cause);
