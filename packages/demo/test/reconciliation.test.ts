@@ -1,3 +1,4 @@
+import { setInterval } from 'node:timers/promises';
 import type { Client, DeliveryDetail, DeliveryStatus } from '@webhooks/client';
 import type { EventType } from '@webhooks/contracts';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
@@ -8,8 +9,11 @@ import type { TestStack } from './test-stack.js';
 
 /** 10,000 in the run that the README tells of. */
 const NOTIFICATIONS = Number(process.env['QUERIES'] ?? 1_000);
-/** Before them, one after another: how long it takes when nothing else is to be done. */
-const ALONE = 100;
+/** Before them, one after another: how long it takes when nothing else is to be done, and until all is warm. */
+const ALONE = NOTIFICATIONS / 10;
+/** A load under which the projection is healthy: what a query takes is then its own time and not that of a queue. */
+const PER_SECOND = Number(process.env['QUERIES_PER_SECOND'] ?? 50);
+const TICK_MS = 20;
 const BATCH = 500;
 /** Deliveries of one job. */
 const MANY = 300;
@@ -64,7 +68,7 @@ const quantile = (sorted: readonly number[], share: number): number =>
 /** What was asked inside the handlers of notifications, two queries in each. */
 class Asked {
   readonly queries: Query[] = [];
-  /** How much longer each handler took for both, in milliseconds. */
+  /** How much longer each handler took for both, which it asks side by side, in milliseconds. */
   readonly addedMs: number[] = [];
 
   add(both: readonly Query[]): void {
@@ -73,12 +77,14 @@ class Asked {
   }
 
   print(how: string): void {
-    const sorted = this.addedMs.toSorted((left, right) => left - right);
-    const of = (share: number): string => quantile(sorted, share).toFixed(1);
+    const of = (values: readonly number[]): string => {
+      const sorted = values.toSorted((left, right) => left - right);
+      return `p50=${quantile(sorted, 0.5).toFixed(1)} p99=${quantile(sorted, 0.99).toFixed(1)} ms`;
+    };
     const missing = this.queries.filter(({ status }) => status === 404).length;
     const refused = this.queries.reduce((sum, query) => sum + query.refused, 0);
     process.stdout.write(
-      `${how}: queries=${this.queries.length} in ${this.addedMs.length} handlers, 404=${missing} 503=${refused}; both add p50=${of(0.5)} ms p99=${of(0.99)} ms\n`,
+      `${how}: queries=${this.queries.length} in ${this.addedMs.length} handlers, 404=${missing} 503=${refused}; each adds ${of(this.queries.map(({ ms }) => ms))}, both ${of(this.addedMs)}\n`,
     );
   }
 }
@@ -108,24 +114,39 @@ it(
       asked.add(await Promise.all(paths.map((path) => ask(path, token))));
       return 200;
     });
+    const post = (count: number): Promise<unknown> => {
+      const make = () => buildEvent({ tenantId: TENANT, eventType: 'PIX_DYNAMIC_PAID' });
+      return client.postEvents(Array.from({ length: count }, make));
+    };
     let sent = 0;
-    /** The next ones are posted when the ones before were posted, or when their handlers are done with them. */
-    const notify = async (count: number, options: { batch: number; isAlone: boolean }): Promise<void> => {
+    const notify = async (how: string, count: number, postAll: () => Promise<void>): Promise<void> => {
       asked = new Asked();
-      for (let from = 0; from < count; from += options.batch) {
-        const make = () => buildEvent({ tenantId: TENANT, eventType: 'PIX_DYNAMIC_PAID' });
-        await client.postEvents(Array.from({ length: options.batch }, make));
-        const handled = options.isAlone ? from + options.batch : 0;
-        await eventually(() => asked.addedMs.length >= handled, { ...LONG, intervalMs: 1 });
-      }
+      await postAll();
       sent += count;
       await eventually(() => endpoint.stats().distinctIds === sent, LONG);
       await eventually(() => asked.addedMs.length >= count, LONG);
-      asked.print(options.isAlone ? 'one at a time' : 'all at once');
+      asked.print(how);
       expect(asked.queries.filter(({ status }) => status !== 200)).toEqual([]);
     };
-    await notify(ALONE, { batch: 1, isAlone: true });
-    await notify(NOTIFICATIONS, { batch: BATCH, isAlone: false });
+    await notify('one at a time', ALONE, async () => {
+      for (let handled = 1; handled <= ALONE; handled += 1) {
+        await post(1);
+        await eventually(() => asked.addedMs.length >= handled, { ...LONG, intervalMs: 1 });
+      }
+    });
+    await notify(`${PER_SECOND} a second`, NOTIFICATIONS, async () => {
+      let posted = 0;
+      for await (const began of setInterval(TICK_MS, performance.now())) {
+        const due = Math.min(NOTIFICATIONS, ((performance.now() - began) * PER_SECOND) / 1_000);
+        const count = Math.floor(due) - posted;
+        if (count > 0) await post(count);
+        posted += count;
+        if (posted === NOTIFICATIONS) break;
+      }
+    });
+    await notify('all at once', NOTIFICATIONS, async () => {
+      for (let from = 0; from < NOTIFICATIONS; from += BATCH) await post(BATCH);
+    });
   },
   LONG.timeoutMs * 2,
 );

@@ -31,6 +31,8 @@ export interface DeliveryLog {
 
 /** Packs that are written together: 64 of 256 entries are 16,384, which the slowest database writes in some 10 s. */
 const MAX_RECORDS = 64;
+/** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
+const INTERVAL_MS = 200;
 /** For one statement's worth of deliveries; shorter than the 30 s after which a connection is given up. */
 const WRITE_MS = 25_000;
 const SWEEP_MS = 25_000;
@@ -49,6 +51,7 @@ export function composeDeliveryLog({
       name: 'attempts',
       topics: [TOPICS.attempts, TOPICS.deadLetters],
       maxRecords: MAX_RECORDS,
+      intervalMs: INTERVAL_MS,
       apply: async (records) => {
         const { entries, notifications } = readRecords(records, unreadable);
         // Before the deliveries: one that is shown can be sent again, and is found by its event.

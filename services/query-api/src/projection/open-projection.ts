@@ -32,7 +32,7 @@ export async function openProjection(
   { kafka, groupPrefix, generation, positionModel }: ProjectionParts,
   scope: Pick<ServiceScope, 'log' | 'fail'>,
 ): Promise<RunningProjection> {
-  const { name, topics, maxRecords, intervalMs = 0, apply } = projection;
+  const { name, topics, maxRecords, intervalMs = 0, isAwaited = false, apply } = projection;
   const { log } = scope;
   const batches = new Batches<KafkaRecord>({ name, apply, maxItems: maxRecords, intervalMs, log });
   const source = await openSource({
@@ -47,14 +47,12 @@ export async function openProjection(
   const positions = new Map(
     topics.map((topic) => [topic, new Positions({ generation, topic, model: positionModel, own })]),
   );
-  const telling = repeat({
-    name: `${name}: telling the position`,
-    everyMs: TELL_MS,
-    log: scope.log,
-    work: async () => {
-      for (const position of positions.values()) await position.write();
-    },
-  });
+  const tell = async (): Promise<void> => {
+    for (const position of positions.values()) await position.write();
+  };
+  const telling = isAwaited
+    ? repeat({ name: `${name}: telling the position`, everyMs: TELL_MS, log: scope.log, work: tell })
+    : undefined;
   return {
     name,
     health: () => source.health(),
@@ -66,7 +64,7 @@ export async function openProjection(
     stop: async (deadlineMs) => {
       await source.stop({ deadlineMs });
       batches.stop();
-      await telling.stop();
+      await telling?.stop();
     },
   };
 }

@@ -9,6 +9,8 @@ export interface Projection {
   readonly maxRecords: number;
   /** Time from the begin of one batch to that of the next, at least; default 0. What is not waited for may cost less. */
   readonly intervalMs?: number;
+  /** Whether an instance that does not read a partition waits for it: then how far it is written is told in the database. */
+  readonly isAwaited?: boolean;
   /** Writes what the records tell. Must be idempotent: after a rejection it is called again with the same records. */
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }

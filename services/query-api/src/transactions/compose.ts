@@ -32,6 +32,7 @@ export function composeTransactions({ database, catchUp }: TransactionOptions): 
       name: 'events',
       topics: [TOPICS.events],
       maxRecords: MAX_RECORDS,
+      isAwaited: true,
       apply: (records) => {
         const ask = database.within(BATCH_MS);
         return projectEvents(records, {
