@@ -10,8 +10,8 @@ import type { RowWrite } from '../write-rows.js';
 type AskDeliveries = Ask<{ readonly deliveries: DeliveryModel }>;
 type Groups = ReadonlyMap<string, readonly DeliveryEntry[]>;
 
-/** Deliveries that one statement writes, at most: half a second of the slowest database that is used. */
-const MAX_STATEMENT = 1_000;
+/** Deliveries that one statement writes, at most: 0.3 s of the slowest database that is used, in which queries wait. */
+const MAX_STATEMENT = 300;
 /** While the database writes one part, the next is made ready. */
 const LANES = 2;
 /** Another instance may have written in between; every round at least one of them got on. */
