@@ -212,7 +212,6 @@ describe('the operations', () => {
     expect(projectionOn(first.database)).toMatchObject({
       name: 'events',
       topics: ['payments.events'],
-      maxRecords: 500,
     });
   });
 });
