@@ -1,4 +1,4 @@
-import { Counter } from '@webhooks/runtime';
+import { Counter, createTally } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
 /** The bound that a request was refused for. A word of a metric: there are no others. */
@@ -20,14 +20,7 @@ export interface Shed {
   readonly tenantId?: string;
 }
 
-/** Between two lines of one reason. */
-const AGAIN_MS = 10_000;
-
-/**
- * Counts what was shed, and tells of it in the log: the first one of a reason at once, and then one line in 10 s with how
- * many they were since the last line, for there may be thousands a second. `now` in milliseconds of a clock that never
- * goes back.
- */
+/** Counts what was shed, and tells of it in the log, of each reason by a tally of its own (see there, also for `now`). */
 export function createShedTeller(log: Logger, registry: Registry, now: () => number): (shed: Shed) => void {
   const counter = new Counter({
     name: 'http_requests_shed_total',
@@ -35,19 +28,16 @@ export function createShedTeller(log: Logger, registry: Registry, now: () => num
     labelNames: ['reason'],
     registers: [registry],
   });
-  const untold = new Map<ShedReason, { toldAt: number; requests: number }>();
+  const tallies = new Map<ShedReason, () => number | undefined>();
   return ({ reason, tenantId }) => {
     counter.inc({ reason });
-    const seen = untold.get(reason) ?? { toldAt: -Infinity, requests: 0 };
-    untold.set(reason, seen);
-    seen.requests += 1;
-    const at = now();
-    if (at - seen.toldAt < AGAIN_MS) return;
+    const tally = tallies.get(reason) ?? createTally(now);
+    tallies.set(reason, tally);
+    const requests = tally();
+    if (requests === undefined) return;
     log.warn('requests are refused', {
-      ...{ reason, requests: seen.requests },
+      ...{ reason, requests },
       ...(tenantId === undefined ? {} : { latestTenantId: tenantId }),
     });
-    seen.toldAt = at;
-    seen.requests = 0;
   };
 }

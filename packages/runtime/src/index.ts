@@ -10,4 +10,5 @@ export type { Repetition } from './repeat.js';
 export { runService } from './run-service.js';
 export type { ServiceDefinition, ServiceScope } from './run-service.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';
+export { createTally } from './tally.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

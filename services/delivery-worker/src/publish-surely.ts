@@ -1,5 +1,5 @@
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
-import { errorFields } from '@webhooks/runtime';
+import { createTally, errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
 import { isLastingFault } from './lasting-fault.js';
 
@@ -8,8 +8,6 @@ export type PublishSurely = (record: OutgoingRecord) => Promise<void>;
 
 const DEADLINE_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
-
-const TELL_EVERY_MS = 1_000;
 
 /** Pauses that all end at once when the worker stops. */
 function createPauses(signal: AbortSignal): (ms: number) => Promise<void> {
@@ -31,18 +29,17 @@ function createPauses(signal: AbortSignal): (ms: number) => Promise<void> {
     });
 }
 
-/** Thousands of records may wait while a broker is away: one line a second tells of all. */
+/** Thousands of records may wait while a broker is away. */
 function createTeller(log: Logger): (topic: string, error: unknown) => void {
-  let [records, toldAt] = [0, Number.NEGATIVE_INFINITY];
+  const tally = createTally(() => performance.now());
   return (topic, error) => {
-    records += 1;
-    if (performance.now() - toldAt < TELL_EVERY_MS) return;
+    const records = tally();
+    if (records === undefined) return;
     log.warn('records were not acknowledged; publishing them again', {
       topic,
       records,
       ...errorFields(error),
     });
-    [records, toldAt] = [0, performance.now()];
   };
 }
 
