@@ -42,15 +42,18 @@ function changeOf(id: string, facts: SomeFacts, row: TransactionRow | undefined)
 }
 
 /**
- * Adds facts to the documents of their transactions. One who lost a race reads and merges again, so that instances may
- * do so at the same time and a repetition changes nothing. Throws when it loses 20 times in a row.
+ * Adds facts to the documents of their transactions, first as if all were new. One who finds that some were not, or who
+ * lost a race, reads and merges again, so that instances may do so at the same time and a repetition changes nothing.
+ * Throws when it loses 20 times in a row.
  */
 export async function storeFacts(facts: readonly Fact[], store: TransactionStore): Promise<void> {
   let pending = byTransaction(facts);
   for (let round = 1; pending.size > 0; round += 1) {
     if (round > MAX_ROUNDS)
       throw new Error(`others wrote the same transactions ${MAX_ROUNDS} times in a row`);
-    const rows = new Map((await store.read([...pending.keys()])).map((row) => [row._id, row]));
+    // Most transactions are new: only when some were not is it worth the time to read them.
+    const known = round === 1 ? [] : await store.read([...pending.keys()]);
+    const rows = new Map(known.map((row) => [row._id, row]));
     const changes = [...pending]
       .map(([id, group]) => changeOf(id, group, rows.get(id)))
       .filter((change) => change !== undefined);
