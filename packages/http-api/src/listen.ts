@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Node, Yallist } from 'yallist';
 
 export interface HttpServer {
   readonly port: number;
@@ -16,15 +17,19 @@ const MAX_CONNECTIONS = 10_000;
 /** How often connections that became idle are looked for while the server closes. */
 const IDLE_CHECK_MS = 50;
 
-/** The answers that are not finished, so that those in flight at the end can say `Connection: close`. */
+/**
+ * The answers that are not finished, so that those in flight at the end can say `Connection: close`. In a list: a Set keeps
+ * what it held until the next full collection (README, Decisions), here all of each request.
+ */
 class OpenAnswers {
-  private readonly answers = new Set<ServerResponse>();
+  private readonly answers = new Yallist<ServerResponse>();
   private closing = false;
 
   add(answer: ServerResponse): void {
     if (this.closing) answer.setHeader('connection', 'close');
-    this.answers.add(answer);
-    answer.once('close', () => this.answers.delete(answer));
+    const place = new Node(answer);
+    this.answers.pushNode(place);
+    answer.once('close', () => this.answers.removeNode(place));
   }
 
   close(): void {

@@ -1,3 +1,4 @@
+import type { Node } from 'yallist';
 import { encodeBody } from './wire/record-batch.js';
 import type { OutgoingRecord } from './sink-types.js';
 
@@ -17,7 +18,8 @@ export interface PendingRecord {
   readonly deadlineAt: number;
   /** Batches that hold this record must not be larger: halved while a batch is refused, to find the one at fault. */
   maxGroup: number;
-  settled: boolean;
+  /** Among all that is pending; undefined once it is settled. */
+  place: Node<PendingRecord> | undefined;
   readonly settle: (error?: Error) => void;
 }
 
@@ -48,7 +50,7 @@ export function toPending(
     size: body.length + RECORD_OVERHEAD_BYTES,
     deadlineAt,
     maxGroup: Infinity,
-    settled: false,
+    place: undefined,
     settle,
   };
 }

@@ -1,5 +1,7 @@
 import type { PendingRecord } from './pending-record.js';
 
+const isPending = ({ place }: PendingRecord): boolean => place !== undefined;
+
 export interface BatchBounds {
   readonly maxRecords: number;
   readonly maxBytes: number;
@@ -26,11 +28,11 @@ export class SinkLane {
 
   /** Puts a batch that was not written back where it came from. */
   putBack(batch: readonly PendingRecord[]): void {
-    this.#waiting = [...batch.filter(({ settled }) => !settled), ...this.#waiting];
+    this.#waiting = [...batch.filter(isPending), ...this.#waiting];
   }
 
   dropSettled(): void {
-    this.#waiting = this.#waiting.filter(({ settled }) => !settled);
+    this.#waiting = this.#waiting.filter(isPending);
   }
 
   /** The longest batch from the front that keeps the bounds; at least one record, however large. */
@@ -44,6 +46,6 @@ export class SinkLane {
       if (count > 0 && (count >= room || bytes > bounds.maxBytes)) break;
       count += 1;
     }
-    return this.#waiting.splice(0, count).filter(({ settled }) => !settled);
+    return this.#waiting.splice(0, count).filter(isPending);
   }
 }

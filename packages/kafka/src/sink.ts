@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { Node, Yallist } from 'yallist';
 import { openLinkOf } from './create-kafka.js';
 import { within } from './deadline.js';
 import { toPending, type PendingRecord } from './pending-record.js';
@@ -36,7 +37,8 @@ class BatchingSink implements Sink {
   readonly #topics: SinkTopics;
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
-  readonly #open = new Set<PendingRecord>();
+  /** All that is pending. A list: a Set would keep what it held until the next full collection (README, Decisions). */
+  readonly #open = new Yallist<PendingRecord>();
   #pendingBytes = 0;
   #lastError: string | undefined;
   #lingering: NodeJS.Timeout | undefined;
@@ -83,7 +85,7 @@ class BatchingSink implements Sink {
   }
 
   health() {
-    const base = { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes };
+    const base = { pendingRecords: this.#open.length, pendingBytes: this.#pendingBytes };
     return this.#lastError === undefined ? base : { ...base, lastError: this.#lastError };
   }
 
@@ -96,7 +98,8 @@ class BatchingSink implements Sink {
     } catch (error) {
       return settle(asError(error));
     }
-    this.#open.add(pending);
+    pending.place = new Node(pending);
+    this.#open.pushNode(pending.place);
     this.#pendingBytes += pending.size;
     this.#place(pending);
     this.#linger();
@@ -110,12 +113,13 @@ class BatchingSink implements Sink {
   }
 
   #settled(pending: PendingRecord, settle: (error?: Error) => void, error?: Error): void {
-    if (pending.settled) return;
-    pending.settled = true;
-    this.#open.delete(pending);
+    const { place } = pending;
+    if (place === undefined) return;
+    pending.place = undefined;
+    this.#open.removeNode(place);
     this.#pendingBytes -= pending.size;
     settle(error);
-    if (this.#open.size === 0) this.#onEmpty?.();
+    if (this.#open.length === 0) this.#onEmpty?.();
   }
 
   #place(pending: PendingRecord): void {
@@ -143,7 +147,7 @@ class BatchingSink implements Sink {
 
   /** The first record waits `lingerMs` for company; a full batch goes at once. */
   #linger(): void {
-    if (this.#open.size >= this.#settings.maxBatchRecords || this.#settings.lingerMs <= 0) {
+    if (this.#open.length >= this.#settings.maxBatchRecords || this.#settings.lingerMs <= 0) {
       this.#courier.go();
       return;
     }
@@ -158,7 +162,7 @@ class BatchingSink implements Sink {
     const now = performance.now();
     const expired = (pending: PendingRecord) => pending.deadlineAt <= now;
     this.#giveUp(expired, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
-    if (this.#open.size > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
+    if (this.#open.length > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
   }
 
   #because(): string {
@@ -166,11 +170,11 @@ class BatchingSink implements Sink {
   }
 
   #giveUp(which: (pending: PendingRecord) => boolean, reason: () => Error): void {
-    const before = this.#open.size;
-    for (const pending of this.#open) if (which(pending)) pending.settle(reason());
-    if (this.#open.size === before) return;
+    const before = this.#open.length;
+    for (const pending of [...this.#open]) if (which(pending)) pending.settle(reason());
+    if (this.#open.length === before) return;
     for (const lane of this.#lanes.values()) lane.dropSettled();
-    this.#unplaced = this.#unplaced.filter(({ settled }) => !settled);
+    this.#unplaced = this.#unplaced.filter(({ place }) => place !== undefined);
   }
 
   /** Resolves when nothing is pending, or at the deadline. */
@@ -188,7 +192,7 @@ class BatchingSink implements Sink {
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
     this.#courier.go();
-    if (this.#open.size > 0) await this.#empty(options.deadlineMs ?? CLOSE_DEADLINE_MS);
+    if (this.#open.length > 0) await this.#empty(options.deadlineMs ?? CLOSE_DEADLINE_MS);
     clearTimeout(this.#lingering);
     clearTimeout(this.#sweeping);
     this.#courier.stop();

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import type { Node } from 'yallist';
 import { ConnectionGone } from './connection.js';
 import type { Connection } from './connection.js';
 import type { Deadlined } from './deadline-queue.js';
@@ -37,6 +38,8 @@ export class Attempt implements Dispatcher.DispatchHandler, Deadlined {
   readonly deadline: number;
   before: Deadlined | undefined = undefined;
   after: Deadlined | undefined = undefined;
+  /** Among those of its origin that wait for a connection; undefined while it does not. */
+  place: Node<Attempt> | undefined = undefined;
   readonly pool: OriginPool;
   readonly startedAt: number;
   readonly #owner: AttemptOwner;

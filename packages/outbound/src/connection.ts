@@ -1,6 +1,8 @@
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
 import type { TLSSocket } from 'node:tls';
+import { Node } from 'yallist';
+import type { Idle } from './idle-connections.js';
 
 export interface ConnectionLimits {
   /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
@@ -24,6 +26,10 @@ export class ConnectionGone extends Error {
 
 /** undici's client over exactly this socket: it never connects by itself. Once, `onGone` is called at the socket's end. */
 export class Connection extends Client {
+  /** Among those of its origin. */
+  readonly place = new Node<Connection>(this);
+  /** Among the idle ones of all origins. */
+  idlePlace: Node<Idle> | undefined = undefined;
   readonly #socket: TLSSocket;
 
   constructor(

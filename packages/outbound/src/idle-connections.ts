@@ -1,9 +1,16 @@
+import { Node, Yallist } from 'yallist';
 import type { Connection } from './connection.js';
 
 /** An origin that has idle connections. */
 export interface IdleOwner {
   /** Ends one that is idle. */
   closeIdle(connection: Connection): void;
+}
+
+/** A connection and the one origin that it belongs to. */
+export interface Idle {
+  readonly connection: Connection;
+  readonly owner: IdleOwner;
 }
 
 /**
@@ -14,26 +21,26 @@ export interface IdleOwner {
 export class IdleConnections {
   readonly #max: number;
   /** Longest idle first. */
-  readonly #owners = new Map<Connection, IdleOwner>();
+  readonly #idle = new Yallist<Idle>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
   add(connection: Connection, owner: IdleOwner): void {
-    this.#owners.set(connection, owner);
-    if (this.#owners.size > this.#max) this.#endLongest();
+    connection.idlePlace ??= new Node<Idle>({ connection, owner });
+    this.#idle.pushNode(connection.idlePlace);
+    if (this.#idle.length > this.#max) this.#endLongest();
   }
 
   /** It is in use again, or gone. */
   remove(connection: Connection): void {
-    this.#owners.delete(connection);
+    const { idlePlace } = connection;
+    if (idlePlace?.list !== undefined) this.#idle.removeNode(idlePlace);
   }
 
   #endLongest(): void {
-    for (const [connection, owner] of this.#owners) {
-      this.#owners.delete(connection);
-      return owner.closeIdle(connection);
-    }
+    const longest = this.#idle.shift();
+    longest?.owner.closeIdle(longest.connection);
   }
 }

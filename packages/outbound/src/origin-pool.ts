@@ -1,11 +1,14 @@
 import type { TLSSocket } from 'node:tls';
+import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import { attach, Connection } from './connection.js';
 import type { ConnectionLimits } from './connection.js';
+import { parseOrigin } from './endpoint-url.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
+import { WaitingAttempts } from './waiting-attempts.js';
 
 export interface OriginLimits extends ConnectionLimits {
   /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
@@ -24,6 +27,12 @@ export interface OriginLimits extends ConnectionLimits {
  * both sides as much as ten posts, and opening them made half a second of a tenth.
  */
 const FEW_CONNECTIONS = 8;
+
+/** A handshake, and whether it holds a lane of those shared. */
+interface UnderWay {
+  readonly handshake: Handshake;
+  readonly shared: boolean;
+}
 
 /** What the pools of all origins share. */
 export interface PoolPorts {
@@ -48,11 +57,12 @@ export class OriginPool implements IdleOwner {
   busy = 0;
   readonly #url: URL;
   readonly #ports: PoolPorts;
-  readonly #connections = new Set<Connection>();
+  /** A list: a Set would keep closed sockets until the next full collection (README, Decisions). */
+  readonly #connections = new Yallist<Connection>();
   readonly #free: Connection[] = [];
-  readonly #waiting = new Set<Attempt>();
-  /** Oldest first; the value tells whether it holds a lane of those shared. */
-  readonly #handshakes = new Map<Handshake, boolean>();
+  readonly #waiting = new WaitingAttempts();
+  /** Oldest first. */
+  readonly #handshakes: UnderWay[] = [];
   /** The newest TLS session of a verified connection; it ends with the pool. */
   readonly #session: SessionSlot = { session: undefined };
   #ownLaneTaken = false;
@@ -107,7 +117,7 @@ export class OriginPool implements IdleOwner {
     this.#retired = true;
     if (this.busy > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     clearTimeout(this.#looking);
-    for (const handshake of [...this.#handshakes]) this.#abandon(...handshake);
+    for (const underWay of [...this.#handshakes]) this.#abandon(underWay);
     const connections = [...this.#connections];
     for (const connection of connections) this.#forget(connection);
     await Promise.all(connections.map((connection) => connection.close()));
@@ -124,23 +134,19 @@ export class OriginPool implements IdleOwner {
 
   #needsMore(): boolean {
     const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
-    const underWay = this.#handshakes.size;
+    const underWay = this.#handshakes.length;
     if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
-    const wanted = this.#connections.size + underWay;
+    const wanted = this.#connections.length + underWay;
     return wanted < connectionsPerOrigin && (wanted < FEW_CONNECTIONS || this.#hasWaited(underWay));
   }
 
   /** Whether the attempt behind the first `ahead` has waited long enough for a used connection. */
   #hasWaited(ahead: number): boolean {
-    let before = ahead;
-    for (const { startedAt } of this.#waiting) {
-      before -= 1;
-      if (before >= 0) continue;
-      const leftMs = startedAt + this.#ports.limits.usedConnectionMs - performance.now();
-      if (leftMs > 0) this.#lookIn(leftMs);
-      return leftMs <= 0;
-    }
-    return false;
+    const behind = this.#waiting.behind(ahead);
+    if (behind === undefined) return false;
+    const leftMs = behind.startedAt + this.#ports.limits.usedConnectionMs - performance.now();
+    if (leftMs > 0) this.#lookIn(leftMs);
+    return leftMs <= 0;
   }
 
   #lookIn(ms: number): void {
@@ -153,25 +159,33 @@ export class OriginPool implements IdleOwner {
   #begin(shared: boolean): void {
     if (!shared) this.#ownLaneTaken = true;
     const handshake = this.#ports.connect(this.#url, this.#session);
-    this.#handshakes.set(handshake, shared);
+    const underWay = { handshake, shared };
+    this.#handshakes.push(underWay);
     handshake.socket.then(
       (socket) => {
-        if (this.#handshakes.delete(handshake)) this.#up(socket);
+        if (this.#isOver(underWay)) this.#up(socket);
         else return void socket.destroy();
         this.#freeLane(shared);
       },
       (error: unknown) => {
-        if (!this.#handshakes.delete(handshake)) return;
+        if (!this.#isOver(underWay)) return;
         this.#failed(toConnectFailure(error), handshake.startedAt);
         this.#freeLane(shared);
       },
     );
   }
 
+  /** Whether it was still wanted; it is under way no more. */
+  #isOver(underWay: UnderWay): boolean {
+    const at = this.#handshakes.indexOf(underWay);
+    if (at >= 0) this.#handshakes.splice(at, 1);
+    return at >= 0;
+  }
+
   #up(socket: TLSSocket): void {
     this.#lastUpAt = performance.now();
     const connection = new Connection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
-    this.#connections.add(connection);
+    this.#connections.pushNode(connection.place);
     if (this.#waiting.size === 0) attach(connection);
     this.#reuse(connection);
   }
@@ -189,34 +203,27 @@ export class OriginPool implements IdleOwner {
    * make them wait for the same again, and hold their places meanwhile.
    */
   #failed(failure: SendFailure, startedAt: number): void {
-    const [longest, ...others] = this.#waiting;
-    const since = performance.now() - this.#ports.limits.patienceMs;
-    const alike = this.#lastUpAt < startedAt ? others.filter((other) => other.startedAt <= since) : [];
-    for (const attempt of longest === undefined ? [] : [longest, ...alike]) {
-      this.#waiting.delete(attempt);
-      attempt.fail(failure);
-    }
+    const isAlike = this.#lastUpAt < startedAt;
+    this.#waiting.fail(failure, isAlike ? performance.now() - this.#ports.limits.patienceMs : -Infinity);
   }
 
   /** Its time was over before it had a connection: nobody should queue behind the handshake it waited for. */
   #leave(attempt: Attempt): void {
-    if (!this.#waiting.delete(attempt)) return;
+    if (!this.#waiting.remove(attempt)) return;
     const [oldest] = this.#handshakes;
-    if (oldest !== undefined && this.#handshakes.size > this.#waiting.size) this.#abandon(...oldest);
+    if (oldest !== undefined && this.#handshakes.length > this.#waiting.size) this.#abandon(oldest);
   }
 
-  #abandon(handshake: Handshake, shared: boolean): void {
-    this.#handshakes.delete(handshake);
-    this.#freeLane(shared);
-    handshake.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
+  #abandon(underWay: UnderWay): void {
+    this.#isOver(underWay);
+    this.#freeLane(underWay.shared);
+    underWay.handshake.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
   }
 
   #reuse(connection: Connection): void {
-    if (!this.#connections.has(connection)) return this.open();
-    for (const attempt of this.#waiting) {
-      this.#waiting.delete(attempt);
-      return attempt.run(connection);
-    }
+    if (connection.place.list === undefined) return this.open();
+    const attempt = this.#waiting.take();
+    if (attempt !== undefined) return attempt.run(connection);
     this.#free.push(connection);
     this.#ports.idle.add(connection, this);
   }
@@ -234,17 +241,10 @@ export class OriginPool implements IdleOwner {
   }
 
   #forget(connection: Connection): void {
-    this.#connections.delete(connection);
+    if (connection.place.list !== undefined) this.#connections.removeNode(connection.place);
     const at = this.#free.indexOf(connection);
     if (at < 0) return;
     this.#free.splice(at, 1);
     this.#ports.idle.remove(connection);
   }
-}
-
-function parseOrigin(origin: string): URL {
-  const url = new URL(origin);
-  const rest = url.pathname.slice(1) + url.search + url.hash + url.username + url.password;
-  if (rest !== '') throw new Error('expected an origin of scheme, host and port, and nothing more');
-  return url;
 }

@@ -1,5 +1,4 @@
-// The parts of kafkajs 2.2.4 that we use below its public interface. Guarded by `tame-kafkajs.ts`, which refuses any
-// other version. No exported signature of this package mentions them.
+// The parts of kafkajs 2.2.4 used below its public interface, of no other version (see `tame-kafkajs.ts`). Never exported.
 declare module 'kafkajs/src/loggers/index.js' {
   export interface KafkajsLogger {
     namespace(name: string): KafkajsLogger;
@@ -37,6 +36,7 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     checkPendingRequests(): void;
     scheduleCheckPendingRequests(): void;
     scheduleRequestTimeoutCheck(): void;
+    fulfillRequest: (this: RequestQueue, answer: unknown) => void;
     constructor(options: Record<string, unknown>);
   }
   export default RequestQueue;

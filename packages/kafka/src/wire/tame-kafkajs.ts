@@ -35,6 +35,14 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
   );
 }
 
+const fulfillRequest = RequestQueue.prototype.fulfillRequest;
+
+/** A Map that is used for ever keeps each request, and what it sent, until the next full collection (README, Decisions). */
+function fulfillAndForget(this: RequestQueue, answer: unknown): void {
+  fulfillRequest.call(this, answer);
+  if (this.inflight.size === 0) this.inflight = new Map();
+}
+
 const connecting = new WeakMap<Connection, Promise<boolean>>();
 const connectAnew = Connection.prototype.connect;
 const processData = Connection.prototype.processData;
@@ -88,4 +96,5 @@ export function tameKafkajs(version: unknown = installedVersion()): void {
   Connection.prototype.processData = processAnswers;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
   RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
+  RequestQueue.prototype.fulfillRequest = fulfillAndForget;
 }

@@ -1,6 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { jest } from '@jest/globals';
 import { eventually } from '@webhooks/testkit';
+import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import type { QueuedRequest } from 'kafkajs/src/network/requestQueue/index.js';
 import { openSink, openTableReader } from '../../src/index.js';
 import { tameKafkajs } from '../../src/wire/tame-kafkajs.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
@@ -11,6 +13,20 @@ describe('kafkajs, tamed', () => {
   it('is refused in any other version than the one whose source was read', () => {
     expect(() => tameKafkajs('2.2.5')).toThrow(/written for kafkajs 2\.2\.4, found 2\.2\.5/);
     expect(() => tameKafkajs()).not.toThrow();
+  });
+
+  it('[a Map keeps what was in it until the next full collection] begins a new one when no request is in flight', () => {
+    tameKafkajs();
+    const queue = new RequestQueue({ logger: { debug: () => undefined }, maxInFlightRequests: null });
+    const completed = jest.fn();
+    const request = { completed } as unknown as QueuedRequest;
+    const first = queue.inflight.set(1, request).set(2, request);
+    queue.fulfillRequest({ correlationId: 2, payload: Buffer.alloc(0), size: 0 });
+    expect(queue.inflight).toBe(first);
+    queue.fulfillRequest({ correlationId: 1, payload: Buffer.alloc(0), size: 0 });
+    expect(completed).toHaveBeenCalledTimes(2);
+    expect(queue.inflight).not.toBe(first);
+    expect(queue.inflight.size).toBe(0);
   });
 
   it('[`RequestQueue` arms a negative timer: about 900 wake-ups a second for each idle socket] arms no negative timer, and few at all', async () => {

@@ -1,0 +1,51 @@
+import { Node, Yallist } from 'yallist';
+import type { Attempt } from './attempt.js';
+import type { SendFailure } from './send-failure.js';
+
+/**
+ * The attempts of one origin that wait for a connection, the longest first. A list: a Set would keep ended attempts until
+ * the next full collection (README, Decisions).
+ */
+export class WaitingAttempts {
+  readonly #list = new Yallist<Attempt>();
+
+  get size(): number {
+    return this.#list.length;
+  }
+
+  /** The one behind the first `ahead` of them. */
+  behind(ahead: number): Attempt | undefined {
+    return this.#list.get(ahead);
+  }
+
+  /** Who waits longest, and does no more. */
+  take(): Attempt | undefined {
+    const first = this.#list.shift();
+    if (first) first.place = undefined;
+    return first;
+  }
+
+  add(attempt: Attempt): void {
+    attempt.place = new Node(attempt);
+    this.#list.pushNode(attempt.place);
+  }
+
+  /** Whether it waited: it does no more. */
+  remove(attempt: Attempt): boolean {
+    const { place } = attempt;
+    if (place === undefined) return false;
+    attempt.place = undefined;
+    this.#list.removeNode(place);
+    return true;
+  }
+
+  /** The failure of whoever waits longest, and of those others that began at `since` (`performance.now()`) or before. */
+  fail(failure: SendFailure, since: number): void {
+    const [longest, ...others] = this.#list;
+    if (longest === undefined) return;
+    for (const attempt of [longest, ...others.filter(({ startedAt }) => startedAt <= since)]) {
+      this.remove(attempt);
+      attempt.fail(failure);
+    }
+  }
+}
