@@ -40,7 +40,9 @@ export class IdleConnections {
   }
 
   #endLongest(): void {
-    const longest = this.#idle.shift();
-    longest?.owner.closeIdle(longest.connection);
+    const { head } = this.#idle;
+    if (head === undefined) return;
+    this.#idle.removeNode(head);
+    head.value.owner.closeIdle(head.value.connection);
   }
 }

@@ -20,8 +20,9 @@ export class WaitingAttempts {
 
   /** Who waits longest, and does no more. */
   take(): Attempt | undefined {
-    const first = this.#list.shift();
-    if (first) first.place = undefined;
+    // `shift` of the list would leave the first one pointing to the next, which is what a list is here to avoid.
+    const first = this.#list.head?.value;
+    if (first) this.remove(first);
     return first;
   }
 

@@ -56,7 +56,7 @@ export const warmUp = async (world: World, endpoints: readonly BenchEndpoint[]):
 };
 
 /** V8 compiles a worker at its limit for six seconds, and 9 % of its CPU time went there when measured: not what a day looks like. */
-export const COMPILED_AFTER = 40_000;
+const COMPILED_AFTER = 40_000;
 
 /** So many deliveries to each of these groups, or twice the run's own `count`: figures are of compiled code then. */
 export async function warmUpFully(
