@@ -170,9 +170,10 @@ class BatchingSink implements Sink {
   }
 
   #giveUp(which: (pending: PendingRecord) => boolean, reason: () => Error): void {
-    const before = this.#open.length;
-    for (const pending of [...this.#open]) if (which(pending)) pending.settle(reason());
-    if (this.#open.length === before) return;
+    const due: PendingRecord[] = [];
+    for (const pending of this.#open) if (which(pending)) due.push(pending);
+    if (due.length === 0) return;
+    for (const pending of due) pending.settle(reason());
     for (const lane of this.#lanes.values()) lane.dropSettled();
     this.#unplaced = this.#unplaced.filter(({ place }) => place !== undefined);
   }

@@ -3,10 +3,10 @@ import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import { attach, Connection } from './connection.js';
 import type { ConnectionLimits } from './connection.js';
-import { parseOrigin } from './endpoint-url.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
+import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
 import { WaitingAttempts } from './waiting-attempts.js';
 

@@ -12,7 +12,7 @@ export interface IngestProcess {
 }
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
-const FLAGS = ['--max-semi-space-size=64', '--max-old-space-size=1536'];
+const FLAGS = ['--max-semi-space-size=16', '--max-old-space-size=1536'];
 
 function valueOf(line: string | undefined, member: string): number | undefined {
   const value = line === undefined ? undefined : new RegExp(`"${member}":(\\d+)`).exec(line)?.[1];

@@ -13,8 +13,8 @@ import type { WholeCase, WholeParts } from './whole-system-case.js';
 import { measureWithQueryApi } from './whole-system-query.js';
 
 const FIVE = 5;
-/** Posts until Java has compiled the broker: 57 µs of its CPU time for each at first, 43 after 100,000, 33 after 300,000. */
-const BROKER_COMPILED_AFTER = 150_000;
+/** Java goes on compiling the broker: 57 µs of its CPU time for each post at first, 43 after 100,000, 33 after 300,000. */
+const MOST_WARM_UP_POSTS = 150_000;
 /** Of the run's own count, when that is small. */
 const WARM_UP_TIMES = 3;
 /** The hanging endpoint answers after 30 s, when the worker has long given up. */
@@ -118,7 +118,7 @@ async function measure(stage: Stage): Promise<void> {
   const endpoints = { 1: await open(1), 5: await open(FIVE) };
   await stage.run('warm-up', async () => {
     await warmUpFully(world, [endpoints[1]], stage.sizes.count);
-    const posts = Math.min(BROKER_COMPILED_AFTER, WARM_UP_TIMES * stage.sizes.count);
+    const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * stage.sizes.count);
     await flood(world, endpoints[1], posts, await singlePosts(world));
   });
   const parts = { stage, world, track: trackReference(world) };

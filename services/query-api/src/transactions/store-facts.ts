@@ -48,11 +48,11 @@ function changeOf(id: string, facts: SomeFacts, row: TransactionRow | undefined)
  */
 export async function storeFacts(facts: readonly Fact[], store: TransactionStore): Promise<void> {
   let pending = byTransaction(facts);
-  for (let round = 1; pending.size > 0; round += 1) {
+  for (let round = 0; pending.size > 0; round += 1) {
     if (round > MAX_ROUNDS)
       throw new Error(`others wrote the same transactions ${MAX_ROUNDS} times in a row`);
     // Most transactions are new: only when some were not is it worth the time to read them.
-    const known = round === 1 ? [] : await store.read([...pending.keys()]);
+    const known = round === 0 ? [] : await store.read([...pending.keys()]);
     const rows = new Map(known.map((row) => [row._id, row]));
     const changes = [...pending]
       .map(([id, group]) => changeOf(id, group, rows.get(id)))

@@ -1,12 +1,12 @@
 import { toTransaction, transactionId } from '../../../src/transactions/transaction-model.js';
 import type { TransactionRow } from '../../../src/transactions/transaction-model.js';
 import type { Transaction } from '../../../src/transactions/merge-facts.js';
-import type { TransactionStore } from '../../../src/transactions/store-facts.js';
+import type { Change, TransactionStore } from '../../../src/transactions/store-facts.js';
 
 export interface MemoryStore extends TransactionStore {
   /** Documents written, repetitions counted. */
   written(): number;
-  /** Writes of documents that somebody else had written since. */
+  /** Documents that somebody else had written since they were read; one that was taken for a new one was not read. */
   lost(): number;
   find(tenantId: string, endToEndId: string): Transaction | undefined;
   findOfCharge(tenantId: string, txId: string): readonly Transaction[];
@@ -29,10 +29,11 @@ export function memoryStore(pause: () => Promise<void> = () => Promise.resolve()
     },
     write: async (changes) => {
       await pause();
-      const winning = changes.filter(({ row, readVersion }) => rows.get(row._id)?.version === readVersion);
+      const isAsRead = ({ row, readVersion }: Change): boolean => rows.get(row._id)?.version === readVersion;
+      const winning = changes.filter(isAsRead);
       for (const { row } of winning) rows.set(row._id, copy(row));
       written += winning.length;
-      lost += changes.length - winning.length;
+      lost += changes.filter((one) => one.readVersion !== undefined && !isAsRead(one)).length;
       return winning.length === changes.length;
     },
     written: () => written,

@@ -1,0 +1,54 @@
+import { Attempt } from '../src/attempt.js';
+import type { OriginPool } from '../src/origin-pool.js';
+import { SendFailure } from '../src/send-failure.js';
+import { WaitingAttempts } from '../src/waiting-attempts.js';
+
+const OWNER = { attemptTimeoutMs: 1_000, answerLimitBytes: 1, release: () => undefined };
+
+function attempts(count: number): { attempt: Attempt; result: Promise<unknown> }[] {
+  return Array.from({ length: count }, () => {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const request = { path: '/', headers: [], body: Buffer.alloc(0) };
+    return { attempt: new Attempt(OWNER, {} as OriginPool, request, { resolve, reject }), result: promise };
+  });
+}
+
+it('gives them in the order in which they came, but for those that left', () => {
+  const waiting = new WaitingAttempts();
+  const [first, second, third] = attempts(3).map(({ attempt }) => attempt);
+  if (!first || !second || !third) throw new Error('expected three');
+  for (const one of [first, second, third]) waiting.add(one);
+  expect(waiting.behind(2)).toBe(third);
+  expect(waiting.remove(second)).toBe(true);
+  expect(waiting.remove(second)).toBe(false);
+  expect(waiting.size).toBe(2);
+  expect([waiting.take(), waiting.take(), waiting.take()]).toEqual([first, third, undefined]);
+});
+
+it('leaves who was taken pointing to nobody', () => {
+  const waiting = new WaitingAttempts();
+  const [first, second] = attempts(2).map(({ attempt }) => attempt);
+  if (!first || !second) throw new Error('expected two');
+  waiting.add(first);
+  waiting.add(second);
+  const { place } = first;
+  expect(place?.next).toBe(second.place);
+  expect(waiting.take()).toBe(first);
+  expect(place?.next).toBeUndefined();
+  expect(first.place).toBeUndefined();
+});
+
+it('fails the longest, and of the others those that began early enough', async () => {
+  const waiting = new WaitingAttempts();
+  const [longest, other] = attempts(2);
+  if (!longest || !other) throw new Error('expected two');
+  waiting.add(longest.attempt);
+  waiting.add(other.attempt);
+  const failure = new SendFailure('CONNECT', 'ECONNREFUSED');
+  waiting.fail(failure, -Infinity);
+  expect(await longest.result).toMatchObject({ kind: 'unreachable', code: 'ECONNREFUSED' });
+  expect(waiting.size).toBe(1);
+  waiting.fail(failure, Number.POSITIVE_INFINITY);
+  expect(await other.result).toMatchObject({ kind: 'unreachable', code: 'ECONNREFUSED' });
+  expect(waiting.size).toBe(0);
+});
