@@ -23,6 +23,9 @@ export interface PendingRecord {
   readonly settle: (error?: Error) => void;
 }
 
+/** Whether it waits for its end still. */
+export const isPending = ({ place }: PendingRecord): boolean => place !== undefined;
+
 function bytesOf(content: Buffer | string | null | undefined): Buffer | null {
   return typeof content === 'string' ? Buffer.from(content) : (content ?? null);
 }

@@ -1,6 +1,4 @@
-import type { PendingRecord } from './pending-record.js';
-
-const isPending = ({ place }: PendingRecord): boolean => place !== undefined;
+import { isPending, type PendingRecord } from './pending-record.js';
 
 export interface BatchBounds {
   readonly maxRecords: number;

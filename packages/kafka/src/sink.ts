@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Node, Yallist } from 'yallist';
 import { openLinkOf } from './create-kafka.js';
 import { within } from './deadline.js';
-import { toPending, type PendingRecord } from './pending-record.js';
+import { isPending, toPending, type PendingRecord } from './pending-record.js';
 import { SinkCourier } from './sink-courier.js';
 import { SinkLane } from './sink-lane.js';
 import { SinkTopics } from './sink-topics.js';
@@ -175,7 +175,7 @@ class BatchingSink implements Sink {
     if (due.length === 0) return;
     for (const pending of due) pending.settle(reason());
     for (const lane of this.#lanes.values()) lane.dropSettled();
-    this.#unplaced = this.#unplaced.filter(({ place }) => place !== undefined);
+    this.#unplaced = this.#unplaced.filter(isPending);
   }
 
   /** Resolves when nothing is pending, or at the deadline. */
