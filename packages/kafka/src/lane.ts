@@ -1,7 +1,7 @@
 import type { AssignedPartition } from './membership-offsets.js';
 import type { KafkaRecord } from './record.js';
 import type { Feed } from './wire/fetcher.js';
-import { ownRecord } from './wire/fetched-record.js';
+import { detachedRecord, ownRecord } from './wire/fetched-record.js';
 import type { FetchedPartition } from './wire/fetch-protocol.js';
 import { PartitionBuffer, type BufferLimits } from './wire/partition-buffer.js';
 
@@ -11,12 +11,17 @@ export interface LaneOptions extends BufferLimits {
   readonly emptying?: (lane: Lane) => boolean;
 }
 
+/** Offsets in flight with the time of their append, ascending: a Map keeps the order in which they were accepted. */
+type InFlight = Map<number, number>;
+
 /** A record in flight. */
 export interface Task {
   readonly record: KafkaRecord;
   readonly lane: Lane;
   /** It is handled. */
   finish(): void;
+  /** The same for a record with bytes of its own, to be held for long. */
+  detached(): Task;
   /** It will not be handled here: should the partition come back, it is read again from what is committed. */
   abandon(): void;
 }
@@ -33,11 +38,8 @@ export class Lane implements Feed {
   readonly partition: number;
   readonly #buffer: PartitionBuffer;
   readonly #options: LaneOptions;
-  /**
-   * Offsets in flight with the time of their append, ascending: a Map keeps the order in which they were accepted.
-   * Replaced at each new beginning.
-   */
-  #inFlight = new Map<number, number>();
+  /** Replaced at each new beginning. */
+  #inFlight: InFlight = new Map();
   #assigned = false;
   #abandoned = false;
   /** What the group has committed; -1 for nothing. */
@@ -144,17 +146,37 @@ export class Lane implements Feed {
     const taken = this.#buffer.take();
     if (taken === undefined) return undefined;
     const record = ownRecord(taken);
-    const inFlight = this.#inFlight;
-    inFlight.set(record.offset, record.timestamp);
-    return {
-      record,
-      lane: this,
-      finish: () => {
-        inFlight.delete(record.offset);
-      },
-      abandon: () => {
-        if (inFlight === this.#inFlight) this.#abandoned = true;
-      },
-    };
+    this.#inFlight.set(record.offset, record.timestamp);
+    return new Taken(this, record, this.#inFlight);
+  }
+
+  /** Something of these was not handled and will not be. */
+  abandon(inFlight: InFlight): void {
+    if (inFlight === this.#inFlight) this.#abandoned = true;
+  }
+}
+
+/** A task is made for each record: a class, because closures of its own were half of what it takes. */
+class Taken implements Task {
+  readonly record: KafkaRecord;
+  readonly lane: Lane;
+  readonly #inFlight: InFlight;
+
+  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight) {
+    this.lane = lane;
+    this.record = record;
+    this.#inFlight = inFlight;
+  }
+
+  finish(): void {
+    this.#inFlight.delete(this.record.offset);
+  }
+
+  detached(): Task {
+    return new Taken(this.lane, detachedRecord(this.record), this.#inFlight);
+  }
+
+  abandon(): void {
+    this.lane.abandon(this.#inFlight);
   }
 }

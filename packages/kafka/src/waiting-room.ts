@@ -1,7 +1,5 @@
 import { DueHeap } from './due-heap.js';
 import type { Task } from './lane.js';
-import type { KafkaRecord } from './record.js';
-import { FetchedRecord } from './wire/fetched-record.js';
 
 export interface WaitingRoomBounds {
   readonly maxWaiting: number;
@@ -32,7 +30,7 @@ export class WaitingRoom {
 
   add(task: Task, due: number): void {
     this.#bytes += task.record.size;
-    this.#heap.push(due, { ...task, record: detached(task.record) });
+    this.#heap.push(due, task.detached());
   }
 
   takeDue(now: number): Task | undefined {
@@ -47,8 +45,4 @@ export class WaitingRoom {
     for (const { record } of out) this.#bytes -= record.size;
     return out;
   }
-}
-
-function detached(record: KafkaRecord): KafkaRecord {
-  return record instanceof FetchedRecord ? record.detached() : record;
 }

@@ -7,16 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
 /**
- * As in `docker-compose.yml`: half of V8's young generation, of which there is 16 MiB for the others. A worker's
- * deliveries are in flight until Kafka has acknowledged their end: with 16 MiB it was collected twice as often.
+ * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: with these bounds a worker flooded with
+ * events for one to five endpoints took 190 to 215 MiB, without the first two 280 to 400, for objects that live for milliseconds. A million
+ * configurations fit.
  */
-const SEMI_SPACE_MIB: Readonly<Record<string, number>> = { 'delivery-worker': 32 };
-const OTHER_SEMI_SPACE_MIB = 16;
-/**
- * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: with these two bounds a worker
- * flooded with events for one to five endpoints took 190 to 260 MiB, without them 280 to 400, for objects that live for milliseconds. A million configurations fit.
- */
-const NODE_FLAGS = ['--enable-source-maps', '--max-old-space-size=1536'];
+const NODE_FLAGS = ['--max-old-space-size=1536', '--max-semi-space-size=16', '--enable-source-maps'];
 const READY_TIMEOUT_MS = 90_000;
 const POLL_MS = 50;
 const STOP_TIMEOUT_MS = 30_000;
@@ -65,7 +60,7 @@ async function untilReady(options: ServiceOptions, hasEnded: () => string | unde
   }
 }
 
-function forkService(entry: string, { name, env, adminPort, logFile }: ServiceOptions): ChildProcess {
+function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions): ChildProcess {
   const log = openSync(logFile, 'a');
   const child = fork(entry, {
     env: {
@@ -73,13 +68,13 @@ function forkService(entry: string, { name, env, adminPort, logFile }: ServiceOp
       NODE_ENV: 'development',
       // As in `deploy/docker/Dockerfile`.
       MALLOC_ARENA_MAX: '2',
-      MALLOC_MMAP_THRESHOLD_: '65536',
-      MALLOC_TRIM_THRESHOLD_: '131072',
+      MALLOC_MMAP_THRESHOLD_: '1048576',
+      MALLOC_TRIM_THRESHOLD_: '2097152',
       ADMIN_HOST: '127.0.0.1',
       ADMIN_PORT: String(adminPort),
       ...env,
     },
-    execArgv: [...NODE_FLAGS, `--max-semi-space-size=${SEMI_SPACE_MIB[name] ?? OTHER_SEMI_SPACE_MIB}`],
+    execArgv: NODE_FLAGS,
     // A session of its own: Ctrl-C is for the owner, which stops its services in order. The channel ends it with the owner.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],

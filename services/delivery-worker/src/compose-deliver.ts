@@ -85,8 +85,8 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
 function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
   const ageOf = ({ firstDueAt }: DeliveryTask) => ({ firstDueAt, now: Date.now(), schedule });
   return {
-    decide: (outcome, task) =>
-      decide(outcome, { ...ageOf(task), attempt: task.attempt, random: Math.random() }),
+    decide: (outcome, { firstDueAt, attempt: made }) =>
+      decide(outcome, { firstDueAt, now: Date.now(), schedule, attempt: made, random: Math.random() }),
     isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,
     parkFor: (later, task) => parkFor(later, ageOf(task)),
     parkAfterFault: (task, fault) => {

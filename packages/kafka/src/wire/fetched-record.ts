@@ -53,6 +53,11 @@ export function ownRecord(record: KafkaRecord): KafkaRecord {
   return record instanceof FetchedRecord ? record.owned() : record;
 }
 
+/** For a record that is held for long: whatever it is a part of, only its own bytes stay in memory. */
+export function detachedRecord(record: KafkaRecord): KafkaRecord {
+  return record instanceof FetchedRecord ? record.detached() : record;
+}
+
 /** The bytes, copied when they are a small part of what they are a view of. */
 export function ownBytes(bytes: Buffer): Buffer {
   return isWasteful(bytes, bytes.length) ? Buffer.from(bytes) : bytes;

@@ -31,6 +31,8 @@ export interface FetcherOptions {
   readonly busyWaitMs: number;
   /** From one request to a broker to the next, at least (default 0): else each answer to a steady stream holds a record or two. */
   readonly minIntervalMs?: number;
+  /** Bytes of one answer, all partitions together, default 8 MiB; a single batch may be larger. */
+  readonly maxResponseBytes?: number;
   readonly metadataMaxAgeMs: number;
   /** A broker answered (whatever it said). */
   readonly onAnswer?: () => void;
@@ -56,6 +58,7 @@ interface Node {
 interface Wanted {
   readonly feeds: readonly Feed[];
   readonly maxWaitMs: number;
+  readonly maxBytes: number;
 }
 
 /** One fetch on its way for each broker; a broker's answer never waits for another, nor for what becomes of records. */
@@ -106,13 +109,14 @@ class FetchLoop implements Fetcher {
 
   #sendAll(): void {
     const { wanted, busy } = this.#feedsByLeader();
+    const maxBytes = this.#options.maxResponseBytes ?? RESPONSE_BYTES;
     this.#metadata.refreshIfDue();
     for (const [nodeId, feeds] of wanted) {
       const node = this.#node(nodeId);
       if (node.fetching || node.restTimer !== undefined) continue;
       node.fetching = true;
       const maxWaitMs = busy.has(nodeId) ? this.#options.busyWaitMs : this.#options.maxWaitMs;
-      this.#fetch(nodeId, node, { feeds: rotate(feeds, this.#turn++), maxWaitMs });
+      this.#fetch(nodeId, node, { feeds: rotate(feeds, this.#turn++), maxWaitMs, maxBytes });
     }
   }
 
@@ -157,7 +161,7 @@ class FetchLoop implements Fetcher {
     if (asked.size === 0) return;
     const startedAt = performance.now();
     const targets = [...asked.values()].map(({ target }) => target);
-    const response = await send(broker, targets, wanted.maxWaitMs);
+    const response = await send(broker, targets, wanted);
     if (this.#stopped) return;
     if (response.errorCode !== ERROR.NONE) throw new Error(`fetch: ${errorName(response.errorCode)}`);
     this.#options.onAnswer?.();
@@ -224,11 +228,9 @@ function targetsOf(feeds: readonly Feed[]): Map<string, { feed: Feed; target: Fe
   return targets;
 }
 
-async function send(broker: Broker, targets: FetchTarget[], maxWaitMs: number) {
+async function send(broker: Broker, targets: FetchTarget[], { maxWaitMs, maxBytes }: Wanted) {
   try {
-    return await broker.connectionPool.send(
-      fetchRequest(targets, { maxWaitMs, minBytes: 1, maxBytes: RESPONSE_BYTES }),
-    );
+    return await broker.connectionPool.send(fetchRequest(targets, { maxWaitMs, minBytes: 1, maxBytes }));
   } catch (error) {
     dropConnections(broker, 'a fetch failed');
     throw error;

@@ -1,0 +1,108 @@
+import { Counter, SeriesCounter, SeriesHistogram } from '@webhooks/runtime';
+import type { CountSeries, Registry, TimeSeries } from '@webhooks/runtime';
+import type { Settlement } from './decide.js';
+import { classOf } from './outcome.js';
+import type { AttemptOutcome } from './outcome.js';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
+
+/** In seconds. */
+const createTimings = (registers: Registry[]) => ({
+  delay: new SeriesHistogram({
+    name: 'webhook_first_attempt_delay_seconds',
+    help: 'From an event being in Kafka to the start of its first attempt; once it was parked, from being read',
+    buckets: SECONDS,
+    registers,
+  }).of(),
+  delivery: new SeriesHistogram({
+    name: 'webhook_delivery_seconds',
+    help: 'From an event being in Kafka to the 2xx of an endpoint, retries included',
+    buckets: END_TO_END_SECONDS,
+    registers,
+  }).of(),
+  lateness: new SeriesHistogram({
+    name: 'webhook_retry_lateness_seconds',
+    help: 'From the due time of a retry to the start of its attempt',
+    buckets: SECONDS,
+    registers,
+  }).of(),
+});
+
+function createEventCounts(registers: Registry[]) {
+  const events = new SeriesCounter({
+    name: 'webhook_events_total',
+    help: 'Records read from payments.events, by what becomes of them',
+    labelNames: ['result'],
+    registers,
+  });
+  return {
+    rejected: events.of({ result: 'rejected' }),
+    unmatched: events.of({ result: 'unmatched' }),
+    fannedOut: events.of({ result: 'fanned-out' }),
+  };
+}
+
+/** Counts attempts and times them, by outcome class. */
+function createAttemptMeter(registers: Registry[]): (outcome: AttemptOutcome) => void {
+  const attempts = new SeriesCounter({
+    name: 'webhook_attempts_total',
+    help: 'Attempts, by outcome class',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const duration = new SeriesHistogram({
+    name: 'webhook_attempt_duration_seconds',
+    help: 'Time of one attempt',
+    buckets: SECONDS,
+    registers,
+  });
+  // By status or class of error: both are bounded, and no label has to be made for each attempt.
+  const known = new Map<number | string, { readonly count: CountSeries; readonly time: TimeSeries }>();
+  const open = (key: number | string, outcome: AttemptOutcome) => {
+    const labels = { outcome: classOf(outcome) };
+    const series = { count: attempts.of(labels), time: duration.of(labels) };
+    known.set(key, series);
+    return series;
+  };
+  return (outcome) => {
+    const key = 'status' in outcome ? outcome.status : outcome.error;
+    const { count, time } = known.get(key) ?? open(key, outcome);
+    count.count += 1;
+    time.observe(outcome.durationMs / 1_000);
+  };
+}
+
+function createSettlementMeter(registers: Registry[]): (settlement: Settlement) => void {
+  const settlements = new SeriesCounter({
+    name: 'webhook_settlements_total',
+    help: 'Decisions, by kind and reason',
+    labelNames: ['kind', 'reason'],
+    registers,
+  });
+  const delivered = settlements.of({ kind: 'delivered', reason: '' });
+  return (settlement) => {
+    const { kind } = settlement;
+    const series =
+      kind === 'delivered'
+        ? delivered
+        : settlements.of({ kind, reason: 'reason' in settlement ? settlement.reason : '' });
+    series.count += 1;
+  };
+}
+
+/** What is counted and timed on the way of a delivery. */
+export function createMeters(registry: Registry) {
+  const registers = [registry];
+  return {
+    ...createEventCounts(registers),
+    attempted: createAttemptMeter(registers),
+    settled: createSettlementMeter(registers),
+    ...createTimings(registers),
+    damaged: new Counter({
+      name: 'webhook_damaged_tasks_total',
+      help: 'Records of deliveries and retries that could not be read',
+      registers,
+    }),
+  };
+}
