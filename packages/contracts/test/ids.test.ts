@@ -13,6 +13,13 @@ describe('base32', () => {
   ])('%j is %j', (text, expected) => {
     expect(base32(text)).toBe(expected);
   });
+
+  it('is as long as its bytes, also after a longer one and above what it has room for', () => {
+    // Five bytes are eight characters, whatever stands before them.
+    for (const times of [400, 3, 250, 2_000, 1])
+      expect(base32('fooba'.repeat(times))).toBe('mzxw6ytb'.repeat(times));
+    expect(base32('\xff'.repeat(32))).toBe(`${'7'.repeat(51)}q`);
+  });
 });
 
 const reversal = (status: 'DEVOLVIDO' | 'NAO_REALIZADO', amount = '1.00') =>

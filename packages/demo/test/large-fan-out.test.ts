@@ -16,8 +16,6 @@ const WAIT = { timeoutMs: 120_000 };
 const WORKER = {
   // A thousand attempts at once would measure the receiver, which is one process of this machine.
   MAX_ATTEMPTS_IN_FLIGHT: '128',
-  // Unless told otherwise, Node 24 lets the young generation of a busy process grow to 128 MiB: 344 MiB in all were seen.
-  NODE_OPTIONS: '--max-semi-space-size=8',
 };
 
 let test: TestStack;

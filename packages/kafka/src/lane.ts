@@ -150,7 +150,7 @@ export class Lane implements Feed {
     return new Taken(this, record, this.#inFlight);
   }
 
-  /** Something of these was not handled and will not be. */
+  /** One of these will not be handled here; of an earlier beginning, nothing is to be repeated for it. */
   abandon(inFlight: InFlight): void {
     if (inFlight === this.#inFlight) this.#abandoned = true;
   }

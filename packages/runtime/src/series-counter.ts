@@ -3,15 +3,15 @@ import type { Registry } from 'prom-client';
 import { SeriesTable } from './series-table.js';
 import type { Labels } from './series-table.js';
 
-/** A line of a counter, to be raised in place. */
-export interface CountSeries {
+/** One labelled value of a counter, to be raised in place. */
+export interface CounterSeries {
   count: number;
 }
 
-export interface SeriesCounterOptions {
+export interface SeriesCounterOptions<Name extends string> {
   readonly name: string;
   readonly help: string;
-  readonly labelNames?: readonly string[];
+  readonly labelNames: readonly Name[];
   readonly registers: Registry[];
 }
 
@@ -19,14 +19,16 @@ export interface SeriesCounterOptions {
  * A prom-client counter for paths that run ten thousand times a second: `inc` checks and hashes its labels each time (65 ns
  * and 150 bytes when measured), a series is looked up once and is a number from then on.
  */
-export class SeriesCounter {
-  readonly #series = new SeriesTable<CountSeries>(() => ({ count: 0 }));
+export class SeriesCounter<Name extends string> {
+  readonly #series: SeriesTable<Name, CounterSeries>;
 
-  constructor({ labelNames = [], ...options }: SeriesCounterOptions) {
-    const table = this.#series;
+  /** Throws when the name is taken. */
+  constructor({ labelNames, ...options }: SeriesCounterOptions<Name>) {
+    const table = new SeriesTable<Name, CounterSeries>(labelNames, () => ({ count: 0 }));
+    this.#series = table;
     new Counter({
       ...options,
-      labelNames: [...labelNames],
+      labelNames,
       collect() {
         this.reset();
         for (const [labels, { count }] of table) this.inc({ ...labels }, count);
@@ -34,8 +36,8 @@ export class SeriesCounter {
     });
   }
 
-  /** The line with these labels, the same one each time. */
-  of(labels: Labels = {}): CountSeries {
+  /** The series with these labels, the same one each time; read as 0 from then on. */
+  of(labels: Labels<Name>): CounterSeries {
     return this.#series.of(labels);
   }
 }

@@ -1,25 +1,31 @@
-export type Labels = Readonly<Record<string, string>>;
+export type Labels<Name extends string> = Readonly<Record<Name, string>>;
 
-/** The lines of one metric by their labels. */
-export class SeriesTable<T> {
+/**
+ * The series of one metric by their labels. None is ever forgotten: a label's values must be of a closed set, as prom-client asks
+ * as well.
+ */
+export class SeriesTable<Name extends string, T> {
+  readonly #names: readonly Name[];
   readonly #make: () => T;
-  readonly #byLabels = new Map<string, readonly [Labels, T]>();
+  readonly #byValues = new Map<string, readonly [Labels<Name>, T]>();
 
-  constructor(make: () => T) {
+  constructor(names: readonly Name[], make: () => T) {
+    this.#names = names;
     this.#make = make;
   }
 
-  of(labels: Labels): T {
-    const key = JSON.stringify(Object.entries(labels));
-    let entry = this.#byLabels.get(key);
+  /** The series with these labels, the same one each time. */
+  of(labels: Labels<Name>): T {
+    const key = JSON.stringify(this.#names.map((name) => labels[name]));
+    let entry = this.#byValues.get(key);
     if (entry === undefined) {
       entry = [{ ...labels }, this.#make()];
-      this.#byLabels.set(key, entry);
+      this.#byValues.set(key, entry);
     }
     return entry[1];
   }
 
-  [Symbol.iterator](): Iterator<readonly [Labels, T]> {
-    return this.#byLabels.values();
+  [Symbol.iterator](): Iterator<readonly [Labels<Name>, T]> {
+    return this.#byValues.values();
   }
 }

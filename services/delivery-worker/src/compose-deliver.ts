@@ -85,6 +85,7 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
 function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
   const ageOf = ({ firstDueAt }: DeliveryTask) => ({ firstDueAt, now: Date.now(), schedule });
   return {
+    // Not by `ageOf`: this is done for each delivery, and would make two objects of it.
     decide: (outcome, { firstDueAt, attempt: made }) =>
       decide(outcome, { firstDueAt, now: Date.now(), schedule, attempt: made, random: Math.random() }),
     isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,

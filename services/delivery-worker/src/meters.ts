@@ -1,5 +1,5 @@
 import { Counter, SeriesCounter, SeriesHistogram } from '@webhooks/runtime';
-import type { CountSeries, Registry, TimeSeries } from '@webhooks/runtime';
+import type { CounterSeries, HistogramSeries, Registry } from '@webhooks/runtime';
 import type { Settlement } from './decide.js';
 import { classOf } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
@@ -13,20 +13,23 @@ const createTimings = (registers: Registry[]) => ({
     name: 'webhook_first_attempt_delay_seconds',
     help: 'From an event being in Kafka to the start of its first attempt; once it was parked, from being read',
     buckets: SECONDS,
+    labelNames: [],
     registers,
-  }).of(),
+  }).of({}),
   delivery: new SeriesHistogram({
     name: 'webhook_delivery_seconds',
     help: 'From an event being in Kafka to the 2xx of an endpoint, retries included',
     buckets: END_TO_END_SECONDS,
+    labelNames: [],
     registers,
-  }).of(),
+  }).of({}),
   lateness: new SeriesHistogram({
     name: 'webhook_retry_lateness_seconds',
     help: 'From the due time of a retry to the start of its attempt',
     buckets: SECONDS,
+    labelNames: [],
     registers,
-  }).of(),
+  }).of({}),
 });
 
 function createEventCounts(registers: Registry[]) {
@@ -55,10 +58,11 @@ function createAttemptMeter(registers: Registry[]): (outcome: AttemptOutcome) =>
     name: 'webhook_attempt_duration_seconds',
     help: 'Time of one attempt',
     buckets: SECONDS,
+    labelNames: ['outcome'],
     registers,
   });
   // By status or class of error: both are bounded, and no label has to be made for each attempt.
-  const known = new Map<number | string, { readonly count: CountSeries; readonly time: TimeSeries }>();
+  const known = new Map<number | string, { readonly count: CounterSeries; readonly time: HistogramSeries }>();
   const open = (key: number | string, outcome: AttemptOutcome) => {
     const labels = { outcome: classOf(outcome) };
     const series = { count: attempts.of(labels), time: duration.of(labels) };
@@ -73,6 +77,9 @@ function createAttemptMeter(registers: Registry[]): (outcome: AttemptOutcome) =>
   };
 }
 
+/** A delivery is dead for one of these. Read as 0 from the start, so that an alert sees the first one. */
+const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unknown'] as const;
+
 function createSettlementMeter(registers: Registry[]): (settlement: Settlement) => void {
   const settlements = new SeriesCounter({
     name: 'webhook_settlements_total',
@@ -80,13 +87,19 @@ function createSettlementMeter(registers: Registry[]): (settlement: Settlement) 
     labelNames: ['kind', 'reason'],
     registers,
   });
-  const delivered = settlements.of({ kind: 'delivered', reason: '' });
+  for (const reason of DEAD_REASONS) settlements.of({ kind: 'dead', reason });
+  // Two look-ups instead of a key made of both: millions may be parked.
+  const known = new Map<string, Map<string, CounterSeries>>();
+  const open = (kind: string, reason: string): CounterSeries => {
+    const series = settlements.of({ kind, reason });
+    const ofKind = known.get(kind) ?? new Map<string, CounterSeries>();
+    known.set(kind, ofKind.set(reason, series));
+    return series;
+  };
   return (settlement) => {
     const { kind } = settlement;
-    const series =
-      kind === 'delivered'
-        ? delivered
-        : settlements.of({ kind, reason: 'reason' in settlement ? settlement.reason : '' });
+    const reason = 'reason' in settlement ? settlement.reason : '';
+    const series = known.get(kind)?.get(reason) ?? open(kind, reason);
     series.count += 1;
   };
 }

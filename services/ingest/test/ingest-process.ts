@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@webhooks/testkit';
 
-/** The built service as a process of its own, with the flags of its image. */
+/** The built service as a process of its own, with the bounds of its image. */
 export interface IngestProcess {
   readonly url: string;
   /** One value of its metrics, asked for at its admin port. */
@@ -12,6 +12,7 @@ export interface IngestProcess {
 }
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
+const MALLOC = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '2097152' };
 const FLAGS = ['--max-semi-space-size=16', '--max-old-space-size=1536'];
 
 function valueOf(line: string | undefined, member: string): number | undefined {
@@ -24,7 +25,7 @@ export async function startIngestProcess(env: Readonly<Record<string, string>>):
   const child = fork(MAIN, {
     execArgv: FLAGS,
     env: {
-      ...{ PATH: process.env['PATH'], MALLOC_ARENA_MAX: '2', HOST: '127.0.0.1', PORT: '0' },
+      ...{ PATH: process.env['PATH'], MALLOC_ARENA_MAX: '2', ...MALLOC, HOST: '127.0.0.1', PORT: '0' },
       ...{ ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0', ...env },
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -3,7 +3,7 @@ import type { Broker } from 'kafkajs/src/cluster/index.js';
 import type { Logger } from '../log.js';
 import { dropConnections, type Link } from './connect.js';
 import { ERROR, errorName, faultOf } from './errors.js';
-import { fetchRequest, type FetchedPartition, type FetchTarget } from './fetch-protocol.js';
+import { fetchRequest, type FetchedPartition, type FetchLimits, type FetchTarget } from './fetch-protocol.js';
 import { createMetadataKeeper, type MetadataKeeper } from './metadata-keeper.js';
 import { earliestOffset } from './offsets.js';
 import { backoffMs } from './backoff.js';
@@ -51,6 +51,8 @@ const RESPONSE_BYTES = 8 * 1024 * 1024;
 interface Node {
   fetching: boolean;
   failures: number;
+  /** Which partition is named first, one further each time: of others an answer may hold no more. */
+  turn: number;
   /** Runs while the broker is left alone: after a failure, or until the interval has passed. */
   restTimer: NodeJS.Timeout | undefined;
 }
@@ -58,7 +60,6 @@ interface Node {
 interface Wanted {
   readonly feeds: readonly Feed[];
   readonly maxWaitMs: number;
-  readonly maxBytes: number;
 }
 
 /** One fetch on its way for each broker; a broker's answer never waits for another, nor for what becomes of records. */
@@ -74,7 +75,6 @@ class FetchLoop implements Fetcher {
   readonly #misplaced = new Set<Feed>();
   #kicked = false;
   #stopped = false;
-  #turn = 0;
 
   constructor(options: FetcherOptions) {
     this.#options = options;
@@ -109,14 +109,13 @@ class FetchLoop implements Fetcher {
 
   #sendAll(): void {
     const { wanted, busy } = this.#feedsByLeader();
-    const maxBytes = this.#options.maxResponseBytes ?? RESPONSE_BYTES;
     this.#metadata.refreshIfDue();
     for (const [nodeId, feeds] of wanted) {
       const node = this.#node(nodeId);
       if (node.fetching || node.restTimer !== undefined) continue;
       node.fetching = true;
       const maxWaitMs = busy.has(nodeId) ? this.#options.busyWaitMs : this.#options.maxWaitMs;
-      this.#fetch(nodeId, node, { feeds: rotate(feeds, this.#turn++), maxWaitMs, maxBytes });
+      this.#fetch(nodeId, node, { feeds: rotate(feeds, node.turn++), maxWaitMs });
     }
   }
 
@@ -135,7 +134,7 @@ class FetchLoop implements Fetcher {
   #node(nodeId: number): Node {
     let node = this.#nodes.get(nodeId);
     if (node === undefined) {
-      node = { fetching: false, failures: 0, restTimer: undefined };
+      node = { fetching: false, failures: 0, turn: 0, restTimer: undefined };
       this.#nodes.set(nodeId, node);
     }
     return node;
@@ -161,7 +160,8 @@ class FetchLoop implements Fetcher {
     if (asked.size === 0) return;
     const startedAt = performance.now();
     const targets = [...asked.values()].map(({ target }) => target);
-    const response = await send(broker, targets, wanted);
+    const maxBytes = this.#options.maxResponseBytes ?? RESPONSE_BYTES;
+    const response = await send(broker, targets, { maxWaitMs: wanted.maxWaitMs, minBytes: 1, maxBytes });
     if (this.#stopped) return;
     if (response.errorCode !== ERROR.NONE) throw new Error(`fetch: ${errorName(response.errorCode)}`);
     this.#options.onAnswer?.();
@@ -228,9 +228,9 @@ function targetsOf(feeds: readonly Feed[]): Map<string, { feed: Feed; target: Fe
   return targets;
 }
 
-async function send(broker: Broker, targets: FetchTarget[], { maxWaitMs, maxBytes }: Wanted) {
+async function send(broker: Broker, targets: FetchTarget[], limits: FetchLimits) {
   try {
-    return await broker.connectionPool.send(fetchRequest(targets, { maxWaitMs, minBytes: 1, maxBytes }));
+    return await broker.connectionPool.send(fetchRequest(targets, limits));
   } catch (error) {
     dropConnections(broker, 'a fetch failed');
     throw error;

@@ -97,7 +97,7 @@ export class PartitionBuffer {
 
 /**
  * A record that is handled for long keeps alive what it is a view of: the block of its partition, by this copy, and not
- * the answer for all partitions of a broker (8 MiB at most).
+ * the answer for all partitions of a broker.
  */
 function ownBytes(block: Buffer): Buffer {
   return block.length * 2 < block.buffer.byteLength ? Buffer.from(block) : block;

@@ -1,7 +1,7 @@
 import { eventually } from '@webhooks/testkit';
 import { openLinkOf } from '../../src/create-kafka.js';
 import { createFetcher, type Feed } from '../../src/wire/fetcher.js';
-import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 
 afterAll(closeAll);
 
@@ -56,5 +56,49 @@ describe('a fetch of an offset that does not exist', () => {
 
   it('moves nothing when the reader wants another offset meanwhile', async () => {
     expect(await fetchGone((seek) => seek(0))).toEqual([]);
+  });
+});
+
+describe('an answer that has room for one partition', () => {
+  const PARTITIONS = [0, 1, 2, 3, 4, 5];
+  const BLOCK_BYTES = 20_000;
+
+  /** In how many answers each partition had something, once all had: each wants the same block again and again. */
+  async function fetchByTurns(): Promise<readonly number[]> {
+    const kafka = sharedKafka();
+    const topic = await newTopic(kafka, PARTITIONS.length);
+    const sink = await sinkOn(kafka);
+    const value = Buffer.alloc(BLOCK_BYTES);
+    await sink.sendMany(PARTITIONS.map((partition) => ({ topic, partition, key: 'k', value })));
+    const served = PARTITIONS.map(() => 0);
+    const feeds = PARTITIONS.map((partition): Feed => ({
+      topic,
+      partition,
+      maxBytes: 2 * BLOCK_BYTES,
+      want: () => 0,
+      busy: () => false,
+      accept: ({ records }) => {
+        if (records.length > 0) served[partition] = (served[partition] ?? 0) + 1;
+      },
+      outOfRange: () => undefined,
+    }));
+    const link = openLinkOf(kafka, 10_000);
+    const limits = {
+      maxWaitMs: 100,
+      busyWaitMs: 25,
+      metadataMaxAgeMs: 10_000,
+      maxResponseBytes: BLOCK_BYTES,
+    };
+    const fetcher = createFetcher({ link, feeds: () => feeds, log: () => undefined, ...limits });
+    fetcher.kick();
+    await eventually(() => served.every((times) => times >= 3));
+    fetcher.stop();
+    await link.close();
+    return served;
+  }
+
+  it('holds another one each time', async () => {
+    const served = await fetchByTurns();
+    expect(Math.max(...served) - Math.min(...served)).toBeLessThanOrEqual(1);
   });
 });

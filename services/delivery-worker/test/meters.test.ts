@@ -1,0 +1,60 @@
+import { Registry } from '@webhooks/runtime';
+import { createMeters } from '../src/meters.js';
+
+type Meters = ReturnType<typeof createMeters>;
+
+/** The samples of one metric, each by its labels, after what is done with the meters. */
+async function readAfter(name: string, act: (meters: Meters) => void): Promise<Record<string, number>> {
+  const registry = new Registry();
+  act(createMeters(registry));
+  const samples = (await registry.metrics()).matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm);
+  const ofMetric = [...samples].filter(([, metric]) => metric === name);
+  return Object.fromEntries(ofMetric.map(([, , labels = '', value]) => [labels, Number(value)] as const));
+}
+
+describe('what is counted on the way of a delivery', () => {
+  it('is each attempt by the class of its outcome', async () => {
+    const count = (meters: Meters) => {
+      for (const status of [200, 204, 200]) meters.attempted({ kind: 'accepted', status, durationMs: 5 });
+      meters.attempted({ kind: 'refused', status: 503, durationMs: 700 });
+      meters.attempted({ kind: 'unreachable', error: 'TLS', code: 'CERT_HAS_EXPIRED', durationMs: 1 });
+    };
+    const byClass = { 'outcome="2xx"': 3, 'outcome="5xx"': 1, 'outcome="TLS"': 1 };
+    expect(await readAfter('webhook_attempts_total', count)).toEqual(byClass);
+    expect(await readAfter('webhook_attempt_duration_seconds_count', count)).toEqual(byClass);
+    expect(await readAfter('webhook_attempt_duration_seconds_sum', count)).toEqual({
+      'outcome="2xx"': expect.closeTo(0.015) as number,
+      'outcome="5xx"': 0.7,
+      'outcome="TLS"': 0.001,
+    });
+  });
+
+  it('is each decision by its kind and reason, and dead ones are 0 before the first', async () => {
+    const count = (meters: Meters) => {
+      for (const kind of ['delivered', 'delivered'] as const) meters.settled({ kind });
+      for (const reason of ['busy', 'breaker', 'busy'] as const)
+        meters.settled({ kind: 'parked', dueAt: 1, reason });
+      meters.settled({ kind: 'dead', reason: 'expired' });
+    };
+    expect(await readAfter('webhook_settlements_total', count)).toEqual({
+      'kind="delivered",reason=""': 2,
+      'kind="parked",reason="busy"': 2,
+      'kind="parked",reason="breaker"': 1,
+      'kind="dead",reason="expired"': 1,
+      'kind="dead",reason="attempts-exhausted"': 0,
+      'kind="dead",reason="configuration-unknown"': 0,
+    });
+  });
+
+  it('is each event by what becomes of it', async () => {
+    const count = (meters: Meters) => {
+      meters.fannedOut.count += 2;
+      meters.unmatched.count += 1;
+    };
+    expect(await readAfter('webhook_events_total', count)).toEqual({
+      'result="fanned-out"': 2,
+      'result="unmatched"': 1,
+      'result="rejected"': 0,
+    });
+  });
+});
