@@ -83,17 +83,21 @@ function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
 
 /** The rules of the schedule, with the clock and the dice. */
 function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
-  const ageOf = ({ firstDueAt }: DeliveryTask) => ({ firstDueAt, now: Date.now(), schedule });
+  const decisionOf = (task: DeliveryTask) => ({
+    firstDueAt: task.firstDueAt,
+    attempt: task.attempt,
+    now: Date.now(),
+    schedule,
+    random: Math.random(),
+  });
   return {
-    // Not by `ageOf`: this is done for each delivery, and would make two objects of it.
-    decide: (outcome, { firstDueAt, attempt: made }) =>
-      decide(outcome, { firstDueAt, now: Date.now(), schedule, attempt: made, random: Math.random() }),
+    decide: (outcome, task) => decide(outcome, decisionOf(task)),
     isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,
-    parkFor: (later, task) => parkFor(later, ageOf(task)),
+    parkFor: (later, task) => parkFor(later, decisionOf(task)),
     parkAfterFault: (task, fault) => {
       const { ref, deliveryId } = task;
       log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) });
-      return park(task.parkedCount, ageOf(task));
+      return park(task.parkedCount, decisionOf(task));
     },
   } satisfies Partial<DeliverPorts>;
 }

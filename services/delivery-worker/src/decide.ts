@@ -3,6 +3,9 @@ import type { AttemptOutcome } from './outcome.js';
 import { retryAfterMs } from './retry-after.js';
 import type { RetrySchedule } from './schedule.js';
 
+/** Why a delivery ends without a 2xx. */
+export const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unknown'] as const;
+
 /** What becomes of a delivery after an attempt, or instead of one. */
 export type Settlement =
   | { readonly kind: 'delivered' }
@@ -13,7 +16,7 @@ export type Settlement =
       readonly dueAt: number;
       readonly reason: 'fault' | LaterReason;
     }
-  | { readonly kind: 'dead'; readonly reason: 'attempts-exhausted' | 'expired' | 'configuration-unknown' }
+  | { readonly kind: 'dead'; readonly reason: (typeof DEAD_REASONS)[number] }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
 export type CancelReason = 'disabled' | 'event-type-changed' | 'application-changed';

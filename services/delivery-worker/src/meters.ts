@@ -1,5 +1,6 @@
 import { Counter, SeriesCounter, SeriesHistogram } from '@webhooks/runtime';
-import type { CounterSeries, HistogramSeries, Registry } from '@webhooks/runtime';
+import type { Registry } from '@webhooks/runtime';
+import { DEAD_REASONS } from './decide.js';
 import type { Settlement } from './decide.js';
 import { classOf } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
@@ -61,24 +62,12 @@ function createAttemptMeter(registers: Registry[]): (outcome: AttemptOutcome) =>
     labelNames: ['outcome'],
     registers,
   });
-  // By status or class of error: both are bounded, and no label has to be made for each attempt.
-  const known = new Map<number | string, { readonly count: CounterSeries; readonly time: HistogramSeries }>();
-  const open = (key: number | string, outcome: AttemptOutcome) => {
-    const labels = { outcome: classOf(outcome) };
-    const series = { count: attempts.of(labels), time: duration.of(labels) };
-    known.set(key, series);
-    return series;
-  };
   return (outcome) => {
-    const key = 'status' in outcome ? outcome.status : outcome.error;
-    const { count, time } = known.get(key) ?? open(key, outcome);
-    count.count += 1;
-    time.observe(outcome.durationMs / 1_000);
+    const labels = { outcome: classOf(outcome) };
+    attempts.of(labels).count += 1;
+    duration.of(labels).observe(outcome.durationMs / 1_000);
   };
 }
-
-/** A delivery is dead for one of these. Read as 0 from the start, so that an alert sees the first one. */
-const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unknown'] as const;
 
 function createSettlementMeter(registers: Registry[]): (settlement: Settlement) => void {
   const settlements = new SeriesCounter({
@@ -87,20 +76,11 @@ function createSettlementMeter(registers: Registry[]): (settlement: Settlement) 
     labelNames: ['kind', 'reason'],
     registers,
   });
+  // Read as 0 from the start, so that an alert sees the first one.
   for (const reason of DEAD_REASONS) settlements.of({ kind: 'dead', reason });
-  // Two look-ups instead of a key made of both: millions may be parked.
-  const known = new Map<string, Map<string, CounterSeries>>();
-  const open = (kind: string, reason: string): CounterSeries => {
-    const series = settlements.of({ kind, reason });
-    const ofKind = known.get(kind) ?? new Map<string, CounterSeries>();
-    known.set(kind, ofKind.set(reason, series));
-    return series;
-  };
   return (settlement) => {
-    const { kind } = settlement;
     const reason = 'reason' in settlement ? settlement.reason : '';
-    const series = known.get(kind)?.get(reason) ?? open(kind, reason);
-    series.count += 1;
+    settlements.of({ kind: settlement.kind, reason }).count += 1;
   };
 }
 
