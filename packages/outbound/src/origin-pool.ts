@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls';
 import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
-import { attach, Connection } from './connection.js';
+import { Connection } from './connection.js';
 import type { ConnectionLimits } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
@@ -43,7 +43,7 @@ export interface PoolPorts {
 }
 
 /**
- * The connections to one origin: one undici client each, one attempt on each at a time, the one used last taken first.
+ * The connections to one origin: one attempt on each at a time, the one used last taken first.
  * An attempt without a connection waits; handshakes are begun for those who wait, a few at a time, and what becomes
  * free first — a new connection or a used one — takes whoever waits longest.
  * undici's own Pool opens a second connection whenever the first has answered but not yet turned round, which doubles
@@ -51,6 +51,8 @@ export interface PoolPorts {
  */
 export class OriginPool implements IdleOwner {
   readonly origin: string;
+  /** With the port when it is not 443, as the `host` field has it. */
+  readonly host: string;
   readonly bornAt: number;
   lastUsedAt: number;
   /** Attempts that run or wait here. */
@@ -77,6 +79,7 @@ export class OriginPool implements IdleOwner {
     this.bornAt = now;
     this.lastUsedAt = now;
     this.#url = parseOrigin(origin);
+    this.host = this.#url.host;
     this.#ports = ports;
   }
 
@@ -86,8 +89,7 @@ export class OriginPool implements IdleOwner {
   }
 
   /** Its connection had ended before anything was written: it takes another one. */
-  startAgain(attempt: Attempt, gone: Connection): void {
-    this.#forget(gone);
+  startAgain(attempt: Attempt): void {
     this.#place(attempt);
   }
 
@@ -118,9 +120,7 @@ export class OriginPool implements IdleOwner {
     if (this.busy > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve));
     clearTimeout(this.#looking);
     for (const underWay of [...this.#handshakes]) this.#abandon(underWay);
-    const connections = [...this.#connections];
-    for (const connection of connections) this.#forget(connection);
-    await Promise.all(connections.map((connection) => connection.close()));
+    await Promise.all([...this.#connections].map((connection) => connection.close()));
   }
 
   /** Begins handshakes for those who wait, as far as the bounds allow. */
@@ -163,8 +163,9 @@ export class OriginPool implements IdleOwner {
     this.#handshakes.push(underWay);
     handshake.socket.then(
       (socket) => {
-        if (this.#isOver(underWay)) this.#up(socket);
-        else return void socket.destroy();
+        if (!this.#isOver(underWay)) return void socket.destroy();
+        if (socket.writable) this.#up(socket);
+        else this.#failed(toConnectFailure({ code: 'ECONNRESET' }), handshake.startedAt);
         this.#freeLane(shared);
       },
       (error: unknown) => {
@@ -184,9 +185,8 @@ export class OriginPool implements IdleOwner {
 
   #up(socket: TLSSocket): void {
     this.#lastUpAt = performance.now();
-    const connection = new Connection(this.#url, socket, this.#ports.limits, (gone) => this.#forget(gone));
+    const connection = new Connection(socket, this.#ports.limits, (gone) => this.#forget(gone));
     this.#connections.pushNode(connection.place);
-    if (this.#waiting.size === 0) attach(connection);
     this.#reuse(connection);
   }
 
@@ -233,9 +233,8 @@ export class OriginPool implements IdleOwner {
     this.#discard(connection);
   }
 
-  /** Whatever its attempt came to: refused by undici before it began, given up, broken, or the last one by its answer. */
+  /** Whatever its attempt came to: given up, broken, or the last one by its answer. */
   #discard(connection: Connection): void {
-    this.#forget(connection);
     connection.discard();
     this.open();
   }

@@ -2,8 +2,8 @@ import { isIPv4 } from 'node:net';
 import type { ErrorClass, Forbidden, Unreachable } from './send-result.js';
 
 /**
- * What our own connector reports. Its `code` is fixed, because undici gives `UND_ERR_*` and some TLS codes a meaning
- * of their own; the code for the outside is `reasonCode`. The message never holds a URL.
+ * What our own connector and connections report. Its `code` is fixed, because some TLS codes have a meaning of their own;
+ * the code for the outside is `reasonCode`. The message never holds a URL.
  */
 export class SendFailure extends Error {
   readonly code = 'SEND_FAILURE';
@@ -19,23 +19,14 @@ export class SendFailure extends Error {
 
 const SAFE_CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 
-/** The `code` of an error of Node or undici when it is a plain word, else `fallback`. */
+/** The `code` of an error of Node when it is a plain word, else `fallback`. */
 export function codeOf(error: unknown, fallback: string): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && SAFE_CODE.test(code) ? code : fallback;
 }
 
-/** A caller's mistake (a bad header, a closed sender) or this machine's exhaustion: no endpoint's failure, so it is thrown. */
-const OUR_FAULT = new Set([
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-  'ENOMEM',
-  'UND_ERR_INVALID_ARG',
-  'UND_ERR_CLOSED',
-  'UND_ERR_DESTROYED',
-  'UND_ERR_NOT_SUPPORTED',
-]);
+/** This machine's exhaustion: no endpoint's failure, so it is thrown. */
+const OUR_FAULT = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
 
 export function isOurFault(error: Error): boolean {
   const code = error instanceof SendFailure ? error.reasonCode : codeOf(error, '');
@@ -59,25 +50,6 @@ function ranOutOfPorts(error: unknown): boolean {
   return isIPv4(String(address));
 }
 
-const CLASS_BY_CODE: Readonly<Record<string, Unreachable['error']>> = {
-  UND_ERR_CONNECT_TIMEOUT: 'CONNECT_TIMEOUT',
-  UND_ERR_HEADERS_TIMEOUT: 'TIMEOUT',
-  UND_ERR_BODY_TIMEOUT: 'TIMEOUT',
-  UND_ERR_HEADERS_OVERFLOW: 'PROTOCOL',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'PROTOCOL',
-  UND_ERR_RESPONSE: 'PROTOCOL',
-};
-
-/** The class of an error that undici reports after the connection stood (security notes §2.6). */
-function classOf(error: Error, code: string): Unreachable['error'] {
-  const known = CLASS_BY_CODE[code];
-  if (known !== undefined) return known;
-  if (error.name === 'HTTPParserError' || code.startsWith('HPE_')) return 'PROTOCOL';
-  // undici's words for an unasked `100 Continue` or `101 Switching Protocols`, and for bytes nobody asked for.
-  if (error.message === 'bad response' || error.message === 'bad upgrade') return 'PROTOCOL';
-  return isTlsCode(code) ? 'TLS' : 'SOCKET';
-}
-
 const CERTIFICATE_CODES =
   /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH_|ERROR_IN_CERT_|EPROTO$)/;
 
@@ -94,8 +66,9 @@ export function toConnectFailure(error: unknown): SendFailure {
 
 export function toFailedResult(error: Error, durationMs: number): Unreachable | Forbidden {
   if (!(error instanceof SendFailure)) {
-    const code = codeOf(error, error.name === 'HTTPParserError' ? 'HTTP_PARSER' : 'UNKNOWN');
-    return { kind: 'unreachable', error: classOf(error, code), code, durationMs };
+    // Of a socket whose connection stood (security notes §2.6).
+    const code = codeOf(error, 'UNKNOWN');
+    return { kind: 'unreachable', error: isTlsCode(code) ? 'TLS' : 'SOCKET', code, durationMs };
   }
   const { errorClass, reasonCode } = error;
   if (errorClass !== 'ADDRESS_DENIED') {

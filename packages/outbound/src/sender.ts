@@ -9,6 +9,7 @@ import { IdleConnections } from './idle-connections.js';
 import { OriginPools } from './origin-pools.js';
 import type { PoolLimits } from './origin-pools.js';
 import { createResolver } from './resolver.js';
+import { requestHead } from './request-head.js';
 import type { Resolve } from './resolver.js';
 import type { SendResult } from './send-result.js';
 import { createTrust } from './trust.js';
@@ -23,8 +24,8 @@ export interface SendTarget {
 
 export interface SendRequest {
   readonly target: SendTarget;
-  /** Flat list `[name, value, name, value, …]` (cheapest) or a record; without `host` and `content-length`. */
-  readonly headers: string[] | Record<string, string>;
+  /** Flat list `[name, value, name, value, …]`, without `host`, `connection` and `content-length`. */
+  readonly headers: readonly string[];
   /** Sent as it is; never changed, so the same bytes can be shared among attempts. */
   readonly body: Buffer;
 }
@@ -50,8 +51,6 @@ export interface SenderOptions extends Partial<Omit<PoolLimits, 'patienceMs'>> {
    * in use, of which each carries an attempt, this bounds the descriptors and the memory that connections take.
    */
   readonly maxIdleConnections?: number;
-  /** How much of an answer's body is read (and thrown away) before the connection is broken off, default 65,536. */
-  readonly answerLimitBytes?: number;
 }
 
 export interface SenderStats {
@@ -86,6 +85,7 @@ const DEFAULT_LIMITS: Omit<PoolLimits, 'patienceMs'> = {
   keepAliveMs: 4_000,
   keepAliveMaxMs: 15_000,
   headerLimitBytes: 16_384,
+  answerLimitBytes: 65_536,
 };
 
 /** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
@@ -95,7 +95,6 @@ export function createSender(options: SenderOptions = {}): Sender {
 
 class PooledSender implements Sender, AttemptOwner {
   readonly attemptTimeoutMs: number;
-  readonly answerLimitBytes: number;
   readonly #pools: OriginPools;
   readonly #deadlines = new DeadlineQueue();
   #posts = 0;
@@ -105,7 +104,6 @@ class PooledSender implements Sender, AttemptOwner {
 
   constructor(options: SenderOptions) {
     this.attemptTimeoutMs = options.attemptTimeoutMs ?? 10_000;
-    this.answerLimitBytes = options.answerLimitBytes ?? 65_536;
     const connectTimeoutMs = options.connectTimeoutMs ?? 3_000;
     const connect = createGuardedConnect({
       allowAddress: createAddressPolicy(options.addresses),
@@ -131,9 +129,9 @@ class PooledSender implements Sender, AttemptOwner {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('the sender is closed');
       const pool = this.#pools.of(request.target.origin, performance.now());
-      const { headers, body } = request;
-      const { path } = request.target;
-      const attempt = new Attempt(this, pool, { path, headers, body }, { resolve, reject });
+      const { body } = request;
+      const head = requestHead(pool.host, request.target.path, request.headers, body.length);
+      const attempt = new Attempt(this, pool, { head, body }, { resolve, reject });
       this.#posts += 1;
       this.#deadlines.add(attempt);
       pool.start(attempt);

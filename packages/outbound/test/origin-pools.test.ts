@@ -45,7 +45,7 @@ describe('connections', () => {
   it('of one origin that are idle are closed by themselves, and the pool stays', async () => {
     const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
     const sender = rig.sender(endpoint, { keepAliveMs: 1_200 });
-    // undici takes a second off what the endpoint names in its Keep-Alive header, and ours where it names none.
+    // One that names no time in a Keep-Alive header.
     endpoint.answerWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
     await post(sender, endpoint.origin);
     expect(sender.stats()).toMatchObject({ pools: 1, connectionsOpen: 1 });

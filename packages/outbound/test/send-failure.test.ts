@@ -1,32 +1,24 @@
 import { codeOf, isOurFault, SendFailure, toConnectFailure, toFailedResult } from '../src/send-failure.js';
 
-const failing = (code: unknown, name = 'Error', message = ''): Error =>
-  Object.assign(new Error(message), { name, ...(code === undefined ? {} : { code }) });
+const failing = (code: unknown): Error => Object.assign(new Error(), code === undefined ? {} : { code });
 
 describe('toFailedResult', () => {
   // The table of measured codes, for errors after the connection stood.
-  it.each<[unknown, string, string]>([
-    ['UND_ERR_CONNECT_TIMEOUT', 'Error', 'CONNECT_TIMEOUT'],
-    ['CERT_HAS_EXPIRED', 'Error', 'TLS'],
-    ['CERT_NOT_YET_VALID', 'Error', 'TLS'],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'Error', 'TLS'],
-    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'Error', 'TLS'],
-    ['SELF_SIGNED_CERT_IN_CHAIN', 'Error', 'TLS'],
-    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'Error', 'TLS'],
-    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'Error', 'TLS'],
-    ['ERR_SSL_WRONG_VERSION_NUMBER', 'Error', 'TLS'],
-    ['EPROTO', 'Error', 'TLS'],
-    ['UND_ERR_SOCKET', 'SocketError', 'SOCKET'],
-    ['ECONNRESET', 'Error', 'SOCKET'],
-    ['EPIPE', 'Error', 'SOCKET'],
-    ['UND_ERR_HEADERS_TIMEOUT', 'Error', 'TIMEOUT'],
-    ['UND_ERR_BODY_TIMEOUT', 'Error', 'TIMEOUT'],
-    ['UND_ERR_HEADERS_OVERFLOW', 'Error', 'PROTOCOL'],
-    [undefined, 'HTTPParserError', 'PROTOCOL'],
-    ['HPE_INVALID_CONSTANT', 'HTTPParserError', 'PROTOCOL'],
-    [undefined, 'Error', 'SOCKET'],
-  ])('takes code %s of a %s as %s', (code, name, error) => {
-    expect(toFailedResult(failing(code, name), 3)).toMatchObject({
+  it.each<[unknown, string]>([
+    ['CERT_HAS_EXPIRED', 'TLS'],
+    ['CERT_NOT_YET_VALID', 'TLS'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'TLS'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'TLS'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'TLS'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'TLS'],
+    ['ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION', 'TLS'],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', 'TLS'],
+    ['EPROTO', 'TLS'],
+    ['ECONNRESET', 'SOCKET'],
+    ['EPIPE', 'SOCKET'],
+    [undefined, 'SOCKET'],
+  ])('takes code %s as %s', (code, error) => {
+    expect(toFailedResult(failing(code), 3)).toMatchObject({
       kind: 'unreachable',
       error,
       durationMs: 3,
@@ -87,7 +79,6 @@ describe('a fault of our own', () => {
     ],
     ['the same code without an address', noAddress(), false],
     ['no descriptor left', failing('EMFILE'), true],
-    ['a header that cannot be sent', failing('UND_ERR_INVALID_ARG'), true],
     ['a connection that was refused', refused, false],
   ])('%s: %#', (_, error, ours) => {
     expect(isOurFault(error)).toBe(ours);

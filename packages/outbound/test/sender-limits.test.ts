@@ -129,7 +129,7 @@ describe('the limits of an answer', () => {
     expect(result).toMatchObject({
       kind: 'unreachable',
       error: 'PROTOCOL',
-      code: 'UND_ERR_HEADERS_OVERFLOW',
+      code: 'HEADERS_TOO_LONG',
     });
     await eventually(() => endpoint.stats().openConnections === 0);
   });

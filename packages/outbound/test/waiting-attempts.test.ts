@@ -3,12 +3,12 @@ import type { OriginPool } from '../src/origin-pool.js';
 import { SendFailure } from '../src/send-failure.js';
 import { WaitingAttempts } from '../src/waiting-attempts.js';
 
-const OWNER = { attemptTimeoutMs: 1_000, answerLimitBytes: 1, release: () => undefined };
+const OWNER = { attemptTimeoutMs: 1_000, release: () => undefined };
 
 function attempts(count: number): { attempt: Attempt; result: Promise<unknown> }[] {
   return Array.from({ length: count }, () => {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const request = { path: '/', headers: [], body: Buffer.alloc(0) };
+    const request = { head: '', body: Buffer.alloc(0) };
     return { attempt: new Attempt(OWNER, {} as OriginPool, request, { resolve, reject }), result: promise };
   });
 }

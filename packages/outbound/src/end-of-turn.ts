@@ -1,0 +1,21 @@
+/** Calls back with what it was given in this turn of the event loop, when that has ended: one immediate for all of it. */
+export class EndOfTurn<T> {
+  readonly #call: (one: T) => void;
+  #given: T[] = [];
+
+  /** `call` must not throw. */
+  constructor(call: (one: T) => void) {
+    this.#call = call;
+  }
+
+  add(one: T): void {
+    this.#given.push(one);
+    if (this.#given.length === 1) setImmediate(this.#end);
+  }
+
+  readonly #end = (): void => {
+    const given = this.#given;
+    this.#given = [];
+    for (const one of given) this.#call(one);
+  };
+}

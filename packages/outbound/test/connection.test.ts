@@ -1,0 +1,150 @@
+import { eventually } from '@webhooks/testkit';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { Connection } from '../src/connection.js';
+import type { AnswerEnd, ConnectionLimits, Exchange } from '../src/connection.js';
+import { SendFailure } from '../src/send-failure.js';
+
+const LIMITS: ConnectionLimits = {
+  keepAliveMs: 60_000,
+  keepAliveMaxMs: 60_000,
+  headerLimitBytes: 1_024,
+  answerLimitBytes: 1_024,
+};
+const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** Both ends of one connection; how often ours said that it is gone. */
+async function pair(): Promise<{
+  connection: Connection;
+  socket: Socket;
+  endpoint: Socket;
+  gone: () => number;
+}> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const [endpoint] = (await once(server, 'connection')) as [Socket];
+  endpoint.on('error', () => undefined);
+  closing.push(() => {
+    socket.destroy();
+    endpoint.destroy();
+    server.close();
+  });
+  let gone = 0;
+  const connection = new Connection(socket, LIMITS, () => (gone += 1));
+  return { connection, socket, endpoint, gone: () => gone };
+}
+
+type End = { status: number; end: AnswerEnd } | Error | 'gone';
+
+/** An exchange, and what became of it: all that was called, so that twice is seen. */
+function exchange(body = '', then?: () => void): Exchange & { readonly ends: End[] } {
+  const ends: End[] = [];
+  const note = (end: End): void => {
+    ends.push(end);
+    then?.();
+  };
+  const head = `POST / HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n`;
+  return {
+    head,
+    body: Buffer.from(body),
+    ends,
+    onAnswer: ({ status }, end) => note({ status, end }),
+    onBroken: note,
+    onGone: () => note('gone'),
+  };
+}
+
+const REUSABLE = { status: 200, end: { cut: false, reusable: true } };
+
+it('carries one exchange after the other', async () => {
+  const { connection, endpoint, gone } = await pair();
+  endpoint.on('data', () => endpoint.write(OK));
+  for (let count = 0; count < 3; count += 1) {
+    const one = exchange('hello');
+    connection.post(one);
+    await eventually(() => one.ends.length > 0);
+    expect(one.ends).toEqual([REUSABLE]);
+  }
+  expect(gone()).toBe(0);
+  await connection.close();
+  expect(gone()).toBe(1);
+});
+
+it('ends when bytes come that nobody asked for, and takes nothing more', async () => {
+  const { connection, endpoint, gone } = await pair();
+  endpoint.once('data', () => endpoint.write(OK));
+  const asked = exchange();
+  connection.post(asked);
+  await eventually(() => asked.ends.length > 0);
+  endpoint.write(OK);
+  await eventually(() => gone() === 1);
+  const next = exchange();
+  connection.post(next);
+  expect(next.ends).toEqual(['gone']);
+});
+
+it('says that it cannot be used again when the endpoint means to close it, and when more came than the answer', async () => {
+  for (const answer of [OK.replace('content', 'connection: close\r\ncontent'), `${OK}more`]) {
+    const { connection, endpoint } = await pair();
+    endpoint.once('data', () => endpoint.write(answer));
+    const one = exchange();
+    connection.post(one);
+    await eventually(() => one.ends.length > 0);
+    expect(one.ends).toEqual([{ status: 200, end: { cut: false, reusable: false } }]);
+  }
+});
+
+it('writes nothing behind a request that the endpoint answered before it was sent whole', async () => {
+  const { connection, endpoint, gone } = await pair();
+  const next = exchange();
+  const large = exchange('x'.repeat(16_000_000), () => connection.post(next));
+  connection.post(large);
+  endpoint.write(OK);
+  await eventually(() => next.ends.length > 0);
+  expect(large.ends).toEqual([REUSABLE]);
+  expect(next.ends).toEqual(['gone']);
+  expect(gone()).toBe(1);
+});
+
+it('gives an exchange back that waits for the end of the turn when the connection ends in it', async () => {
+  const { connection, socket, endpoint } = await pair();
+  endpoint.once('data', () => endpoint.write(OK));
+  const next = exchange();
+  const first = exchange('', () => {
+    connection.post(next);
+    socket.destroy();
+  });
+  connection.post(first);
+  await eventually(() => next.ends.length > 0);
+  expect(first.ends).toEqual([REUSABLE]);
+  expect(next.ends).toEqual(['gone']);
+});
+
+it('is given up with what it carries, written or not, and tells each of it once', async () => {
+  const failure = new SendFailure('TIMEOUT', 'DEADLINE');
+  const written = await pair();
+  const hanging = exchange();
+  written.connection.post(hanging);
+  written.connection.giveUp(failure);
+
+  const waiting = await pair();
+  waiting.endpoint.once('data', () => waiting.endpoint.write(OK));
+  const next = exchange();
+  const first = exchange('', () => {
+    waiting.connection.post(next);
+    waiting.connection.giveUp(failure);
+  });
+  waiting.connection.post(first);
+  await eventually(() => waiting.gone() === 1);
+  await Promise.all([written, waiting].map(({ connection }) => connection.close()));
+  expect(hanging.ends).toEqual([failure]);
+  expect(first.ends).toEqual([REUSABLE]);
+  expect(next.ends).toEqual([failure]);
+});
