@@ -10,8 +10,8 @@ export interface AnswerHead {
   readonly persistent: boolean;
   /** The first `Retry-After` as it came. */
   readonly retryAfter: string | undefined;
-  /** `Keep-Alive` as it came. */
-  readonly keepAlive: string | undefined;
+  /** For how long the endpoint keeps an idle connection, by `Keep-Alive: timeout=`. */
+  readonly keepAliveSeconds: number | undefined;
 }
 
 /**
@@ -20,6 +20,7 @@ export interface AnswerHead {
  */
 const HEAD =
   /^HTTP\/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?(?:\r\n[!#-'*+\-.0-9A-Z^-z|~]+:[\t -~\x80-\xff]*)*$/;
+const KEEP_ALIVE_TIMEOUT = /(?:^|,)[ \t]*timeout[ \t]*=[ \t]*"?(\d{1,9})/i;
 const LENGTH = /^\d{1,15}$/;
 /** Of the status line, `HTTP/1.1 200`. */
 const MINOR_VERSION_AT = 7;
@@ -67,7 +68,8 @@ function fieldsOf(head: string): Fields {
   return fields;
 }
 
-const tokensOf = (list: string): string[] => list.split(',').map((token) => token.trim().toLowerCase());
+const tokensOf = (list: string): string[] =>
+  list.split(',').map((token) => valueAt(token, 0, token.length).toLowerCase());
 
 /** A length that is none, that came twice, or that stands beside a coding is a fault: who reads it otherwise sees other bodies. */
 function judgeLength(length: string, coding: string | undefined): void {
@@ -86,10 +88,16 @@ function bodyOf(status: number, fields: Fields): AnswerHead['body'] {
   return length === undefined ? 'until-close' : Number(length);
 }
 
-function isPersistent(minorVersion: string, connection: string | undefined): boolean {
-  if (connection === undefined) return minorVersion === '1';
+/** HTTP/1.0 knows no coding: with one, the end of the body cannot be trusted (RFC 9112 §6.1). */
+function isPersistent(isOld: boolean, { connection, 'transfer-encoding': coding }: Fields): boolean {
+  if (connection === undefined) return !isOld;
   const tokens = tokensOf(connection);
-  return !tokens.includes('close') && (minorVersion === '1' || tokens.includes('keep-alive'));
+  return !tokens.includes('close') && (!isOld || (coding === undefined && tokens.includes('keep-alive')));
+}
+
+function keepAliveSecondsOf(keepAlive: string | undefined): number | undefined {
+  const seconds = keepAlive === undefined ? undefined : KEEP_ALIVE_TIMEOUT.exec(keepAlive)?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
 }
 
 /** `head` is latin1, without the empty line that ends it. Throws a `SendFailure` for what is no HTTP/1. */
@@ -101,8 +109,8 @@ export function parseAnswerHead(head: string): AnswerHead {
   return {
     status,
     body,
-    persistent: body !== 'until-close' && isPersistent(head.charAt(MINOR_VERSION_AT), fields['connection']),
+    persistent: body !== 'until-close' && isPersistent(head.charAt(MINOR_VERSION_AT) === '0', fields),
     retryAfter: fields['retry-after'],
-    keepAlive: fields['keep-alive'],
+    keepAliveSeconds: keepAliveSecondsOf(fields['keep-alive']),
   };
 }

@@ -9,6 +9,8 @@ const CR = 0x0d;
 const LF = 0x0a;
 /** More informational answers (1xx) than this before the final one are taken as an attack. */
 const INFORMATIONAL_LIMIT = 16;
+/** Longer ones are not kept to be compared with the next: there may be thousands of connections. */
+const KEPT_HEAD_BYTES = 512;
 
 /** Reads the answers of one connection as they come, one after the other, and keeps nothing of a body but its size. */
 export class AnswerReader {
@@ -22,6 +24,8 @@ export class AnswerReader {
   #head: AnswerHead | undefined = undefined;
   #chunked: ChunkedBody | undefined = undefined;
   #informational = 0;
+  #lastText = '';
+  #lastHead: AnswerHead | undefined = undefined;
   /** A head that has not come whole yet; room for as much as may come. */
   #part: Buffer | undefined = undefined;
   #partBytes = 0;
@@ -89,17 +93,26 @@ export class AnswerReader {
   }
 
   #take(text: string): void {
-    const head = parseAnswerHead(text);
+    const head = this.#parse(text);
     if (head.status < 200) return this.#inform(head.status);
     this.#head = head;
     this.whole = head.body === 0;
     if (head.body === 'chunked') this.#chunked = new ChunkedBody();
   }
 
-  /** We ask for no `100 Continue` and for no other protocol. */
+  /** A busy endpoint's heads are alike for as long as their `Date` is: for a second. */
+  #parse(text: string): AnswerHead {
+    if (text === this.#lastText && this.#lastHead !== undefined) return this.#lastHead;
+    const head = parseAnswerHead(text);
+    const isKept = text.length <= KEPT_HEAD_BYTES;
+    this.#lastText = isKept ? text : '';
+    this.#lastHead = isKept ? head : undefined;
+    return head;
+  }
+
+  /** We ask for no other protocol; a `100 Continue` says nothing, asked for or not (RFC 9110 §15.2). */
   #inform(status: number): void {
     this.#informational += 1;
-    if (status === 100) throw new SendFailure('PROTOCOL', 'UNASKED_CONTINUE');
     if (status === 101) throw new SendFailure('PROTOCOL', 'UNASKED_UPGRADE');
     if (this.#informational > INFORMATIONAL_LIMIT)
       throw new SendFailure('PROTOCOL', 'TOO_MANY_INFORMATIONAL');

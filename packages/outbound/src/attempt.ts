@@ -94,8 +94,8 @@ export class Attempt implements Exchange, Deadlined {
   /** The deadline has come: whatever is still going on is over, on the wire too. */
   expire(): void {
     const failure = new SendFailure('TIMEOUT', 'DEADLINE');
-    if (this.#connection === undefined) this.fail(failure);
-    else this.#connection.giveUp(failure);
+    this.#connection?.giveUp(failure);
+    this.fail(failure);
   }
 
   #finish(): number {

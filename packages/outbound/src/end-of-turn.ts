@@ -3,7 +3,7 @@ export class EndOfTurn<T> {
   readonly #call: (one: T) => void;
   #given: T[] = [];
 
-  /** `call` must not throw. */
+  /** When `call` throws, those behind have their turn in the next one. */
   constructor(call: (one: T) => void) {
     this.#call = call;
   }
@@ -16,6 +16,14 @@ export class EndOfTurn<T> {
   readonly #end = (): void => {
     const given = this.#given;
     this.#given = [];
-    for (const one of given) this.#call(one);
+    let called = 0;
+    try {
+      for (const one of given) {
+        called += 1;
+        this.#call(one);
+      }
+    } finally {
+      if (called < given.length) for (const one of given.slice(called)) this.add(one);
+    }
   };
 }

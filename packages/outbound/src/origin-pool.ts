@@ -90,13 +90,14 @@ export class OriginPool implements IdleOwner {
 
   /** Its connection had ended before anything was written: it takes another one. */
   startAgain(attempt: Attempt): void {
-    this.#place(attempt);
+    this.#place(attempt, true);
   }
 
-  #place(attempt: Attempt): void {
+  /** One that had a connection already has waited longest. */
+  #place(attempt: Attempt, again = false): void {
     const connection = this.#free.pop();
     if (connection === undefined) {
-      this.#waiting.add(attempt);
+      this.#waiting.add(attempt, again);
       return this.open();
     }
     this.#ports.idle.remove(connection);

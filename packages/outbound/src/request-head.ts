@@ -3,12 +3,25 @@ const VALUE = /^[\t -~\x80-\xff]*$/;
 const NAME = /^[!#-'*+\-.0-9A-Z^-z|~]+$/;
 const PATH = /^\/[!-~]*$/;
 
+/** How a request is framed and routed is not a caller's to say. */
+const RESERVED: ReadonlySet<string> = new Set(
+  [
+    'host',
+    'connection',
+    'content-length',
+    'transfer-encoding',
+    'keep-alive',
+    'expect',
+    'upgrade',
+    'te',
+  ].concat('trailer'),
+);
 /** Names that were judged; the few that a caller uses, however many requests it makes. */
 const goodNames = new Set<string>();
 const MAX_GOOD_NAMES = 64;
 
 function judgeName(name: string): void {
-  if (!NAME.test(name)) throw new TypeError('invalid header name');
+  if (!NAME.test(name) || RESERVED.has(name.toLowerCase())) throw new TypeError('invalid header name');
   if (goodNames.size < MAX_GOOD_NAMES) goodNames.add(name);
 }
 

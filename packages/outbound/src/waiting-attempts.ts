@@ -26,9 +26,11 @@ export class WaitingAttempts {
     return first;
   }
 
-  add(attempt: Attempt): void {
+  /** Behind the others, or `first`. */
+  add(attempt: Attempt, first = false): void {
     attempt.place = new Node(attempt);
-    this.#list.pushNode(attempt.place);
+    if (first) this.#list.unshiftNode(attempt.place);
+    else this.#list.pushNode(attempt.place);
   }
 
   /** Whether it waited: it does no more. */

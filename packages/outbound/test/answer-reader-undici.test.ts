@@ -8,7 +8,7 @@ import { AnswerReader } from '../src/answer-reader.js';
 /*
  * Our reader against undici's (llhttp): whatever an endpoint sends and then closes, both must find the same status, or none,
  * and agree whether the answer came whole. Left out is where ours is known to be stricter (an empty line before the status
- * line, versions but 1.0 and 1.1) or more lenient (spaces behind the size of a chunk, which old servers send), and where undici
+ * line, versions but 1.0 and 1.1) or more lenient (spaces behind the size of a chunk, which old servers send; an unasked 100), and where undici
  * fails by an assertion (a status below 100, 101).
  */
 
@@ -88,7 +88,7 @@ const often = <T>(usual: readonly T[], rare: readonly T[]): fc.Arbitrary<T> =>
 
 const statusLine = often(
   ['HTTP/1.1 200 OK', 'HTTP/1.1 204 No Content', 'HTTP/1.1 500 Oops', 'HTTP/1.0 200 OK', 'HTTP/1.1 304 X'],
-  ['HTTP/1.1 200', 'HTTP/1.1 200 ', 'HTTP/1.1 103 Early', 'HTTP/1.1 100 Continue', 'HTTP/1.1 20 OK'].concat(
+  ['HTTP/1.1 200', 'HTTP/1.1 200 ', 'HTTP/1.1 103 Early', 'HTTP/1.1 20 OK'].concat(
     ['HTTP/1.1 2000 OK', 'HTTP/1.1  200 OK', 'http/1.1 200 OK', 'HTTP/1.1 200 é', 'HTTP/1.1 600 X', ''],
     ['ICY 200 OK', 'HTTP/1.1\t200 OK', 'HTTP/1.1 200\tOK', 'HTTP/1.1 200OK', 'HTTP/1.1 -20 OK'],
   ),

@@ -111,6 +111,7 @@ describe('a head', () => {
     ['HTTP/1.0 200 OK\r\n', false],
     ['HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\n', true],
     ['HTTP/1.0 200 OK\r\nConnection: keep-alive, close\r\n', false],
+    ['HTTP/1.1 200 OK\r\nConnection: close\xa0\r\n', true],
   ])('%j keeps its connection: %s', (head, persistent) => {
     expect(readText(`${head}content-length: 0\r\n\r\n`)).toMatchObject({ whole: true, persistent });
   });

@@ -87,7 +87,44 @@ it('ends when bytes come that nobody asked for, and takes nothing more', async (
   await eventually(() => gone() === 1);
   const next = exchange();
   connection.post(next);
+  await eventually(() => next.ends.length > 0);
   expect(next.ends).toEqual(['gone']);
+});
+
+/** Holds this process up until what the endpoint wrote has come, so that it is read in the turn of the next post. */
+function standStill(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+}
+
+it('takes nothing that came before the request for its answer, on a new connection or an idle one', async () => {
+  for (const used of [false, true]) {
+    const { connection, endpoint, gone } = await pair();
+    if (used) {
+      endpoint.once('data', () => endpoint.write(OK));
+      const before = exchange();
+      connection.post(before);
+      await eventually(() => before.ends.length > 0);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await new Promise<void>((resolve) => endpoint.write(OK, () => resolve()));
+    standStill();
+    const next = exchange();
+    connection.post(next);
+    await eventually(() => next.ends.length > 0);
+    expect(next.ends).toEqual(['gone']);
+    expect(gone()).toBe(1);
+  }
+});
+
+it('gives an exchange back when the endpoint had closed the idle connection', async () => {
+  const { connection, endpoint, gone } = await pair();
+  await new Promise<void>((resolve) => endpoint.end(() => resolve()));
+  standStill();
+  const next = exchange();
+  connection.post(next);
+  await eventually(() => next.ends.length > 0);
+  expect(next.ends).toEqual(['gone']);
+  expect(gone()).toBe(1);
 });
 
 it('says that it cannot be used again when the endpoint means to close it, and when more came than the answer', async () => {
@@ -106,7 +143,10 @@ it('writes nothing behind a request that the endpoint answered before it was sen
   const next = exchange();
   const large = exchange('x'.repeat(16_000_000), () => connection.post(next));
   connection.post(large);
-  endpoint.write(OK);
+  endpoint.once('data', () => {
+    endpoint.pause();
+    endpoint.write(OK);
+  });
   await eventually(() => next.ends.length > 0);
   expect(large.ends).toEqual([REUSABLE]);
   expect(next.ends).toEqual(['gone']);

@@ -25,6 +25,15 @@ it('gives them in the order in which they came, but for those that left', () => 
   expect([waiting.take(), waiting.take(), waiting.take()]).toEqual([first, third, undefined]);
 });
 
+it('gives one that comes back before the others', () => {
+  const waiting = new WaitingAttempts();
+  const [first, second] = attempts(2).map(({ attempt }) => attempt);
+  if (!first || !second) throw new Error('expected two');
+  waiting.add(first);
+  waiting.add(second, true);
+  expect([waiting.take(), waiting.take()]).toEqual([second, first]);
+});
+
 it('leaves who was taken pointing to nobody', () => {
   const waiting = new WaitingAttempts();
   const [first, second] = attempts(2).map(({ attempt }) => attempt);
