@@ -1,3 +1,4 @@
+import { NAME_CHARACTER, VALUE_CHARACTER } from './field-syntax.js';
 import { SendFailure } from './send-failure.js';
 
 /** What a status line and header fields say that matters to a sender who does not use the body. */
@@ -18,24 +19,22 @@ export interface AnswerHead {
  * RFC 9112 §4 and §5 with nothing lenient: lines end with CR LF, no folded values, no control characters, no space before
  * the colon. No part can match what the next one begins with, so it takes time in proportion to the length.
  */
-const HEAD =
-  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t -~\x80-\xff]*)?(?:\r\n[!#-'*+\-.0-9A-Z^-z|~]+:[\t -~\x80-\xff]*)*$/;
+const HEAD = new RegExp(
+  `^HTTP/1\\.[01] [1-9]\\d\\d(?: ${VALUE_CHARACTER}*)?(?:\\r\\n${NAME_CHARACTER}+:${VALUE_CHARACTER}*)*$`,
+);
 const KEEP_ALIVE_TIMEOUT = /(?:^|,)[ \t]*timeout[ \t]*=[ \t]*"?(\d{1,9})/i;
 const LENGTH = /^\d{1,15}$/;
 /** Of the status line, `HTTP/1.1 200`. */
 const MINOR_VERSION_AT = 7;
 const STATUS_AT = 9;
 
-/** What is looked at, by its name. */
-type Field = 'connection' | 'keep-alive' | 'retry-after' | 'content-length' | 'transfer-encoding';
+/** What is looked at. */
+const LOOKED_AT = ['connection', 'keep-alive', 'retry-after', 'content-length', 'transfer-encoding'] as const;
+type Field = (typeof LOOKED_AT)[number];
 type Fields = Partial<Record<Field, string>>;
-const FIELDS = new Map<string, Field>(
-  (['connection', 'keep-alive', 'retry-after', 'content-length', 'transfer-encoding'] as const).map(
-    (name) => [name, name],
-  ),
-);
+const FIELDS = new Map<string, Field>(LOOKED_AT.map((name) => [name, name]));
 /** All names of another length are passed over without a copy. */
-const LENGTHS = new Set([...FIELDS.keys()].map(({ length }) => length));
+const LENGTHS = new Set(LOOKED_AT.map(({ length }) => length));
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09;
 

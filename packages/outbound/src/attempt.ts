@@ -73,10 +73,6 @@ export class Attempt implements Exchange, Deadlined {
     this.#settle.resolve(mayRetryAfter(status, retryAfter) ? { ...answer, retryAfter } : answer);
   }
 
-  onBroken(error: Error): void {
-    this.fail(error);
-  }
-
   onGone(): void {
     if (this.#ended) return;
     this.#connection = undefined;

@@ -1,10 +1,11 @@
+import { NAME_CHARACTER, VALUE_CHARACTER } from './field-syntax.js';
 import { SendFailure } from './send-failure.js';
 
 const LF = 0x0a;
 const CRLF_BYTES = 2;
 /** Up to 4 GiB, far above what is read of any body; what stands behind the size is passed over. */
-const SIZE_LINE = /^([0-9a-f]{1,8})[ \t]*(?:;[\t -~\x80-\xff]*)?\r\n$/i;
-const TRAILER_LINE = /^[!#-'*+\-.0-9A-Z^-z|~]+:[\t -~\x80-\xff]*\r\n$/;
+const SIZE_LINE = new RegExp(`^([0-9a-f]{1,8})[ \\t]*(?:;${VALUE_CHARACTER}*)?\\r\\n$`, 'i');
+const TRAILER_LINE = new RegExp(`^${NAME_CHARACTER}+:${VALUE_CHARACTER}*\\r\\n$`);
 const EMPTY_LINE = '\r\n';
 const MAX_LINE_BYTES = 16_384;
 

@@ -32,7 +32,7 @@ export interface Exchange {
   readonly body: Buffer;
   onAnswer(head: AnswerHead, end: AnswerEnd): void;
   /** No status came. */
-  onBroken(error: Error): void;
+  fail(error: Error): void;
   /** The connection had ended before anything was written: another one may take it. */
   onGone(): void;
 }
@@ -71,7 +71,6 @@ export class Connection {
   #keepAliveMs: number;
   #idleUntil = 0;
   #idleTimer: NodeJS.Timeout | undefined = undefined;
-
   #gone = false;
 
   /** `onGone` is called once, when it can carry nothing more. */
@@ -118,7 +117,7 @@ export class Connection {
     const next = this.#next;
     this.#next = undefined;
     this.#break(failure);
-    next?.onBroken(failure);
+    next?.fail(failure);
   }
 
   /** Ends it now. */
@@ -197,7 +196,7 @@ export class Connection {
     this.discard();
     if (exchange === undefined) return;
     const { head } = this.#answer;
-    if (head === undefined) exchange.onBroken(error);
+    if (head === undefined) exchange.fail(error);
     else exchange.onAnswer(head, CUT);
   }
 
@@ -215,7 +214,7 @@ export class Connection {
   /** One timer for the connection, which is set anew when it finds that the connection was used meanwhile. */
   #rest(): void {
     this.#idleUntil = performance.now() + this.#keepAliveMs;
-    this.#idleTimer ??= setTimeout(() => this.#look(), this.#keepAliveMs).unref();
+    this.#idleTimer ??= this.#lookIn(this.#keepAliveMs);
   }
 
   #look(): void {
@@ -223,7 +222,11 @@ export class Connection {
     if (this.#exchange !== undefined || this.#next !== undefined) return;
     const leftMs = this.#idleUntil - performance.now();
     if (leftMs <= 0) this.discard();
-    else this.#idleTimer = setTimeout(() => this.#look(), Math.ceil(leftMs)).unref();
+    else this.#idleTimer = this.#lookIn(Math.ceil(leftMs));
+  }
+
+  #lookIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => this.#look(), ms).unref();
   }
 }
 

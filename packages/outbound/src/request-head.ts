@@ -1,21 +1,14 @@
-/** Visible characters of latin1, spaces and tabs inside (RFC 9110 §5.5). */
-const VALUE = /^[\t -~\x80-\xff]*$/;
-const NAME = /^[!#-'*+\-.0-9A-Z^-z|~]+$/;
+import { NAME_CHARACTER, VALUE_CHARACTER } from './field-syntax.js';
+
+const VALUE = new RegExp(`^${VALUE_CHARACTER}*$`);
+const NAME = new RegExp(`^${NAME_CHARACTER}+$`);
 const PATH = /^\/[!-~]*$/;
 
 /** How a request is framed and routed is not a caller's to say. */
-const RESERVED: ReadonlySet<string> = new Set(
-  [
-    'host',
-    'connection',
-    'content-length',
-    'transfer-encoding',
-    'keep-alive',
-    'expect',
-    'upgrade',
-    'te',
-  ].concat('trailer'),
-);
+const RESERVED: ReadonlySet<string> = new Set([
+  ...['host', 'connection', 'keep-alive', 'te', 'trailer', 'upgrade', 'expect'],
+  ...['content-length', 'transfer-encoding'],
+]);
 /** Names that were judged; the few that a caller uses, however many requests it makes. */
 const goodNames = new Set<string>();
 const MAX_GOOD_NAMES = 64;

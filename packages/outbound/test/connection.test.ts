@@ -56,9 +56,16 @@ function exchange(body = '', then?: () => void): Exchange & { readonly ends: End
     body: Buffer.from(body),
     ends,
     onAnswer: ({ status }, end) => note({ status, end }),
-    onBroken: note,
+    fail: note,
     onGone: () => note('gone'),
   };
+}
+
+/** What became of one that was posted there. */
+async function endsOf(connection: Connection, one = exchange()): Promise<readonly End[]> {
+  connection.post(one);
+  await eventually(() => one.ends.length > 0);
+  return one.ends;
 }
 
 const REUSABLE = { status: 200, end: { cut: false, reusable: true } };
@@ -67,10 +74,7 @@ it('carries one exchange after the other', async () => {
   const { connection, endpoint, gone } = await pair();
   endpoint.on('data', () => endpoint.write(OK));
   for (let count = 0; count < 3; count += 1) {
-    const one = exchange('hello');
-    connection.post(one);
-    await eventually(() => one.ends.length > 0);
-    expect(one.ends).toEqual([REUSABLE]);
+    expect(await endsOf(connection, exchange('hello'))).toEqual([REUSABLE]);
   }
   expect(gone()).toBe(0);
   await connection.close();
@@ -80,15 +84,10 @@ it('carries one exchange after the other', async () => {
 it('ends when bytes come that nobody asked for, and takes nothing more', async () => {
   const { connection, endpoint, gone } = await pair();
   endpoint.once('data', () => endpoint.write(OK));
-  const asked = exchange();
-  connection.post(asked);
-  await eventually(() => asked.ends.length > 0);
+  await endsOf(connection);
   endpoint.write(OK);
   await eventually(() => gone() === 1);
-  const next = exchange();
-  connection.post(next);
-  await eventually(() => next.ends.length > 0);
-  expect(next.ends).toEqual(['gone']);
+  expect(await endsOf(connection)).toEqual(['gone']);
 });
 
 /** Holds this process up until what the endpoint wrote has come, so that it is read in the turn of the next post. */
@@ -101,17 +100,12 @@ it('takes nothing that came before the request for its answer, on a new connecti
     const { connection, endpoint, gone } = await pair();
     if (used) {
       endpoint.once('data', () => endpoint.write(OK));
-      const before = exchange();
-      connection.post(before);
-      await eventually(() => before.ends.length > 0);
+      await endsOf(connection);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await new Promise<void>((resolve) => endpoint.write(OK, () => resolve()));
     standStill();
-    const next = exchange();
-    connection.post(next);
-    await eventually(() => next.ends.length > 0);
-    expect(next.ends).toEqual(['gone']);
+    expect(await endsOf(connection)).toEqual(['gone']);
     expect(gone()).toBe(1);
   }
 });
@@ -120,10 +114,7 @@ it('gives an exchange back when the endpoint had closed the idle connection', as
   const { connection, endpoint, gone } = await pair();
   await new Promise<void>((resolve) => endpoint.end(() => resolve()));
   standStill();
-  const next = exchange();
-  connection.post(next);
-  await eventually(() => next.ends.length > 0);
-  expect(next.ends).toEqual(['gone']);
+  expect(await endsOf(connection)).toEqual(['gone']);
   expect(gone()).toBe(1);
 });
 
@@ -131,10 +122,7 @@ it('says that it cannot be used again when the endpoint means to close it, and w
   for (const answer of [OK.replace('content', 'connection: close\r\ncontent'), `${OK}more`]) {
     const { connection, endpoint } = await pair();
     endpoint.once('data', () => endpoint.write(answer));
-    const one = exchange();
-    connection.post(one);
-    await eventually(() => one.ends.length > 0);
-    expect(one.ends).toEqual([{ status: 200, end: { cut: false, reusable: false } }]);
+    expect(await endsOf(connection)).toEqual([{ status: 200, end: { cut: false, reusable: false } }]);
   }
 });
 
