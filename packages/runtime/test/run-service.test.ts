@@ -54,7 +54,8 @@ describe('a service', () => {
     const ready = await fetch(`${admin}/readyz`);
     expect([ready.status, await ready.json()]).toEqual([200, { status: 'ok', faults: {} }]);
     expect(await (await fetch(`${admin}/metrics`)).text()).toContain('process_cpu_seconds_total');
-    expect((await fetch(`${admin}/page`)).status).toBe(200);
+    const page = await fetch(`${admin}/page`);
+    expect([page.status, await page.json()]).toEqual([200, { size: 1, slabBytes: 8_192 }]);
     expect((await fetch(`${admin}/none`)).status).toBe(404);
     sample.child.kill('SIGTERM');
     expect(await sample.ended).toBe(0);

@@ -14,7 +14,7 @@ await runService({
         return Promise.resolve();
       });
     }
-    scope.addPage({ path: '/page', render: () => ({ size: config.size }) });
+    scope.addPage({ path: '/page', render: () => ({ size: config.size, slabBytes: Buffer.poolSize }) });
     if (config.fault === 'hang') scope.onClose('hanging', () => new Promise(() => undefined));
     if (config.fault === 'rejection')
       setImmediate(() => Promise.reject(new Error('nobody owns this')) as never);

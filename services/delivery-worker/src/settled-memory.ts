@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { Settlement } from './decide.js';
 
@@ -70,6 +71,13 @@ export class SettledMemory {
   }
 }
 
-// The origin tells a copy from the same event accepted once more.
+/**
+ * The origin tells a copy from the same event accepted once more. A digest, because a text put together of pieces keeps the
+ * pieces: 100,000 of them took 60 MB, and so 8.
+ */
 const keyOf = ({ deliveryId, cycle, attempt, origin }: DeliveryTask): string =>
-  `${deliveryId}/${cycle}/${attempt}/${origin.topic}/${origin.partition}/${origin.offset}`;
+  hash(
+    'sha256',
+    `${deliveryId}/${cycle}/${attempt}/${origin.topic}/${origin.partition}/${origin.offset}`,
+    'binary',
+  );

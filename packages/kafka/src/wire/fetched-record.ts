@@ -107,12 +107,16 @@ export class FetchedRecord implements KafkaRecord {
 
   /** This record, or its copy when it would keep a much larger block in memory. */
   owned(): FetchedRecord {
-    return isWasteful(this.#data, this.size) ? this.detached() : this;
+    return isWasteful(this.#data, this.size) ? this.#copied(Buffer.allocUnsafe(this.size)) : this;
   }
 
-  /** The same record with bytes of its own: a view would keep the whole fetched block in memory. */
+  /** The same record with bytes of its own: a view would keep the whole fetched block in memory, or Node's slab. */
   detached(): FetchedRecord {
-    const copy = Buffer.from(this.#data.subarray(this.#bodyAt, this.#end));
+    return this.#copied(Buffer.allocUnsafeSlow(this.size));
+  }
+
+  #copied(copy: Buffer): FetchedRecord {
+    this.#data.copy(copy, 0, this.#bodyAt, this.#end);
     return new FetchedRecord(this, new VarintReader(copy, 0), copy.length);
   }
 

@@ -69,10 +69,14 @@ function forgetHalfAnswer(connection: Connection): void {
   connection.bytesNeeded = SIZE_BYTES;
 }
 
-/** What cannot be an answer would be thrown into the socket's event, which ends the process. */
+/**
+ * What cannot be an answer would be thrown into the socket's event, which ends the process. And the empty rest behind an
+ * answer is a view of it, which would stay in memory until the next one comes.
+ */
 function processAnswers(this: Connection, bytes: Buffer): void {
   try {
     processData.call(this, bytes);
+    if (this.bytesBuffered === 0) this.chunks = [];
   } catch (error) {
     this.socket?.destroy(asError(error));
   }

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Lane } from '../../src/lane.js';
+import { detachedRecord } from '../../src/wire/fetched-record.js';
 import { batchOf, type BatchShape } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
@@ -36,6 +37,12 @@ describe('a record in flight', () => {
     expect(String(record.key)).toBe('k');
     expect(heldBytes(record.value)).toBeLessThanOrEqual(Buffer.poolSize);
     expect(heldBytes(record.key)).toBeLessThanOrEqual(Buffer.poolSize);
+  });
+
+  it('that is to be held for long shares not even a slab', () => {
+    const record = detachedRecord(firstOf({}));
+    expect([String(record.key), String(record.value)]).toEqual(['k', 'small']);
+    expect(heldBytes(record.value)).toBe(record.size);
   });
 
   it('that is most of its block is not copied', () => {
