@@ -28,6 +28,8 @@ export class Attempt implements Exchange, Deadlined {
   after: Deadlined | undefined = undefined;
   /** Among those of its origin that wait for a connection; undefined while it does not. */
   place: Node<Attempt> | undefined = undefined;
+  /** Since when it has waited for a connection the first time, `spareMs()`. */
+  waitsSince: number | undefined = undefined;
   readonly pool: OriginPool;
   readonly startedAt: number;
   readonly #owner: AttemptOwner;

@@ -8,6 +8,8 @@ import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
 import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
+import { spareMs } from './spare-time.js';
+import { PACE_MS, areFew, waitForUsed } from './wait-for-used.js';
 import { WaitingAttempts } from './waiting-attempts.js';
 
 export interface OriginLimits extends ConnectionLimits {
@@ -17,16 +19,9 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly patienceMs: number;
-  /** With eight connections, how long an attempt waits for one of them before another one is opened for it. */
+  /** How long an attempt waits for one of many used connections before another one is opened for it (`waitForUsed`). */
   readonly usedConnectionMs: number;
 }
-
-/**
- * From so many on another one is opened only for who has waited `usedConnectionMs`. After a pause of ours (a collection, a
- * late broker) hundreds of attempts start at once: a used connection is free again within milliseconds, a new one costs
- * both sides as much as ten posts, and opening them made half a second of a tenth.
- */
-const FEW_CONNECTIONS = 8;
 
 /** A handshake, and whether it holds a lane of those shared. */
 interface UnderWay {
@@ -69,6 +64,8 @@ export class OriginPool implements IdleOwner {
   readonly #session: SessionSlot = { session: undefined };
   #ownLaneTaken = false;
   #lastUpAt = -Infinity;
+  /** `spareMs()`. */
+  #lastBegunAt = -Infinity;
   #retired = false;
   #looking: NodeJS.Timeout | undefined = undefined;
   #onEmpty: (() => void) | undefined = undefined;
@@ -138,14 +135,16 @@ export class OriginPool implements IdleOwner {
     const underWay = this.#handshakes.length;
     if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
     const wanted = this.#connections.length + underWay;
-    return wanted < connectionsPerOrigin && (wanted < FEW_CONNECTIONS || this.#hasWaited(underWay));
+    return wanted < connectionsPerOrigin && (areFew(wanted) || this.#isTimeFor(wanted, underWay));
   }
 
-  /** Whether the attempt behind the first `ahead` has waited long enough for a used connection. */
-  #hasWaited(ahead: number): boolean {
-    const behind = this.#waiting.behind(ahead);
-    if (behind === undefined) return false;
-    const leftMs = behind.startedAt + this.#ports.limits.usedConnectionMs - performance.now();
+  /** Whether whoever is behind those with a handshake has waited long enough for a used connection, and the pace is kept. */
+  #isTimeFor(connections: number, ahead: number): boolean {
+    const waitMs = waitForUsed(connections, this.#ports.limits.usedConnectionMs);
+    const leftMs = Math.max(
+      waitMs - this.#waiting.spareMsBehind(ahead),
+      PACE_MS - (spareMs() - this.#lastBegunAt),
+    );
     if (leftMs > 0) this.#lookIn(leftMs);
     return leftMs <= 0;
   }
@@ -159,6 +158,7 @@ export class OriginPool implements IdleOwner {
 
   #begin(shared: boolean): void {
     if (!shared) this.#ownLaneTaken = true;
+    this.#lastBegunAt = spareMs();
     const handshake = this.#ports.connect(this.#url, this.#session);
     const underWay = { handshake, shared };
     this.#handshakes.push(underWay);

@@ -1,6 +1,7 @@
 import { Node, Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import type { SendFailure } from './send-failure.js';
+import { spareMs } from './spare-time.js';
 
 /**
  * The attempts of one origin that wait for a connection, the longest first. A list: a Set would keep ended attempts until
@@ -13,9 +14,10 @@ export class WaitingAttempts {
     return this.#list.length;
   }
 
-  /** The one behind the first `ahead` of them. */
-  behind(ahead: number): Attempt | undefined {
-    return this.#list.get(ahead);
+  /** For how long the one behind the first `ahead` of them has waited, in spare milliseconds; 0 when there is none. */
+  spareMsBehind(ahead: number): number {
+    const since = this.#list.get(ahead)?.waitsSince;
+    return since === undefined ? 0 : spareMs() - since;
   }
 
   /** Who waits longest, and does no more. */
@@ -29,6 +31,7 @@ export class WaitingAttempts {
   /** Behind the others, or `first`. */
   add(attempt: Attempt, first = false): void {
     attempt.place = new Node(attempt);
+    attempt.waitsSince ??= spareMs();
     if (first) this.#list.unshiftNode(attempt.place);
     else this.#list.pushNode(attempt.place);
   }

@@ -105,6 +105,15 @@ describe('handshakes to one origin', () => {
     expect(endpoint.stats().connections).toBe(9);
   });
 
+  it('are begun at a pace for an endpoint that hangs', async () => {
+    const endpoint = await rig.endpoint({ answer: () => new Promise(() => undefined) });
+    const sender = rig.sender(endpoint, { usedConnectionMs: 1, attemptTimeoutMs: 300 });
+    await postTimes(100, sender, endpoint.origin);
+    // Eight at once, then one each 10 ms of the 300, whose own time is not less.
+    expect(endpoint.stats().connections).toBeGreaterThan(8);
+    expect(endpoint.stats().connections).toBeLessThanOrEqual(8 + 31);
+  });
+
   it('cost those who wait for their turn none of the time for connecting', async () => {
     const slow = { answer: { kind: 'status', status: 200, delayMs: 1_500 } } as const;
     const limits = { connectionsPerOrigin: 1, connectTimeoutMs: 1_200 };

@@ -1,6 +1,7 @@
 import { Attempt } from '../src/attempt.js';
 import type { OriginPool } from '../src/origin-pool.js';
 import { SendFailure } from '../src/send-failure.js';
+import { spareMs } from '../src/spare-time.js';
 import { WaitingAttempts } from '../src/waiting-attempts.js';
 
 const OWNER = { attemptTimeoutMs: 1_000, release: () => undefined };
@@ -18,11 +19,22 @@ it('gives them in the order in which they came, but for those that left', () => 
   const [first, second, third] = attempts(3).map(({ attempt }) => attempt);
   if (!first || !second || !third) throw new Error('expected three');
   for (const one of [first, second, third]) waiting.add(one);
-  expect(waiting.behind(2)).toBe(third);
   expect(waiting.remove(second)).toBe(true);
   expect(waiting.remove(second)).toBe(false);
   expect(waiting.size).toBe(2);
   expect([waiting.take(), waiting.take(), waiting.take()]).toEqual([first, third, undefined]);
+});
+
+it('tells how long the one behind others has waited, counted from its first wait', () => {
+  const waiting = new WaitingAttempts();
+  const [first, second] = attempts(2).map(({ attempt }) => attempt);
+  if (!first || !second) throw new Error('expected two');
+  first.waitsSince = spareMs() - 1_000;
+  waiting.add(second);
+  waiting.add(first, true);
+  expect(waiting.spareMsBehind(0)).toBeGreaterThanOrEqual(1_000);
+  expect(waiting.spareMsBehind(1)).toBeLessThan(1_000);
+  expect(waiting.spareMsBehind(2)).toBe(0);
 });
 
 it('gives one that comes back before the others', () => {
