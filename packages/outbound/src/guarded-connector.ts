@@ -30,7 +30,7 @@ const shareOf = (connectTimeoutMs: number, addresses: number): number =>
   Math.max(1_000, Math.floor(connectTimeoutMs / addresses));
 /** A session holds the endpoint's certificate and a ticket: one or two KiB; one is kept for each pool. */
 const SESSION_LIMIT_BYTES = 16_384;
-/** As ALPN has it. A `DataView`, because Node copies anything else into a slab that the connection then keeps whole: 64 KiB. */
+/** As ALPN has it. A `DataView`, because Node copies anything else into a slab that the connection then keeps whole. */
 const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).buffer);
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 

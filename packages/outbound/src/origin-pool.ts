@@ -9,7 +9,7 @@ import type { IdleConnections, IdleOwner } from './idle-connections.js';
 import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
 import { spareMs } from './spare-time.js';
-import { PACE_MS, areFew, waitForUsed } from './wait-for-used.js';
+import { areFew, paceMs, waitForUsed } from './wait-for-used.js';
 import { WaitingAttempts } from './waiting-attempts.js';
 
 export interface OriginLimits extends ConnectionLimits {
@@ -19,7 +19,7 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly patienceMs: number;
-  /** How long an attempt waits for one of many used connections before another one is opened for it (`waitForUsed`). */
+  /** With 32 connections or more, how long an attempt waits for one of them before another is opened for it; `spareMs`. A 64th of it from eight on. */
   readonly usedConnectionMs: number;
 }
 
@@ -143,7 +143,7 @@ export class OriginPool implements IdleOwner {
     const waitMs = waitForUsed(connections, this.#ports.limits.usedConnectionMs);
     const leftMs = Math.max(
       waitMs - this.#waiting.spareMsBehind(ahead),
-      PACE_MS - (spareMs() - this.#lastBegunAt),
+      paceMs(this.#waiting.size) - (spareMs() - this.#lastBegunAt),
     );
     if (leftMs > 0) this.#lookIn(leftMs);
     return leftMs <= 0;

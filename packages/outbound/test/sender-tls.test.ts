@@ -91,8 +91,14 @@ describe('TLS', () => {
     expect(['TLS', 'SOCKET']).toContain(result.kind === 'unreachable' ? result.error : '');
   });
 
-  it('never offers HTTP/2', async () => {
-    expect(await postTo({ tls: { ALPNProtocols: ['h2', 'http/1.1'] } })).toMatchObject({ status: 200 });
+  it('offers HTTP/1.1, and never HTTP/2', async () => {
+    const offered: string[][] = [];
+    const ALPNCallback = ({ protocols }: { protocols: string[] }): string => {
+      offered.push(protocols);
+      return 'http/1.1';
+    };
+    expect(await postTo({ tls: { ALPNCallback } })).toMatchObject({ status: 200 });
+    expect(offered).toEqual([['http/1.1']]);
   });
 
   it('checks certificates even when the environment says otherwise', async () => {

@@ -1,4 +1,4 @@
-import { areFew, waitForUsed } from '../src/wait-for-used.js';
+import { areFew, paceMs, waitForUsed } from '../src/wait-for-used.js';
 
 it.each([
   [0, true],
@@ -15,4 +15,13 @@ it.each([
   [255, 64],
 ])('with %i connections, an attempt waits %i of 64 ms for one of them', (connections, expected) => {
   expect(waitForUsed(connections, 64)).toBe(expected);
+});
+
+it.each([
+  [1, 10],
+  [64, 10],
+  [128, 5],
+  [1_024, 0.625],
+])('with %i attempts waiting, there is another connection each %i ms', (waiting, expected) => {
+  expect(paceMs(waiting)).toBe(expected);
 });

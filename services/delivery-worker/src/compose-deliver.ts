@@ -50,7 +50,7 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
     addresses: config.addresses,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
-    // As many as there are attempts: none waits in the pool for longer than it takes to connect, or for a used connection.
+    // As many as there are attempts: what waits in the pool waits for a used connection, or for its turn to connect.
     connectionsPerOrigin: config.maxAttempts,
   });
   scope.onClose('sender', () => sender.close());

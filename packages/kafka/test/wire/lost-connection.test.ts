@@ -91,3 +91,9 @@ describe('[kafkajs reads the answers of a new connection behind what is left of 
     expect(await connection.send(question)).toBe('whole');
   });
 });
+
+it('an answer that was read is not kept until the next one comes', async () => {
+  await openTo([whole]);
+  expect(await connection.send(question)).toBe('whole');
+  expect(connection.chunks).toEqual([]);
+});
