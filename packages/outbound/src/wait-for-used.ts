@@ -20,7 +20,7 @@ export const areFew = (connections: number): boolean => connections < FEW_CONNEC
  * After a pause of ours (a collection, a late broker) hundreds of attempts start at once: a used connection is free again
  * within milliseconds, a new one costs both sides as much as ten posts, and opening them made half a second of a tenth.
  * While we have no time ourselves, it is answers that lie here unread that are waited for, and more connections only make
- * each post dearer: with 380 instead of 150 to ten quick endpoints a delivery took a fifth more CPU time. And an endpoint
+ * each post dearer: with 380 instead of 160 to ten quick endpoints a delivery took a fifth more CPU time. And an endpoint
  * that hangs is opened connections in vain: forty within 50 ms, for two of them, were all that both cores did.
  */
 export const waitForUsed = (connections: number, usedConnectionMs: number): number =>

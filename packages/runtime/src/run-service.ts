@@ -117,8 +117,8 @@ function createScope(
 }
 
 /**
- * Node cuts small buffers from slabs of 64 KiB, and whichever is held longest holds its whole slab: a flooded worker with
- * ten endpoints took 20 MiB more. Until Node 22 it was this.
+ * Node cuts small buffers from slabs of 64 KiB, and whichever is held longest holds its whole slab: 23 of
+ * the 32 MB of buffers that a flooded worker held. Until Node 22 it was this.
  */
 const SLAB_BYTES = 8 * 1_024;
 
