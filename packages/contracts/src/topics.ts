@@ -51,6 +51,26 @@ export function tierFor(waitMs: number): RetryTier {
   return fitting;
 }
 
+/** What a record may lose on its way into a tier and out of it, and still fit the next one. */
+const TIER_MARGIN_MS = 250;
+/** So much of a wait may be added so that it fits, into so many records. */
+const MAX_ADDED = 1 / 20;
+const MAX_WHOLE_TIERS = 4;
+
+/**
+ * A wait that may as well be a little longer, as one of up to four whole tiers: 30 s as `30s` and not, because it is 29.99 s
+ * by then, as six records of `5s`. At most a twentieth longer and 250 ms for each record; the wait itself where none fits.
+ */
+export function wholeTiers(waitMs: number): number {
+  for (const { delayMs } of RETRY_TIERS.toReversed()) {
+    const records = Math.ceil(waitMs / delayMs - MAX_ADDED);
+    const fits = records * delayMs <= waitMs * (1 + MAX_ADDED);
+    if (records > 0 && records <= MAX_WHOLE_TIERS && fits)
+      return Math.max(waitMs, records * (delayMs + TIER_MARGIN_MS));
+  }
+  return waitMs;
+}
+
 export interface TopicSpec {
   readonly name: string;
   readonly partitions: number;

@@ -9,6 +9,7 @@ import {
   sealSecret,
   taskHeaders,
   tierFor,
+  wholeTiers,
 } from '../src/index.js';
 import type { DeliveryTask } from '../src/index.js';
 
@@ -89,6 +90,23 @@ describe('retry tiers', () => {
     [999_999_999, '24h'],
   ])('a wait of %d ms uses %s', (waitMs, name) => {
     expect(tierFor(waitMs).name).toBe(name);
+  });
+
+  it.each([
+    [29_990, 30_250],
+    [30_000, 30_250],
+    [60_000, 60_500],
+    [61_000, 61_000],
+    [119_000, 120_250],
+    [240_000, 240_500],
+    [480_000, 481_000],
+    [600_000, 600_250],
+    [45_000, 45_000],
+    [28_000, 28_000],
+    [1_000, 1_000],
+    [0, 0],
+  ])('a wait of %d ms that may be longer is one of %d', (waitMs, expected) => {
+    expect(wholeTiers(waitMs)).toBe(expected);
   });
 
   it('each have a topic in the table', () => {

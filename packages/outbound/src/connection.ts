@@ -5,6 +5,7 @@ import { AnswerReader } from './answer-reader.js';
 import { EndOfTurn } from './end-of-turn.js';
 import type { Idle } from './idle-connections.js';
 import { SendFailure } from './send-failure.js';
+import { spareMs } from './spare-time.js';
 
 export interface ConnectionLimits {
   /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
@@ -72,6 +73,8 @@ export class Connection {
   #idleUntil = 0;
   #idleTimer: NodeJS.Timeout | undefined = undefined;
   #gone = false;
+  /** `spareMs()`: an answer that lies here unread is not waited for. */
+  #writtenAt = 0;
 
   /** `onGone` is called once, when it can carry nothing more. */
   constructor(socket: Socket, limits: ConnectionLimits, onGone: (connection: Connection) => void) {
@@ -94,6 +97,11 @@ export class Connection {
   post(exchange: Exchange): void {
     this.#next = exchange;
     if (this.#turns === 0) this.#wait();
+  }
+
+  /** For how long an answer has been waited for; `spareNow` is `spareMs()`, in whose milliseconds the wait is told. */
+  waitedMs(spareNow: number): number {
+    return this.#exchange === undefined ? 0 : spareNow - this.#writtenAt;
   }
 
   /** A turn has ended. */
@@ -145,6 +153,7 @@ export class Connection {
       return exchange.onGone();
     }
     this.#exchange = exchange;
+    this.#writtenAt = spareMs();
     // Corked, so that both go out in one record of TLS, and the body without a copy of our own.
     socket.cork();
     socket.write(exchange.head, 'latin1');

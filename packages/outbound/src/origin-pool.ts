@@ -2,26 +2,16 @@ import type { TLSSocket } from 'node:tls';
 import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import { Connection } from './connection.js';
-import type { ConnectionLimits } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
+import { HeldConnections } from './held-connections.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
+import type { OriginLimits } from './origin-limits.js';
 import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
 import { spareMs } from './spare-time.js';
-import { areFew, paceMs, waitForUsed } from './wait-for-used.js';
+import { untilFurther } from './wait-for-used.js';
 import { WaitingAttempts } from './waiting-attempts.js';
-
-export interface OriginLimits extends ConnectionLimits {
-  /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
-  readonly connectionsPerOrigin: number;
-  /** Handshakes (resolving, connecting, TLS) that are under way to one origin at once. */
-  readonly handshakesPerOrigin: number;
-  /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
-  readonly patienceMs: number;
-  /** With 32 connections or more, how long an attempt waits for one of them before another is opened for it; `spareMs`. A 64th of it from eight on. */
-  readonly usedConnectionMs: number;
-}
 
 /** A handshake, and whether it holds a lane of those shared. */
 interface UnderWay {
@@ -56,6 +46,7 @@ export class OriginPool implements IdleOwner {
   readonly #ports: PoolPorts;
   /** A list: a Set would keep closed sockets until the next full collection (README, Decisions). */
   readonly #connections = new Yallist<Connection>();
+  readonly #held: HeldConnections;
   readonly #free: Connection[] = [];
   readonly #waiting = new WaitingAttempts();
   /** Oldest first. */
@@ -78,6 +69,7 @@ export class OriginPool implements IdleOwner {
     this.#url = parseOrigin(origin);
     this.host = this.#url.host;
     this.#ports = ports;
+    this.#held = new HeldConnections(this.#connections, ports.limits.heldConnectionMs);
   }
 
   start(attempt: Attempt): void {
@@ -135,16 +127,18 @@ export class OriginPool implements IdleOwner {
     const underWay = this.#handshakes.length;
     if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
     const wanted = this.#connections.length + underWay;
-    return wanted < connectionsPerOrigin && (areFew(wanted) || this.#isTimeFor(wanted, underWay));
+    return wanted < connectionsPerOrigin && this.#isTimeFor(wanted, underWay);
   }
 
-  /** Whether whoever is behind those with a handshake has waited long enough for a used connection, and the pace is kept. */
+  /** Asked for whoever is behind those `ahead` that have a handshake; when it is not yet, it is looked at again. */
   #isTimeFor(connections: number, ahead: number): boolean {
-    const waitMs = waitForUsed(connections, this.#ports.limits.usedConnectionMs);
-    const leftMs = Math.max(
-      waitMs - this.#waiting.spareMsBehind(ahead),
-      paceMs(this.#waiting.size) - (spareMs() - this.#lastBegunAt),
-    );
+    const shortage = {
+      usable: connections - this.#held.count,
+      waiting: this.#waiting.size,
+      waitedMs: this.#waiting.spareMsBehind(ahead),
+      begunAgoMs: spareMs() - this.#lastBegunAt,
+    };
+    const leftMs = untilFurther(shortage, this.#ports.limits.usedConnectionMs);
     if (leftMs > 0) this.#lookIn(leftMs);
     return leftMs <= 0;
   }

@@ -79,6 +79,7 @@ const DEFAULT_LIMITS: Omit<PoolLimits, 'patienceMs'> = {
   connectionsPerOrigin: 256,
   handshakesPerOrigin: 8,
   usedConnectionMs: 50,
+  heldConnectionMs: 500,
   maxPools: 1_000,
   idlePoolMs: 30_000,
   maxPoolAgeMs: 300_000,
