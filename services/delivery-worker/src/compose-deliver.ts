@@ -57,11 +57,12 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   return sender;
 }
 
-function openGate(config: WorkerConfig, scope: ServiceScope): Gate {
+function openGate(config: WorkerConfig, picture: Picture, scope: ServiceScope): Gate {
   const gate = createGate({
     ...config,
     queueLimit: Math.min(MAX_QUEUE_LIMIT, Math.ceil(config.maxInFlight / 4)),
     breaker: config.breaker,
+    isEnabled: (tenantId, ref) => picture.find(tenantId, ref)?.enabled !== false,
     onBreaker: (turned, { tenant, ref, origin, lastFailure }) => {
       const fields = { tenantId: tenant.tenantId, ref, origin };
       if (turned === 'closed') scope.log.info('an endpoint answers again: its breaker is closed', fields);
@@ -108,7 +109,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   const sender = openSender(config, scope);
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
   const settlePorts = { publish, attemptLog: createAttemptLog(publish) };
-  const gate = openGate(config, scope);
+  const gate = openGate(config, picture, scope);
   const ports: DeliverPorts = {
     gate,
     current: (task) => currentConfiguration(task, picture),

@@ -9,6 +9,8 @@ const TIERS = new Set(RETRY_TIERS.map(({ topic }) => topic));
 
 /** So much later a delivery may come that waits as long as its tier, to the millisecond; others not at all. */
 const TIER_LINGER_MS = 100;
+/** Company enough: 4,000 parkings a second would hold 400 records of the window, and encode them in one turn of the event loop. */
+const TIER_BATCH = 256;
 
 /**
  * Nobody waits for what is going to wait, so it lingers longer: parked deliveries are spread over tiers and partitions, and
@@ -18,7 +20,7 @@ export async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<
   const stopping = new AbortController();
   const [prompt, waiting] = await Promise.all([
     openSink({ kafka }),
-    openSink({ kafka, lingerMs: TIER_LINGER_MS }),
+    openSink({ kafka, lingerMs: TIER_LINGER_MS, maxBatchRecords: TIER_BATCH }),
   ]);
   scope.onClose('sinks', async () => {
     stopping.abort();

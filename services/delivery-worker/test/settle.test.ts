@@ -39,7 +39,7 @@ async function written(over: Partial<Settled>): Promise<Written> {
       },
     },
   );
-  if (records.length > 0) expect(steps[0]).toBe('published');
+  if (records.length > 0 && over.settlement?.kind !== 'parked') expect(steps[0]).toBe('published');
   expect(records.length).toBeLessThanOrEqual(1);
   return { record: records[0], entries };
 }
@@ -116,6 +116,41 @@ describe('a settled attempt', () => {
 });
 
 describe('a task without an attempt', () => {
+  it('that is parked is told side by side with its record, and settled when both are acknowledged', async () => {
+    const acks = { record: Promise.withResolvers<undefined>(), entry: Promise.withResolvers<undefined>() };
+    const begun: string[] = [];
+    const acknowledged: string[] = [];
+    const settled = settle(
+      {
+        task: buildTask(),
+        source,
+        outcome: undefined,
+        at: AT,
+        settlement: { kind: 'parked', dueAt: AT, reason: 'busy' },
+      },
+      {
+        publish: async () => {
+          begun.push('record');
+          await acks.record.promise;
+          acknowledged.push('record');
+        },
+        attemptLog: {
+          append: async () => {
+            begun.push('entry');
+            await acks.entry.promise;
+            acknowledged.push('entry');
+          },
+          flush: () => undefined,
+        },
+      },
+    ).then(() => [...acknowledged]);
+    expect(begun).toEqual(['record', 'entry']);
+    acks.entry.resolve(undefined);
+    await acks.entry.promise;
+    acks.record.resolve(undefined);
+    expect(await settled).toEqual(['entry', 'record']);
+  });
+
   it('is parked with its history, and the count of its moves, unchanged otherwise', async () => {
     const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, parkedCount: 4 });
     const dueAt = Date.now() + 31_000;

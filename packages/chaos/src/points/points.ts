@@ -59,9 +59,9 @@ export const POINTS: readonly [Point, ...Point[]] = [
   point('after-the-answer', worker('deliver.js'), { behind: 'end = endOf(outcome);' }),
   {
     ...point('after-the-retry', worker('settle.js'), {
-      behind: 'await publishSettlement(settled, publish);',
+      behind: 'await published;',
     }),
-    wrong: `await publishSettlement(settled, publish); if (settled.settlement.kind === 'retry') ${pass('after-the-retry')}`,
+    wrong: `{ await published; if (settled.settlement.kind === 'retry') ${pass('after-the-retry')} }`,
   },
   {
     ...point('before-committing', worker('attempt-log.js'), {

@@ -1,3 +1,4 @@
+import { wholeTiers } from '@webhooks/contracts';
 import type { Breaker, BreakerRules } from './breaker.js';
 import type { Claim } from './claim.js';
 import type { Reservation, Span } from './lane.js';
@@ -22,6 +23,9 @@ const MAX_HORIZON_MS = 1_800_000;
 /** A longer wait would be written twice: 5 s in a tier and less than 5 s in memory (contract §6). */
 const HUNG_HORIZON_MS = 9_800;
 
+const afterRetriesMs = ({ retried }: Claim, { firstPauseMs }: BreakerRules): number =>
+  retried ? 0 : firstPauseMs * RETRIES_FIRST;
+
 const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount, 16);
 
 /**
@@ -32,10 +36,16 @@ const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount,
  */
 export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Claim, now: number): Span {
   const { probeAt, probingSince, pauseMs } = breaker;
-  const dueAt = probeAt + (claim.retried ? 0 : rules.firstPauseMs * RETRIES_FIRST);
+  const dueAt = probeAt + afterRetriesMs(claim, rules);
   const soonMs = rules.firstPauseMs * SOON_OF_FIRST_PAUSE;
   const earliest = Math.max(dueAt, now + Math.max(soonMs, now - (probingSince ?? now)));
-  return { earliest, latest: earliest + pauseMs };
+  return { earliest, latest: earliest + pauseMs, paceOfNowUntil: -Infinity };
+}
+
+/** Until a probe nobody waits for the millisecond, but each record of a backlog is written and read for each tier: of whole tiers. */
+export function waitForProbe(waitMs: number, rules: BreakerRules, claim: Claim): number {
+  const afterMs = afterRetriesMs(claim, rules);
+  return wholeTiers(waitMs - afterMs) + afterMs;
 }
 
 /** An endpoint that has ended no attempt for so long probably hangs until its attempts time out. */
@@ -53,8 +63,9 @@ export function reservationOf({ retried }: Claim, isHung: boolean): Reservation 
  */
 export function spanWhenBusy(claim: Claim, now: number, isHung: boolean): Span {
   const horizonMs = Math.min(BUSY_HORIZON_MS * doublings(claim), MAX_HORIZON_MS);
-  if (isHung)
-    return { earliest: now + MAX_BUSY_BACKOFF_MS, latest: now + Math.max(horizonMs, HUNG_HORIZON_MS) };
-  const backoffMs = Math.min(BUSY_BACKOFF_MS * doublings(claim), MAX_BUSY_BACKOFF_MS);
-  return { earliest: now + backoffMs, latest: now + horizonMs };
+  const backoffMs = isHung
+    ? MAX_BUSY_BACKOFF_MS
+    : Math.min(BUSY_BACKOFF_MS * doublings(claim), MAX_BUSY_BACKOFF_MS);
+  const aheadMs = isHung ? Math.max(horizonMs, HUNG_HORIZON_MS) : horizonMs;
+  return { earliest: now + backoffMs, latest: now + aheadMs, paceOfNowUntil: now + BUSY_HORIZON_MS };
 }

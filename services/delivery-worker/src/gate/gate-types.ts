@@ -15,6 +15,8 @@ export interface GateRules {
    */
   readonly queueLimit: number;
   readonly breaker: BreakerRules;
+  /** Whether anything may be sent there at all: operators are not told of one that fails and was disabled. Default: it may. */
+  readonly isEnabled?: (tenantId: string, ref: string) => boolean;
   /** The breaker of an endpoint has opened, or closed again. Must not throw. */
   readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointName) => void;
 }

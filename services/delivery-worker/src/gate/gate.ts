@@ -23,7 +23,7 @@ import { Room } from './room.js';
 import { QuietRule } from './quiet-rule.js';
 import { claimOf } from './claim.js';
 import type { Claim } from './claim.js';
-import { HUNG_MS, reservationOf, spanAfterProbe, spanWhenBusy } from './come-back.js';
+import { HUNG_MS, reservationOf, spanAfterProbe, spanWhenBusy, waitForProbe } from './come-back.js';
 import { listUnhealthy } from './list-unhealthy.js';
 import { takeNewest, takeNewestLive, takeQueuedBefore } from './take-waiters.js';
 
@@ -58,7 +58,7 @@ class EndpointGate implements Gate {
   constructor(rules: GateRules, now: () => number) {
     this.#rules = rules;
     this.#now = now;
-    this.#table = new LaneTable(rules.breaker);
+    this.#table = new LaneTable(rules);
     this.#slots = new AttemptSlots(rules);
     this.room = new Room(2 * rules.queueLimit);
   }
@@ -156,7 +156,8 @@ class EndpointGate implements Gate {
 
   #isStuck(lane: Lane, now: number): boolean {
     const { stuckMs, silentMs } = this.#patience;
-    return lane.isStill(now, lane.hasAnswered ? stuckMs : silentMs);
+    lane.isStuck ||= lane.isStill(now, lane.hasAnswered ? stuckMs : silentMs);
+    return lane.isStuck;
   }
 
   #pass(lane: Lane, now: number, waited: boolean, probe?: number): Pass {
@@ -206,13 +207,12 @@ class EndpointGate implements Gate {
 
   #later(lane: Lane, reason: LaterReason, claim: Claim): Later {
     const now = this.#now();
+    const { breaker: rules, endpointConcurrency } = this.#rules;
+    const isDown = reason === 'breaker';
     const isHung = reason === 'busy' && lane.isStill(now, HUNG_MS);
-    const span =
-      reason === 'breaker'
-        ? spanAfterProbe(lane.breaker, this.#rules.breaker, claim, now)
-        : spanWhenBusy(claim, now, isHung);
-    const at = lane.reserve(reservationOf(claim, isHung), span, this.#rules.endpointConcurrency);
-    return { kind: 'later', reason, waitMs: at - now };
+    const span = isDown ? spanAfterProbe(lane.breaker, rules, claim, now) : spanWhenBusy(claim, now, isHung);
+    const waitMs = lane.reserve(reservationOf(claim, isHung), span, endpointConcurrency, now) - now;
+    return { kind: 'later', reason, waitMs: isDown ? waitForProbe(waitMs, rules, claim) : waitMs };
   }
 
   /** First attempts go first, but one slot in eight is for those that have waited. */

@@ -1,5 +1,5 @@
 import type { SendTarget } from '@webhooks/outbound';
-import type { BreakerRules } from './breaker.js';
+import type { GateRules } from './gate-types.js';
 import type { Holdings } from './find-hog.js';
 import { Lane } from './lane.js';
 import type { TenantShare } from './lane.js';
@@ -10,9 +10,11 @@ const HEALTHY_IDLE_MS = 60_000;
 const FAILING_IDLE_MS = 3_600_000;
 const FORGET_EVERY_MS = 10_000;
 
+type LaneRules = Pick<GateRules, 'breaker' | 'isEnabled'>;
+
 /** The lanes by (tenant, ref), and what is held in all of them together. Idle ones are forgotten. */
 export class LaneTable implements Holdings {
-  readonly #rules: BreakerRules;
+  readonly #rules: LaneRules;
   readonly #lanes = new Map<string, Lane>();
   readonly #tenants = new Map<string, TenantShare>();
   held = 0;
@@ -21,7 +23,7 @@ export class LaneTable implements Holdings {
   tenants = 0;
   #forgotAt = -Infinity;
 
-  constructor(rules: BreakerRules) {
+  constructor(rules: LaneRules) {
     this.#rules = rules;
   }
 
@@ -68,9 +70,13 @@ export class LaneTable implements Holdings {
     if (now - this.#forgotAt < FORGET_EVERY_MS) return;
     this.#forgotAt = now;
     for (const lane of this.#lanes.values()) {
-      const keepMs = lane.breaker.failures === 0 ? HEALTHY_IDLE_MS : FAILING_IDLE_MS;
-      if (lane.held === 0 && now - lane.usedAt > keepMs) this.#forget(lane);
+      if (lane.held === 0 && now - lane.usedAt > this.#keepMs(lane)) this.#forget(lane);
     }
+  }
+
+  #keepMs({ breaker, tenant, ref }: Lane): number {
+    if (breaker.failures === 0) return HEALTHY_IDLE_MS;
+    return this.#rules.isEnabled?.(tenant.tenantId, ref) === false ? 0 : FAILING_IDLE_MS;
   }
 
   #open(owner: { key: string; ref: string; tenantId: string }, target: SendTarget, now: number): Lane {
@@ -79,7 +85,7 @@ export class LaneTable implements Holdings {
     const tenant = this.#tenants.get(tenantId) ?? { tenantId, lanes: 0, busy: 0, held: 0 };
     tenant.lanes += 1;
     this.#tenants.set(tenantId, tenant);
-    const lane = new Lane({ key: owner.key, ref: owner.ref, tenant }, target, this.#rules, now);
+    const lane = new Lane({ key: owner.key, ref: owner.ref, tenant }, target, this.#rules.breaker, now);
     this.#lanes.set(owner.key, lane);
     return lane;
   }

@@ -13,10 +13,12 @@ export interface Waiter {
   readonly claim: Claim;
 }
 
-/** Monotonic milliseconds. */
+/** When a delivery may come back; monotonic milliseconds. */
 export interface Span {
   readonly earliest: number;
   readonly latest: number;
+  /** Slots before it are given at the pace of now, if the endpoint goes slower than it did; later ones are not: it may recover. */
+  readonly paceOfNowUntil: number;
 }
 
 /** Whose slots: first attempts, what has been attempted before, and who comes to an endpoint that hangs. */
@@ -34,6 +36,9 @@ export interface TenantShare {
 /** Pace of an endpoint that has not answered yet: 100 ms for an attempt. */
 const UNKNOWN_SUCCESS_MS = 100;
 const QUIET_PACES = 4;
+/** Whoever finds no slot in its span comes in the last quarter of it: not all at once. The golden ratio spreads evenly. */
+const NO_SLOT_SHARE = 1 / 4;
+const GOLDEN = 0.618;
 /** Weight of the newest attempt in the running means: about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -58,6 +63,9 @@ export class Lane {
   /** Since when its URL is known, or its breaker closed; and successes since then. */
   knownSince: number;
   successes = 0;
+  /** Found to be quiet, or stuck (see `Patience`), and no attempt has ended since: patience that is over does not begin anew. */
+  isQuiet = false;
+  isStuck = false;
   /** When several attempts were under way last, after fewer; see `AttemptSlots`. */
   severalSince = 0;
   /** Deliveries served out of its queues. */
@@ -71,6 +79,8 @@ export class Lane {
   #busySince: number;
   #serviceMs = 0;
   #successMs = 0;
+  /** Between 0 and 1: see `NO_SLOT_SHARE`. */
+  #share = 0;
   /** The next free moment for first attempts, and for what has been attempted before. */
   readonly #nextSlotAt: Record<Reservation, number> = { first: 0, retry: 0, hung: 0 };
 
@@ -122,6 +132,7 @@ export class Lane {
     this.failingSince = undefined;
     this.#serviceMs = 0;
     this.#successMs = 0;
+    this.#movedAt = this.#busySince = now;
     this.#beginAnew(now);
   }
 
@@ -133,6 +144,8 @@ export class Lane {
 
   end(now: number, waited: boolean): void {
     this.#movedAt = now;
+    this.isQuiet = false;
+    this.isStuck = false;
     this.usedAt = now;
     this.busy -= 1;
     if (waited) this.busyWaited -= 1;
@@ -204,21 +217,30 @@ export class Lane {
   /**
    * The next free moment not before `earliest`, so that a backlog comes back spread over the time it needs: at the pace of
    * the successes with `slots` at once, because how long failures took says nothing about a recovered endpoint. Not after
-   * `latest` (but never before `earliest`): who is told that comes back to a fresh look. What has been attempted before
-   * does not stand behind the first attempts: it is older, and there is little of it.
+   * `latest`: who is told that comes back to a fresh look. What has been attempted before does not stand behind the first
+   * attempts: it is older, and there is little of it.
    */
-  reserve(kind: Reservation, { earliest, latest }: Span, slots: number): number {
-    const next = this.#nextSlotAt[kind];
-    const at = Math.max(earliest, Math.min(next, latest));
+  reserve(kind: Reservation, { earliest, latest, paceOfNowUntil }: Span, slots: number, now: number): number {
+    const at = Math.max(earliest, this.#nextSlotAt[kind]);
     // Whoever may not wait for the end of the backlog takes no slot: those reserved by others stay theirs.
-    if (at >= next)
-      this.#nextSlotAt[kind] = at + (this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs) / slots;
+    if (at > latest) return latest - this.#nextShare() * (latest - earliest);
+    const successMs = this.#successMs === 0 ? UNKNOWN_SUCCESS_MS : this.#successMs;
+    const paceMs = at < paceOfNowUntil ? Math.max(successMs, this.stillFor(now)) : successMs;
+    this.#nextSlotAt[kind] = at + paceMs / slots;
     return at;
+  }
+
+  #nextShare(): number {
+    const share = this.#share;
+    this.#share = (share + GOLDEN) % 1;
+    return share * NO_SLOT_SHARE;
   }
 
   #beginAnew(now: number): void {
     this.knownSince = now;
     this.successes = 0;
+    this.isQuiet = false;
+    this.isStuck = false;
     this.#nextSlotAt.first = 0;
     this.#nextSlotAt.retry = 0;
     this.#nextSlotAt.hung = 0;

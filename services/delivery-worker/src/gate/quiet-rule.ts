@@ -34,13 +34,18 @@ export class QuietRule {
    * of them came, and the room is more than half full: the sources of all live topics stop when it is full. Negative as long
    * as one more may queue.
    */
-  excess(lane: Lane, now: number, { quietMs, longQuietMs }: Patience, room: Room): number {
+  excess(lane: Lane, now: number, patience: Patience, room: Room): number {
+    if (room.freeShare >= CROWDED_SHARE || now - this.#pausedAt < PAUSE_MS) return -Infinity;
+    lane.isQuiet ||= this.#isQuiet(lane, now, patience);
+    return lane.isQuiet ? lane.live.length - room.quietShare(lane.live.length) : -Infinity;
+  }
+
+  #isQuiet(lane: Lane, now: number, { quietMs, longQuietMs }: Patience): boolean {
     const oldest = lane.live.peekFront();
-    if (!oldest || room.freeShare >= CROWDED_SHARE || now - this.#pausedAt < PAUSE_MS) return -Infinity;
+    if (!oldest) return false;
     const leastMs = lane.hasAnswered && !this.#othersEnd(lane, now) ? longQuietMs : quietMs;
     const patienceMs = Math.min(Math.max(lane.quietMs, leastMs), longQuietMs);
-    if (lane.stillFor(now, oldest.since) <= patienceMs) return -Infinity;
-    return lane.live.length - room.quietShare(lane.live.length);
+    return lane.stillFor(now, oldest.since) > patienceMs;
   }
 
   #othersEnd(lane: Lane, now: number): boolean {

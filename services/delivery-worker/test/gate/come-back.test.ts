@@ -110,9 +110,15 @@ describe('when it comes back', () => {
     const { knock } = openBusyRig();
     const waits = (parkedCount: number): readonly number[] =>
       Array.from({ length: 4_000 }, () => later(knock({ parkedCount })).waitMs);
-    expect(Math.max(...waits(0))).toBe(4_000);
-    expect(Math.max(...waits(3))).toBe(32_000);
-    expect(Math.max(...waits(40))).toBe(1_800_000);
+    for (const [parkedCount, horizonMs] of [
+      [0, 4_000],
+      [3, 32_000],
+      [40, 1_800_000],
+    ] as const) {
+      const longest = Math.max(...waits(parkedCount));
+      expect(longest).toBeLessThanOrEqual(horizonMs);
+      expect(longest).toBeGreaterThan(0.99 * horizonMs);
+    }
   });
 
   it('spreads a backlog over the time it needs, from the next second on', () => {
@@ -138,16 +144,63 @@ describe('when it comes back', () => {
     expect(Math.max(...waits)).toBe(9_800);
   });
 
+  it('is spread at the pace of now when the endpoint goes slower than it did', () => {
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 2 });
+    gate.leave(pass(), { kind: 'succeeded', durationMs: 10 });
+    pass();
+    pass();
+    advance(1_200);
+    const waits = Array.from({ length: 5 }, () => later(knock()).waitMs);
+    expect(waits).toEqual([1_000, 1_600, 2_200, 2_800, 3_400]);
+  });
+
+  it('is spread over the last quarter of the span for those who find no slot in it', () => {
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    gate.leave(pass(), { kind: 'succeeded', durationMs: 10 });
+    pass();
+    advance(2_000);
+    const waits = Array.from({ length: 40 }, () => later(knock()).waitMs).slice(2);
+    expect(Math.max(...waits)).toBe(4_000);
+    expect(Math.min(...waits)).toBeLessThan(3_300);
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(3_250);
+    expect(new Set(waits.map((wait) => Math.round(wait / 50))).size).toBeGreaterThan(12);
+  });
+
+  it('is at the pace of its successes for slots far ahead, and while a probe is under way', () => {
+    const stalled = openGateRig({ endpointConcurrency: 1 });
+    stalled.gate.leave(stalled.pass(), { kind: 'succeeded', durationMs: 10 });
+    stalled.pass();
+    stalled.advance(2_500);
+    const far = Array.from({ length: 4 }, () => later(stalled.knock({ parkedCount: 9 })).waitMs);
+    expect(far).toEqual([8_000, 8_010, 8_020, 8_030]);
+    const probed = openGateRig({ endpointConcurrency: 1 });
+    probed.gate.leave(probed.pass(), { kind: 'succeeded', durationMs: 10 });
+    probed.breakDown();
+    probed.advance(31_000);
+    probed.pass({ waited: true, attempt: 2 });
+    probed.advance(5_000);
+    const beside = Array.from({ length: 4 }, () => later(probed.knock()).waitMs);
+    expect(beside).toEqual([5_000, 5_010, 5_020, 5_030]);
+  });
+
+  it('is as if for a new endpoint after its URL has changed, though attempts at the old one hang', () => {
+    const { pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    pass();
+    advance(2_500);
+    expect(later(knock()).waitMs).toBe(1_000);
+    expect(knock({ url: '/new' })).toBeInstanceOf(Promise);
+  });
+
   it('is when the next probe is due, however often it has been parked', () => {
     const { gate, pass, knock, advance, breakDown } = openGateRig();
     breakDown();
     const waits = [0, 4, 200].map((parkedCount) => later(knock({ parkedCount, attempt: 2 })).waitMs);
-    expect(waits).toEqual([30_000, 30_025, 30_050]);
+    expect(waits).toEqual([30_250, 30_250, 30_250]);
     for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000]) {
       advance(pauseMs);
       gate.leave(pass({ waited: true, attempt: 2 }), FAILED);
     }
-    expect(later(knock({ parkedCount: 200, attempt: 2 })).waitMs).toBe(600_000);
+    expect(later(knock({ parkedCount: 200, attempt: 2 })).waitMs).toBe(600_250);
   });
 
   it('is soon while a probe is under way: after a second, then after as long as it has taken', () => {
@@ -160,10 +213,28 @@ describe('when it comes back', () => {
     expect(later(knock({ waited: true, parkedCount: 9 })).waitMs).toBe(4_000);
   });
 
+  it('is a wait of whole tiers until the next probe, first attempts still half a second after the retries', () => {
+    const { gate, pass, knock, advance, breakDown } = openGateRig();
+    breakDown();
+    const seen: (readonly number[])[] = [];
+    for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000]) {
+      advance(pauseMs);
+      gate.leave(pass({ waited: true, attempt: 2 }), FAILED);
+      seen.push([later(knock({ attempt: 2 })).waitMs, later(knock()).waitMs]);
+    }
+    expect(seen).toEqual([
+      [60_500, 61_000],
+      [120_250, 120_750],
+      [240_500, 241_000],
+      [481_000, 481_500],
+      [600_250, 600_750],
+    ]);
+  });
+
   it('is within a pause, so that a backlog is there when the endpoint is', () => {
     const { knock, breakDown } = openGateRig();
     breakDown();
     const waits = Array.from({ length: 20_000 }, () => later(knock({ parkedCount: 5 })).waitMs);
-    expect(Math.max(...waits)).toBeLessThanOrEqual(60_500);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(60_500 + 2 * 250);
   });
 });

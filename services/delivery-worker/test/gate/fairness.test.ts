@@ -1,4 +1,4 @@
-import { OK, answerOften, knockOften, openGateRig } from './gate-rig.js';
+import { OK, answerOften, knockOften, later, openGateRig } from './gate-rig.js';
 
 const isWaiting = (verdict: unknown): boolean => verdict instanceof Promise;
 
@@ -78,6 +78,18 @@ describe('the gate among endpoints and tenants', () => {
     expect(gate.stats().lanes).toBe(1);
   });
 
+  it('forgets one that fails as soon as it is disabled', () => {
+    const disabled = new Set<string>();
+    const rig = openGateRig({ isEnabled: (_tenantId, ref) => !disabled.has(ref) });
+    for (const ref of ['dead', 'off']) rig.breakDown({ ref });
+    rig.gate.sweep();
+    disabled.add('off');
+    rig.advance(10_001);
+    rig.gate.sweep();
+    expect(rig.gate.unhealthy(10).map(({ ref }) => ref)).toEqual(['dead']);
+    expect(rig.gate.stats()).toMatchObject({ lanes: 1, open: 1 });
+  });
+
   it('leaves room for others when several endpoints end no attempt, though each might still answer', async () => {
     const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
     const queued = ['a', 'b', 'c'].flatMap((ref) => knockOften(rig, 81, { ref, tenantId: ref }));
@@ -91,6 +103,41 @@ describe('the gate among endpoints and tenants', () => {
     const more = knockOften(rig, 40, { ref: 'a', tenantId: 'a' });
     expect(more.filter(isWaiting)).toHaveLength(18);
     expect(isWaiting(queued[1])).toBe(true);
+  });
+
+  it('leaves one that was found quiet no more than its share, also when none of those is left that found it so', () => {
+    const rig = openGateRig({ endpointConcurrency: 1, queueLimit: 128 });
+    const [first] = ['a', 'b', 'c'].map((ref) => rig.pass({ ref, tenantId: ref }));
+    for (const ref of ['a', 'b', 'c']) knockOften(rig, 70, { ref, tenantId: ref });
+    const sweepOften = (times: number): void => {
+      for (let count = 0; count < times; count += 1) {
+        rig.advance(50);
+        rig.gate.sweep();
+      }
+    };
+    sweepOften(4);
+    rig.gate.note(true);
+    rig.gate.sweep();
+    expect(rig.gate.stats().queued).toBeLessThanOrEqual(64);
+    const more = (): number => knockOften(rig, 40, { ref: 'a', tenantId: 'a' }).filter(isWaiting).length;
+    expect(more()).toBeLessThan(40);
+    sweepOften(1);
+    expect(more()).toBeLessThan(5);
+    if (first) rig.gate.leave(first, OK);
+    expect(more()).toBeGreaterThan(20);
+  });
+
+  it('takes one for stuck until an attempt of it ends, whatever CPU time there is meanwhile', () => {
+    const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 1 });
+    const first = pass();
+    advance(1_100);
+    expect(later(knock()).reason).toBe('busy');
+    // While no CPU time is left one that has not answered yet is stuck after 1,500 ms only.
+    gate.note(true);
+    expect(later(knock()).reason).toBe('busy');
+    gate.leave(first, OK);
+    pass();
+    expect(isWaiting(knock())).toBe(true);
   });
 
   it('takes no endpoint for quiet after a pause of its own, when no answer has been read yet', () => {
