@@ -1,3 +1,4 @@
+export { lastLines } from './command.js';
 export { freePort } from './free-port.js';
 export { startKafka } from './kafka/start-kafka.js';
 export { startKafkaCluster } from './kafka/embedded-cluster.js';

@@ -1,9 +1,10 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { lastWords } from './last-words.js';
 
 const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
 /**
@@ -47,13 +48,19 @@ async function isReady(adminPort: number): Promise<boolean> {
   }
 }
 
-async function untilReady(options: ServiceOptions, hasEnded: () => string | undefined): Promise<void> {
+async function untilReady(
+  options: ServiceOptions,
+  logStart: number,
+  hasEnded: () => string | undefined,
+): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
   while (!(await isReady(options.adminPort))) {
     options.abandoned?.throwIfAborted();
     const reason = hasEnded();
     if (reason !== undefined)
-      throw new Error(`${options.name} ended while starting (${reason}); see ${options.logFile}`);
+      throw new Error(
+        `${options.name} ended while starting (${reason}): ${lastWords(options.logFile, logStart)}; see ${options.logFile}`,
+      );
     if (performance.now() > deadline)
       throw new Error(`${options.name} was not ready after 90 s; see ${options.logFile}`);
     await delay(POLL_MS);
@@ -87,6 +94,7 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
 export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
   const entry = join(SERVICES, options.name, 'dist', 'src', 'main.js');
   if (!existsSync(entry)) throw new Error(`${options.name} is not built: run npm run build`);
+  const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
   const child = forkService(entry, options);
   let reason: string | undefined;
   const ended = once(child, 'exit').then(([code, signal]) => {
@@ -101,7 +109,7 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
     clearTimeout(force);
   };
   try {
-    await untilReady(options, () => reason);
+    await untilReady(options, logStart, () => reason);
   } catch (error) {
     await stop();
     throw error;
