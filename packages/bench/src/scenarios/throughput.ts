@@ -1,13 +1,16 @@
 import { atLeast } from '../report/figure.js';
 import type { Figure } from '../report/figure.js';
+import { sumRuns } from '../measure/sum-runs.js';
+import type { RunSums } from '../measure/sum-runs.js';
+import { meanReference } from '../reference/measure-reference.js';
 import type { Reference } from '../reference/measure-reference.js';
 import { flood, warmUpFully } from '../world/flood.js';
-import type { RunResult } from '../world/run-plan.js';
 import { registerEndpoints } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
 import { runReport, workerCpu } from './run-figures.js';
 import type { Scenario, Stage } from './scenario.js';
 import { trackReference } from './reference-track.js';
+import type { ReferenceTrack } from './reference-track.js';
 
 interface Case {
   readonly fanOut: number;
@@ -21,6 +24,15 @@ const CASES: readonly Case[] = [0, 50, 250].flatMap((delayMs) =>
 const SHARE_PERCENT = 50;
 /** `ENDPOINT_CONCURRENCY`: an endpoint that takes d ms gets 64 / d at most. */
 const ENDPOINT_CONCURRENCY = 64;
+
+/** Turns of the events, with the reference between them; each takes a second or more. */
+const MAX_TURNS = 6;
+const MIN_TURN_EVENTS = 15_000;
+
+interface Measured {
+  readonly result: RunSums;
+  readonly reference: Reference;
+}
 
 const tenantOf = ({ fanOut, delayMs }: Case): string => `throughput-${fanOut}-${delayMs}`;
 const nameOf = ({ fanOut, delayMs }: Case): string =>
@@ -43,7 +55,7 @@ async function openCase(world: World, one: Case): Promise<readonly BenchEndpoint
   return registerEndpoints(world, wanted);
 }
 
-function figuresOf({ delayMs }: Case, result: RunResult, reference: Reference): readonly Figure[] {
+function figuresOf({ delayMs }: Case, result: RunSums, reference: Reference): readonly Figure[] {
   const share = (100 * reference.cpuMicrosPerPost) / workerCpu(result);
   const bar = delayMs === 0 ? { bar: atLeast(SHARE_PERCENT) } : {};
   return [
@@ -52,6 +64,23 @@ function figuresOf({ delayMs }: Case, result: RunResult, reference: Reference): 
     { name: 'CPU of the reference for each post', value: reference.cpuMicrosPerPost, unit: 'µs' },
     { name: "share of the reference's deliveries for each CPU second", value: share, unit: '%', ...bar },
   ];
+}
+
+/** A machine that others share changes its pace within seconds: the reference has its turn between shares of the events. */
+async function inTurns(
+  world: World,
+  track: ReferenceTrack,
+  { endpoints, count }: { endpoints: readonly BenchEndpoint[]; count: number },
+): Promise<Measured> {
+  const turns = Math.max(1, Math.min(MAX_TURNS, Math.floor(count / MIN_TURN_EVENTS)));
+  const runs: RunSums[] = [];
+  const references: Reference[] = [];
+  for (let turn = 0; turn < turns; turn += 1) {
+    const { value, reference } = await track.around(() => flood(world, endpoints, Math.ceil(count / turns)));
+    runs.push(value);
+    references.push(reference);
+  }
+  return { result: sumRuns(runs), reference: meanReference(references) };
 }
 
 /** The worker alone: events on the topic faster than it takes them. */
@@ -63,10 +92,13 @@ async function measure(stage: Stage): Promise<void> {
   for (const [index, one] of CASES.entries()) {
     const name = nameOf(one);
     await stage.run(name, async () => {
-      const work = (): Promise<RunResult> => flood(world, opened[index] ?? [], eventsOf(one, stage.sizes));
+      const endpoints = opened[index] ?? [];
+      const count = eventsOf(one, stage.sizes);
       // The slow receivers have no bar: what was measured for the others is near enough.
-      const { value: result, reference } =
-        one.delayMs === 0 ? await track.around(work) : { value: await work(), reference: track.mean() };
+      const { result, reference } =
+        one.delayMs === 0
+          ? await inTurns(world, track, { endpoints, count })
+          : { result: await flood(world, endpoints, count), reference: track.mean() };
       if (index === 0) stage.shared.eventsPerSecond = result.totals.delivered / result.seconds;
       stage.report(runReport(name, result, figuresOf(one, result, reference)));
     });
