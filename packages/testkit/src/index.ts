@@ -9,6 +9,7 @@ export { openApiDocument } from './open-api-document.js';
 export type { OpenApiDocument, SeenAnswer } from './open-api-document.js';
 export * from './random.js';
 export * from './random-name.js';
+export { stopProcess } from './stop-process.js';
 export type { ChainedCertificate } from './test-authority.js';
 export { issueThroughIntermediate, openStrangeAuthority, sharedAuthority } from './test-authority.js';
 export { AUDIENCE, openTokenDesk } from './token-desk.js';

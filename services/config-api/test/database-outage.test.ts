@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, startMongo } from '@webhooks/engines';
 import type { MongoEngine } from '@webhooks/engines';
-import { eventually } from '@webhooks/testkit';
+import { eventually, stopProcess } from '@webhooks/testkit';
 import type { Answer, Caller } from './support/caller.js';
 import { makeTopics, startConfigApi } from './support/start-config-api.js';
 import type { RunningConfigApi } from './support/start-config-api.js';
@@ -93,7 +93,7 @@ it('it is not ready while the database is gone, answers 500 within 5 s, and reco
 it('it does the same while the database is silent', async () => {
   const pid = mongo?.pid;
   if (pid === undefined) return;
-  process.kill(pid, 'SIGSTOP');
+  await stopProcess(pid);
   await expectUnavailable();
   await eventually(() => !api.ready().ok);
   process.kill(pid, 'SIGCONT');

@@ -6,7 +6,7 @@ import type { PaymentEvent } from '@webhooks/contracts';
 import { clientFor } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
-import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
+import { buildEvent, eventually, startEndpoint, stopProcess } from '@webhooks/testkit';
 import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
 
 /** `WORKERS_GONE_SECONDS=3600` is the hour of the fault case, `DATABASE_GONE_SECONDS=900` its quarter of an hour. */
@@ -154,9 +154,9 @@ whenAsked('with one broker', () => {
         `${queryApi ?? ''}/integration/v1/webhooks/deliveries?limit=1`,
       ];
       const pid = pidOf('mongodb');
-      // Stopped, not killed: the stack would start it again at once.
-      process.kill(pid, 'SIGSTOP');
       try {
+        // Stopped, not killed: the stack would start it again at once.
+        await stopProcess(pid);
         const gone = { status: 500, code: 'database-unavailable' };
         expect(await Promise.all(urls.map(ask))).toEqual([gone, gone]);
         const events = Array.from({ length: EVENTS }, () =>
