@@ -4,6 +4,7 @@ import type { AnswerHead } from './answer-head.js';
 import { AnswerReader } from './answer-reader.js';
 import { EndOfTurn } from './end-of-turn.js';
 import type { Idle } from './idle-connections.js';
+import type { OpenSocket } from './inbox.js';
 import { SendFailure } from './send-failure.js';
 import { spareMs } from './spare-time.js';
 
@@ -77,13 +78,14 @@ export class Connection {
   #writtenAt = 0;
 
   /** `onGone` is called once, when it can carry nothing more. */
-  constructor(socket: Socket, limits: ConnectionLimits, onGone: (connection: Connection) => void) {
+  constructor(open: OpenSocket, limits: ConnectionLimits, onGone: (connection: Connection) => void) {
+    const { socket, inbox } = open;
     this.#socket = socket;
     this.#limits = limits;
     this.#onGone = onGone;
     this.#answer = new AnswerReader(limits.headerLimitBytes);
     this.#keepAliveMs = limits.keepAliveMs;
-    socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    inbox.open(this.#read.bind(this), this.discard.bind(this));
     socket.once('end', () => this.#ended());
     socket.on('error', (error: Error) => this.#break(error));
     socket.once('close', () => this.#break(new SendFailure('SOCKET', 'CONNECTION_CLOSED')));

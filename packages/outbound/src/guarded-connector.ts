@@ -1,8 +1,10 @@
-import { connect as connectTcp, isIP } from 'node:net';
-import type { LookupFunction, Socket } from 'node:net';
+import { isIP } from 'node:net';
+import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
+import { Inbox } from './inbox.js';
+import type { OpenSocket } from './inbox.js';
 import type { Resolve } from './resolver.js';
 import { codeOf, isTlsCode, SendFailure, toConnectFailure } from './send-failure.js';
 
@@ -16,6 +18,13 @@ export interface Guard {
   readonly onOpen: () => void;
   readonly onClose: () => void;
 }
+
+/** Node passes these on to the TCP connection below; its types do not tell. */
+type SocketOptions = ConnectionOptions &
+  Pick<
+    TcpNetConnectOpts,
+    'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout' | 'noDelay' | 'keepAlive' | 'onread'
+  >;
 
 interface Destination {
   readonly host: string;
@@ -43,7 +52,7 @@ export interface SessionSlot {
 export interface Handshake {
   readonly startedAt: number;
   /** Settles at the connect time-out at the latest. */
-  readonly socket: Promise<TLSSocket>;
+  readonly open: Promise<OpenSocket>;
   giveUp(failure: SendFailure): void;
 }
 
@@ -58,7 +67,7 @@ export function createGuardedConnect(guard: Guard): GuardedConnect {
     const connecting = new Connecting(guard, toDestination(url), slot);
     return {
       startedAt: performance.now(),
-      socket: connecting.run(url.protocol),
+      open: connecting.run(url.protocol),
       giveUp: (failure) => connecting.giveUp(failure),
     };
   };
@@ -85,7 +94,7 @@ class Connecting {
     this.#slot = slot;
   }
 
-  async run(protocol: string): Promise<TLSSocket> {
+  async run(protocol: string): Promise<OpenSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
     const late = new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
     const timer = setTimeout(() => this.giveUp(late), this.#guard.connectTimeoutMs);
@@ -105,23 +114,44 @@ class Connecting {
     this.#socket?.destroy();
   }
 
-  async #open(): Promise<TLSSocket> {
+  async #open(): Promise<OpenSocket> {
     const addresses = await this.#vettedAddresses();
     // An answer of DNS may come when nobody waits for it any more.
     if (this.#given !== undefined) throw this.#given;
-    const tcp = connectTcp({
-      host: this.#to.host,
-      port: this.#to.port,
+    const inbox = new Inbox();
+    const socket = connectTls(this.#optionsFor(addresses, inbox));
+    this.#socket = socket;
+    let describe = toConnectFailure;
+    // Before Node's own listener, which begins with TLS: what is destroyed here says nothing to whoever is there.
+    socket.prependOnceListener('connect', () => {
+      describe = toTlsFailure;
+      const refusal = this.#refusalOf(socket, addresses);
+      if (refusal !== undefined) socket.destroy(refusal);
+    });
+    await this.#secured(socket, (error) => describe(error));
+    this.#guard.onOpen();
+    socket.once('close', this.#guard.onClose);
+    return { socket, inbox };
+  }
+
+  #optionsFor(addresses: readonly string[], inbox: Inbox): SocketOptions {
+    const { host, port } = this.#to;
+    return {
+      host,
+      port,
       lookup: lookupAmong(addresses),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: shareOf(this.#guard.connectTimeoutMs, addresses.length),
       noDelay: true,
       keepAlive: true,
-    });
-    this.#socket = tcp;
-    await opened(tcp, 'connect', toConnectFailure);
-    this.#judgeSocket(tcp, addresses);
-    return this.#secure(tcp);
+      onread: inbox.onread,
+      ...(isIP(host) === 0 ? { servername: host } : {}),
+      secureContext: this.#guard.secureContext,
+      ALPNProtocols: HTTP_1_1,
+      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
+      rejectUnauthorized: true,
+      session: this.#slot.session,
+    };
   }
 
   async #vettedAddresses(): Promise<readonly string[]> {
@@ -138,42 +168,30 @@ class Connecting {
   }
 
   #judge(address: string): void {
+    const refusal = this.#refusal(address);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #refusal(address: string): SendFailure | undefined {
     const verdict = this.#guard.allowAddress(address);
-    if (!verdict.allowed) throw new SendFailure('ADDRESS_DENIED', verdict.reason);
+    return verdict.allowed ? undefined : new SendFailure('ADDRESS_DENIED', verdict.reason);
   }
 
-  /** The socket that is going to be used, not what was said about it before. */
-  #judgeSocket(tcp: Socket, addresses: readonly string[]): void {
-    const { remoteAddress } = tcp;
-    if (remoteAddress === undefined) throw new SendFailure('CONNECT', 'ECONNRESET');
-    this.#judge(remoteAddress);
-    if (!addresses.includes(remoteAddress)) throw new SendFailure('ADDRESS_DENIED', 'not of the answer');
-  }
-
-  async #secure(tcp: Socket): Promise<TLSSocket> {
-    const { host } = this.#to;
-    const socket = connectTls({
-      socket: tcp,
-      host,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      secureContext: this.#guard.secureContext,
-      ALPNProtocols: HTTP_1_1,
-      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
-      rejectUnauthorized: true,
-      session: this.#slot.session,
-    });
-    this.#socket = socket;
-    await this.#secured(socket);
-    this.#guard.onOpen();
-    socket.once('close', this.#guard.onClose);
-    return socket;
+  /** Of the socket that is going to be used, not of what was said about it before. */
+  #refusalOf({ remoteAddress }: Socket, addresses: readonly string[]): SendFailure | undefined {
+    if (remoteAddress === undefined) return new SendFailure('CONNECT', 'ECONNRESET');
+    const isOther = !addresses.includes(remoteAddress);
+    return (
+      this.#refusal(remoteAddress) ??
+      (isOther ? new SendFailure('ADDRESS_DENIED', 'not of the answer') : undefined)
+    );
   }
 
   /**
    * A resumed session saves a third of the CPU time of a handshake, and with it the certificate is not looked at again:
    * so only sessions of verified connections are kept, for the life of a pool at most.
    */
-  async #secured(socket: TLSSocket): Promise<void> {
+  async #secured(socket: TLSSocket, describe: (error: unknown) => SendFailure): Promise<void> {
     const slot = this.#slot;
     // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
     let early: Buffer | undefined;
@@ -183,7 +201,7 @@ class Connecting {
       else early = session;
     });
     try {
-      await opened(socket, 'secureConnect', tlsFailure);
+      await opened(socket, describe);
     } catch (error) {
       slot.session = undefined;
       throw error;
@@ -192,15 +210,16 @@ class Connecting {
   }
 }
 
-function tlsFailure(error: unknown): SendFailure {
+function toTlsFailure(error: unknown): SendFailure {
+  if (error instanceof SendFailure) return error;
   const code = codeOf(error, 'TLS_FAILED');
   return new SendFailure(isTlsCode(code) ? 'TLS' : 'CONNECT', code, error);
 }
 
-/** Resolves with the event, rejects with an early error or close; an error listener stays on for the socket's life. */
-function opened(socket: Socket, event: string, describe: (error: unknown) => SendFailure): Promise<void> {
+/** Rejects with an early error or close; an error listener stays on for the socket's life. */
+function opened(socket: TLSSocket, describe: (error: unknown) => SendFailure): Promise<void> {
   return new Promise((resolve, reject) => {
-    socket.once(event, resolve);
+    socket.once('secureConnect', resolve);
     socket.on('error', (error) => reject(describe(error)));
     socket.once('close', () => reject(describe({ code: 'ECONNRESET' })));
   });

@@ -1,4 +1,3 @@
-import type { TLSSocket } from 'node:tls';
 import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import { Connection } from './connection.js';
@@ -6,6 +5,7 @@ import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector
 import { HeldConnections } from './held-connections.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
+import type { OpenSocket } from './inbox.js';
 import type { OriginLimits } from './origin-limits.js';
 import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
@@ -156,10 +156,10 @@ export class OriginPool implements IdleOwner {
     const handshake = this.#ports.connect(this.#url, this.#session);
     const underWay = { handshake, shared };
     this.#handshakes.push(underWay);
-    handshake.socket.then(
-      (socket) => {
-        if (!this.#isOver(underWay)) return void socket.destroy();
-        if (socket.writable) this.#up(socket);
+    handshake.open.then(
+      (open) => {
+        if (!this.#isOver(underWay)) return void open.socket.destroy();
+        if (open.socket.writable) this.#up(open);
         else this.#failed(toConnectFailure({ code: 'ECONNRESET' }), handshake.startedAt);
         this.#freeLane(shared);
       },
@@ -178,9 +178,9 @@ export class OriginPool implements IdleOwner {
     return at >= 0;
   }
 
-  #up(socket: TLSSocket): void {
+  #up(open: OpenSocket): void {
     this.#lastUpAt = performance.now();
-    const connection = new Connection(socket, this.#ports.limits, (gone) => this.#forget(gone));
+    const connection = new Connection(open, this.#ports.limits, (gone) => this.#forget(gone));
     this.#connections.pushNode(connection.place);
     this.#reuse(connection);
   }

@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { Connection } from '../src/connection.js';
 import type { AnswerEnd, ConnectionLimits, Exchange } from '../src/connection.js';
+import { Inbox } from '../src/inbox.js';
 import { SendFailure } from '../src/send-failure.js';
 
 const LIMITS: ConnectionLimits = {
@@ -28,7 +29,9 @@ async function pair(): Promise<{
 }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const inbox = new Inbox();
+  const { port } = server.address() as AddressInfo;
+  const socket = connect({ port, host: '127.0.0.1', onread: inbox.onread });
   const [endpoint] = (await once(server, 'connection')) as [Socket];
   endpoint.on('error', () => undefined);
   closing.push(() => {
@@ -37,7 +40,7 @@ async function pair(): Promise<{
     server.close();
   });
   let gone = 0;
-  const connection = new Connection(socket, LIMITS, () => (gone += 1));
+  const connection = new Connection({ socket, inbox }, LIMITS, () => (gone += 1));
   return { connection, socket, endpoint, gone: () => gone };
 }
 

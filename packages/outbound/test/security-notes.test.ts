@@ -1,5 +1,8 @@
 import { eventually, issueThroughIntermediate, sharedAuthority } from '@webhooks/testkit';
 import type { ConnectionManners, Endpoint, EndpointOptions } from '@webhooks/testkit';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Resolve, Sender, SenderOptions } from '../src/index.js';
 import { BODY, post, Rig } from './rig.js';
 
@@ -41,6 +44,23 @@ describe('§2.4 and §2.5 (5): the address of the connected socket', () => {
     expect(result).toMatchObject({ kind: 'forbidden', reason: 'loopback' });
     expect(endpoint.stats()).toMatchObject({ arrivals: 0 });
     await eventually(() => endpoint.stats().openConnections === 0);
+  });
+
+  it('is judged before a byte is sent there', async () => {
+    const closed = Promise.withResolvers<number>();
+    const listener = createServer((socket) => {
+      let bytes = 0;
+      socket.on('data', (data) => (bytes += data.length));
+      socket.on('error', () => undefined);
+      socket.on('close', () => closed.resolve(bytes));
+    });
+    listener.listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    const sender = await namedSender(shifting('200.147.3.1', '127.0.0.1'));
+    const result = await post(sender, `https://${HOST}:${(listener.address() as AddressInfo).port}`);
+    expect(result).toMatchObject({ kind: 'forbidden', reason: 'loopback' });
+    expect(await closed.promise).toBe(0);
+    listener.close();
   });
 
   it('must be one of the answer', async () => {
