@@ -28,6 +28,8 @@ const ENDPOINT_CONCURRENCY = 64;
 /** Turns of the events, with the reference between them; each takes a second or more. */
 const MAX_TURNS = 6;
 const MIN_TURN_EVENTS = 15_000;
+/** Before each turn, as many deliveries as the reference posts before it is measured: connections end while it has its turn. */
+const WARM_UP_DELIVERIES = 20_000;
 
 interface Measured {
   readonly result: RunSums;
@@ -76,7 +78,10 @@ async function inTurns(
   const runs: RunSums[] = [];
   const references: Reference[] = [];
   for (let turn = 0; turn < turns; turn += 1) {
-    const { value, reference } = await track.around(() => flood(world, endpoints, Math.ceil(count / turns)));
+    const { value, reference } = await track.around(async () => {
+      await flood(world, endpoints, Math.ceil(Math.min(count, WARM_UP_DELIVERIES) / endpoints.length));
+      return flood(world, endpoints, Math.ceil(count / turns));
+    });
     runs.push(value);
     references.push(reference);
   }

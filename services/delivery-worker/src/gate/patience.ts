@@ -40,6 +40,12 @@ export const SATURATED: Patience = {
 };
 
 /**
+ * Whoever may expect to be served within this may wait however full the room is: a full one is read empty by then, at 5,000
+ * each second or more, which is as fast as a worker goes. Parked they would come a second later, for twice the work.
+ */
+const SHORT_MS = 100;
+
+/**
  * How long whoever comes now may expect to wait, with this share of the room free, for an endpoint that has been busy for
  * so long. A second is for opening connections: how long first attempts take says little about the next ones.
  */
@@ -49,5 +55,5 @@ export function longestWait(
   busyMs: number,
 ): number {
   const isCrowded = crowdedMs !== undefined && freeShare <= 0.5 && busyMs > stuckMs;
-  return isCrowded ? 2 * freeShare * crowdedMs : queueMs;
+  return isCrowded ? Math.max(SHORT_MS, 2 * freeShare * crowdedMs) : queueMs;
 }

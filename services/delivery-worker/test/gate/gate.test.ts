@@ -1,5 +1,5 @@
 import type { Pass } from '../../src/gate/gate-types.js';
-import { FAILED, OK, later, openGateRig } from './gate-rig.js';
+import { FAILED, OK, knockOften, later, openGateRig } from './gate-rig.js';
 
 const isWaiting = (verdict: unknown): boolean => verdict instanceof Promise;
 
@@ -194,6 +194,24 @@ describe('the room before the gate', () => {
     gate.sweep();
     expect(gate.room.isFree).toBe(false);
   });
+
+  it.each([
+    [10, 100],
+    [200, 50],
+  ])(
+    'is left to an endpoint that empties it soon: attempts of %d ms fill %d places',
+    (durationMs, places) => {
+      const rig = openGateRig({ endpointConcurrency: 10, queueLimit: 50 });
+      for (let count = 0; count < 48; count += 1)
+        rig.gate.leave(rig.pass(), { kind: 'succeeded', durationMs });
+      const [first] = Array.from({ length: 10 }, () => rig.pass());
+      rig.advance(900);
+      rig.gate.leave(first as Pass, { kind: 'succeeded', durationMs });
+      rig.pass();
+      rig.advance(900);
+      expect(knockOften(rig, 100, {}).filter(isWaiting)).toHaveLength(places);
+    },
+  );
 
   it('stays free of the queues of slow endpoints, unless it is CPU time that is missing', () => {
     const { gate, pass, knock, advance } = openGateRig({ endpointConcurrency: 2, queueLimit: 4 });
