@@ -53,20 +53,22 @@ export function tierFor(waitMs: number): RetryTier {
 
 /** What a record may lose on its way into a tier and out of it, and still fit the next one. */
 const TIER_MARGIN_MS = 250;
-/** So much of a wait may be added so that it fits, into so many records. */
-const MAX_ADDED = 1 / 20;
+/** So much longer a wait may be, and the margins, for so many records. */
+const MAX_ADDED_MS = 500;
 const MAX_WHOLE_TIERS = 4;
 
 /**
  * A wait that may as well be a little longer, as one of up to four whole tiers: 30 s as `30s` and not, because it is 29.99 s
- * by then, as six records of `5s`. At most a twentieth longer and 250 ms for each record; the wait itself where none fits.
+ * by then, as six records of `5s`. Longer by 0.5 s and 250 ms for each record, all that are near alike, so that waits a
+ * little apart stay so; the wait itself where it fits, or nothing does.
  */
 export function wholeTiers(waitMs: number): number {
   for (const { delayMs } of RETRY_TIERS.toReversed()) {
-    const records = Math.ceil(waitMs / delayMs - MAX_ADDED);
-    const fits = records * delayMs <= waitMs * (1 + MAX_ADDED);
-    if (records > 0 && records <= MAX_WHOLE_TIERS && fits)
-      return Math.max(waitMs, records * (delayMs + TIER_MARGIN_MS));
+    const records = Math.ceil((waitMs - MAX_ADDED_MS) / delayMs);
+    const isSome = records >= 1 && records <= MAX_WHOLE_TIERS;
+    if (!isSome || records * delayMs > waitMs + MAX_ADDED_MS) continue;
+    const marginMs = records * TIER_MARGIN_MS;
+    return waitMs >= records * delayMs + marginMs ? waitMs : waitMs + MAX_ADDED_MS + marginMs;
   }
   return waitMs;
 }

@@ -87,6 +87,8 @@ class Connecting {
   readonly #ending = Promise.withResolvers<never>();
   #socket: Socket | undefined;
   #given: SendFailure | undefined;
+  #isConnected = false;
+  #earlySession: Buffer | undefined;
 
   constructor(guard: Guard, to: Destination, slot: SessionSlot) {
     this.#guard = guard;
@@ -121,14 +123,9 @@ class Connecting {
     const inbox = new Inbox();
     const socket = connectTls(this.#optionsFor(addresses, inbox));
     this.#socket = socket;
-    let describe = toConnectFailure;
     // Before Node's own listener, which begins with TLS: what is destroyed here says nothing to whoever is there.
-    socket.prependOnceListener('connect', () => {
-      describe = toTlsFailure;
-      const refusal = this.#refusalOf(socket, addresses);
-      if (refusal !== undefined) socket.destroy(refusal);
-    });
-    await this.#secured(socket, (error) => describe(error));
+    socket.prependOnceListener('connect', () => this.#connected(socket, addresses));
+    await this.#secured(socket);
     this.#guard.onOpen();
     socket.once('close', this.#guard.onClose);
     return { socket, inbox };
@@ -187,26 +184,31 @@ class Connecting {
     );
   }
 
+  #connected(socket: TLSSocket, addresses: readonly string[]): void {
+    this.#isConnected = true;
+    const refusal = this.#refusalOf(socket, addresses);
+    if (refusal !== undefined) return void socket.destroy(refusal);
+    // Not sooner: for each address that Node tries it makes a new handle, which tells a session only if it is asked to then.
+    socket.on('session', (session) => {
+      if (session.length > SESSION_LIMIT_BYTES) return;
+      // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
+      if (socket.authorized) this.#slot.session = session;
+      else this.#earlySession = session;
+    });
+  }
+
   /**
    * A resumed session saves a third of the CPU time of a handshake, and with it the certificate is not looked at again:
    * so only sessions of verified connections are kept, for the life of a pool at most.
    */
-  async #secured(socket: TLSSocket, describe: (error: unknown) => SendFailure): Promise<void> {
-    const slot = this.#slot;
-    // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
-    let early: Buffer | undefined;
-    socket.on('session', (session) => {
-      if (session.length > SESSION_LIMIT_BYTES) return;
-      if (socket.authorized) slot.session = session;
-      else early = session;
-    });
+  async #secured(socket: TLSSocket): Promise<void> {
     try {
-      await opened(socket, describe);
+      await opened(socket, (error) => (this.#isConnected ? toTlsFailure(error) : toConnectFailure(error)));
     } catch (error) {
-      slot.session = undefined;
+      if (this.#isConnected) this.#slot.session = undefined;
       throw error;
     }
-    if (early !== undefined) slot.session = early;
+    if (this.#earlySession !== undefined) this.#slot.session = this.#earlySession;
   }
 }
 
@@ -225,12 +227,15 @@ function opened(socket: TLSSocket, describe: (error: unknown) => SendFailure): P
   });
 }
 
-/** Never asks anyone: gives back what was vetted, in the form Node asks for (`all` with happy eyeballs). */
+/**
+ * Never asks anyone: gives back what was vetted, in the form Node asks for (`all` with happy eyeballs). Not at once: a
+ * connection that the system refuses at once would fail before anyone can listen for it.
+ */
 function lookupAmong(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
     const [first] = found;
-    if (options.all === true) callback(null, found);
-    else callback(null, first?.address ?? '', first?.family ?? 0);
+    if (options.all === true) process.nextTick(callback, null, found);
+    else process.nextTick(callback, null, first?.address ?? '', first?.family ?? 0);
   };
 }

@@ -20,16 +20,23 @@ function block(ms: number): void {
 it('are counted anew each 20 ms: those on which an answer is waited for too long', () => {
   const clock = jest.spyOn(performance, 'now').mockReturnValue(1_000);
   const waits = [0, 500, 501, 9_000];
-  const held = new HeldConnections(
-    waits.map((_, index) => ({ waitedMs: () => waits[index] ?? 0 })),
-    500,
-  );
+  const connections = waits.map((_, index) => ({ waitedMs: () => waits[index] ?? 0 }));
+  const held = new HeldConnections(connections, 500);
   expect(held.count).toBe(2);
   waits.fill(0);
   clock.mockReturnValue(1_019);
   expect(held.count).toBe(2);
   clock.mockReturnValue(1_020);
   expect(held.count).toBe(0);
+});
+
+it('are counted at once when connections have ended, among which they may have been', () => {
+  jest.spyOn(performance, 'now').mockReturnValue(1_000);
+  const connections = Array.from({ length: 4 }, () => ({ waitedMs: () => 9_000 }));
+  const held = new HeldConnections(connections, 500);
+  expect(held.count).toBe(4);
+  connections.splice(1);
+  expect(held.count).toBe(1);
 });
 
 it('are none that attempts at other endpoints of the origin wait for', async () => {

@@ -62,6 +62,29 @@ describe('a TLS session', () => {
     expect(third.stats()).toMatchObject({ arrivals: 1, resumed: 0 });
   });
 
+  it('is kept though an endpoint could not be reached in between', async () => {
+    const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
+    const first = await rig.endpoint({ answer: oneShot, tls });
+    const sender = rig.sender(first);
+    expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
+    await first.close();
+    expect(await post(sender, first.origin)).toMatchObject({ error: 'CONNECT', code: 'ECONNREFUSED' });
+    const second = await rig.endpoint({ answer: oneShot, tls, port: first.port });
+    expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
+    expect(second.stats()).toMatchObject({ arrivals: 1, resumed: 1 });
+  });
+
+  it.each(versions)('of %s is kept of a connection to the second address of a name', async (version) => {
+    const authority = await sharedAuthority();
+    const leaf = await authority.issue(['hook.acme.com.br']);
+    const endpoint = await rig.endpoint({ ...leaf, answer: oneShot, tls: speaking(version) });
+    const resolve = (): Promise<string[]> => Promise.resolve(['127.0.0.9', '127.0.0.1']);
+    const sender = rig.sender(endpoint, { extraCaFile: authority.caFile, resolve });
+    const origin = `https://hook.acme.com.br:${endpoint.port}`;
+    for (const result of await postTimes(3, sender, origin)) expect(result).toMatchObject({ status: 200 });
+    expect(endpoint.stats()).toMatchObject({ connections: 3, resumed: 2 });
+  });
+
   it('ends with the pool, so that a certificate that became wrong is noticed', async () => {
     const authority = await sharedAuthority();
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };

@@ -9,7 +9,7 @@ function tailOf(file: string, from: number): string {
   const handle = openSync(file, 'r');
   try {
     const { size } = fstatSync(handle);
-    const tail = Buffer.alloc(Math.min(size - from, TAIL_BYTES));
+    const tail = Buffer.alloc(Math.min(Math.max(0, size - from), TAIL_BYTES));
     readSync(handle, tail, 0, tail.length, size - tail.length);
     return tail.toString();
   } finally {

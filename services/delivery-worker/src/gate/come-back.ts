@@ -23,9 +23,6 @@ const MAX_HORIZON_MS = 1_800_000;
 /** A longer wait would be written twice: 5 s in a tier and less than 5 s in memory (contract §6). */
 const HUNG_HORIZON_MS = 9_800;
 
-const afterRetriesMs = ({ retried }: Claim, { firstPauseMs }: BreakerRules): number =>
-  retried ? 0 : firstPauseMs * RETRIES_FIRST;
-
 const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount, 16);
 
 /**
@@ -36,17 +33,18 @@ const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount,
  */
 export function spanAfterProbe(breaker: Breaker, rules: BreakerRules, claim: Claim, now: number): Span {
   const { probeAt, probingSince, pauseMs } = breaker;
-  const dueAt = probeAt + afterRetriesMs(claim, rules);
+  const dueAt = probeAt + (claim.retried ? 0 : rules.firstPauseMs * RETRIES_FIRST);
   const soonMs = rules.firstPauseMs * SOON_OF_FIRST_PAUSE;
   const earliest = Math.max(dueAt, now + Math.max(soonMs, now - (probingSince ?? now)));
   return { earliest, latest: earliest + pauseMs, paceOfNowUntil: -Infinity };
 }
 
-/** Until a probe nobody waits for the millisecond, but each record of a backlog is written and read for each tier: of whole tiers. */
-export function waitForProbe(waitMs: number, rules: BreakerRules, claim: Claim): number {
-  const afterMs = afterRetriesMs(claim, rules);
-  return wholeTiers(waitMs - afterMs) + afterMs;
-}
+/**
+ * Until a probe nobody waits for the millisecond, but each record of a backlog is written and read for each tier: of whole
+ * tiers. Not what has been attempted before: there is little of it, and it comes first.
+ */
+export const waitForProbe = (waitMs: number, { retried }: Claim): number =>
+  retried ? waitMs : wholeTiers(waitMs);
 
 /** An endpoint that has ended no attempt for so long probably hangs until its attempts time out. */
 export const HUNG_MS = 3_000;

@@ -134,7 +134,8 @@ class EndpointGate implements Gate {
   }
 
   #mayQueue(lane: Lane, now: number, waited: boolean): boolean {
-    const maxWaitMs = longestWait(this.#patience, this.room.freeShare, lane.busyFor(now));
+    const held = { freeShare: this.room.freeShare, queueing: this.#ring.length };
+    const maxWaitMs = longestWait(this.#patience, held, lane.busyFor(now));
     if (this.#isStuck(lane, now) || lane.expectedWaitMs(this.#slots.limitOf(lane, now)) > maxWaitMs)
       return false;
     if (waited) return lane.waited.length < MAX_WAITED_QUEUE;
@@ -212,7 +213,7 @@ class EndpointGate implements Gate {
     const isHung = reason === 'busy' && lane.isStill(now, HUNG_MS);
     const span = isDown ? spanAfterProbe(lane.breaker, rules, claim, now) : spanWhenBusy(claim, now, isHung);
     const waitMs = lane.reserve(reservationOf(claim, isHung), span, endpointConcurrency, now) - now;
-    return { kind: 'later', reason, waitMs: isDown ? waitForProbe(waitMs, rules, claim) : waitMs };
+    return { kind: 'later', reason, waitMs: isDown ? waitForProbe(waitMs, claim) : waitMs };
   }
 
   /** First attempts go first, but one slot in eight is for those that have waited. */

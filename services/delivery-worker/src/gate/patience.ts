@@ -40,20 +40,22 @@ export const SATURATED: Patience = {
 };
 
 /**
- * Whoever may expect to be served within this may wait however full the room is: a full one is read empty by then, at 5,000
- * each second or more, which is as fast as a worker goes. Parked they would come a second later, for twice the work.
+ * Whoever may expect to be served within this, divided by the endpoints with a queue, may wait however full the room is:
+ * parked it would come a second later, for twice the work. One endpoint of 5,000 answers a second or more may fill the room so,
+ * and has read it empty by then; of two each needs as much.
  */
 const SHORT_MS = 100;
 
 /**
- * How long whoever comes now may expect to wait, with this share of the room free, for an endpoint that has been busy for
- * so long. A second is for opening connections: how long first attempts take says little about the next ones.
+ * How long whoever comes now may expect to wait, with this share of the room free and so many endpoints with a queue, for
+ * one that has been busy for so long. A second is for opening connections: how long first attempts take says little about
+ * the next ones.
  */
 export function longestWait(
   { stuckMs, queueMs, crowdedMs }: Patience,
-  freeShare: number,
+  { freeShare, queueing }: { readonly freeShare: number; readonly queueing: number },
   busyMs: number,
 ): number {
   const isCrowded = crowdedMs !== undefined && freeShare <= 0.5 && busyMs > stuckMs;
-  return isCrowded ? Math.max(SHORT_MS, 2 * freeShare * crowdedMs) : queueMs;
+  return isCrowded ? Math.max(SHORT_MS / Math.max(1, queueing), 2 * freeShare * crowdedMs) : queueMs;
 }

@@ -1,0 +1,28 @@
+import { createSecureContext } from 'node:tls';
+import { createGuardedConnect } from '../src/guarded-connector.js';
+
+/** A group's address: the system refuses a TCP connection to it at once, without asking anybody. */
+const GROUP = '224.0.0.1';
+
+/** Everything is allowed; each name has these addresses. */
+const connectTo = (...addresses: readonly string[]) =>
+  createGuardedConnect({
+    allowAddress: () => ({ allowed: true }),
+    resolve: () => Promise.resolve(addresses),
+    secureContext: createSecureContext(),
+    connectTimeoutMs: 2_000,
+    onOpen: () => undefined,
+    onClose: () => undefined,
+  })(new URL('https://hook.acme.com.br'), { session: undefined });
+
+describe('an address that the system refuses at once', () => {
+  it.each([[[GROUP]], [[GROUP, '224.0.0.2']]])(
+    'is a failure to connect, with its code: %j',
+    async (addresses) => {
+      await expect(connectTo(...addresses).open).rejects.toMatchObject({
+        errorClass: 'CONNECT',
+        reasonCode: expect.stringMatching(/^E[A-Z]+$/) as unknown,
+      });
+    },
+  );
+});
