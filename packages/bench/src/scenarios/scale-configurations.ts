@@ -3,7 +3,7 @@ import { usageOf } from '../measure/process-usage.js';
 import { atMost } from '../report/figure.js';
 import type { Figure } from '../report/figure.js';
 import { fillConfigurations } from '../world/fill-configurations.js';
-import { flood, warmUp } from '../world/flood.js';
+import { flood, warmUpFully } from '../world/flood.js';
 import { registerEndpoints } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
 import { runReport, workerCpu } from './run-figures.js';
@@ -11,7 +11,8 @@ import type { Scenario, Stage } from './scenario.js';
 
 const TENANT = 'scale';
 const WORKER = 'delivery-worker';
-const EVENTS = 20_000;
+/** Ten seconds and more: with a million configurations the heap is collected whole each eleven. */
+const EVENTS = 100_000;
 const TURNS = 2;
 const MIB = 1_048_576;
 const COST_TIMES = 1.1;
@@ -43,7 +44,7 @@ async function measureStep(
   const name = `${configurations.toLocaleString('en-US')} configurations`;
   return stage.run(name, async () => {
     const started = await restartWorker(world);
-    await warmUp(world, endpoints);
+    await warmUpFully(world, [endpoints], EVENTS);
     const results = [];
     for (let turn = 0; turn < TURNS; turn += 1) results.push(await flood(world, endpoints, EVENTS));
     const cost = results.reduce((sum, result) => sum + workerCpu(result), 0) / TURNS;
