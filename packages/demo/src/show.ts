@@ -60,7 +60,7 @@ export function showAddresses(
   print(`  tokens ${stack.tokenEndpoint}`);
   print(`  Kafka ${stack.kafkaBrokers.join(',')} · MongoDB ${stack.mongodbUri}`);
   print(
-    `  admin (/livez /readyz /metrics) ${Object.entries(stack.admin)
+    `  admin (/livez /readyz /metrics; delivery-worker also /endpoints) ${Object.entries(stack.admin)
       .map(([name, url]) => `${name} ${url}`)
       .join(' · ')}`,
   );
