@@ -25,8 +25,7 @@ class Simulation {
   readonly #due: number[];
   readonly #unread: Arrived[] = [];
   readonly #later = new Map<number, (() => void)[]>();
-  /** Those that wait in memory, or did: a fault of theirs is the test's. */
-  readonly #queued: Promise<void>[] = [];
+  readonly faults: unknown[] = [];
   /** How long each was in the source, of those that `ref` names. */
   readonly lagOf = new Map<string, number[]>();
 
@@ -71,7 +70,8 @@ class Simulation {
   #knock(one: Arrived): void {
     const { load, parkedCount } = one;
     const verdict = this.rig.knock({ ref: load.ref, tenantId: load.ref, parkedCount });
-    if (verdict instanceof Promise) this.#queued.push(verdict.then((end) => this.#passed(one, end)));
+    if (verdict instanceof Promise)
+      verdict.then((end) => this.#passed(one, end)).catch((fault: unknown) => this.faults.push(fault));
     else this.#passed(one, verdict);
   }
 
@@ -110,11 +110,13 @@ it.each([
   expect(lags).toHaveLength(1_000);
   expect(Math.max(...lags)).toBeLessThan(50);
   expect(simulation.unread).toBeLessThan(50);
+  expect(simulation.faults).toEqual([]);
 });
 
 it('one endpoint that is flooded far above all that a worker does is not parked: the source reads on later', async () => {
   const simulation = new Simulation([{ ref: 'quick', perSecond: 30_000, durationMs: 4 }]);
   await simulation.run(3_000);
   expect(simulation.unread).toBeGreaterThan(30_000);
+  expect(simulation.faults).toEqual([]);
   expect(simulation.rig.gate.stats().queued).toBeGreaterThan(500);
 });
