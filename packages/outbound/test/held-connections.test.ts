@@ -1,16 +1,13 @@
 import { jest } from '@jest/globals';
 import { HeldConnections } from '../src/held-connections.js';
 import type { Sender, SendResult } from '../src/index.js';
-import { post, Rig } from './rig.js';
+import { postTimes, Rig } from './rig.js';
 
 const rig = new Rig();
 afterEach(async () => {
   jest.restoreAllMocks();
   await rig.close();
 });
-
-const postTimes = (count: number, sender: Sender, origin: string): Promise<SendResult[]> =>
-  Promise.all(Array.from({ length: count }, () => post(sender, origin)));
 
 function block(ms: number): void {
   const until = performance.now() + ms;

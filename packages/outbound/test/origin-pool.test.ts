@@ -2,7 +2,7 @@ import { sharedAuthority } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
 import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
 import { SendFailure } from '../src/send-failure.js';
-import { post, Rig } from './rig.js';
+import { post, postTimes, Rig } from './rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());
@@ -41,9 +41,6 @@ function answering(...answers: (() => Promise<readonly string[]>)[]): Resolve {
 const loopback = (): Promise<string[]> => Promise.resolve(['127.0.0.1']);
 const never = (): Promise<never> => new Promise(() => undefined);
 const noName = (): Promise<never> => Promise.reject(new SendFailure('DNS', 'ESERVFAIL'));
-
-const postTimes = (count: number, sender: Sender, origin: string): Promise<SendResult[]> =>
-  Promise.all(Array.from({ length: count }, () => post(sender, origin)));
 
 const countKind = (results: readonly SendResult[], kind: SendResult['kind']): number =>
   results.filter((result) => result.kind === kind).length;

@@ -42,3 +42,7 @@ export function post(sender: Sender, origin: string, body: Buffer = BODY): Promi
     body,
   });
 }
+
+/** So many at once. */
+export const postTimes = (count: number, sender: Sender, origin: string): Promise<SendResult[]> =>
+  Promise.all(Array.from({ length: count }, () => post(sender, origin)));
