@@ -1,3 +1,4 @@
+import { Node, Yallist } from 'yallist';
 import type { AssignedPartition } from './membership-offsets.js';
 import type { KafkaRecord } from './record.js';
 import type { Feed } from './wire/fetcher.js';
@@ -11,8 +12,11 @@ export interface LaneOptions extends BufferLimits {
   readonly emptying?: (lane: Lane) => boolean;
 }
 
-/** Offsets in flight with the time of their append, ascending: a Map keeps the order in which they were accepted. */
-type InFlight = Map<number, number>;
+/** Where a record in flight lies, and when it was appended (Unix milliseconds). */
+type Mark = Pick<KafkaRecord, 'offset' | 'timestamp'>;
+
+/** Ascending. A list and no Map (README, Decisions): what is taken out of it refers to nothing that comes later. */
+type InFlight = Yallist<Mark>;
 
 /** A record in flight. */
 export interface Task {
@@ -39,7 +43,7 @@ export class Lane implements Feed {
   readonly #buffer: PartitionBuffer;
   readonly #options: LaneOptions;
   /** Replaced at each new beginning. */
-  #inFlight: InFlight = new Map();
+  #inFlight: InFlight = new Yallist();
   #assigned = false;
   #abandoned = false;
   /** What the group has committed; -1 for nothing. */
@@ -58,8 +62,7 @@ export class Lane implements Feed {
 
   /** All offsets below are finished: what may be committed. */
   get watermark(): number {
-    const oldest = this.#inFlight.keys().next();
-    return oldest.done === true ? this.#buffer.position : oldest.value;
+    return this.#inFlight.head?.value.offset ?? this.#buffer.position;
   }
 
   /** Offsets that a crash now would repeat, at most. */
@@ -73,8 +76,7 @@ export class Lane implements Feed {
 
   /** When the oldest record that is not finished was appended (Unix ms); undefined when none is known. */
   get oldestAt(): number | undefined {
-    const oldest = this.#inFlight.values().next();
-    return oldest.done === true ? this.#buffer.peek()?.timestamp : oldest.value;
+    return (this.#inFlight.head?.value ?? this.#buffer.peek())?.timestamp;
   }
 
   /** The partition's end was seen otherwise than by a fetch. */
@@ -123,15 +125,14 @@ export class Lane implements Feed {
   }
 
   #skipTo(offset: number): void {
-    for (const running of this.#inFlight.keys()) {
-      if (running >= offset) break;
-      this.#inFlight.delete(running);
-    }
+    const inFlight = this.#inFlight;
+    for (let { head } = inFlight; head && head.value.offset < offset; { head } = inFlight)
+      inFlight.removeNode(head);
     if (offset > this.#buffer.position) this.#buffer.seek(offset);
   }
 
   #restart(offset: number): void {
-    this.#inFlight = new Map();
+    this.#inFlight = new Yallist();
     this.#abandoned = false;
     this.#buffer.seek(offset);
     this.committed = -1;
@@ -146,8 +147,9 @@ export class Lane implements Feed {
     const taken = this.#buffer.take();
     if (taken === undefined) return undefined;
     const record = ownRecord(taken);
-    this.#inFlight.set(record.offset, record.timestamp);
-    return new Taken(this, record, this.#inFlight);
+    const mark = new Node<Mark>({ offset: record.offset, timestamp: record.timestamp });
+    this.#inFlight.pushNode(mark);
+    return new Taken({ lane: this, record, inFlight: this.#inFlight, mark });
   }
 
   /** One of these will not be handled here; of an earlier beginning, nothing is to be repeated for it. */
@@ -156,24 +158,39 @@ export class Lane implements Feed {
   }
 }
 
+interface Taking {
+  readonly lane: Lane;
+  readonly record: KafkaRecord;
+  readonly inFlight: InFlight;
+  /** In no list any more when it is finished, or was passed over. */
+  readonly mark: Node<Mark>;
+}
+
 /** A task is made for each record: a class, because closures of its own were half of what it takes. */
 class Taken implements Task {
   readonly record: KafkaRecord;
   readonly lane: Lane;
   readonly #inFlight: InFlight;
+  readonly #mark: Node<Mark>;
 
-  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight) {
+  constructor({ lane, record, inFlight, mark }: Taking) {
     this.lane = lane;
     this.record = record;
     this.#inFlight = inFlight;
+    this.#mark = mark;
   }
 
   finish(): void {
-    this.#inFlight.delete(this.record.offset);
+    this.#mark.list?.removeNode(this.#mark);
   }
 
   detached(): Task {
-    return new Taken(this.lane, detachedRecord(this.record), this.#inFlight);
+    return new Taken({
+      lane: this.lane,
+      record: detachedRecord(this.record),
+      inFlight: this.#inFlight,
+      mark: this.#mark,
+    });
   }
 
   abandon(): void {
