@@ -29,6 +29,7 @@ export type {
 } from './source-types.js';
 export { openTableReader } from './table-reader.js';
 export type { EndOffsets, TableReader, TableReaderOptions } from './table-reader-types.js';
+export { headerOf } from './wire/fetched-record.js';
 export { watchRetention } from './watch-retention.js';
 export type { RetentionOptions } from './watch-retention.js';
 export { ensureTopics, fetchEndOffsets } from './topics.js';

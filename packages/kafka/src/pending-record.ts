@@ -40,10 +40,7 @@ export function toPending(
   if (key === null && record.partition === undefined) {
     throw new TypeError(`a record for ${record.topic} needs a key or a partition`);
   }
-  const headers = Object.entries(record.headers ?? {}).map(
-    ([name, value]) => [name, bytesOf(value) ?? Buffer.alloc(0)] as const,
-  );
-  const body = encodeBody({ key, value: bytesOf(record.value), headers });
+  const body = encodeBody({ key, value: record.value, headers: Object.entries(record.headers ?? {}) });
   return {
     topic: record.topic,
     key: key ?? undefined,

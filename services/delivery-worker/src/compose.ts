@@ -1,6 +1,7 @@
 import { RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
 import {
   connectKafka,
+  headerOf,
   openDelayedSource,
   openSource,
   openTableReader,
@@ -158,7 +159,7 @@ async function openTaskSources(
     groupId: `${config.groupPrefix}.retries`,
     tiers: RETRY_TIERS,
     window: config,
-    dueAt: (record) => dueAtOf(record.headers),
+    dueAt: (record) => dueAtOf({ 'due-at': headerOf(record, 'due-at') }),
     release: (record) => consumeTask(record, ports),
     move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxRestMs }),
     giveUp,

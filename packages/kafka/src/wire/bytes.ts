@@ -91,7 +91,11 @@ export class ByteWriter {
   }
 
   string(value: string): this {
-    this.int16(Buffer.byteLength(value));
+    return this.int16(Buffer.byteLength(value)).text(value);
+  }
+
+  /** UTF-8, without its length. */
+  text(value: string): this {
     this.at += this.buffer.write(value, this.at);
     return this;
   }

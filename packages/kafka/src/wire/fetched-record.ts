@@ -80,7 +80,6 @@ export class FetchedRecord implements KafkaRecord {
   readonly #bodyAt: number;
   readonly #headersAt: number;
   readonly #end: number;
-  #headers: RecordHeaders | undefined;
 
   /** Throws when a length points outside the record, that is: between `reader.at` and `end`. */
   constructor(
@@ -120,22 +119,45 @@ export class FetchedRecord implements KafkaRecord {
     return new FetchedRecord(this, new VarintReader(copy, 0), copy.length);
   }
 
+  /**
+   * Decoded anew each time, and not kept: a record that has waited for long is in the collector's old generation, and what
+   * it refers to would be moved there as well.
+   */
   get headers(): RecordHeaders {
-    this.#headers ??= this.#data[this.#headersAt] === 0 ? NONE : this.#decodeHeaders();
-    return this.#headers;
-  }
-
-  #decodeHeaders(): RecordHeaders {
-    const reader = new VarintReader(this.#data, this.#headersAt);
+    if (this.#data[this.#headersAt] === 0) return NONE;
     const headers = Object.create(null) as Record<string, Buffer>;
-    try {
-      for (let left = reader.next(); left > 0; left -= 1) {
-        const name = reader.bytes(this.#end)?.toString() ?? '';
-        headers[name] = reader.bytes(this.#end) ?? EMPTY;
-      }
-    } catch {
-      // Damaged headers are as good as none: the value is intact, and its reader decides.
-    }
+    this.#readHeaders((reader) => {
+      const name = reader.bytes(this.#end)?.toString() ?? '';
+      headers[name] = reader.bytes(this.#end) ?? EMPTY;
+    });
     return headers;
   }
+
+  /** The one header of this name, as in `headers`, without decoding the others. */
+  header(name: string): Buffer | undefined {
+    let found: Buffer | undefined;
+    this.#readHeaders((reader) => {
+      const length = reader.skip(this.#end);
+      const isWanted =
+        length === name.length && reader.data.toString('latin1', reader.at - length, reader.at) === name;
+      if (isWanted) found = reader.bytes(this.#end) ?? EMPTY;
+      else reader.skip(this.#end);
+    });
+    return found;
+  }
+
+  /** Damaged headers are as good as none: the value is intact, and its reader decides. */
+  #readHeaders(read: (reader: VarintReader) => void): void {
+    const reader = new VarintReader(this.#data, this.#headersAt);
+    try {
+      for (let left = reader.next(); left > 0; left -= 1) read(reader);
+    } catch {
+      // Those before the damage count.
+    }
+  }
+}
+
+/** Bytes of one header of a record, or undefined; of a repeated header the last one counts. `name` is ASCII. */
+export function headerOf(record: KafkaRecord, name: string): Buffer | undefined {
+  return record instanceof FetchedRecord ? record.header(name) : record.headers[name];
 }

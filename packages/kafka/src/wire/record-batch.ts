@@ -9,36 +9,42 @@ const CHECKED_FROM = 21;
 const HEADER_BYTES = 61;
 const NO_PRODUCER = -1;
 
+/** Text is written as UTF-8, without a buffer of its own. */
+type Content = Buffer | string | null;
+
 export interface RecordParts {
-  readonly key: Buffer | null;
-  readonly value: Buffer | null;
-  readonly headers: readonly (readonly [string, Buffer])[];
+  readonly key: Content;
+  readonly value: Content;
+  readonly headers: readonly (readonly [string, Content])[];
 }
 
-function nullableSize(bytes: Buffer | null): number {
-  return bytes === null ? 1 : varintSize(bytes.length) + bytes.length;
+const lengthOf = (content: Buffer | string): number =>
+  typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+
+function sizeOf(content: Content): number {
+  if (content === null) return 1;
+  const length = lengthOf(content);
+  return varintSize(length) + length;
 }
 
-function writeNullable(out: ByteWriter, bytes: Buffer | null): void {
-  if (bytes === null) out.varint(-1);
-  else out.varint(bytes.length).bytes(bytes);
+function write(out: ByteWriter, content: Content): void {
+  out.varint(content === null ? -1 : lengthOf(content));
+  if (typeof content === 'string') out.text(content);
+  else if (content !== null) out.bytes(content);
 }
 
 /** Key, value and headers of a record: all of it that does not depend on its place in a batch. A copy. */
 export function encodeBody({ key, value, headers }: RecordParts): Buffer {
-  const names = headers.map(([name]) => Buffer.from(name));
-  let size = nullableSize(key) + nullableSize(value) + varintSize(headers.length);
-  headers.forEach(([, bytes], index) => {
-    size += nullableSize(names[index] ?? null) + nullableSize(bytes);
-  });
+  let size = sizeOf(key) + sizeOf(value) + varintSize(headers.length);
+  for (const [name, content] of headers) size += sizeOf(name) + sizeOf(content);
   const out = new ByteWriter(size);
-  writeNullable(out, key);
-  writeNullable(out, value);
+  write(out, key);
+  write(out, value);
   out.varint(headers.length);
-  headers.forEach(([, bytes], index) => {
-    writeNullable(out, names[index] ?? null);
-    writeNullable(out, bytes);
-  });
+  for (const [name, content] of headers) {
+    write(out, name);
+    write(out, content);
+  }
   return out.buffer;
 }
 

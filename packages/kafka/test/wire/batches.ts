@@ -21,6 +21,7 @@ export interface BatchShape {
   readonly lastDelta?: number;
   readonly pack?: (records: Buffer) => Buffer;
   readonly key?: Buffer;
+  readonly headers?: readonly (readonly [string, Buffer | string | null])[];
   /** What a broken producer wrote, under a checksum that holds. */
   readonly spoil?: (batch: Buffer) => void;
 }
@@ -28,7 +29,7 @@ export interface BatchShape {
 /** A record batch as a broker would serve it. */
 export function batchOf(shape: BatchShape): Buffer {
   const records = shape.values.map((value) => ({
-    body: encodeBody({ key: shape.key ?? null, value: Buffer.from(value), headers: [] }),
+    body: encodeBody({ key: shape.key ?? null, value, headers: shape.headers ?? [] }),
     timestamp: 1_000,
   }));
   const plain = encodeBatch(records);

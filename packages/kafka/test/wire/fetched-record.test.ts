@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Lane } from '../../src/lane.js';
-import { detachedRecord } from '../../src/wire/fetched-record.js';
+import { detachedRecord, headerOf } from '../../src/wire/fetched-record.js';
 import { batchOf, type BatchShape } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
@@ -65,5 +65,53 @@ describe('a record in flight', () => {
     expect(record?.undecodable).toMatch(/checksum/);
     expect(record?.value?.equals(damaged)).toBe(true);
     expect(heldBytes(record?.value ?? null)).toBeLessThanOrEqual(Buffer.poolSize);
+  });
+});
+
+describe('headers of a record', () => {
+  const headers = [
+    ['due-at', '1'],
+    ['größe', 'ein Maß'],
+    ['due-to', Buffer.from([0xff, 0])],
+    ['due-at', '17'],
+    ['nothing', null],
+    ['empty', ''],
+  ] as const;
+
+  it.each([
+    ['due-at', '17'],
+    ['größe', 'ein Maß'],
+    ['due-to', Buffer.from([0xff, 0])],
+    ['nothing', ''],
+    ['empty', ''],
+  ])('%s: the last of its name, as text or bytes', (name, value) => {
+    expect(firstOf({ headers }).headers[name]).toEqual(Buffer.from(value));
+  });
+
+  it.each(['due-at', 'due-to', 'nothing', 'empty', 'due', 'toString', ''])(
+    'read %j alone as with all',
+    (name) => {
+      for (const record of [firstOf({ headers }), detachedRecord(firstOf({ headers })), firstOf({})])
+        expect(headerOf(record, name)).toEqual(record.headers[name]);
+    },
+  );
+
+  it('are none behind the damage, read alone or with all', () => {
+    const spoil = (batch: Buffer) => void batch.writeInt8(0x7e, batch.indexOf('behind') - 1);
+    const record = firstOf({
+      values: ['v'],
+      headers: [
+        ['a', '1'],
+        ['behind', '2'],
+        ['c', '3'],
+      ],
+      spoil,
+    });
+    expect(record.headers).toEqual({ a: Buffer.from('1') });
+    expect(['a', 'behind', 'c'].map((name) => headerOf(record, name))).toEqual([
+      Buffer.from('1'),
+      undefined,
+      undefined,
+    ]);
   });
 });
