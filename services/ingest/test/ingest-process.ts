@@ -13,7 +13,13 @@ export interface IngestProcess {
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
 const MALLOC = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '2097152' };
-const FLAGS = ['--max-semi-space-size=16', '--max-old-space-size=1536', '--heap-growing-percent=70'];
+const FLAGS = [
+  '--max-semi-space-size=16',
+  '--max-old-space-size=1536',
+  '--heap-growing-percent=150',
+  '--no-allocation-site-pretenuring',
+  '--v8-pool-size=1',
+];
 
 function valueOf(line: string | undefined, member: string): number | undefined {
   const value = line === undefined ? undefined : new RegExp(`"${member}":(\\d+)`).exec(line)?.[1];
