@@ -77,8 +77,11 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
   return headers;
 }
 
-/** `due-at` of a task's record without reading the rest; undefined when the header is damaged. */
-export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, 'due-at');
+/** Header of a task's record that says when it is due. */
+export const DUE_AT = 'due-at';
+
+/** `DUE_AT` of a task's record without reading the rest; undefined when the header is damaged. */
+export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
 
 class DamagedHeader extends Error {}
 

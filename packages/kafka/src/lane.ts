@@ -149,7 +149,7 @@ export class Lane implements Feed {
     const record = ownRecord(taken);
     const mark = new Node<Mark>({ offset: record.offset, timestamp: record.timestamp });
     this.#inFlight.pushNode(mark);
-    return new Taken({ lane: this, record, inFlight: this.#inFlight, mark });
+    return new Taken(this, record, this.#inFlight, mark);
   }
 
   /** One of these will not be handled here; of an earlier beginning, nothing is to be repeated for it. */
@@ -158,22 +158,15 @@ export class Lane implements Feed {
   }
 }
 
-interface Taking {
-  readonly lane: Lane;
-  readonly record: KafkaRecord;
-  readonly inFlight: InFlight;
-  /** In no list any more when it is finished, or was passed over. */
-  readonly mark: Node<Mark>;
-}
-
 /** A task is made for each record: a class, because closures of its own were half of what it takes. */
 class Taken implements Task {
   readonly record: KafkaRecord;
   readonly lane: Lane;
   readonly #inFlight: InFlight;
+  /** In no list any more when it is finished, or was passed over. */
   readonly #mark: Node<Mark>;
 
-  constructor({ lane, record, inFlight, mark }: Taking) {
+  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight, mark: Node<Mark>) {
     this.lane = lane;
     this.record = record;
     this.#inFlight = inFlight;
@@ -185,12 +178,7 @@ class Taken implements Task {
   }
 
   detached(): Task {
-    return new Taken({
-      lane: this.lane,
-      record: detachedRecord(this.record),
-      inFlight: this.#inFlight,
-      mark: this.#mark,
-    });
+    return new Taken(this.lane, detachedRecord(this.record), this.#inFlight, this.#mark);
   }
 
   abandon(): void {

@@ -104,6 +104,7 @@ describe('lane', () => {
     finish(running, 3, 4);
     expect(lane.watermark).toBe(5);
     lane.assign({ ...PLACE, committed: 50, earliest: 0 });
+    finish(running);
     expect(lane.want()).toBe(50);
     expect(lane.watermark).toBe(50);
   });

@@ -1,4 +1,4 @@
-import { RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
+import { DUE_AT, RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
 import {
   connectKafka,
   headerOf,
@@ -159,7 +159,7 @@ async function openTaskSources(
     groupId: `${config.groupPrefix}.retries`,
     tiers: RETRY_TIERS,
     window: config,
-    dueAt: (record) => dueAtOf({ 'due-at': headerOf(record, 'due-at') }),
+    dueAt: (record) => dueAtOf({ [DUE_AT]: headerOf(record, DUE_AT) }),
     release: (record) => consumeTask(record, ports),
     move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxRestMs }),
     giveUp,

@@ -39,7 +39,7 @@ export const PLANTED: readonly Planted[] = [
     places: [
       {
         file: `${KAFKA}/lane.js`,
-        right: 'return oldest.done === true ? this.#buffer.position : oldest.value;',
+        right: 'return this.#inFlight.head?.value.offset ?? this.#buffer.position;',
         wrong: 'return this.#buffer.position;',
       },
     ],

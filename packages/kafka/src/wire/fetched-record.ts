@@ -157,7 +157,7 @@ export class FetchedRecord implements KafkaRecord {
   }
 }
 
-/** Bytes of one header of a record, or undefined; of a repeated header the last one counts. `name` is ASCII. */
+/** Bytes of one header of a record, or undefined; of a repeated header the last one counts. `name` is ASCII and not empty. */
 export function headerOf(record: KafkaRecord, name: string): Buffer | undefined {
   return record instanceof FetchedRecord ? record.header(name) : record.headers[name];
 }
