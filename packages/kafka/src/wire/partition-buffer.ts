@@ -1,10 +1,20 @@
 import type { KafkaRecord, TopicPartition } from '../record.js';
 import { scanBatches } from './batch-frame.js';
+import { BlockPool } from './block-pool.js';
 import type { FetchedPartition } from './fetch-protocol.js';
 import { RecordCursor } from './record-cursor.js';
 
 /** Bytes asked of one partition in one fetch; a batch larger than this raises it for that one fetch. */
 export const FETCH_BYTES = 256 * 1024;
+
+/** For all partitions of this process: at most 8 MiB that nobody uses. */
+const blocks = new BlockPool({ blockBytes: FETCH_BYTES, maxSpare: 32 });
+
+/** A fetched block, which is given back when no more of its records are to come. */
+interface Chunk {
+  readonly records: RecordCursor;
+  readonly block: Buffer | undefined;
+}
 
 export interface BufferLimits {
   readonly fetchBytes?: number;
@@ -16,7 +26,7 @@ export interface BufferLimits {
 export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
-  readonly #chunks: RecordCursor[] = [];
+  readonly #chunks: Chunk[] = [];
   readonly #fetchBytes: number;
   readonly #maxChunks: number;
   /** Decoded to be looked at, not taken yet. */
@@ -36,7 +46,7 @@ export class PartitionBuffer {
 
   /** The offset after everything taken: all before it was taken, or holds nothing to take. */
   get position(): number {
-    return this.#head?.offset ?? this.#chunks[0]?.position ?? this.#nextFetch;
+    return this.#head?.offset ?? this.#chunks[0]?.records.position ?? this.#nextFetch;
   }
 
   get nextFetch(): number {
@@ -59,10 +69,22 @@ export class PartitionBuffer {
     const scan = scanBatches(fetched.records);
     this.#neededBytes = scan.neededBytes;
     if (scan.nextOffset === undefined) return;
-    const batches = ownBytes(fetched.records.subarray(0, scan.bytes));
-    this.#chunks.push(new RecordCursor(this, batches, requestedOffset, fetched.aborted));
+    this.#chunks.push(this.#chunkOf(fetched, scan.bytes, requestedOffset));
     // What a damaged batch says of its offsets may lie behind: one further is where its record stands for.
     this.#nextFetch = Math.max(scan.nextOffset, requestedOffset + 1);
+  }
+
+  #chunkOf({ records, aborted }: FetchedPartition, bytes: number, from: number): Chunk {
+    const fetched = records.subarray(0, bytes);
+    const block = blocks.take(bytes);
+    const batches = block?.subarray(0, fetched.copy(block)) ?? ownBytes(fetched);
+    const isReused = block !== undefined;
+    return { records: new RecordCursor(this, { batches, isReused, from, aborted }), block };
+  }
+
+  #dropFirst(): void {
+    const block = this.#chunks.shift()?.block;
+    if (block !== undefined) blocks.giveBack(block);
   }
 
   /** The next record, or undefined when nothing is buffered. */
@@ -75,8 +97,8 @@ export class PartitionBuffer {
   /** The next record, which stays the next one. */
   peek(): KafkaRecord | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined && !this.#head; chunk = this.#chunks[0]) {
-      this.#head = chunk.next();
-      if (this.#head === undefined) this.#chunks.shift();
+      this.#head = chunk.records.next();
+      if (this.#head === undefined) this.#dropFirst();
     }
     return this.#head;
   }
@@ -88,7 +110,7 @@ export class PartitionBuffer {
 
   /** Forgets what is buffered and goes on at `offset`. */
   seek(offset: number): void {
-    this.#chunks.length = 0;
+    while (this.#chunks.length > 0) this.#dropFirst();
     this.#head = undefined;
     this.#neededBytes = 0;
     this.#nextFetch = offset;

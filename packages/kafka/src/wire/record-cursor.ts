@@ -12,31 +12,43 @@ const CONTROL = 0x20;
 const ABORT_MARKER = 0;
 const NO_BYTES = Buffer.alloc(0);
 
+/** Fetched bytes of one partition. */
+export interface FetchedBlock {
+  /** Whole batches. */
+  readonly batches: Buffer;
+  /** These bytes will be others when the block is used up: each record gets a copy of its own. */
+  readonly isReused: boolean;
+  /** Records before this offset are not given (a fetch starts at a batch's first record). */
+  readonly from: number;
+  readonly aborted: readonly AbortedTransaction[];
+}
+
 /**
  * Gives the records of a fetched block one by one, so that a full window costs nothing: no record is decoded before
  * there is room for it. Batches of aborted transactions, markers and empty batches give none, but `position` passes them.
  */
 export class RecordCursor {
-  readonly bytes: number;
   /** The offset after everything given (or passed over) so far. */
   position: number;
   readonly #place: TopicPartition;
   readonly #batches: Buffer;
+  readonly #isReused: boolean;
   readonly #aborted: AbortedTransaction[];
   readonly #abortedProducers = new Set<number>();
   #at = 0;
   #records = new VarintReader(NO_BYTES, 0);
+  /** The records lie in bytes that are used again. */
+  #isLent = false;
   #left = 0;
   #batch: Buffer = NO_BYTES;
   /** The offset after the batch. */
   #batchEnd = 0;
   #fault: string | undefined;
 
-  /** `batches` are whole batches; records before `from` are not given (a fetch starts at a batch's first record). */
-  constructor(place: TopicPartition, batches: Buffer, from: number, aborted: readonly AbortedTransaction[]) {
+  constructor(place: TopicPartition, { batches, isReused, from, aborted }: FetchedBlock) {
     this.#place = place;
     this.#batches = batches;
-    this.bytes = batches.length;
+    this.#isReused = isReused;
     this.position = from;
     this.#aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
@@ -89,6 +101,7 @@ export class RecordCursor {
       const packed = batch.subarray(AT.records);
       const data = this.#left > 0 ? unpack(batch.readInt16BE(AT.attributes), packed) : NO_BYTES;
       this.#records = new VarintReader(data, 0);
+      this.#isLent = this.#isReused && data === packed;
     } catch (error) {
       this.#fault = asError(error).message;
       this.#left = 1;
@@ -117,7 +130,9 @@ export class RecordCursor {
     const appendTime = (batch.readInt16BE(AT.attributes) & LOG_APPEND_TIME) !== 0;
     const timestamp = appendTime ? readInt64(batch, AT.maxTime) : readInt64(batch, AT.baseTime) + timeDelta;
     const { topic, partition } = this.#place;
-    const record = new FetchedRecord({ topic, partition, offset, timestamp }, reader, end);
+    const body = this.#isLent ? copyOf(reader, end) : reader;
+    const bodyEnd = this.#isLent ? body.data.length : end;
+    const record = new FetchedRecord({ topic, partition, offset, timestamp }, body, bodyEnd);
     reader.at = end;
     return record;
   }
@@ -125,7 +140,7 @@ export class RecordCursor {
   /** One record that stands for the rest of its batch, so that the caller can report it and the partition moves on. */
   #undecodable(reason: string): KafkaRecord {
     this.#left = 0;
-    const value = ownBytes(this.#batch);
+    const value = this.#isReused ? Buffer.from(this.#batch) : ownBytes(this.#batch);
     const dated = value.length >= AT.records && isCurrentFormat(value);
     const timestamp = dated ? readInt64(value, AT.maxTime) : Date.now();
     const { topic, partition } = this.#place;
@@ -133,6 +148,13 @@ export class RecordCursor {
     const size = value.length;
     return { topic, partition, offset, timestamp, key: null, value, headers: {}, size, undecodable: reason };
   }
+}
+
+/** What is left until `end`, in bytes of its own. */
+function copyOf({ data, at }: VarintReader, end: number): VarintReader {
+  const copy = Buffer.allocUnsafe(end - at);
+  data.copy(copy, 0, at, end);
+  return new VarintReader(copy, 0);
 }
 
 /** A marker's key is (version int16, type int16). Control batches hold one record and are never compressed. */

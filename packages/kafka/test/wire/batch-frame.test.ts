@@ -1,5 +1,4 @@
 import { scanBatches } from '../../src/wire/batch-frame.js';
-import { PartitionBuffer } from '../../src/wire/partition-buffer.js';
 import { batchOf } from './batches.js';
 
 describe('scanBatches', () => {
@@ -51,46 +50,5 @@ describe('scanBatches', () => {
     const batch = batchOf({ base: 3, values: ['a', 'b'] });
     batch.writeInt32BE(1_000_000, 23);
     expect(scanBatches(batch).nextOffset).toBe(4);
-  });
-});
-
-describe('partition buffer', () => {
-  const place = { topic: 't', partition: 0 };
-  const answer = (records: Buffer) => ({
-    ...place,
-    errorCode: 0,
-    highWatermark: 10,
-    lastStableOffset: 10,
-    aborted: [],
-    records,
-  });
-
-  it.each([-1, -12, 0, 48, 2_147_483_647])(
-    'moves on by one undecodable record when the first batch has a length of %s',
-    (length) => {
-      const buffer = new PartitionBuffer(place, 3);
-      const batch = batchOf({ base: 3, values: ['a', 'b'] });
-      batch.writeInt32BE(length, 8);
-      buffer.accept(answer(batch), 3);
-      expect(buffer.take()).toMatchObject({ offset: 3, undecodable: `a batch length of ${length}` });
-      expect(buffer.take()).toBeUndefined();
-      expect(buffer).toMatchObject({ position: 4, nextFetch: 4, full: false });
-    },
-  );
-
-  it('goes on behind a batch that lies before what was asked for', () => {
-    const buffer = new PartitionBuffer(place, 10);
-    buffer.accept(answer(batchOf({ base: 0, values: ['a'] })), 10);
-    expect(buffer.take()).toMatchObject({ offset: 10 });
-    expect(buffer.take()).toBeUndefined();
-    expect(buffer).toMatchObject({ position: 11, nextFetch: 11 });
-  });
-
-  it('asks for more when the first batch was cut, and gives nothing of it', () => {
-    const buffer = new PartitionBuffer(place, 3);
-    const batch = batchOf({ base: 3, values: ['x'.repeat(300_000)] });
-    buffer.accept(answer(batch.subarray(0, 256 * 1024)), 3);
-    expect(buffer.take()).toBeUndefined();
-    expect(buffer).toMatchObject({ position: 3, nextFetch: 3, maxBytes: batch.length });
   });
 });
