@@ -47,6 +47,9 @@ export interface DeliveryTask {
   readonly body: Buffer;
 }
 
+/** Header of a task's record that says when it is due. */
+export const DUE_AT = 'due-at';
+
 const FORMAT = '1';
 
 /** The headers of a task's record (architecture §3): text, lower case; the value is the body itself. */
@@ -61,7 +64,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
     'configuration-revision': String(task.revision),
     'tenant-id': task.tenantId,
     attempt: String(task.attempt),
-    'due-at': String(task.dueAt),
+    [DUE_AT]: String(task.dueAt),
     'first-due-at': String(task.firstDueAt),
     'parked-count': String(task.parkedCount),
     'origin-topic': task.origin.topic,
@@ -76,9 +79,6 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
   if (task.traceparent !== undefined) headers['traceparent'] = task.traceparent;
   return headers;
 }
-
-/** Header of a task's record that says when it is due. */
-export const DUE_AT = 'due-at';
 
 /** `DUE_AT` of a task's record without reading the rest; undefined when the header is damaged. */
 export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
@@ -155,7 +155,7 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     ref: wantText(headers, 'configuration-ref', WORD),
     revision: wantNumber(headers, 'configuration-revision'),
     attempt,
-    dueAt: wantNumber(headers, 'due-at', MAX_TIME_MS),
+    dueAt: wantNumber(headers, DUE_AT, MAX_TIME_MS),
     firstDueAt: wantNumber(headers, 'first-due-at', MAX_TIME_MS),
     parkedCount: headerNumber(headers, 'parked-count') ?? 0,
     origin: {

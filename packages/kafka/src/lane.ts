@@ -126,8 +126,7 @@ export class Lane implements Feed {
 
   #skipTo(offset: number): void {
     const inFlight = this.#inFlight;
-    for (let { head } = inFlight; head && head.value.offset < offset; { head } = inFlight)
-      inFlight.removeNode(head);
+    while (inFlight.head && inFlight.head.value.offset < offset) inFlight.removeNode(inFlight.head);
     if (offset > this.#buffer.position) this.#buffer.seek(offset);
   }
 

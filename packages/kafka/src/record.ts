@@ -5,8 +5,8 @@ export type RecordHeaders = Readonly<Record<string, Buffer>>;
  * One record as read from a topic.
  *
  * Offsets are numbers: a partition that gains a million records a second reaches 2^53 after 285 years, and a number
- * costs nothing where a bigint or a string is allocated for each record. Bytes are views into the fetched block: copy
- * what is kept for longer than the record is handled.
+ * costs nothing where a bigint or a string is allocated for each record. Bytes are never overwritten, but may be views of
+ * much larger ones, which they keep in memory: copy what is kept for longer than the record is handled.
  */
 export interface KafkaRecord {
   readonly topic: string;

@@ -13,7 +13,7 @@ const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
  * configurations fit. The third lets the old generation grow to 2.5 times what lives in it, the fourth keeps out of it what lives
  * for milliseconds, the fifth leaves the cores to the others while V8 collects (README, Decisions).
  */
-const NODE_FLAGS = [
+export const NODE_FLAGS = [
   '--max-old-space-size=1536',
   '--max-semi-space-size=16',
   '--heap-growing-percent=150',
@@ -21,6 +21,12 @@ const NODE_FLAGS = [
   '--v8-pool-size=1',
   '--enable-source-maps',
 ];
+/** As in the image, too. */
+export const ALLOCATOR = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '1048576',
+  MALLOC_TRIM_THRESHOLD_: '2097152',
+};
 const READY_TIMEOUT_MS = 90_000;
 const POLL_MS = 50;
 const STOP_TIMEOUT_MS = 30_000;
@@ -81,10 +87,7 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
     env: {
       ...process.env,
       NODE_ENV: 'development',
-      // As in `deploy/docker/Dockerfile`.
-      MALLOC_ARENA_MAX: '2',
-      MALLOC_MMAP_THRESHOLD_: '1048576',
-      MALLOC_TRIM_THRESHOLD_: '2097152',
+      ...ALLOCATOR,
       ADMIN_HOST: '127.0.0.1',
       ADMIN_PORT: String(adminPort),
       ...env,

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@webhooks/testkit';
 
@@ -12,14 +13,17 @@ export interface IngestProcess {
 }
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
-const MALLOC = { MALLOC_MMAP_THRESHOLD_: '1048576', MALLOC_TRIM_THRESHOLD_: '2097152' };
-const FLAGS = [
-  '--max-semi-space-size=16',
-  '--max-old-space-size=1536',
-  '--heap-growing-percent=150',
-  '--no-allocation-site-pretenuring',
-  '--v8-pool-size=1',
-];
+const IMAGE = readFileSync(new URL('../../../deploy/docker/Dockerfile', import.meta.url), 'utf8');
+/** V8's flags and the allocator's settings, as the image has them. */
+const FLAGS = [...(/^ENTRYPOINT (.+)$/m.exec(IMAGE)?.[1] ?? '').matchAll(/"(--[^"]+)"/g)].map(
+  ([, flag = '']) => flag,
+);
+const MALLOC = Object.fromEntries(
+  [...(/^ENV (MALLOC_.+)$/m.exec(IMAGE)?.[1] ?? '').matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]),
+) as Readonly<Record<string, string>>;
 
 function valueOf(line: string | undefined, member: string): number | undefined {
   const value = line === undefined ? undefined : new RegExp(`"${member}":(\\d+)`).exec(line)?.[1];
@@ -27,11 +31,13 @@ function valueOf(line: string | undefined, member: string): number | undefined {
 }
 
 export async function startIngestProcess(env: Readonly<Record<string, string>>): Promise<IngestProcess> {
+  if (FLAGS.length === 0 || Object.keys(MALLOC).length === 0)
+    throw new Error('the image has no bounds to follow');
   // Its channel ends it with this process, also when that is killed.
   const child = fork(MAIN, {
     execArgv: FLAGS,
     env: {
-      ...{ PATH: process.env['PATH'], MALLOC_ARENA_MAX: '2', ...MALLOC, HOST: '127.0.0.1', PORT: '0' },
+      ...{ PATH: process.env['PATH'], ...MALLOC, HOST: '127.0.0.1', PORT: '0' },
       ...{ ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0', ...env },
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -1,38 +1,40 @@
-/** Of a block: for less, a copy of just these bytes takes less memory than the block would waste. */
-const MIN_SHARE = 1 / 8;
-
-export interface BlockPoolLimits {
-  /** Of each block. */
-  readonly blockBytes: number;
-  /** Blocks kept for the next use; further ones that come back are let go. */
-  readonly maxSpare: number;
-}
+const MIN_BLOCK_BYTES = 16 * 1024;
+const MAX_BLOCK_BYTES = 256 * 1024;
+const MAX_SPARE_BYTES = 8 * 1024 * 1024;
 
 /**
  * Blocks of memory that are used again. Fetched bytes lie there for some tenths of a second under load: long enough for
  * V8 to move their buffers to the old generation, where each would stay until the next full collection and hasten it.
  */
 export class BlockPool {
-  readonly #limits: BlockPoolLimits;
-  readonly #spare: Buffer[] = [];
+  /** By their size. */
+  readonly #spare = new Map<number, Buffer[]>();
+  #spareBytes = 0;
 
-  constructor(limits: BlockPoolLimits) {
-    this.#limits = limits;
+  /** What is kept for the next use: at most 8 MiB, further blocks that come back are let go. */
+  get spareBytes(): number {
+    return this.#spareBytes;
   }
 
-  get spare(): number {
-    return this.#spare.length;
-  }
-
-  /** A block for so many bytes, with whatever it held before; undefined when they are too few or too many for one. */
+  /**
+   * A block for so many bytes, with whatever it held before: the power of two from 16 to 256 KiB that is not smaller.
+   * Undefined for more than that, and for 8 KiB and less, which would leave most of a block empty.
+   */
   take(bytes: number): Buffer | undefined {
-    const { blockBytes } = this.#limits;
-    if (bytes < blockBytes * MIN_SHARE || bytes > blockBytes) return undefined;
-    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+    if (bytes <= MIN_BLOCK_BYTES / 2 || bytes > MAX_BLOCK_BYTES) return undefined;
+    const blockBytes = Math.max(MIN_BLOCK_BYTES, 2 ** Math.ceil(Math.log2(bytes)));
+    const spare = this.#spare.get(blockBytes)?.pop();
+    if (spare === undefined) return Buffer.allocUnsafeSlow(blockBytes);
+    this.#spareBytes -= blockBytes;
+    return spare;
   }
 
-  /** The block's bytes will be others from now on: nothing may refer to them. */
+  /** A block that came from here. Its bytes will be others from now on: nothing may refer to them. */
   giveBack(block: Buffer): void {
-    if (this.#spare.length < this.#limits.maxSpare) this.#spare.push(block);
+    if (this.#spareBytes + block.length > MAX_SPARE_BYTES) return;
+    const spare = this.#spare.get(block.length);
+    if (spare) spare.push(block);
+    else this.#spare.set(block.length, [block]);
+    this.#spareBytes += block.length;
   }
 }

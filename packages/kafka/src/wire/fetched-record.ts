@@ -38,6 +38,8 @@ export class VarintReader {
   }
 }
 
+export type RecordPlace = Pick<KafkaRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>;
+
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
@@ -65,7 +67,9 @@ export function ownBytes(bytes: Buffer): Buffer {
 
 function isWasteful(block: Buffer, usedBytes: number): boolean {
   const heldBytes = block.buffer.byteLength;
-  return heldBytes > SMALL_BLOCK_BYTES && heldBytes > usedBytes * WASTE_FACTOR;
+  // What is cut from Node's slab is a copy already, whatever size the slabs of this process have.
+  const smallBytes = Math.max(SMALL_BLOCK_BYTES, Buffer.poolSize);
+  return heldBytes > smallBytes && heldBytes > usedBytes * WASTE_FACTOR;
 }
 
 /** Key and headers are decoded when they are asked for: most readers of most records never do. */
@@ -82,11 +86,7 @@ export class FetchedRecord implements KafkaRecord {
   readonly #end: number;
 
   /** Throws when a length points outside the record, that is: between `reader.at` and `end`. */
-  constructor(
-    place: Pick<KafkaRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>,
-    reader: VarintReader,
-    end: number,
-  ) {
+  constructor(place: RecordPlace, reader: VarintReader, end: number) {
     this.topic = place.topic;
     this.partition = place.partition;
     this.offset = place.offset;
@@ -146,7 +146,7 @@ export class FetchedRecord implements KafkaRecord {
     return found;
   }
 
-  /** Damaged headers are as good as none: the value is intact, and its reader decides. */
+  /** The value is intact whatever its headers are: its reader decides. */
   #readHeaders(read: (reader: VarintReader) => void): void {
     const reader = new VarintReader(this.#data, this.#headersAt);
     try {

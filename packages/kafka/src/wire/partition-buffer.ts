@@ -7,12 +7,13 @@ import { RecordCursor } from './record-cursor.js';
 /** Bytes asked of one partition in one fetch; a batch larger than this raises it for that one fetch. */
 export const FETCH_BYTES = 256 * 1024;
 
-/** For all partitions of this process: at most 8 MiB that nobody uses. */
-const blocks = new BlockPool({ blockBytes: FETCH_BYTES, maxSpare: 32 });
+/** For all partitions of this process. */
+const sharedBlocks = new BlockPool();
 
-/** A fetched block, which is given back when no more of its records are to come. */
+/** What one fetch brought. */
 interface Chunk {
-  readonly records: RecordCursor;
+  readonly cursor: RecordCursor;
+  /** Where it lies, unless it is too small or too large for the pool: given back when no more of its records are to come. */
   readonly block: Buffer | undefined;
 }
 
@@ -20,6 +21,8 @@ export interface BufferLimits {
   readonly fetchBytes?: number;
   /** Fetched blocks held at the same time (default 2). */
   readonly maxChunks?: number;
+  /** Default: one for all partitions of this process. */
+  readonly blocks?: BlockPool;
 }
 
 /** What was fetched of one partition and not taken yet, and where to go on. */
@@ -29,6 +32,7 @@ export class PartitionBuffer {
   readonly #chunks: Chunk[] = [];
   readonly #fetchBytes: number;
   readonly #maxChunks: number;
+  readonly #blocks: BlockPool;
   /** Decoded to be looked at, not taken yet. */
   #head: KafkaRecord | undefined;
   #nextFetch: number;
@@ -42,11 +46,12 @@ export class PartitionBuffer {
     this.#nextFetch = position;
     this.#fetchBytes = limits.fetchBytes ?? FETCH_BYTES;
     this.#maxChunks = limits.maxChunks ?? 2;
+    this.#blocks = limits.blocks ?? sharedBlocks;
   }
 
   /** The offset after everything taken: all before it was taken, or holds nothing to take. */
   get position(): number {
-    return this.#head?.offset ?? this.#chunks[0]?.records.position ?? this.#nextFetch;
+    return this.#head?.offset ?? this.#chunks[0]?.cursor.position ?? this.#nextFetch;
   }
 
   get nextFetch(): number {
@@ -76,15 +81,15 @@ export class PartitionBuffer {
 
   #chunkOf({ records, aborted }: FetchedPartition, bytes: number, from: number): Chunk {
     const fetched = records.subarray(0, bytes);
-    const block = blocks.take(bytes);
-    const batches = block?.subarray(0, fetched.copy(block)) ?? ownBytes(fetched);
-    const isReused = block !== undefined;
-    return { records: new RecordCursor(this, { batches, isReused, from, aborted }), block };
+    const block = this.#blocks.take(bytes);
+    const batches = block?.subarray(0, fetched.copy(block)) ?? ofItsOwn(fetched);
+    const cursor = new RecordCursor(this, { batches, isLent: block !== undefined, from, aborted });
+    return { cursor, block };
   }
 
   #dropFirst(): void {
     const block = this.#chunks.shift()?.block;
-    if (block !== undefined) blocks.giveBack(block);
+    if (block !== undefined) this.#blocks.giveBack(block);
   }
 
   /** The next record, or undefined when nothing is buffered. */
@@ -97,7 +102,7 @@ export class PartitionBuffer {
   /** The next record, which stays the next one. */
   peek(): KafkaRecord | undefined {
     for (let chunk = this.#chunks[0]; chunk !== undefined && !this.#head; chunk = this.#chunks[0]) {
-      this.#head = chunk.records.next();
+      this.#head = chunk.cursor.next();
       if (this.#head === undefined) this.#dropFirst();
     }
     return this.#head;
@@ -121,6 +126,6 @@ export class PartitionBuffer {
  * A record that is handled for long keeps alive what it is a view of: the block of its partition, by this copy, and not
  * the answer for all partitions of a broker.
  */
-function ownBytes(block: Buffer): Buffer {
+function ofItsOwn(block: Buffer): Buffer {
   return block.length * 2 < block.buffer.byteLength ? Buffer.from(block) : block;
 }

@@ -3,21 +3,22 @@ import { AT, batchAt, batchFault, isCurrentFormat, offsetAfter } from './batch-f
 import { readInt64 } from './bytes.js';
 import { unpack } from './codecs.js';
 import { asError } from './errors.js';
-import { FetchedRecord, ownBytes, VarintReader } from './fetched-record.js';
+import { FetchedRecord, ownBytes, VarintReader, type RecordPlace } from './fetched-record.js';
 import type { AbortedTransaction } from './fetch-protocol.js';
 
 const LOG_APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 const ABORT_MARKER = 0;
+const NO_MARKER = -1;
 const NO_BYTES = Buffer.alloc(0);
 
 /** Fetched bytes of one partition. */
 export interface FetchedBlock {
   /** Whole batches. */
   readonly batches: Buffer;
-  /** These bytes will be others when the block is used up: each record gets a copy of its own. */
-  readonly isReused: boolean;
+  /** These bytes will be others once the block is used up: each record gets a copy of its own. */
+  readonly isLent: boolean;
   /** Records before this offset are not given (a fetch starts at a batch's first record). */
   readonly from: number;
   readonly aborted: readonly AbortedTransaction[];
@@ -32,23 +33,23 @@ export class RecordCursor {
   position: number;
   readonly #place: TopicPartition;
   readonly #batches: Buffer;
-  readonly #isReused: boolean;
+  readonly #isLent: boolean;
   readonly #aborted: AbortedTransaction[];
   readonly #abortedProducers = new Set<number>();
   #at = 0;
   #records = new VarintReader(NO_BYTES, 0);
-  /** The records lie in bytes that are used again. */
-  #isLent = false;
+  /** Packed ones are not: they are unpacked into memory of their own. */
+  #areRecordsLent = false;
   #left = 0;
   #batch: Buffer = NO_BYTES;
   /** The offset after the batch. */
   #batchEnd = 0;
   #fault: string | undefined;
 
-  constructor(place: TopicPartition, { batches, isReused, from, aborted }: FetchedBlock) {
+  constructor(place: TopicPartition, { batches, isLent, from, aborted }: FetchedBlock) {
     this.#place = place;
     this.#batches = batches;
-    this.#isReused = isReused;
+    this.#isLent = isLent;
     this.position = from;
     this.#aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
@@ -101,7 +102,7 @@ export class RecordCursor {
       const packed = batch.subarray(AT.records);
       const data = this.#left > 0 ? unpack(batch.readInt16BE(AT.attributes), packed) : NO_BYTES;
       this.#records = new VarintReader(data, 0);
-      this.#isLent = this.#isReused && data === packed;
+      this.#areRecordsLent = this.#isLent && data === packed;
     } catch (error) {
       this.#fault = asError(error).message;
       this.#left = 1;
@@ -130,9 +131,8 @@ export class RecordCursor {
     const appendTime = (batch.readInt16BE(AT.attributes) & LOG_APPEND_TIME) !== 0;
     const timestamp = appendTime ? readInt64(batch, AT.maxTime) : readInt64(batch, AT.baseTime) + timeDelta;
     const { topic, partition } = this.#place;
-    const body = this.#isLent ? copyOf(reader, end) : reader;
-    const bodyEnd = this.#isLent ? body.data.length : end;
-    const record = new FetchedRecord({ topic, partition, offset, timestamp }, body, bodyEnd);
+    const place = { topic, partition, offset, timestamp };
+    const record = this.#areRecordsLent ? copied(place, reader, end) : new FetchedRecord(place, reader, end);
     reader.at = end;
     return record;
   }
@@ -140,7 +140,7 @@ export class RecordCursor {
   /** One record that stands for the rest of its batch, so that the caller can report it and the partition moves on. */
   #undecodable(reason: string): KafkaRecord {
     this.#left = 0;
-    const value = this.#isReused ? Buffer.from(this.#batch) : ownBytes(this.#batch);
+    const value = this.#isLent ? Buffer.from(this.#batch) : ownBytes(this.#batch);
     const dated = value.length >= AT.records && isCurrentFormat(value);
     const timestamp = dated ? readInt64(value, AT.maxTime) : Date.now();
     const { topic, partition } = this.#place;
@@ -150,20 +150,21 @@ export class RecordCursor {
   }
 }
 
-/** What is left until `end`, in bytes of its own. */
-function copyOf({ data, at }: VarintReader, end: number): VarintReader {
+/** The record from the reader's place to `end`, of bytes of its own. Throws when a length points outside it. */
+function copied(place: RecordPlace, { data, at }: VarintReader, end: number): FetchedRecord {
   const copy = Buffer.allocUnsafe(end - at);
   data.copy(copy, 0, at, end);
-  return new VarintReader(copy, 0);
+  return new FetchedRecord(place, new VarintReader(copy, 0), copy.length);
 }
 
-/** A marker's key is (version int16, type int16). Control batches hold one record and are never compressed. */
+/** A marker's key is (version int16, type int16). Control batches hold one record, or none after compaction, never packed. */
 function markerType(batch: Buffer): number {
+  if (batch.readInt32BE(AT.count) === 0) return NO_MARKER;
   const record = new VarintReader(batch, AT.records);
   record.next(); // length
   record.at += 1; // attributes
   record.next(); // timestamp delta
   record.next(); // offset delta
   const key = record.bytes(batch.length);
-  return key !== null && key.length >= 4 ? key.readInt16BE(2) : -1;
+  return key !== null && key.length >= 4 ? key.readInt16BE(2) : NO_MARKER;
 }

@@ -1,23 +1,25 @@
 import { gzipSync } from 'node:zlib';
 import type { KafkaRecord } from '../../src/index.js';
+import { BlockPool } from '../../src/wire/block-pool.js';
+import { headerOf } from '../../src/wire/fetched-record.js';
 import { PartitionBuffer } from '../../src/wire/partition-buffer.js';
-import { batchOf } from './batches.js';
+import { batchOf, type BatchShape } from './batches.js';
+
+const PLACE = { topic: 't', partition: 0 };
+const answer = (records: Buffer) => ({
+  ...PLACE,
+  errorCode: 0,
+  highWatermark: 10,
+  lastStableOffset: 10,
+  aborted: [],
+  records,
+});
 
 describe('partition buffer', () => {
-  const place = { topic: 't', partition: 0 };
-  const answer = (records: Buffer) => ({
-    ...place,
-    errorCode: 0,
-    highWatermark: 10,
-    lastStableOffset: 10,
-    aborted: [],
-    records,
-  });
-
   it.each([-1, -12, 0, 48, 2_147_483_647])(
     'moves on by one undecodable record when the first batch has a length of %s',
     (length) => {
-      const buffer = new PartitionBuffer(place, 3);
+      const buffer = new PartitionBuffer(PLACE, 3);
       const batch = batchOf({ base: 3, values: ['a', 'b'] });
       batch.writeInt32BE(length, 8);
       buffer.accept(answer(batch), 3);
@@ -28,7 +30,7 @@ describe('partition buffer', () => {
   );
 
   it('goes on behind a batch that lies before what was asked for', () => {
-    const buffer = new PartitionBuffer(place, 10);
+    const buffer = new PartitionBuffer(PLACE, 10);
     buffer.accept(answer(batchOf({ base: 0, values: ['a'] })), 10);
     expect(buffer.take()).toMatchObject({ offset: 10 });
     expect(buffer.take()).toBeUndefined();
@@ -36,72 +38,95 @@ describe('partition buffer', () => {
   });
 
   it('asks for more when the first batch was cut, and gives nothing of it', () => {
-    const buffer = new PartitionBuffer(place, 3);
+    const buffer = new PartitionBuffer(PLACE, 3);
     const batch = batchOf({ base: 3, values: ['x'.repeat(300_000)] });
     buffer.accept(answer(batch.subarray(0, 256 * 1024)), 3);
     expect(buffer.take()).toBeUndefined();
     expect(buffer).toMatchObject({ position: 3, nextFetch: 3, maxBytes: batch.length });
   });
+});
 
-  /** Blocks of this size are used again. */
-  const blockOf = (base: number, letter: string, shape = {}) =>
-    batchOf({ base, values: [1, 2, 3].map(() => letter.repeat(60_000)), ...shape });
-  const taken = (buffer: PartitionBuffer) => {
+describe('a partition buffer whose blocks are used again', () => {
+  const KEY = Buffer.from('k');
+  const HEADERS = [['h', 'v']] as const;
+  /** So long that one block does not hold two of them. */
+  const blockOf = (base: number, letter: string, shape: Partial<BatchShape> = {}) =>
+    batchOf({
+      base,
+      values: [1, 2, 3].map(() => letter.repeat(60_000)),
+      key: KEY,
+      headers: HEADERS,
+      ...shape,
+    });
+  const BLOCK_BYTES = 256 * 1024;
+
+  function taken(buffer: PartitionBuffer): KafkaRecord[] {
     const records: KafkaRecord[] = [];
     for (let record = buffer.take(); record !== undefined; record = buffer.take()) records.push(record);
     return records;
-  };
-  const lettersOf = (records: readonly KafkaRecord[]) =>
-    records.map(({ value }) => [...new Set(value?.toString())].join(''));
+  }
 
-  it.each([
+  const textOf = ({ value }: KafkaRecord) => [...new Set(value?.toString())].join('');
+  const seen = (records: readonly KafkaRecord[]) =>
+    records.map((record) => {
+      const header = headerOf(record, 'h')?.toString();
+      return `${record.offset} ${String(record.key)} ${String(header)} ${textOf(record)}`;
+    });
+
+  function open() {
+    const blocks = new BlockPool();
+    return { blocks, buffer: new PartitionBuffer(PLACE, 0, { blocks }) };
+  }
+
+  it.each<[string, Partial<BatchShape>]>([
     ['plain', {}],
-    [
-      'packed',
-      { attributes: 1, pack: (bytes: Buffer) => Buffer.concat([gzipSync(bytes), Buffer.alloc(20_000)]) },
-    ],
+    ['packed', { attributes: 1, pack: (bytes) => Buffer.concat([gzipSync(bytes), Buffer.alloc(200_000)]) }],
   ])('gives %s records that stay as they are when later blocks come', (_name, shape) => {
-    const buffer = new PartitionBuffer(place, 0);
+    const { blocks, buffer } = open();
     buffer.accept(answer(blockOf(0, 'a', shape)), 0);
+    expect(blocks.spareBytes).toBe(0);
     const first = taken(buffer);
-    for (const base of [3, 6, 9]) {
+    for (const base of [3, 6]) {
+      expect(blocks.spareBytes).toBe(BLOCK_BYTES);
       buffer.accept(answer(blockOf(base, 'b', shape)), base);
-      expect(lettersOf(taken(buffer))).toEqual(['b', 'b', 'b']);
+      expect(blocks.spareBytes).toBe(0);
+      expect(seen(taken(buffer))).toEqual([0, 1, 2].map((index) => `${base + index} k v b`));
     }
-    expect(lettersOf(first)).toEqual(['a', 'a', 'a']);
+    expect(seen(first)).toEqual(['0 k v a', '1 k v a', '2 k v a']);
+  });
+
+  it('gives records that count their own bytes only', () => {
+    const { buffer } = open();
+    buffer.accept(answer(blockOf(0, 'a')), 0);
+    for (const { size } of taken(buffer)) expect(size).toBeLessThan(60_100);
   });
 
   it('gives records that stay as they are when the buffer is emptied before its end', () => {
-    const buffer = new PartitionBuffer(place, 0);
+    const { blocks, buffer } = open();
     buffer.accept(answer(blockOf(0, 'a')), 0);
     const first = [buffer.take(), buffer.peek()].filter((record) => record !== undefined);
     buffer.seek(3);
+    expect(blocks.spareBytes).toBe(BLOCK_BYTES);
     buffer.accept(answer(blockOf(3, 'b')), 3);
-    expect(lettersOf(taken(buffer))).toEqual(['b', 'b', 'b']);
-    expect(lettersOf(first)).toEqual(['a', 'a']);
+    expect(blocks.spareBytes).toBe(0);
+    expect(seen(taken(buffer))).toEqual(['3 k v b', '4 k v b', '5 k v b']);
+    expect(seen(first)).toEqual(['0 k v a', '1 k v a']);
   });
 
-  it('keeps what stands for a damaged batch as it is', () => {
-    const buffer = new PartitionBuffer(place, 0);
-    const damaged = blockOf(0, 'a');
-    damaged[damaged.length - 1] = 7;
-    buffer.accept(answer(damaged), 0);
-    const record = buffer.take();
-    buffer.take();
+  const spoiled = (batch: Buffer) => {
+    batch[batch.length - 1] = 7;
+    return batch;
+  };
+  it.each([
+    ['a checksum', 'checksum', spoiled(blockOf(0, 'a'))],
+    ['a codec', 'unknown compression codec 7', blockOf(0, 'a', { attributes: 7 })],
+  ])('keeps a batch that %s makes unreadable as it is', (_what, reason, batch) => {
+    const { blocks, buffer } = open();
+    buffer.accept(answer(batch), 0);
+    const [record] = taken(buffer);
     buffer.accept(answer(blockOf(3, 'b')), 3);
-    expect(record?.undecodable).toContain('checksum');
-    expect(record?.value?.equals(damaged)).toBe(true);
-  });
-
-  it('uses one block of memory for all that comes one after the other', () => {
-    const blocks = [0, 3, 6].map((base) => {
-      const fetched = answer(blockOf(base, 'a'));
-      const buffer = new PartitionBuffer(place, base);
-      const before = process.memoryUsage().arrayBuffers;
-      buffer.accept(fetched, base);
-      buffer.seek(base + 3);
-      return process.memoryUsage().arrayBuffers - before;
-    });
-    expect(blocks.slice(1).every((bytes) => bytes < 256 * 1024)).toBe(true);
+    expect(blocks.spareBytes).toBe(0);
+    expect(record?.undecodable).toContain(reason);
+    expect(record?.value?.equals(batch)).toBe(true);
   });
 });

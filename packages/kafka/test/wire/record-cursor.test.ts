@@ -8,7 +8,7 @@ import { batchOf, CONTROL, marker, TRANSACTIONAL } from './batches.js';
 const PLACE = { topic: 't', partition: 3 };
 
 function read(batches: readonly Buffer[], from = 0, aborted: readonly AbortedTransaction[] = []) {
-  const cursor = new RecordCursor(PLACE, { batches: Buffer.concat(batches), isReused: false, from, aborted });
+  const cursor = new RecordCursor(PLACE, { batches: Buffer.concat(batches), isLent: false, from, aborted });
   const records: KafkaRecord[] = [];
   for (let record = cursor.next(); record !== undefined; record = cursor.next()) records.push(record);
   return { records, position: cursor.position };
@@ -36,6 +36,19 @@ describe('record cursor', () => {
     ]);
     expect(seen(records)).toEqual(['0:a']);
     expect(position).toBe(100);
+  });
+
+  it('passes a marker that compaction emptied', () => {
+    const emptied = batchOf({
+      base: 20,
+      values: [],
+      lastDelta: 0,
+      producerId: 1,
+      attributes: TRANSACTIONAL | CONTROL,
+    });
+    const { records, position } = read([emptied, batchOf({ base: 21, values: ['a'] })], 20);
+    expect(seen(records)).toEqual(['21:a']);
+    expect(position).toBe(22);
   });
 
   it('passes records of aborted transactions, also of several that began before the block', () => {

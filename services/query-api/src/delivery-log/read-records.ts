@@ -18,7 +18,7 @@ export interface DeadNotification {
   readonly tenantId: string;
   readonly eventId: string;
   readonly eventType: EventType;
-  /** A view into the fetched block: copy what is kept for longer than the call lasts. */
+  /** Maybe a view of a large block: copy what is kept for longer than the call lasts. */
   readonly body: Buffer;
 }
 
