@@ -1,10 +1,11 @@
 import type { EventType, PostedEvent, Violation } from '@webhooks/contracts';
 
-/** What POST and PUT take (specification §2.1). */
+/** What POST and PUT take. */
 export interface WebhookInput {
   readonly eventType: EventType;
   readonly endpointUrl: string;
-  readonly applicationId?: string;
+  /** Null clears it in an update. */
+  readonly applicationId?: string | null;
   readonly enabled?: boolean;
   readonly ref?: string;
 }
@@ -16,13 +17,18 @@ export interface Webhook {
   readonly endpointUrl: string;
   readonly applicationId?: string;
   readonly enabled: boolean;
+  /** Whether deliveries are signed. */
+  readonly hasSecret: boolean;
+  readonly secretRotatedAt?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** In the answer to an update that changed the URL. */
+  readonly previousEndpointUrl?: string;
   /** False when the change is durable but not yet in force. */
   readonly published?: boolean;
 }
 
-/** Elements of the list (specification §2.2). */
+/** Elements of the list. */
 export type ListedWebhook = Pick<Webhook, 'ref' | 'eventType' | 'endpointUrl' | 'applicationId' | 'enabled'>;
 
 export interface WebhookFilter {
@@ -56,6 +62,8 @@ export type EventInput = PostedEvent;
 /** What became of one posted event. */
 export interface EventResult {
   readonly index: number;
+  /** Line of an NDJSON body, from 1. */
+  readonly line?: number;
   readonly id?: string;
   readonly status: 'accepted' | 'invalid' | 'forbidden-tenant' | 'unavailable';
   readonly violations?: readonly Violation[];

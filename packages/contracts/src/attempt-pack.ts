@@ -43,7 +43,7 @@ export interface DeadEntry extends LogEntry {
 }
 export type AttemptLogEntry = AttemptEntry | ParkedEntry | CancelledEntry | DeadEntry;
 
-/** One record of `webhooks.attempts`: several entries, in no particular order (contract §6). */
+/** One record of `webhooks.attempts`: several entries, in no particular order. */
 export interface AttemptPack {
   readonly v: 1;
   readonly records: readonly AttemptLogEntry[];

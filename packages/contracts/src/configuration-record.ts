@@ -47,7 +47,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     'updatedAt',
   ],
   properties: {
-    // A later version keeps the known fields (contract §6): a worker that is one version behind goes on.
+    // A later version keeps the known fields: a worker that is one version behind goes on.
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },

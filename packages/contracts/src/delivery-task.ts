@@ -52,7 +52,7 @@ export const DUE_AT = 'due-at';
 
 const FORMAT = '1';
 
-/** The headers of a task's record (architecture §3): text, lower case; the value is the body itself. */
+/** The headers of a task's record: text, lower case; the value is the body itself. */
 export function taskHeaders(task: DeliveryTask): Record<string, string> {
   const headers: Record<string, string> = {
     'task-version': FORMAT,

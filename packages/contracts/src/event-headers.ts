@@ -1,6 +1,6 @@
 import type { PaymentEvent } from './payment-event.js';
 
-/** CloudEvents 1.0 attributes in Kafka's binary mode, as `ingest` writes them (contract §3). */
+/** CloudEvents 1.0 attributes in Kafka's binary mode, as `ingest` writes them. */
 export function cloudEventHeaders(event: PaymentEvent, source: string): Record<string, string> {
   return {
     ce_specversion: '1.0',

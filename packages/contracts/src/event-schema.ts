@@ -1,8 +1,17 @@
 import { PATTERNS } from './patterns.js';
 import type { EventType } from './payment-event.js';
 
-const text = (pattern: string) => ({ type: 'string', pattern }) as const;
-const utcTime = { type: 'string', format: 'utc-date-time' } as const;
+/** `description` ends the sentence that tells a caller what the field must be. */
+const text = (pattern: string, description: string) => ({ type: 'string', pattern, description }) as const;
+const utcTime = {
+  type: 'string',
+  format: 'utc-date-time',
+  description: 'must be an RFC 3339 time in UTC, such as 2026-11-21T14:03:27.512Z',
+} as const;
+const endToEndId = text(PATTERNS.endToEndId, 'must be 32 letters or digits');
+const money = text(PATTERNS.money, 'must be text with two decimals after a point, such as "110.00"');
+const reasonCode = text(PATTERNS.reasonCode, 'must be 1 to 35 letters, digits, _ or -');
+const shortId = (pattern: string, range = '1 to 35') => text(pattern, `must be ${range} letters or digits`);
 
 /** JSON Schemas of `data` for each type: required fields and the others that may travel. Unknown fields are ignored. */
 export const DATA_SCHEMAS = {
@@ -10,33 +19,33 @@ export const DATA_SCHEMAS = {
     type: 'object',
     required: ['txId', 'endToEndId', 'amount'],
     properties: {
-      txId: text(PATTERNS.dynamicTxId),
-      endToEndId: text(PATTERNS.endToEndId),
-      amount: text(PATTERNS.money),
+      txId: shortId(PATTERNS.dynamicTxId, '26 to 35'),
+      endToEndId,
+      amount: money,
       paidAt: utcTime,
-      chargeAmount: text(PATTERNS.money),
+      chargeAmount: money,
     },
   },
   PIX_STATIC: {
     type: 'object',
     required: ['endToEndId', 'amount'],
     properties: {
-      endToEndId: text(PATTERNS.endToEndId),
-      amount: text(PATTERNS.money),
-      txId: text(PATTERNS.staticTxId),
+      endToEndId,
+      amount: money,
+      txId: shortId(PATTERNS.staticTxId, '1 to 25'),
     },
   },
   PIX_REVERSAL: {
     type: 'object',
     required: ['endToEndId', 'reversalId', 'rtrId', 'amount', 'status'],
     properties: {
-      endToEndId: text(PATTERNS.endToEndId),
-      reversalId: text(PATTERNS.reversalId),
-      rtrId: text(PATTERNS.endToEndId),
-      amount: text(PATTERNS.money),
+      endToEndId,
+      reversalId: shortId(PATTERNS.reversalId),
+      rtrId: endToEndId,
+      amount: money,
       status: { type: 'string', enum: ['DEVOLVIDO', 'NAO_REALIZADO'] },
-      txId: text(PATTERNS.anyTxId),
-      reason: text(PATTERNS.reasonCode),
+      txId: shortId(PATTERNS.anyTxId),
+      reason: reasonCode,
       requestedAt: utcTime,
       settledAt: utcTime,
     },
@@ -45,11 +54,11 @@ export const DATA_SCHEMAS = {
     type: 'object',
     required: ['endToEndId', 'amount', 'status'],
     properties: {
-      endToEndId: text(PATTERNS.endToEndId),
-      amount: text(PATTERNS.money),
+      endToEndId,
+      amount: money,
       status: { type: 'string', enum: ['REALIZADO', 'NAO_REALIZADO'] },
-      paymentId: text(PATTERNS.paymentId),
-      reason: text(PATTERNS.reasonCode),
+      paymentId: shortId(PATTERNS.paymentId),
+      reason: reasonCode,
     },
   },
 } as const satisfies Record<EventType, object>;
@@ -59,9 +68,12 @@ export const eventSchema = (eventType: EventType) => ({
   type: 'object',
   required: ['id', 'eventType', 'tenantId', 'occurredAt', 'data'],
   properties: {
-    id: text(PATTERNS.eventId),
+    id: text(PATTERNS.eventId, 'must be 1 to 64 letters, digits, _ or -'),
     eventType: { const: eventType },
-    tenantId: text(PATTERNS.tenantId),
+    tenantId: text(
+      PATTERNS.tenantId,
+      'must be 1 to 128 letters, digits or . _ : @ -, the first a letter or digit',
+    ),
     occurredAt: utcTime,
     data: DATA_SCHEMAS[eventType],
   },

@@ -9,13 +9,13 @@ const digest = (parts: readonly string[]): string =>
 
 /**
  * Name of one (event, configuration) pair, 52 characters; the same for every attempt, repeat and redelivery
- * (contract §5).
+ *.
  */
 export function deliveryIdOf(tenantId: string, ref: string, eventId: string): string {
   return digest([tenantId, ref, eventId]);
 }
 
-/** The words of a business fact that tell it from every other one of its tenant and type (contract §3). */
+/** The words of a business fact that tell it from every other one of its tenant and type. */
 function factKey(fact: PaymentFact): readonly string[] {
   switch (fact.eventType) {
     case 'PIX_DYNAMIC_PAID':

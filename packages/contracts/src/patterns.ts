@@ -5,6 +5,8 @@ export const PATTERNS = {
   tenantId: '^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$',
   /** A UUID in its canonical form, in lower case, so that a ref has one spelling (RFC 9562 §4). */
   ref: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$',
+  /** As a caller may write it: in any letter case. */
+  givenRef: '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$',
   dynamicTxId: '^[a-zA-Z0-9]{26,35}$',
   anyTxId: '^[a-zA-Z0-9]{1,35}$',
   staticTxId: '^[a-zA-Z0-9]{1,25}$',

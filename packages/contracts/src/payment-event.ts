@@ -1,11 +1,11 @@
-/** The four event types of specification §2.1. */
+/** The four event types. */
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 const eventTypes: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 export const isEventType = (value: unknown): value is EventType => eventTypes.has(value);
 
-/** Money is decimal text with two places, at most ten before the point; it is never a number (domain.md). */
+/** Money is decimal text with two places, at most ten before the point; it is never a number. */
 export type Money = string;
 /** RFC 3339 in UTC, ending in `Z`. */
 export type UtcTime = string;
@@ -48,7 +48,7 @@ export type PaymentFact =
   | { readonly eventType: 'PIX_REVERSAL'; readonly data: ReversalData }
   | { readonly eventType: 'PIX_OUT'; readonly data: OutData };
 
-/** One event as it stands on the topic `payments.events` (contract §3). */
+/** One event as it stands on the topic `payments.events`. */
 export type PaymentEvent = PaymentFact & {
   /** `[A-Za-z0-9_-]{1,64}`; consumers deduplicate by it. */
   readonly id: string;

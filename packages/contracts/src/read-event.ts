@@ -6,7 +6,7 @@ import type { Check, Violation } from './schema-compiler.js';
 import { parseStrictJson } from './strict-json.js';
 import type { JsonFault } from './strict-json.js';
 
-/** Largest event on the topic, in bytes (contract §3). */
+/** Largest event on the topic, in bytes. */
 export const MAX_EVENT_BYTES = 1_048_576;
 /** An event is an object with one object inside; deeper nesting is an attack or a mistake. */
 const MAX_EVENT_DEPTH = 16;
@@ -14,7 +14,7 @@ const MAX_EVENT_DEPTH = 16;
 /** Why a record of `payments.events` is no event; a stable word, written to the header `reject-reason`. */
 export type RejectReason = 'null-value' | 'too-large' | JsonFault | 'unknown-event-type' | 'schema';
 
-/** An event as a caller of `ingest` posts it (contract §3). */
+/** An event as a caller of `ingest` posts it. */
 export type PostedEvent = PaymentFact & {
   readonly id?: string;
   readonly tenantId?: string;
@@ -58,7 +58,22 @@ export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
   return parsed.ok ? check(parsed.value, eventChecks) : refused(parsed.fault);
 }
 
-/** Checks one already parsed event of a caller of `ingest`. Never throws. */
-export function readPostedEvent(value: unknown): ReadResult<PostedEvent> {
-  return check(value, postedChecks);
+/** A payment system's clock may differ, and no more: a day ahead is a mistake. */
+const MAX_AHEAD_MS = 86_400_000;
+const ZERO = /^0+\.00$/;
+
+function* mistakesOf({ data, occurredAt }: PostedEvent, now: number): Generator<Violation> {
+  if (ZERO.test(data.amount)) yield { property: 'data.amount', reason: 'must be more than 0.00' };
+  if (Date.parse(occurredAt) > now + MAX_AHEAD_MS)
+    yield { property: 'occurredAt', reason: 'must not be more than a day ahead' };
+}
+
+/**
+ * Checks one already parsed event of a caller of `ingest`. Never throws. It refuses mistakes that a producer on the topic is not
+ * held to. `now`: Unix milliseconds.
+ */
+export function readPostedEvent(value: unknown, now = Date.now()): ReadResult<PostedEvent> {
+  const read = check(value, postedChecks);
+  const mistakes = read.ok ? [...mistakesOf(read.event, now)] : [];
+  return mistakes.length === 0 ? read : refused('schema', mistakes);
 }

@@ -27,7 +27,7 @@ export function isUtcTime(value: string): boolean {
   );
 }
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, verbose: true });
 ajv.addFormat('utc-date-time', isUtcTime);
 ajv.addKeyword('x-extension');
 
@@ -39,6 +39,8 @@ function propertyOf(error: ErrorObject): string {
 }
 
 function reasonOf(error: ErrorObject): string {
+  const description: unknown = error.parentSchema?.['description'];
+  if (typeof description === 'string') return description;
   switch (error.keyword) {
     case 'required':
       return 'is required';

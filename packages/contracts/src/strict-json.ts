@@ -2,7 +2,9 @@
 export type JsonFault = 'not-utf8' | 'not-json' | 'too-deep' | 'duplicate-key' | 'forbidden-character';
 
 export type StrictJson =
-  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly fault: JsonFault };
+  | { readonly ok: true; readonly value: unknown }
+  /** `at`: where a text ceases to be JSON, such as `column 9` or `line 2 column 1`, when the parser says so. */
+  | { readonly ok: false; readonly fault: JsonFault; readonly at?: string };
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -71,11 +73,13 @@ function decode(input: string | Uint8Array): string | undefined {
   }
 }
 
-function parseOrUndefined(text: string): { value: unknown } | undefined {
+function parse(text: string): StrictJson {
   try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
+    return { ok: true, value: JSON.parse(text) };
+  } catch (error) {
+    // The rest of the parser's message may quote the text.
+    const at = /line \d+ column \d+/.exec(String(error))?.[0].replace(/^line 1 /, '');
+    return { ok: false, fault: 'not-json', ...(at === undefined ? {} : { at }) };
   }
 }
 
@@ -94,8 +98,8 @@ export function parseStrictJson(input: string | Uint8Array, maxDepth = 32): Stri
   if (text === undefined) return { ok: false, fault: 'not-utf8' };
   const shape = measure(text, maxDepth);
   if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep' };
-  const parsed = parseOrUndefined(text);
-  if (!parsed) return { ok: false, fault: 'not-json' };
+  const parsed = parse(text);
+  if (!parsed.ok) return parsed;
   if (countMembers(parsed.value) !== shape.members) return { ok: false, fault: 'duplicate-key' };
   // Only an escape, or a caller's ill-formed string, can bring a NUL or a lone surrogate this far.
   const suspicious = typeof input === 'string' || text.includes('\\u');

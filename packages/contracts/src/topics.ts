@@ -1,4 +1,4 @@
-/** Names of all topics (contract §6). Services meet only here and through public HTTP. */
+/** Names of all topics. Services meet only here and through public HTTP. */
 export const TOPICS = {
   events: 'payments.events',
   rejected: 'payments.events.rejected',
@@ -95,7 +95,7 @@ const COMPACTED: Record<string, string> = {
   'max.message.bytes': String(MIB),
 };
 
-/** The one table from which every topic is created (contract §6). */
+/** The one table from which every topic is created. */
 export const TOPIC_TABLE: readonly TopicSpec[] = [
   { name: TOPICS.events, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
   { name: TOPICS.rejected, partitions: 3, configs: kept(30 * DAY, 16 * MIB) },

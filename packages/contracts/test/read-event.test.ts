@@ -114,3 +114,40 @@ describe('the notification', () => {
     );
   });
 });
+
+describe('a posted event with a mistake', () => {
+  const NOW = Date.parse('2026-11-21T14:00:00.000Z');
+  const event = {
+    eventType: 'PIX_STATIC',
+    occurredAt: '2026-11-21T14:03:27.512Z',
+    data: { endToEndId: 'E12345678202611211403a1b2c3d4e5F', amount: '42.00' },
+  };
+  const money = 'must be text with two decimals after a point, such as "110.00"';
+
+  it.each([
+    ['data.amount', 'must be more than 0.00', { data: { ...event.data, amount: '0.00' } }],
+    ['occurredAt', 'must not be more than a day ahead', { occurredAt: '2026-11-22T14:00:00.001Z' }],
+    ['data.amount', money, { data: { ...event.data, amount: 42 } }],
+    ['data.amount', money, { data: { ...event.data, amount: '42' } }],
+    ['data.endToEndId', 'must be 32 letters or digits', { data: { ...event.data, endToEndId: 'E1' } }],
+    [
+      'occurredAt',
+      'must be an RFC 3339 time in UTC, such as 2026-11-21T14:03:27.512Z',
+      { occurredAt: '2026-11-21' },
+    ],
+  ])('is told that %s %s', (property, reason, change) => {
+    expect(readPostedEvent({ ...event, ...change }, NOW)).toMatchObject({
+      ok: false,
+      violations: [{ property, reason }],
+    });
+  });
+
+  it('may happen up to a day ahead; on the topic neither rule holds', () => {
+    expect(readPostedEvent({ ...event, occurredAt: '2026-11-22T14:00:00.000Z' }, NOW).ok).toBe(true);
+    const onTopic = {
+      ...{ ...event, id: 'evt_1', tenantId: 'acme', occurredAt: '2999-01-01T00:00:00Z' },
+      data: { ...event.data, amount: '0.00' },
+    };
+    expect(readEvent(Buffer.from(JSON.stringify(onTopic))).ok).toBe(true);
+  });
+});

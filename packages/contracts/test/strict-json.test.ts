@@ -33,6 +33,18 @@ describe('strict JSON', () => {
     expect(fault(text)).toBe(expected);
   });
 
+  it.each([
+    ['{"a":1,}', 'column 8'],
+    ['{"a":1,\n"b" 2}', 'line 2 column 5'],
+    ['{"a":tru}', undefined],
+  ])('says where %j ceases to be JSON: %s', (text, at) => {
+    expect(parseStrictJson(text)).toEqual({
+      ok: false,
+      fault: 'not-json',
+      ...(at === undefined ? {} : { at }),
+    });
+  });
+
   it('refuses bytes that are not UTF-8', () => {
     expect(fault(Buffer.from([0x22, 0xff, 0x22]))).toBe('not-utf8');
     expect(fault(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]))).toBe('not-utf8');

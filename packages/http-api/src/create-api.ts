@@ -12,8 +12,10 @@ import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
 import type { TenantRule } from './identity.js';
 import type { ApiRequest, Operation } from './operation.js';
+import { createRefusedTokenLog } from './log-refused-tokens.js';
 import { originForm } from './origin-form.js';
-import { CallerGone, checkBodyHeaders, readBody } from './read-body.js';
+import { ownerOf } from './path-owner.js';
+import { CallerGone, checkBodyHeaders, readBody, refuseBody } from './read-body.js';
 import { readQuery } from './read-query.js';
 import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
@@ -74,7 +76,10 @@ async function withBody<T>(
   budget: BodyBudget,
   work: (body: Buffer) => Promise<T>,
 ): Promise<T> {
-  if (maxBytes === undefined) return work(Buffer.alloc(0));
+  if (maxBytes === undefined) {
+    refuseBody(request);
+    return work(Buffer.alloc(0));
+  }
   checkBodyHeaders(request, maxBytes);
   const release = budget.reserve(request, maxBytes);
   try {
@@ -130,6 +135,7 @@ interface Shared extends ApiOptions {
   readonly budget: BodyBudget;
   readonly admit: Admit;
   readonly tellShed: (shed: Shed) => void;
+  readonly logRefusedToken: (error: AppError) => void;
 }
 
 function share(options: ApiOptions): Shared {
@@ -140,6 +146,7 @@ function share(options: ApiOptions): Shared {
     budget: createBodyBudget(limits.maxOpenBodyBytes),
     admit: createAdmission(limits),
     tellShed: createShedTeller(log, registry, () => performance.now()),
+    logRefusedToken: createRefusedTokenLog(log, () => performance.now()),
   };
 }
 
@@ -188,6 +195,7 @@ function answerFault(fault: unknown, request: Request, response: Response, share
       ? new AppError('not-found', 'there is nothing at this path')
       : toAppError(fault);
   if (error.shed) shared.tellShed(error.shed);
+  else if (error.code === 'invalid-token') shared.logRefusedToken(error);
   else logFault(error, request, response, shared.log);
   if (response.headersSent) response.destroy(error);
   else sendProblem(request, response, error);
@@ -198,7 +206,7 @@ function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
 }
 
 /**
- * Serves requests with Express and our manners (contract §1 "Statuses"): token → scope and tenant → limits → query → body → work; every
+ * Serves requests with Express and our manners: token → scope and tenant → limits → query → body → work; every
  * error is a problem; nothing of a library or a stack reaches the caller.
  */
 export function createApi(options: ApiOptions): RequestListener {
@@ -207,6 +215,13 @@ export function createApi(options: ApiOptions): RequestListener {
   app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
   app.use((request, response, next) => {
     response.set('x-request-id', requestIdOf(request));
+    next();
+  });
+  const self = ownerOf(options.operations[0]?.path ?? '');
+  app.use((request, _response, next) => {
+    const owner = ownerOf(request.path);
+    if (owner !== undefined && owner !== self)
+      throw new AppError('not-found', `this address belongs to ${owner}`);
     next();
   });
   for (const [path, operations] of byPath(options.operations)) app.all(path, dispatcher(operations, shared));

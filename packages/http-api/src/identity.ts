@@ -30,7 +30,7 @@ function tenantOf(claims: TokenClaims, rule: TenantRule): string {
 }
 
 /**
- * Whom the token speaks for (contract §2). Throws 403 when it has none of the scopes, names no tenant, or the header
+ * Whom the token speaks for. Throws 403 when it has none of the scopes, names no tenant, or the header
  * `tenantid` says another one; the header is only compared, never trusted.
  */
 export function identify(

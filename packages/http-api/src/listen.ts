@@ -19,7 +19,7 @@ const IDLE_CHECK_MS = 50;
 
 /**
  * The answers that are not finished, so that those in flight at the end can say `Connection: close`. In a list: a Set keeps
- * what it held until the next full collection (README, Decisions), here most of each request.
+ * what it held until the next full collection, here most of each request.
  */
 class OpenAnswers {
   private readonly answers = new Yallist<ServerResponse>();

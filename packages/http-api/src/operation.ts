@@ -32,9 +32,12 @@ export interface Operation {
   readonly scopes: readonly string[];
   /** What its query may hold, nothing by default; a query with anything else is refused (422) before the body is read. */
   readonly query?: Readonly<Record<string, QueryParameter<unknown>>>;
-  /** Largest body in bytes; absent: the operation takes none and whatever is sent is not read. */
+  /** Largest body in bytes; absent: the operation takes none, and refuses one unless it is a GET. */
   readonly maxBodyBytes?: number;
   /** Looks at the caller before the body is read; throws an `AppError` to refuse the request. */
   readonly admit?: (identity: Identity) => void;
   readonly handle: (request: ApiRequest) => Promise<ApiReply>;
 }
+
+/** The `{ref}` of a path, which callers may write in any letter case. */
+export const refOf = ({ params }: Pick<ApiRequest, 'params'>): string => (params['ref'] ?? '').toLowerCase();

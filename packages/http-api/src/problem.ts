@@ -7,7 +7,7 @@ export interface ProblemContext {
   readonly correlationId: string;
 }
 
-/** The body of an error answer: RFC 9457 with `code`, `correlationId` and `violations` (contract §1 "Statuses"). */
+/** The body of an error answer: RFC 9457 with `code`, `correlationId` and `violations`. */
 export function renderProblem(
   error: AppError,
   { instance, correlationId }: ProblemContext,

@@ -13,6 +13,13 @@ export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number)
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
+/** For an operation that takes no body: one that is ignored would leave its sender believing that it counted. */
+export function refuseBody({ method, headers }: IncomingMessage): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
+    throw invalidRequest([{ property: '', reason: 'must have no body: this operation takes none' }]);
+}
+
 /** The connection ended before the body did: nobody is left to be told, and nothing of ours failed. */
 export class CallerGone extends Error {
   constructor(cause: unknown) {

@@ -1,5 +1,5 @@
 import { parseStrictJson } from '@webhooks/contracts';
-import type { Check, JsonFault } from '@webhooks/contracts';
+import type { Check, JsonFault, StrictJson } from '@webhooks/contracts';
 import { invalidRequest } from './app-error.js';
 import type { ApiRequest } from './operation.js';
 
@@ -16,11 +16,15 @@ export function mediaTypeOf(request: ApiRequest): string | undefined {
   return request.header('content-type')?.split(';')[0]?.trim().toLowerCase();
 }
 
+/** Why a text is not acceptable JSON, in words for the caller. */
+export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): string =>
+  at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
+
 /** A strictly parsed JSON text as a value, or a 422 that names the fault. */
 export function parseJsonText(text: string | Uint8Array): unknown {
   const parsed = parseStrictJson(text);
   if (parsed.ok) return parsed.value;
-  throw invalidRequest([{ property: '', reason: FAULTS[parsed.fault] }]);
+  throw invalidRequest([{ property: '', reason: jsonFault(parsed) }]);
 }
 
 /** The body of a request as JSON that passes `check`. Throws 422 for another content type, no JSON, or violations. */

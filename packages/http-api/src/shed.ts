@@ -1,4 +1,4 @@
-import { Counter, createTally } from '@webhooks/runtime';
+import { Counter, createTallies } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
 /** The bound that a request was refused for. A word of a metric: there are no others. */
@@ -28,12 +28,10 @@ export function createShedTeller(log: Logger, registry: Registry, now: () => num
     labelNames: ['reason'],
     registers: [registry],
   });
-  const tallies = new Map<ShedReason, () => number | undefined>();
+  const tally = createTallies(now);
   return ({ reason, tenantId }) => {
     counter.inc({ reason });
-    const tally = tallies.get(reason) ?? createTally(now);
-    tallies.set(reason, tally);
-    const requests = tally();
+    const requests = tally(reason);
     if (requests === undefined) return;
     log.warn('requests are refused', {
       ...{ reason, requests },

@@ -41,11 +41,47 @@ const noToken = () =>
     headers: { 'www-authenticate': 'Bearer realm="webhooks"' },
   });
 
-const badToken = (cause?: unknown) =>
-  new AppError('invalid-token', 'the access token is not valid', {
-    headers: { 'www-authenticate': 'Bearer realm="webhooks", error="invalid_token"' },
+/** Why a token is refused: the kind of fault, never a value of the token. */
+const FAULTS = {
+  malformed: 'it is not one bearer token in the form of a JWT',
+  type: 'its type is not at+jwt',
+  algorithm: 'its algorithm is not allowed',
+  'unknown key': 'the issuer has no such key',
+  signature: 'its signature is wrong',
+  issuer: 'its issuer is another one',
+  audience: 'its audience is another one',
+  expired: 'it has expired',
+  'not yet valid': 'it is not valid yet',
+  lifetime: 'it is valid for longer than allowed',
+  claim: 'a required claim is missing or has the wrong type',
+} as const;
+type Fault = keyof typeof FAULTS;
+
+/** RFC 6750 §3. `cause` is an error of jose, which has the payload once the signature was right. */
+const badToken = (fault: Fault, cause?: unknown) =>
+  new AppError('invalid-token', `the access token is refused: ${FAULTS[fault]}`, {
+    headers: {
+      'www-authenticate': `Bearer realm="webhooks", error="invalid_token", error_description="${FAULTS[fault]}"`,
+    },
     cause,
   });
+
+const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
+  iss: 'issuer',
+  aud: 'audience',
+  typ: 'type',
+  nbf: 'not yet valid',
+};
+
+/** The kind of fault that an error of jose tells of. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return error.reason === 'missing' ? 'claim' : (CLAIM_FAULTS[error.claim] ?? 'claim');
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
+  return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : 'malformed';
+}
 
 const noKeys = (cause: unknown) =>
   new AppError('keys-unavailable', 'access tokens cannot be checked now', {
@@ -55,16 +91,16 @@ const noKeys = (cause: unknown) =>
 
 function bearerToken(authorization: string | undefined): string {
   if (authorization === undefined) throw noToken();
-  if (authorization.length > MAX_AUTHORIZATION_BYTES) throw badToken();
+  if (authorization.length > MAX_AUTHORIZATION_BYTES) throw badToken('malformed');
   const token = BEARER.exec(authorization)?.[1];
-  if (token === undefined) throw badToken();
+  if (token === undefined) throw badToken('malformed');
   return token;
 }
 
 function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims {
   checkLifetime(payload, maxLifetimeSeconds);
   const clientId = payload['client_id'];
-  if (typeof clientId !== 'string') throw badToken();
+  if (typeof clientId !== 'string') throw badToken('claim');
   const { scope } = payload;
   return { clientId, scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []), payload };
 }
@@ -72,10 +108,10 @@ function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims 
 /** RFC 9068 §2.2 asks for them; jose checks that they are there, not that they are usable. */
 function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   const { exp, iat } = payload;
-  if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw badToken();
+  if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw badToken('claim', { payload });
   const [issued, expires] = [Number(iat), Number(exp)];
-  if (expires - issued > maxLifetimeSeconds || issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS)
-    throw badToken();
+  if (expires - issued > maxLifetimeSeconds) throw badToken('lifetime', { payload });
+  if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
 const rememberTokens = () => new LRUCache<string, TokenClaims>({ max: REMEMBERED_TOKENS });
@@ -85,7 +121,7 @@ const isOver = ({ exp }: JWTPayload): boolean =>
   Number(exp) <= Math.floor(Date.now() / 1_000) - CLOCK_TOLERANCE_SECONDS;
 
 /**
- * Verifies JWT access tokens (RFC 9068) against the issuer's key set (contract §2): a fixed list of algorithms, issuer,
+ * Verifies JWT access tokens (RFC 9068) against the issuer's key set: a fixed list of algorithms, issuer,
  * audience, type and times; `jku`, `x5u` and `jwk` of a token are never used. Keys are kept 24 h and fetched again in
  * the background, so that an issuer that is away for a while refuses nobody. A token that was verified is remembered until
  * it ends or the keys are fetched again: a caller sends the same one with each request.
@@ -109,7 +145,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const verifyToken = async (token: string): Promise<JWTPayload> => {
     try {
       // With one key in the set a token without `kid` would pass, and would fail during a rotation.
-      if (decodeProtectedHeader(token).kid === undefined) throw badToken();
+      if (decodeProtectedHeader(token).kid === undefined) throw badToken('unknown key');
       const { payload } = await jwtVerify(token, keys, {
         algorithms: ALGORITHMS,
         issuer,
@@ -122,7 +158,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     } catch (error) {
       if (error instanceof AppError) throw error;
       if (keys.jwks() === undefined && !(error instanceof errors.JOSEAlgNotAllowed)) throw noKeys(error);
-      throw badToken(error);
+      throw badToken(faultOf(error), error);
     }
   };
 

@@ -5,6 +5,7 @@ import { TokenDesk } from './support/token-desk.js';
 
 const OPERATIONS: readonly Operation[] = [
   { method: 'GET', path: '/things', scopes: ['thing.read'], handle: () => Promise.resolve({ status: 200 }) },
+  { method: 'POST', path: '/go', scopes: ['thing.read'], handle: () => Promise.resolve({ status: 202 }) },
 ];
 
 let desk: TokenDesk;
@@ -30,6 +31,38 @@ describe('a refused request', () => {
       expect(headers.get('connection')).toBe('keep-alive');
     },
   );
+
+  it('is one with a body for an operation that takes none', async () => {
+    const authorization = `Bearer ${await desk.token()}`;
+    const post = async (body?: string): Promise<number> =>
+      (
+        await fetch(`${api.url}/go`, {
+          method: 'POST',
+          headers: { authorization },
+          ...(body === undefined ? {} : { body }),
+        })
+      ).status;
+    expect([await post(), await post(''), await post('{}')]).toEqual([202, 202, 422]);
+  });
+
+  it('for its token is one line of the log for each kind of fault, with the client when it is known', async () => {
+    const expired = await desk.token({ claims: { exp: 1_000, iat: 900 } });
+    for (const token of ['a.b.c', expired, expired, 'a.b.c'])
+      await fetch(`${api.url}/things`, { headers: { authorization: `Bearer ${token}` } });
+    expect(api.lines.map(({ message, fields }) => [message, fields])).toEqual([
+      [
+        'access tokens are refused',
+        {
+          fault: 'the access token is refused: it is not one bearer token in the form of a JWT',
+          requests: 1,
+        },
+      ],
+      [
+        'access tokens are refused',
+        { fault: 'the access token is refused: it has expired', requests: 1, latestClientId: 'client-1' },
+      ],
+    ]);
+  });
 
   it('with thousands of parameters is told of the first twenty', async () => {
     const query = Array.from({ length: 2_000 }, (_, index) => `n${index}`).join('&');

@@ -15,7 +15,7 @@ export interface LaneOptions extends BufferLimits {
 /** Where a record in flight lies, and when it was appended (Unix milliseconds). */
 type Mark = Pick<KafkaRecord, 'offset' | 'timestamp'>;
 
-/** Ascending. A list and no Map (README, Decisions): what is taken out of it refers to nothing that comes later. */
+/** Ascending. A list and no Map: what is taken out of it refers to nothing that comes later. */
 type InFlight = Yallist<Mark>;
 
 /** A record in flight. */

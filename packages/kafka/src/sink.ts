@@ -37,7 +37,7 @@ class BatchingSink implements Sink {
   readonly #topics: SinkTopics;
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
-  /** All that is pending. A list: a Set would keep what it held until the next full collection (README, Decisions). */
+  /** All that is pending. A list: a Set would keep what it held until the next full collection. */
   readonly #open = new Yallist<PendingRecord>();
   #pendingBytes = 0;
   #lastError: string | undefined;

@@ -54,7 +54,7 @@ const ended = new EndOfTurn<Connection>((connection) => connection.turn());
 
 /**
  * HTTP/1.1 over one TLS connection that stands: one exchange at a time, of whose answer nothing is kept but what its head
- * says. Ours and not undici's, because that makes a delivery a tenth to a fifth cheaper (README, Decisions).
+ * says. Ours and not undici's, because that makes a delivery a tenth to a fifth cheaper.
  */
 export class Connection {
   /** Among those of its origin. */

@@ -1,4 +1,4 @@
-/** IPv4 blocks that no delivery may reach, with the reason (IANA special-purpose registry; security notes §2.1). */
+/** IPv4 blocks that no delivery may reach, with the reason (IANA special-purpose registry). */
 export const DENIED_IPV4: readonly (readonly [block: string, reason: string])[] = [
   ['0.0.0.0/8', 'this network'],
   ['10.0.0.0/8', 'private'],

@@ -50,7 +50,7 @@ const INTERNAL_SUFFIXES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The rules at registration (contract §1). Pure: no name is resolved here; addresses are judged at delivery. */
+/** The rules at registration. Pure: no name is resolved here; addresses are judged at delivery. */
 export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_POLICY): EndpointUrlCheck {
   const typed = readTyped(text);
   if (typeof typed === 'string') return refuse(typed);
@@ -123,9 +123,9 @@ function portFault(authority: string, parsed: URL, policy: UrlPolicy): string | 
   const port = portOf(parsed);
   if (parsed.hostname === 'localhost')
     return port >= 1_024 ? undefined : 'has a port below 1024 on localhost';
-  return policy.allowedPorts.some(({ from, to }) => from <= port && port <= to)
-    ? undefined
-    : 'has a port that is not allowed';
+  if (policy.allowedPorts.some(({ from, to }) => from <= port && port <= to)) return undefined;
+  const allowed = policy.allowedPorts.map(({ from, to }) => (from === to ? from : `${from}-${to}`));
+  return `has a port that is not allowed; allowed are ${allowed.join(', ')}`;
 }
 
 function splitAuthority(authority: string): { host: string; port: string | undefined } {

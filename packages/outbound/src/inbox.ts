@@ -13,7 +13,7 @@ function viewOf(length: number): Buffer {
 
 /**
  * What one socket reads. All sockets read into the same 16 KiB, because Node hands bytes over before it reads on, and else
- * takes memory from the allocator for each read, which V8 tracks, moves and frees again (README, Decisions).
+ * takes memory from the allocator for each read, which V8 tracks, moves and frees again.
  */
 export class Inbox {
   /** Of the socket that reads into it. */

@@ -44,7 +44,7 @@ export class OriginPool implements IdleOwner {
   busy = 0;
   readonly #url: URL;
   readonly #ports: PoolPorts;
-  /** A list: a Set would keep closed sockets until the next full collection (README, Decisions). */
+  /** A list: a Set would keep closed sockets until the next full collection. */
   readonly #connections = new Yallist<Connection>();
   readonly #held: HeldConnections;
   readonly #free: Connection[] = [];

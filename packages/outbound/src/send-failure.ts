@@ -66,7 +66,7 @@ export function toConnectFailure(error: unknown): SendFailure {
 
 export function toFailedResult(error: Error, durationMs: number): Unreachable | Forbidden {
   if (!(error instanceof SendFailure)) {
-    // Of a socket whose connection stood (security notes §2.6).
+    // Of a socket whose connection stood.
     const code = codeOf(error, 'UNKNOWN');
     return { kind: 'unreachable', error: isTlsCode(code) ? 'TLS' : 'SOCKET', code, durationMs };
   }

@@ -13,7 +13,7 @@ export type ErrorClass = (typeof ERROR_CLASSES)[number];
 
 /**
  * The final status line and headers came: the status decides, whatever becomes of the body after them
- * (it is not used, specification §4.4). `cut` says that the body was longer than the limit, broke off,
+ * (it is not used). `cut` says that the body was longer than the limit, broke off,
  * or was still coming at the deadline.
  */
 export interface Answered {

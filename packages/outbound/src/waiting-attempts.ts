@@ -5,7 +5,7 @@ import { spareMs } from './spare-time.js';
 
 /**
  * The attempts of one origin that wait for a connection, the longest first. A list: a Set would keep ended attempts until
- * the next full collection (README, Decisions).
+ * the next full collection.
  */
 export class WaitingAttempts {
   readonly #list = new Yallist<Attempt>();

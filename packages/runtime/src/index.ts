@@ -14,5 +14,5 @@ export type { CounterSeries } from './series-counter.js';
 export { SeriesHistogram } from './series-histogram.js';
 export type { HistogramSeries } from './series-histogram.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';
-export { createTally } from './tally.js';
+export { createTallies, createTally } from './tally.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createLogger as createWinston, format, transports } from 'winston';
 
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -19,7 +20,8 @@ const causeOf = (error: Error, depth: number): LogFields =>
   error.cause === undefined || depth >= 5 ? {} : { cause: describe(error.cause, depth + 1) };
 
 function describe(error: unknown, depth: number): LogFields {
-  if (!(error instanceof Error)) return { error: String(error).slice(0, 500) };
+  if (!(error instanceof Error))
+    return { error: (typeof error === 'string' ? error : inspect(error, { depth: 1 })).slice(0, 500) };
   return {
     error: `${error.name}: ${error.message}`.slice(0, 500),
     ...codeOf(error),

@@ -17,3 +17,13 @@ export function createTally(now: () => number): () => number | undefined {
     return told;
   };
 }
+
+/** A tally for each of a bounded set of words. */
+export function createTallies(now: () => number): (word: string) => number | undefined {
+  const tallies = new Map<string, () => number | undefined>();
+  return (word) => {
+    const tally = tallies.get(word) ?? createTally(now);
+    tallies.set(word, tally);
+    return tally();
+  };
+}

@@ -15,7 +15,7 @@ export interface EventOverrides<T extends EventType = EventType> {
   readonly data?: Partial<DataOf<T>>;
 }
 
-/** The first of the Pix identifiers' shapes: `E` or `D`, ISPB, minute in UTC, 11 letters and digits (domain.md). */
+/** The first of the Pix identifiers' shapes: `E` or `D`, ISPB, minute in UTC, 11 letters and digits. */
 export function buildEndToEndId(at: Date, random: Random, prefix: 'E' | 'D' = 'E'): string {
   const minute = at.toISOString().replace(/\D/g, '').slice(0, 12);
   return `${prefix}${random.text(8, '0123456789')}${minute}${random.text(11)}`;

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, readEvent } from '@webhooks/contracts';
 import { buildEvent, createRandom, randomName } from '../src/index.js';
 
-/** domain.md: what generators and samples use. */
+/** The strict form, which generators and samples use. */
 const STRICT =
   /^[ED][0-9A-Z]{8}\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/;
 

@@ -25,7 +25,7 @@ export interface ConfigurationRow {
   enabled: boolean;
   createdAt: Date;
   updatedAt: Date;
-  secrets: { sealed: string; expiresAt?: Date }[];
+  secrets: { sealed: string; createdAt: Date; expiresAt?: Date }[];
 }
 
 export type ConfigurationModel = Model<ConfigurationRow>;
@@ -35,7 +35,7 @@ const count = { type: Number, required: true } as const;
 const time = { type: Date, required: true } as const;
 
 function createSchema(): Schema<ConfigurationRow> {
-  const secret = new Schema({ sealed: text, expiresAt: { type: Date } }, { _id: false });
+  const secret = new Schema({ sealed: text, createdAt: time, expiresAt: { type: Date } }, { _id: false });
   const schema = new Schema<ConfigurationRow>(
     {
       _id: text,
@@ -73,8 +73,9 @@ export function toConfiguration(row: ConfigurationRow): Configuration {
   return {
     ...rest,
     ...(typeof applicationId === 'string' ? { applicationId } : {}),
-    secrets: secrets.map(({ sealed, expiresAt }) => ({
+    secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
       sealed,
+      createdAt,
       ...(expiresAt instanceof Date ? { expiresAt } : {}),
     })),
   };

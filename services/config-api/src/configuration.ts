@@ -6,6 +6,7 @@ export interface StoredSecret {
   readonly sealed: string;
   /** Set on the previous secret of a rotation. */
   readonly expiresAt?: Date;
+  readonly createdAt: Date;
 }
 
 /** What a caller may choose of a configuration, its URL already checked. */
@@ -15,13 +16,15 @@ export interface Route {
   readonly endpointUrl: string;
   /** Two spellings of one endpoint are equal here. */
   readonly normalizedUrl: string;
-  readonly applicationId?: string;
+  /** Null or absent: no application. */
+  readonly applicationId?: string | null;
 }
 
 /** A webhook configuration as it is stored; `(tenantId, ref)` is its name. */
 export interface Configuration extends Route {
   readonly tenantId: string;
   readonly ref: string;
+  readonly applicationId?: string;
   /** Place among the tenant's configurations in the order of their registration, from 1, without gaps. */
   readonly position: number;
   /** Rises with each change, from 1. */
@@ -35,18 +38,24 @@ export interface Configuration extends Route {
   readonly secrets: readonly StoredSecret[];
 }
 
-export interface WebhookView {
+/** An element of a list. */
+export interface ListedWebhook {
   readonly ref: string;
   readonly eventType: EventType;
   readonly endpointUrl: string;
   readonly applicationId?: string;
   readonly enabled: boolean;
+}
+
+export interface WebhookView extends ListedWebhook {
+  readonly hasSecret: boolean;
+  /** When the newest secret was made. */
+  readonly secretRotatedAt?: string;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** The fields of spec §2.2 and `ref`. */
-export const toListed = (configuration: Configuration): Omit<WebhookView, 'createdAt' | 'updatedAt'> => ({
+export const toListed = (configuration: Configuration): ListedWebhook => ({
   ref: configuration.ref,
   eventType: configuration.eventType,
   endpointUrl: configuration.endpointUrl,
@@ -54,19 +63,29 @@ export const toListed = (configuration: Configuration): Omit<WebhookView, 'creat
   enabled: configuration.enabled,
 });
 
-/** What callers see of a configuration. */
-export const toView = (configuration: Configuration): WebhookView => ({
-  ...toListed(configuration),
-  createdAt: configuration.createdAt.toISOString(),
-  updatedAt: configuration.updatedAt.toISOString(),
+const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
 });
+
+/** What callers see of a configuration. */
+export function toView(configuration: Configuration): WebhookView {
+  const [newest] = configuration.secrets;
+  return {
+    ...toListed(configuration),
+    hasSecret: newest !== undefined,
+    ...(newest === undefined ? {} : { secretRotatedAt: newest.createdAt.toISOString() }),
+    ...timesOf(configuration),
+  };
+}
 
 /** The configuration as the compacted topic has it. */
 export const toRecord = (configuration: Configuration): ConfigurationRecord => ({
   v: 1,
   tenantId: configuration.tenantId,
   revision: configuration.revision,
-  ...toView(configuration),
+  ...toListed(configuration),
+  ...timesOf(configuration),
   ...(configuration.secrets.length === 0
     ? {}
     : {

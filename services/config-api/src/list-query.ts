@@ -1,8 +1,7 @@
-import { EVENT_TYPES, isEventType } from '@webhooks/contracts';
+import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
 import { readQuery } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
-import { REF_PATTERN } from './webhook-input.js';
 
 interface ListFilter {
   readonly eventType?: EventType;
@@ -20,7 +19,7 @@ export interface ListQuery {
 
 const MAX_PAGE = 1_000;
 
-const ref = new RegExp(REF_PATTERN);
+const ref = new RegExp(PATTERNS.givenRef);
 
 /** Every text of this form is the place of some element: there is no cursor that is well-formed and wrong. */
 const CURSOR = /^c([1-9a-z][0-9a-z]{0,6})$/;
@@ -59,7 +58,7 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
     expected: 'must be true or false',
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   },
-  ref: { expected: 'must be a UUID in lower case', parse: (text) => (ref.test(text) ? text : undefined) },
+  ref: { expected: 'must be a UUID', parse: (text) => (ref.test(text) ? text.toLowerCase() : undefined) },
   limit: { expected: `must be a whole number from 1 to ${MAX_PAGE}`, parse: parseLimit },
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };

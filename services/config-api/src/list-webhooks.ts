@@ -13,7 +13,7 @@ export interface WebhookList {
   readonly nextCursor?: string;
 }
 
-/** `GET`: a tenant's configurations in the order of their registration (spec §2.2). */
+/** `GET`: a tenant's configurations in the order of their registration. */
 export async function listWebhooks(
   tenantId: string,
   query: ListQuery,

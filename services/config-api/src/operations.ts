@@ -1,3 +1,4 @@
+import { refOf } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import type { Audit, AuditedAction } from './audit.js';
 import type { Change } from './change-configuration.js';
@@ -69,7 +70,10 @@ const changed = async (
   parts: OperationParts,
 ): Promise<ApiReply> => {
   const published = await tell(action, request, change, parts);
-  return { status: 200, body: { ...toView(change.after), ...unlessPublished(published) } };
+  const { before, after } = change;
+  const moved = before !== undefined && before.endpointUrl !== after.endpointUrl;
+  const previous = moved ? { previousEndpointUrl: before.endpointUrl } : {};
+  return { status: 200, body: { ...toView(after), ...previous, ...unlessPublished(published) } };
 };
 
 function collectionHandlers(parts: OperationParts): Record<'register' | 'update' | 'list', Handler> {
@@ -95,8 +99,6 @@ function collectionHandlers(parts: OperationParts): Record<'register' | 'update'
     },
   };
 }
-
-const refOf = ({ params }: ApiRequest): string => params['ref'] ?? '';
 
 function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove', Handler> {
   return {

@@ -4,7 +4,7 @@ import type { Change } from './change-configuration.js';
 import { databaseUnavailable } from './configuration-store.js';
 import type { InsertResult } from './configuration-store.js';
 import type { Configuration, Route } from './configuration.js';
-import { agrees } from './webhook-input.js';
+import { differencesOf, withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
 
 export interface RegisterPorts {
@@ -22,12 +22,17 @@ export interface RegisterPorts {
 /** More than the contenders that one place can have: the processes, for those of one process take turns. */
 const MAX_ROUNDS = 20;
 
-/** Another configuration has the ref or the route. */
-export const alreadyRegistered = ({ ref }: Configuration): AppError =>
-  new AppError('webhook-already-registered', `the webhook ${ref} is registered there with other values`, {
-    violations: [{ property: 'ref', reason: 'names the webhook that is registered already' }],
-    members: { ref },
-  });
+/** Another configuration has the ref, or the same application, event type and URL; names what the request would change of it. */
+export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {
+  const { ref } = stored;
+  const violations = differencesOf(input, stored).map((property) => ({
+    property,
+    reason: `is ${JSON.stringify(stored[property] ?? null)} in the registered webhook`,
+  }));
+  const names = violations.map(({ property }) => property).join(', ');
+  const detail = `the webhook ${ref} is registered with another ${names}; change it with PUT and this ref`;
+  return new AppError('webhook-already-registered', detail, { violations, members: { ref } });
+}
 
 async function findSame(
   tenantId: string,
@@ -52,8 +57,7 @@ function create(
 ): Configuration {
   const now = ports.now();
   return {
-    enabled: true,
-    ...input,
+    ...withInput({ enabled: true }, input),
     ref: input.ref ?? ports.newRef(),
     tenantId,
     position,
@@ -73,7 +77,7 @@ async function tryToRegister(
 ): Promise<Change | undefined> {
   const same = await findSame(tenantId, input, ports);
   if (same) {
-    if (!agrees(input, same)) throw alreadyRegistered(same);
+    if (differencesOf(input, same).length > 0) throw alreadyRegistered(same, input);
     return (await ports.confirm(same)) ? { before: same, after: same } : undefined;
   }
   const next = create(tenantId, input, await nextPosition(tenantId, ports), ports);

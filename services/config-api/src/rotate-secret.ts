@@ -22,7 +22,7 @@ const OVERLAP_MS = 86_400_000;
 
 function previousOf(current: Configuration, now: Date): readonly StoredSecret[] {
   const [newest] = current.secrets;
-  return newest ? [{ sealed: newest.sealed, expiresAt: new Date(now.getTime() + OVERLAP_MS) }] : [];
+  return newest ? [{ ...newest, expiresAt: new Date(now.getTime() + OVERLAP_MS) }] : [];
 }
 
 /** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last one stays valid for 24 h. */
@@ -30,7 +30,7 @@ export async function rotateSecret(tenantId: string, ref: string, ports: RotateP
   const secret = ports.newSecret();
   const change = (current: Configuration): Configuration => {
     const now = ports.now();
-    const secrets = [{ sealed: ports.seal(secret, current) }, ...previousOf(current, now)];
+    const secrets = [{ sealed: ports.seal(secret, current), createdAt: now }, ...previousOf(current, now)];
     return revise(current, { secrets }, now);
   };
   const plan = {

@@ -5,6 +5,7 @@ import { databaseUnavailable } from './configuration-store.js';
 import { revise } from './configuration.js';
 import type { Configuration, Route } from './configuration.js';
 import { alreadyRegistered } from './register-webhook.js';
+import { withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
 
 export interface UpdatePorts extends ChangePorts {
@@ -14,19 +15,32 @@ export interface UpdatePorts extends ChangePorts {
   readonly now: () => Date;
 }
 
-/** Candidates that an ambiguous update names at most. */
+/** Candidates that an answer names at most. */
 const MAX_CANDIDATES = 100;
 
-const notRegistered = (): AppError =>
-  new AppError('webhook-not-registered', 'no webhook is registered with these values; register it with POST');
+const listed = (candidates: readonly Configuration[]) => ({
+  candidates: candidates.map(({ ref, endpointUrl }) => ({ ref, endpointUrl })),
+});
+
+const notRegistered = (candidates: readonly Configuration[] = []): AppError =>
+  new AppError(
+    'webhook-not-registered',
+    'no webhook is registered with these values; register it with POST',
+    {
+      members: listed(candidates),
+    },
+  );
 
 const ambiguous = (candidates: readonly Configuration[]): AppError =>
   new AppError('webhook-ambiguous', 'several webhooks match; name one of them by its ref', {
     violations: [{ property: 'ref', reason: 'is needed, because several webhooks match' }],
-    members: { candidates: candidates.map(({ ref }) => ref) },
+    members: listed(candidates),
   });
 
-/** Without a ref: the one with this route, else the only one of the application for the event type. */
+/**
+ * Without a ref: the one with this application, event type and URL, else the only one of the application for the event type.
+ * A disable must name what it disables: a typo in its URL would re-point a live endpoint and silence it.
+ */
 async function findUnnamed(
   tenantId: string,
   input: WebhookInput,
@@ -35,6 +49,7 @@ async function findUnnamed(
   const exact = await ports.findByRoute(tenantId, input);
   if (exact) return exact;
   const candidates = await ports.findByType(tenantId, input, MAX_CANDIDATES);
+  if (input.enabled === false) throw notRegistered(candidates);
   if (candidates.length > 1) throw ambiguous(candidates);
   return candidates[0];
 }
@@ -56,18 +71,18 @@ const isSame = (a: Configuration, b: Configuration): boolean =>
 
 /** URL and event type as given; an application or `enabled` that was left out stays (an update must not re-enable by accident). */
 function change(current: Configuration, input: WebhookInput, now: Date): Configuration {
-  const next = revise(current, input, now);
+  const next = revise(withInput(current, input), {}, now);
   return isSame(current, next) ? current : next;
 }
 
-/** `PUT`: changes the configuration that the caller names by its ref, or that its values single out (contract §1). */
+/** `PUT`: changes the configuration that the caller names by its ref, or that its values single out. */
 export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
   const plan = {
     find: () => find(tenantId, input, ports),
     change: (current: Configuration) => change(current, input, ports.now()),
     onTaken: async (next: Configuration): Promise<never> => {
       const holder = await ports.findByRoute(tenantId, next);
-      throw holder ? alreadyRegistered(holder) : databaseUnavailable();
+      throw holder ? alreadyRegistered(holder, input) : databaseUnavailable();
     },
   };
   return changeConfiguration(plan, ports);

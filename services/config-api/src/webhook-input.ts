@@ -1,4 +1,4 @@
-import { EVENT_TYPES, compileCheck } from '@webhooks/contracts';
+import { EVENT_TYPES, PATTERNS, compileCheck } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
@@ -6,19 +6,16 @@ import { checkEndpointUrl } from '@webhooks/outbound';
 import type { UrlPolicy } from '@webhooks/outbound';
 import type { Configuration, Route } from './configuration.js';
 
-/** What POST and PUT take (spec §2.1), its URL checked. What the caller left out is absent. */
+/** What POST and PUT take, its URL checked and its ref in lower case. What the caller left out is absent. */
 export interface WebhookInput extends Route {
   readonly enabled?: boolean;
   readonly ref?: string;
 }
 
-/** A UUID of any version in its canonical form (RFC 9562 §4): in lower case, so that a ref has one spelling. */
-export const REF_PATTERN = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$';
-
 interface WebhookBody {
   readonly eventType: EventType;
   readonly endpointUrl: string;
-  readonly applicationId?: string;
+  readonly applicationId?: string | null;
   readonly enabled?: boolean;
   readonly ref?: string;
 }
@@ -30,26 +27,42 @@ const checkBody = compileCheck<WebhookBody>({
   properties: {
     eventType: { type: 'string', enum: EVENT_TYPES },
     endpointUrl: { type: 'string' },
-    applicationId: { type: 'string', minLength: 1, maxLength: 128 },
+    applicationId: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
     enabled: { type: 'boolean' },
-    ref: { type: 'string', pattern: REF_PATTERN },
+    ref: { type: 'string', pattern: PATTERNS.givenRef },
   },
 });
 
 /** The body of POST or PUT. Throws 422 that names what is wrong with it. */
 export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): WebhookInput {
-  const body = readJson(request, checkBody);
+  const { ref, ...body } = readJson(request, checkBody);
   const url = checkEndpointUrl(body.endpointUrl, policy);
   if (!url.ok) {
     throw invalidRequest([{ property: 'endpointUrl', reason: url.reason }], 'invalid-endpoint-url');
   }
-  return { ...body, normalizedUrl: url.normalized };
+  return {
+    ...body,
+    ...(ref === undefined ? {} : { ref: ref.toLowerCase() }),
+    normalizedUrl: url.normalized,
+  };
 }
 
-/** Whether a stored configuration has every value that was given; two spellings of one URL are one value. */
-export const agrees = (input: WebhookInput, stored: Configuration): boolean =>
-  input.eventType === stored.eventType &&
-  input.normalizedUrl === stored.normalizedUrl &&
-  (input.applicationId ?? stored.applicationId) === stored.applicationId &&
-  (input.enabled ?? stored.enabled) === stored.enabled &&
-  (input.ref ?? stored.ref) === stored.ref;
+/** The values of `base` with those that were given over them; an application of null is none. */
+export function withInput<T extends Partial<Configuration>>(
+  base: T,
+  input: WebhookInput,
+): Omit<T & WebhookInput, 'applicationId'> & { readonly applicationId?: string } {
+  const { applicationId, ...rest } = { ...base, ...input };
+  return { ...rest, ...(typeof applicationId === 'string' ? { applicationId } : {}) };
+}
+
+/** Names of the given values that a stored configuration does not have; two spellings of one URL are one value. */
+export function differencesOf(
+  input: WebhookInput,
+  stored: Configuration,
+): readonly ('ref' | 'eventType' | 'endpointUrl' | 'applicationId' | 'enabled')[] {
+  const next = withInput(stored, input);
+  const names = ['ref', 'eventType', 'applicationId', 'enabled'] as const;
+  const differing = names.filter((name) => next[name] !== stored[name]);
+  return next.normalizedUrl === stored.normalizedUrl ? differing : [...differing, 'endpointUrl'];
+}

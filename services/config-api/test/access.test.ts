@@ -46,7 +46,9 @@ describe.each(named)('%s %s', (_method, _one, options, scope) => {
   it('is 401 with a token that is not valid', async () => {
     const answer = await withHeader('Bearer a.b.c', options);
     expect(answer.status).toBe(401);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="webhooks", error="invalid_token"');
+    expect(answer.headers.get('www-authenticate')).toContain(
+      'error="invalid_token", error_description="it is not one bearer token in the form of a JWT"',
+    );
   });
 
   it('is 403 without the scope, which is named', async () => {
@@ -107,14 +109,22 @@ describe('methods and paths', () => {
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
-  it.each(['/', '/integration/v1', `${ONE}/health`, '/integration/v2/webhooks'])(
-    '%s is 404',
-    async (path) => {
-      const answer = await acme.call({ method: 'GET', path });
-      expect(answer.status).toBe(404);
-      expect(answer.body['code']).toBe('not-found');
-    },
-  );
+  it.each(['/', '/integration/v1', '/integration/v2/webhooks'])('%s is 404', async (path) => {
+    const answer = await acme.call({ method: 'GET', path });
+    expect(answer.status).toBe(404);
+    expect(answer.body['code']).toBe('not-found');
+  });
+});
+
+it.each([
+  [`${ONE}/health`, 'query-api'],
+  [`${WEBHOOKS}/deliveries`, 'query-api'],
+  ['/integration/v1/pix/cob/x', 'query-api'],
+  ['/integration/v1/events', 'ingest'],
+])('%s answers 404 and names its owner %s', async (path, owner) => {
+  const answer = await acme.call({ method: 'GET', path });
+  expect(answer.status).toBe(404);
+  expect(answer.body['detail']).toBe(`this address belongs to ${owner}`);
 });
 
 describe('every answer', () => {

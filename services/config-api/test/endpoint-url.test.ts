@@ -18,7 +18,7 @@ const documented = (url: unknown): boolean => faultOf('#/components/schemas/Endp
 const label63 = 'a'.repeat(63);
 const host253 = `${label63}.${label63}.${label63}.${'a'.repeat(57)}.br`;
 
-/** security.md §2.7 and its sample, contract §1 "URL rules at registration". */
+/** Spellings of addresses that must not pass at registration, and some that must. */
 const ACCEPTED: readonly string[] = [
   'https://hook.acme.com.br/pix',
   'HTTPS://Hook.Acme.com.br/pix',

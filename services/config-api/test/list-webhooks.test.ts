@@ -28,7 +28,7 @@ beforeAll(async () => {
   api = await startConfigApi();
   acme = await api.tenant();
   for (const row of ROWS) {
-    const { createdAt: _c, updatedAt: _u, ...listed } = (await acme.post(row)).body;
+    const { createdAt: _c, updatedAt: _u, hasSecret: _h, ...listed } = (await acme.post(row)).body;
     all.push(listed);
   }
 });
@@ -71,6 +71,7 @@ describe('the list', () => {
   it('is filtered by ref', async () => {
     const ref = String(all[3]?.['ref']);
     expect(listed(await acme.list({ ref }))).toEqual(pick(3));
+    expect(listed(await acme.list({ ref: ref.toUpperCase() }))).toEqual(pick(3));
     expect(listed(await (await api.tenant()).list({ ref }))).toEqual([]);
   });
 
@@ -87,7 +88,6 @@ describe('the list', () => {
     ['a long application', `applicationId=${'a'.repeat(129)}`, 'applicationId'],
     ['an application with NUL', 'applicationId=a%00', 'applicationId'],
     ['a ref that is no UUID', 'ref=1', 'ref'],
-    ['a ref in upper case', 'ref=0190F3C2-7B1A-7C3E-9F54-2D6C8A1B0E4F', 'ref'],
     ['a limit of zero', 'limit=0', 'limit'],
     ['a limit over 1,000', 'limit=1001', 'limit'],
     ['a limit that is no number', 'limit=ten', 'limit'],
@@ -167,10 +167,8 @@ describe('one configuration', () => {
       await beta.get(String(all[0]?.['ref'])),
       await beta.get('0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f'),
       await beta.get('nonsense'),
-      await beta.get('deliveries'),
-      await acme.get(String(all[0]?.['ref']).toUpperCase()),
     ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404]);
     expect(new Set(answers.map(({ body }) => body['detail'])).size).toBe(1);
   });
 

@@ -1,8 +1,14 @@
-import { DATA_FIELDS, DATA_SCHEMAS, EVENT_TYPES, PROBLEMS, renderNotification } from '@webhooks/contracts';
+import {
+  DATA_FIELDS,
+  DATA_SCHEMAS,
+  EVENT_TYPES,
+  PATTERNS,
+  PROBLEMS,
+  renderNotification,
+} from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 import { createOperations } from '../src/operations.js';
 import type { OperationParts } from '../src/operations.js';
-import { REF_PATTERN } from '../src/webhook-input.js';
 import { at, faultOf, isObject, openapi } from './support/openapi-check.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -97,7 +103,8 @@ describe('openapi.yaml', () => {
   });
 
   it('gives a ref the form that the code gives it', () => {
-    expect(at('#/components/schemas/Ref')['pattern']).toBe(REF_PATTERN);
+    expect(at('#/components/schemas/Ref')['pattern']).toBe(PATTERNS.ref);
+    expect(at('#/components/schemas/GivenRef')['pattern']).toBe(PATTERNS.givenRef);
   });
 });
 

@@ -46,6 +46,10 @@ describe('a signing secret', () => {
     expect(headers.get('cache-control')).toBe('no-store');
     const record = await topic.recordOf(acme.tenantId, ref, 2);
     expect(sealedOf(record).map(open)).toEqual([body['secret']]);
+    expect((await acme.get(ref)).body).toMatchObject({
+      hasSecret: true,
+      secretRotatedAt: record['updatedAt'],
+    });
     const shown = JSON.stringify([record, (await acme.get(ref)).body, (await acme.list()).body, api.lines]);
     expect(shown).not.toContain(String(body['secret']).slice(6));
   });

@@ -40,9 +40,19 @@ describe('an update that names the ref', () => {
       ...body,
       eventType: 'PIX_STATIC',
       endpointUrl: MOVED,
+      previousEndpointUrl: HOOK.endpointUrl,
       updatedAt: answer.body['updatedAt'],
     });
     expect(String(answer.body['updatedAt']) >= String(body['updatedAt'])).toBe(true);
+    const { previousEndpointUrl: _, ...stored } = answer.body;
+    expect((await acme.get(ref)).body).toEqual(stored);
+  });
+
+  it('clears the application with null', async () => {
+    const { ref } = await register({ applicationId: 'shop' });
+    const answer = await acme.put({ ...HOOK, ref: ref.toUpperCase(), applicationId: null });
+    expect(answer.body['ref']).toBe(ref);
+    expect(answer.body).not.toHaveProperty('applicationId');
     expect((await acme.get(ref)).body).toEqual(answer.body);
   });
 
@@ -102,7 +112,13 @@ describe('an update without ref', () => {
     await register({ applicationId: 'shop', eventType: 'PIX_STATIC' });
     const { ref } = await register({ applicationId: 'shop' });
     const answer = await acme.put({ ...HOOK, applicationId: 'shop', endpointUrl: MOVED });
-    expect(answer.body).toMatchObject({ ref, endpointUrl: MOVED, applicationId: 'shop', enabled: true });
+    expect(answer.body).toMatchObject({
+      ref,
+      endpointUrl: MOVED,
+      previousEndpointUrl: HOOK.endpointUrl,
+      applicationId: 'shop',
+      enabled: true,
+    });
   });
 
   it('takes a left-out application for none', async () => {
@@ -115,7 +131,18 @@ describe('an update without ref', () => {
     await register({ applicationId: 'shop' });
     const answer = await acme.put(HOOK);
     expect(answer.status).toBe(422);
-    expect(answer.body['code']).toBe('webhook-not-registered');
+    expect(answer.body).toMatchObject({ code: 'webhook-not-registered', candidates: [] });
+  });
+
+  it('never disables another webhook: a typo in its URL is refused, and names what may have been meant', async () => {
+    const { ref, body } = await register();
+    const answer = await acme.put({ ...HOOK, endpointUrl: MOVED, enabled: false });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({
+      code: 'webhook-not-registered',
+      candidates: [{ ref, endpointUrl: HOOK.endpointUrl }],
+    });
+    expect((await acme.get(ref)).body).toEqual(body);
   });
 
   it('is refused when several match, and lists them', async () => {
@@ -123,7 +150,13 @@ describe('an update without ref', () => {
     const second = await register({ endpointUrl: MOVED });
     const answer = await acme.put({ ...HOOK, endpointUrl: 'https://hook.acme.com.br/third' });
     expect(answer.status).toBe(422);
-    expect(answer.body).toMatchObject({ code: 'webhook-ambiguous', candidates: [first.ref, second.ref] });
+    expect(answer.body).toMatchObject({
+      code: 'webhook-ambiguous',
+      candidates: [
+        { ref: first.ref, endpointUrl: HOOK.endpointUrl },
+        { ref: second.ref, endpointUrl: MOVED },
+      ],
+    });
   });
 });
 
@@ -135,7 +168,8 @@ describe('revisions', () => {
     await topic.recordOf(acme.tenantId, ref, 3);
     const records = topic.recordsOf(acme.tenantId, ref);
     expect(records.map(({ revision }) => revision)).toEqual([1, 2, 3]);
-    expect(records.at(-1)).toEqual({ v: 1, tenantId: acme.tenantId, revision: 3, ...body });
+    const { previousEndpointUrl: _p, hasSecret: _h, ...known } = body;
+    expect(records.at(-1)).toEqual({ v: 1, tenantId: acme.tenantId, revision: 3, ...known });
   });
 
   it('do not rise when nothing changes', async () => {

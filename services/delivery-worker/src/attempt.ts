@@ -10,7 +10,7 @@ export interface AttemptOptions {
   readonly vendorHeader: string;
 }
 
-/** Headers of contract §4, and the event's `traceparent` (W3C Trace Context), as a flat list of names and values. Signed only when the configuration has a secret. */
+/** Headers of a notification, and the event's `traceparent` (W3C Trace Context), as a flat list of names and values. Signed only when the configuration has a secret. */
 function headersOf(task: DeliveryTask, configuration: Configuration, options: AttemptOptions): string[] {
   const now = Date.now();
   const timestampSeconds = Math.floor(now / 1_000);

@@ -34,7 +34,7 @@ export interface DeliveryParts {
   readonly observers: Observers;
 }
 
-/** Contract §4. */
+/** The whole attempt; `packages/contracts/README.md`. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
 /** What the end of an attempt takes at most, to be told and settled. */
 const END_MS = 250;

@@ -41,6 +41,11 @@ export class ConfigurationTable {
     return this.#tenants.get(tenantId)?.byRef.get(ref);
   }
 
+  /** Whether a tenant has any configuration, enabled or not. */
+  hasTenant(tenantId: string): boolean {
+    return this.#tenants.has(tenantId);
+  }
+
   /** Those that are told of such an event now. The list is never changed in place. */
   enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
     const route = this.#tenants.get(tenantId)?.routes[eventType];

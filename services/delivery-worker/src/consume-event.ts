@@ -18,6 +18,8 @@ import type { PublishSurely } from './publish-surely.js';
 /** What becomes of a record, told each time it is read: how many deliveries it makes, or why and where it was rejected (never its content). */
 export type EventResult =
   | { readonly deliveries: number }
+  /** The tenant has no configuration at all, enabled or not. */
+  | { readonly unconfiguredTenantId: string }
   | {
       readonly rejected: RecordOriginNumbers & {
         readonly reason: string;
@@ -42,7 +44,7 @@ export interface ConsumeEventPorts {
   readonly observe: (result: EventResult) => void;
 }
 
-/** Above this many configurations for one event its tasks travel through `webhooks.deliveries` (architecture §2). */
+/** Above this many configurations for one event its tasks travel through `webhooks.deliveries`. */
 const MAX_DIRECT_TASKS = 32;
 /** What one large fan-out gives to Kafka at once. */
 const MAX_SHARE_TASKS = 500;
@@ -120,7 +122,10 @@ export async function refuseEvent(
 function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unknown> {
   const { event, origin } = source;
   const configurations = ports.picture.enabledFor(event.tenantId, event.eventType);
-  ports.observe({ deliveries: configurations.length });
+  const isConfigured = configurations.length > 0 || ports.picture.hasTenant(event.tenantId);
+  ports.observe(
+    isConfigured ? { deliveries: configurations.length } : { unconfiguredTenantId: event.tenantId },
+  );
   if (configurations.length > MAX_DIRECT_TASKS) return publishTasks(source, configurations, ports);
   const work = fanOut(source, configurations).map((task) => ports.deliver(task, origin));
   const [first] = work;
@@ -128,7 +133,7 @@ function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unkno
 }
 
 /**
- * One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled (architecture §2). An event
+ * One record of `payments.events`: read → fan out → deliver, or reject. Resolves when it is handled. An event
  * with one delivery, as most are, has the promise of that delivery and none of its own.
  */
 export function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<unknown> {

@@ -26,7 +26,7 @@ const knows = (
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
 
 /**
- * Reads the configuration in force (contract §5), at once when the picture is fresh and knows it: nothing may be awaited
+ * Reads the configuration in force, at once when the picture is fresh and knows it: nothing may be awaited
  * between this look and the attempt.
  */
 export function currentConfiguration(task: DeliveryTask, picture: Picture): Current | Promise<Current> {

@@ -42,7 +42,7 @@ function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, ran
 }
 
 /**
- * The policy of contract §5, pure: a 2xx ends a delivery; anything else is attempted again after the planned wait, until
+ * The delivery rules, pure: a 2xx ends a delivery; anything else is attempted again after the planned wait, until
  * the attempts are used up or the delivery has reached its greatest age, at which one last attempt is made.
  */
 export function decide(outcome: AttemptOutcome, decision: Decision): Settlement {

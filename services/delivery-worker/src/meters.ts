@@ -43,6 +43,7 @@ function createEventCounts(registers: Registry[]) {
   return {
     rejected: events.of({ result: 'rejected' }),
     unmatched: events.of({ result: 'unmatched' }),
+    unconfigured: events.of({ result: 'unconfigured' }),
     fannedOut: events.of({ result: 'fanned-out' }),
   };
 }

@@ -1,4 +1,4 @@
-import { errorFields } from '@webhooks/runtime';
+import { createTally, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import type { EventResult } from './consume-event.js';
 import type { Settled } from './deliver.js';
@@ -39,6 +39,12 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
 const waitingSince = ({ attempt, parkedCount, dueAt, firstDueAt }: Settled['task']): number =>
   attempt === 1 && parkedCount === 0 ? dueAt : firstDueAt;
 
+function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatched' | 'fannedOut' {
+  if ('rejected' in result) return 'rejected';
+  if ('unconfiguredTenantId' in result) return 'unconfigured';
+  return result.deliveries === 0 ? 'unmatched' : 'fannedOut';
+}
+
 /** A fault of observing is told and no more: thrown, it would make a settled delivery "not handled", and post it again. */
 const harmless =
   <T extends unknown[]>(log: Logger, observe: (...told: T) => void): ((...told: T) => void) =>
@@ -56,6 +62,7 @@ const harmless =
  */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number): Observers {
   const meters = createMeters(registry);
+  const unconfigured = createTally(() => performance.now());
   let ordinary = 0;
   const observeAttempt = ({ task, outcome, at }: Settled): void => {
     if (!outcome) return;
@@ -78,8 +85,14 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     event: harmless(log, (result) => {
       if ('rejected' in result)
         log.warn('a record of payments.events was rejected', { reason: result.rejected });
-      const counted = 'rejected' in result ? 'rejected' : result.deliveries === 0 ? 'unmatched' : 'fannedOut';
-      meters[counted].count += 1;
+      if ('unconfiguredTenantId' in result) {
+        const events = unconfigured();
+        if (events !== undefined)
+          log.warn('events of a tenant without any webhook', {
+            ...{ events, latestTenantId: result.unconfiguredTenantId },
+          });
+      }
+      meters[countedAs(result)].count += 1;
     }),
     damaged: harmless(log, () => meters.damaged.inc()),
   };

@@ -5,7 +5,7 @@ import type { Configuration } from './configuration.js';
 import { shareEnds } from './share-ends.js';
 import { Waiters } from './waiters.js';
 
-/** A picture not proved to be at the end of the topic for longer than this is stale (contract §5). */
+/** A picture not proved to be at the end of the topic for longer than this, in milliseconds, is stale. */
 const FRESH_MS = 700;
 /** Longer than any reader needs to pass offsets that are there; then the record that asked is handled again later. */
 const CATCH_UP_MS = 30_000;
@@ -17,6 +17,7 @@ export interface Picture {
   /** Resolves as soon as the picture is fresh; at once when it is. Rejects when the worker stops. */
   whenFresh(): Promise<void>;
   find(tenantId: string, ref: string): Configuration | undefined;
+  hasTenant(tenantId: string): boolean;
   enabledFor(tenantId: string, eventType: EventType): readonly Configuration[];
   /** Resolves when the picture holds everything that was published before this call. Rejects when Kafka cannot be asked. */
   catchUp(): Promise<void>;
@@ -33,6 +34,7 @@ export function createPicture(table: ConfigurationTable, reader: TableReader): P
     isFresh,
     whenFresh: () => (isFresh() ? Promise.resolve() : waiters.wait(isFresh)),
     find: (tenantId, ref) => table.find(tenantId, ref),
+    hasTenant: (tenantId) => table.hasTenant(tenantId),
     enabledFor: (tenantId, eventType) => table.enabledFor(tenantId, eventType),
     catchUp: async () => {
       const wanted = await ends();

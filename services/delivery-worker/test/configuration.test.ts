@@ -92,6 +92,7 @@ function fakePicture(
     isFresh: () => true,
     whenFresh: () => Promise.resolve(),
     find: (tenantId: string, ref: string) => table.find(tenantId, ref),
+    hasTenant: () => true,
     enabledFor: () => [],
     catchUp: () => {
       picture.catchUps += 1;

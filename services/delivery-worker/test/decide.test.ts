@@ -32,7 +32,7 @@ const decision = (over: Partial<Decision> = {}): Decision => ({
 });
 const retryIn = (waitMs: number): Settlement => ({ kind: 'retry', dueAt: NOW + waitMs });
 
-/** Contract §5, attempt by attempt: the wait after it. */
+/** Attempt by attempt: the wait after it. */
 const PLAN: readonly (readonly [number, number])[] = [
   [1, 5 * SECOND],
   [2, 30 * SECOND],

@@ -54,6 +54,7 @@ describe('what is counted on the way of a delivery', () => {
     expect(await readAfter('webhook_events_total', count)).toEqual({
       'result="fanned-out"': 2,
       'result="unmatched"': 1,
+      'result="unconfigured"': 0,
       'result="rejected"': 0,
     });
   });

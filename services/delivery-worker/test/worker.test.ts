@@ -136,11 +136,20 @@ describe('an event', () => {
     await endpoint.close();
   });
 
-  it('that nobody wants is handled, and counted', async () => {
-    await rig.bench.send(buildEvent({ tenantId: randomName('nobody') }));
+  it.each([
+    [
+      'that no webhook matches',
+      'unmatched',
+      async () => (await rig.register({ url: 'https://localhost:1/' })).tenantId,
+    ],
+    ['of a tenant without any webhook', 'unconfigured', () => Promise.resolve(randomName('nobody'))],
+  ])('%s is handled, and counted', async (_name, result, tenant) => {
+    await rig.bench.send(buildEvent({ tenantId: await tenant(), eventType: 'PIX_STATIC' }));
     await eventually(
       async () =>
-        expect(await rig.worker.metrics()).toMatch(/webhook_events_total\{result="unmatched"\} [1-9]/),
+        expect(await rig.worker.metrics()).toMatch(
+          new RegExp(String.raw`webhook_events_total\{result="${result}"\} [1-9]`),
+        ),
       WAIT,
     );
   });

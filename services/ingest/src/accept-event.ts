@@ -36,7 +36,7 @@ export async function acceptEvent(
   if ('fault' in candidate)
     return {
       status: 'invalid',
-      violations: [{ property: '', reason: `is not acceptable JSON: ${candidate.fault}` }],
+      violations: [{ property: '', reason: candidate.fault }],
     };
   const read = readPostedEvent(candidate.value);
   if (!read.ok) return { status: 'invalid', ...idOf(candidate.value), violations: read.violations };

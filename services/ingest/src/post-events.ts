@@ -3,6 +3,7 @@ import type { ApiReply, ApiRequest, TenantLimiter } from '@webhooks/http-api';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
+import type { Candidate } from './read-candidates.js';
 
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const RETRY_AFTER = { 'retry-after': '1' };
@@ -10,7 +11,7 @@ const NONE_ACCEPTED = 'none of the events was accepted';
 
 /** 503: Kafka does not acknowledge, or as much as may be waits for it. */
 export const notDurable = (members = {}) =>
-  new AppError('unavailable', 'the events could not be made durable now; post them again', {
+  new AppError('unavailable', 'Kafka did not acknowledge the events in time; post them again', {
     headers: RETRY_AFTER,
     shed: { reason: 'kafka' },
     members,
@@ -33,8 +34,11 @@ function replyToOne(result: EventResult): ApiReply {
 }
 
 /** Several events: 202 when at least one was accepted, else the gravest status with the same list. */
-function replyToBatch(results: readonly EventResult[]): ApiReply {
-  const indexed = results.map((result, index) => ({ index, ...result }));
+function replyToBatch(results: readonly EventResult[], candidates: readonly Candidate[]): ApiReply {
+  const indexed = results.map((result, index) => {
+    const line = candidates[index]?.line;
+    return { index, ...(line === undefined ? {} : { line }), ...result };
+  });
   const has = (status: EventResult['status']): boolean => results.some((result) => result.status === status);
   if (has('accepted')) return { status: 202, body: { results: indexed } };
   if (has('unavailable')) throw notDurable({ results: indexed });
@@ -45,8 +49,8 @@ function replyToBatch(results: readonly EventResult[]): ApiReply {
 }
 
 /**
- * `POST /integration/v1/events` (contract §3): answers only after Kafka acknowledged what it promises. Each event counts
- * for its sender's tenant, also one that is refused then; a batch of more than what is left is 429 as a whole.
+ * `POST /integration/v1/events`: answers only after Kafka acknowledged what it promises. Each event counts for its
+ * sender's tenant, a refused one too. A batch of more events than the tenant has left is 429 as a whole.
  */
 export async function postEvents(
   request: ApiRequest,
@@ -59,5 +63,5 @@ export async function postEvents(
     candidates.map((candidate) => acceptEvent(candidate, request.identity, publish)),
   );
   const [only] = results;
-  return !batch && only ? replyToOne(only) : replyToBatch(results);
+  return !batch && only ? replyToOne(only) : replyToBatch(results, candidates);
 }

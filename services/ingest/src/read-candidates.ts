@@ -1,9 +1,11 @@
 import { parseStrictJson } from '@webhooks/contracts';
-import { invalidRequest, mediaTypeOf, parseJsonText } from '@webhooks/http-api';
+import { invalidRequest, jsonFault, mediaTypeOf, parseJsonText } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 
-/** One event as it was posted: parsed JSON, or the fault of its line. */
-export type Candidate = { readonly value: unknown } | { readonly fault: string };
+/** One event as it was posted: parsed JSON, or the fault of its line. `line` counts the lines of an NDJSON body from 1. */
+export type Candidate = ({ readonly value: unknown } | { readonly fault: string }) & {
+  readonly line?: number;
+};
 
 export interface Posted {
   /** An array or NDJSON: answered with a list of results, also when it holds one event. */
@@ -19,9 +21,9 @@ const NDJSON: ReadonlySet<string | undefined> = new Set([
   'application/jsonl',
 ]);
 
-function readLine(line: string): Candidate {
-  const parsed = parseStrictJson(line);
-  return parsed.ok ? { value: parsed.value } : { fault: parsed.fault };
+function readLine(text: string, line: number): Candidate {
+  const parsed = parseStrictJson(text);
+  return parsed.ok ? { value: parsed.value, line } : { fault: jsonFault(parsed), line };
 }
 
 /** Lines of a text; empty ones (a last line feed, CRLF) do not count. A line that is no UTF-8 becomes a fault of its own. */
@@ -30,7 +32,7 @@ function readLines(body: Buffer): readonly Candidate[] {
   return body
     .toString('utf8')
     .split('\n')
-    .flatMap((line) => (line.trim() === '' ? [] : readLine(line)));
+    .flatMap((line, index) => (line.trim() === '' ? [] : readLine(line, index + 1)));
 }
 
 function readPosted(request: ApiRequest): Posted {

@@ -158,10 +158,10 @@ describe('several events', () => {
     const results = await clientOf(CLIENTS.acme).postEventLines(
       `${JSON.stringify(first)}\r\n\n{"a":1,"a":1}\n${JSON.stringify(second)}`,
     );
-    expect(results.map(({ index, status }) => [index, status])).toEqual([
-      [0, 'accepted'],
-      [1, 'invalid'],
-      [2, 'accepted'],
+    expect(results.map(({ index, line, status }) => [index, line, status])).toEqual([
+      [0, 1, 'accepted'],
+      [1, 3, 'invalid'],
+      [2, 4, 'accepted'],
     ]);
     await onTopic(second.id);
   });

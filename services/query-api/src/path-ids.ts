@@ -4,7 +4,7 @@ import type { ApiRequest } from '@webhooks/http-api';
 
 type WithParams = Pick<ApiRequest, 'params'>;
 
-/** An id in a path; what cannot be one is refused with 422, whatever is to be done with it (contract §7). */
+/** An id in a path; what cannot be one is refused with 422, whatever is to be done with it. */
 const readId =
   (property: string, pattern: RegExp, expected: string) =>
   ({ params }: WithParams): string => {

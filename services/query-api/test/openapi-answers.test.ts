@@ -134,7 +134,7 @@ describe('openapi.yaml allows in a redelivery request', () => {
     [false, { from: '2026-02-30T00:00:00Z' }],
     [false, { from: '2026-11-21' }],
     [false, { from, status: 'pending' }],
-    [false, { from, ref: ref.toUpperCase() }],
+    [true, { from, ref: ref.toUpperCase() }],
     [false, { from, eventType: 'PIX_OTHER' }],
     [false, { from, dryRun: 'true' }],
     [false, { from, limit: 5 }],

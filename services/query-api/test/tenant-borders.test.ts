@@ -213,7 +213,7 @@ const CALLS: readonly Row[] = [
 ];
 
 /**
- * What another tenant has looks exactly like what nobody has (contract §2): the same bytes, after the same statements and
+ * What another tenant has looks exactly like what nobody has: the same bytes, after the same statements and
  * the same waits, so that neither the answer nor its time tells that it exists.
  */
 describe.each(CALLS)('%s', (_what, call, expected) => {

@@ -37,7 +37,7 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
 
 const fulfillRequest = RequestQueue.prototype.fulfillRequest;
 
-/** A Map that is used for ever keeps each request, and what it sent, until the next full collection (README, Decisions). */
+/** A Map that is used for ever keeps each request, and what it sent, until the next full collection. */
 function fulfillAndForget(this: RequestQueue, answer: unknown): void {
   fulfillRequest.call(this, answer);
   if (this.inflight.size === 0) this.inflight = new Map();

@@ -1,6 +1,6 @@
 /** When a breaker opens and how long it stays open; milliseconds. */
 export interface BreakerRules {
-  /** Failures in a row that open it (contract §5: 10). */
+  /** Failures in a row that open it. */
   readonly failures: number;
   /** From opening to the first probe (30 s); doubles with each probe that fails … */
   readonly firstPauseMs: number;
@@ -8,11 +8,11 @@ export interface BreakerRules {
   readonly maxPauseMs: number;
 }
 
-/** A parked delivery should probe; when none has come for so long after a probe was due, a live one does (contract §5). */
+/** A parked delivery should probe; when none has come for so long after a probe was due, a live one does. */
 const LIVE_PROBES_AFTER_MS = 2_000;
 
 /**
- * The circuit breaker of one endpoint (contract §5): open after so many failures in a row, one probe at a time, a longer
+ * The circuit breaker of one endpoint: open after so many failures in a row, one probe at a time, a longer
  * pause after each probe that failed. Pure: the caller says what time it is (monotonic milliseconds).
  */
 export class Breaker {

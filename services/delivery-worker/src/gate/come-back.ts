@@ -20,7 +20,7 @@ const MAX_BUSY_BACKOFF_MS = 8_000;
 /** How far ahead slots are reserved: 4 s, doubling with each time to half an hour, so that a long backlog costs few turns. */
 const BUSY_HORIZON_MS = 4_000;
 const MAX_HORIZON_MS = 1_800_000;
-/** A longer wait would be written twice: 5 s in a tier and less than 5 s in memory (contract §6). */
+/** A longer wait would be written twice: 5 s in a tier and less than 5 s in memory. */
 const HUNG_HORIZON_MS = 9_800;
 
 const doublings = ({ parkedCount }: Claim): number => 2 ** Math.min(parkedCount, 16);

@@ -120,7 +120,7 @@ export class Lane {
     return this.busy + this.queued;
   }
 
-  /** A changed URL is another endpoint: nothing that was learned holds (contract §5). */
+  /** A changed URL is another endpoint: nothing that was learned holds. */
   use(target: SendTarget, now: number): void {
     this.usedAt = now;
     if (target === this.#target) return;

@@ -41,8 +41,8 @@ interface Parsed extends Required<DeliveryFilter> {
 
 export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   ref: {
-    expected: 'must be a UUID in lower case',
-    parse: matching(new RegExp(PATTERNS.ref, 'u')),
+    expected: 'must be a UUID',
+    parse: (text) => matching(new RegExp(PATTERNS.givenRef, 'u'))(text)?.toLowerCase(),
   },
   eventId: {
     expected: 'must be 1 to 64 letters, digits, hyphens or underscores',

@@ -1,4 +1,5 @@
 import { TOPICS, parseAttemptPack } from '@webhooks/contracts';
+import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Configurations } from '../configurations/open-configurations.js';
@@ -71,9 +72,9 @@ export function composeHealth(options: HealthOptions): {
         method: 'GET',
         path: '/integration/v1/webhooks/:ref/health',
         scopes: ['delivery.read'],
-        handle: async ({ identity, params }) => ({
+        handle: async (request) => ({
           status: 200,
-          body: await health(identity.tenantId, params['ref'] ?? ''),
+          body: await health(request.identity.tenantId, refOf(request)),
         }),
       },
     ],

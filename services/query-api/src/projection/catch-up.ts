@@ -32,7 +32,7 @@ const WAIT_MS = 2_000;
 const LOOK_MS = 5;
 
 /**
- * Waits until the projection has passed everything that was on the topic when the wait began (contract §7): a miss means
+ * Waits until the projection has passed everything that was on the topic when the wait began: a miss means
  * "not there" only then. Those who come while a request for the ends is under way share the next one, for the one under
  * way may have been answered before their event was appended.
  */

@@ -58,11 +58,18 @@ export interface RedeliveryJob {
   readonly updatedAt: Date;
 }
 
+/** A filter as a caller sees it. */
+export const viewFilter = ({ from, to, ...rest }: RedeliveryFilter) => ({
+  ...rest,
+  from: from.toISOString(),
+  to: to.toISOString(),
+});
+
 /** A job as a caller sees it. */
 export interface JobView {
   readonly id: string;
   readonly state: JobState;
-  readonly filter: Omit<RedeliveryFilter, 'from' | 'to'> & { readonly from: UtcTime; readonly to: UtcTime };
+  readonly filter: ReturnType<typeof viewFilter>;
   readonly matched: number;
   readonly matchedIsLowerBound: boolean;
   readonly sent: number;
@@ -84,7 +91,7 @@ export const viewJob = ({
 }: RedeliveryJob): JobView => ({
   id,
   state,
-  filter: { ...filter, from: filter.from.toISOString(), to: filter.to.toISOString() },
+  filter: viewFilter(filter),
   matched,
   matchedIsLowerBound,
   ...counts,

@@ -27,7 +27,7 @@ const checkBody = compileCheck<RedeliveryBody>({
   additionalProperties: false,
   required: ['from'],
   properties: {
-    ref: { type: 'string', pattern: PATTERNS.ref },
+    ref: { type: 'string', pattern: PATTERNS.givenRef },
     eventType: { type: 'string', enum: EVENT_TYPES },
     status: { type: 'string', enum: REDELIVERABLE },
     from: { type: 'string', format: 'utc-date-time' },
@@ -41,9 +41,15 @@ const timeOf = (text: UtcTime): Date => parseTime(text) ?? new Date(text);
 
 /** The body of `POST …/redeliveries`; `status` is `dead` when left out. Throws 422 that names what is wrong with it. */
 export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
-  const { from, to, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
+  const { from, to, ref, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
   return {
-    filter: { ...rest, status, from: timeOf(from), ...(to === undefined ? {} : { to: timeOf(to) }) },
+    filter: {
+      ...rest,
+      ...(ref === undefined ? {} : { ref: ref.toLowerCase() }),
+      status,
+      from: timeOf(from),
+      ...(to === undefined ? {} : { to: timeOf(to) }),
+    },
     dryRun,
   };
 }

@@ -23,7 +23,7 @@ export interface RedeliveryOptions {
 /** A cycle's name sorts after `0`, the first one's, and after those of earlier redeliveries. */
 export const cycleOf = (id: string): string => `r${id}`;
 
-/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own, due now (contract §5). */
+/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own, due now. */
 export function makeRedelivery(
   { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
   { revision, applicationId }: KnownConfiguration,

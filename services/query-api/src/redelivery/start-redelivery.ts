@@ -2,7 +2,7 @@ import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { DeliveryCount } from '../delivery-log/count-deliveries.js';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { refused } from './redeliver-one.js';
-import { viewJob } from './redelivery-job.js';
+import { viewFilter, viewJob } from './redelivery-job.js';
 import type { JobView, RedeliveryFilter } from './redelivery-job.js';
 import type { RedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
@@ -26,7 +26,13 @@ export const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
 
 export type StartedRedelivery =
-  | { readonly dryRun: true; readonly matched: number; readonly matchedIsLowerBound: boolean }
+  | {
+      readonly dryRun: true;
+      /** What was counted, defaults filled in. */
+      readonly filter: JobView['filter'];
+      readonly matched: number;
+      readonly matchedIsLowerBound: boolean;
+    }
   | { readonly dryRun: false; readonly job: JobView };
 
 const refuseFrom = (reason: string): AppError => invalidRequest([{ property: 'from', reason }]);
@@ -64,7 +70,8 @@ export async function startRedelivery(
   const { matched, isLowerBound } = await ports.countDeliveries(tenantId, filter, MAX_MATCHED + 1);
   if (matched > MAX_MATCHED)
     throw new AppError('limit-reached', `more than ${MAX_MATCHED} deliveries match; narrow the time range`);
-  if (request.dryRun) return { dryRun: true, matched, matchedIsLowerBound: isLowerBound };
+  if (request.dryRun)
+    return { dryRun: true, filter: viewFilter(filter), matched, matchedIsLowerBound: isLowerBound };
   const at = new Date(now);
   const job = {
     id: ports.newId(),

@@ -10,7 +10,7 @@ const AMOUNT = '0.01';
 const randomText = (characters: number): string =>
   Array.from({ length: characters }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 
-/** An identifier of a Pix or of a reversal in the strict form (domain.md): prefix, ISPB, minute in UTC, 11 characters. */
+/** An identifier of a Pix or of a reversal in the strict form: prefix, ISPB, minute in UTC, 11 characters. */
 function identifier(prefix: 'E' | 'D', now: Date): string {
   const minute = now.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12);
   return `${prefix}${NOBODY}${minute}${randomText(11)}`;

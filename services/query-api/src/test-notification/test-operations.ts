@@ -1,3 +1,4 @@
+import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
@@ -23,9 +24,9 @@ export function testOperations({ database, ...ports }: TestOptions): readonly Op
       method: 'POST',
       path: '/integration/v1/webhooks/:ref/test',
       scopes: ['delivery.write'],
-      handle: async ({ identity, params }) => ({
+      handle: async (request) => ({
         status: 202,
-        body: await sendTest(identity.tenantId, params['ref'] ?? '', { ...ports, keepTestEvent }),
+        body: await sendTest(request.identity.tenantId, refOf(request), { ...ports, keepTestEvent }),
       }),
     },
   ];

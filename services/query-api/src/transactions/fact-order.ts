@@ -19,7 +19,7 @@ const canonicalJson = (known: Known): string =>
   JSON.stringify(Object.entries(known).sort(([left], [right]) => compareText(left, right)));
 
 /**
- * The total order of facts: the greater of two contradictory ones holds (contract §7). The final one, then the later,
+ * The total order of facts: the greater of two contradictory ones holds. The final one, then the later,
  * then the one with the greater event id; what is equal in all of that is ordered by its content, so that only equal
  * facts compare as 0.
  */

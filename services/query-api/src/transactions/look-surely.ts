@@ -18,7 +18,7 @@ const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
 };
 
 /**
- * Looks, and on a miss looks again after everything was projected that was on the topic when it was asked (contract §7):
+ * Looks, and on a miss looks again after everything was projected that was on the topic when it was asked:
  * what an event told of before the request is never answered with 404. A part counts as a miss, and is the answer when
  * nothing comes to it in time. Throws 404 when nothing is there, and 503 with `Retry-After` when that is not known.
  */

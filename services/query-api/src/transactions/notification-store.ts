@@ -15,9 +15,9 @@ export interface AppendedEvent {
 }
 
 const DAY_MS = 86_400_000;
-/** How long a body can be sent again (contract §7). */
+/** How long a body can be sent again. */
 const KEPT_MS = 30 * DAY_MS;
-/** The topic holds nothing older (contract §6), whatever a foreign producer wrote as the time of its record. */
+/** The topic holds nothing older, whatever a foreign producer wrote as the time of its record. */
 const OLDEST_MS = 7 * DAY_MS;
 
 /** 30 days after the event was appended; a time that cannot be true is taken for the nearest that can. */

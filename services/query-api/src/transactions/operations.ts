@@ -66,7 +66,7 @@ async function answerTransaction(request: ApiRequest, ports: TransactionPorts): 
   return { status: 200, body: viewTransaction(found) };
 }
 
-/** The reconciliation queries (spec 4.5, contract §7); `openapi.yaml` describes the same set. */
+/** The reconciliation queries; `openapi.yaml` describes the same set. */
 export const createTransactionOperations = (ports: TransactionPorts): readonly Operation[] => [
   {
     method: 'GET',

@@ -19,7 +19,7 @@ export interface ChargePixView {
   readonly reversals: readonly ReversalView[];
 }
 
-/** The answer for one charge (contract §7). */
+/** The answer for one charge. */
 export interface ChargeView {
   readonly txId: string;
   readonly status: 'ATIVA' | 'CONCLUIDA';

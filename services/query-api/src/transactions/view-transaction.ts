@@ -6,7 +6,7 @@ import { present } from './present.js';
 import { viewReversals } from './view-reversals.js';
 import type { ReversalView } from './view-reversals.js';
 
-/** The answer for one Pix (contract §7); without what only the payment could tell while it is not known. */
+/** The answer for one Pix; without what only the payment could tell while it is not known. */
 export interface TransactionView {
   readonly endToEndId: string;
   readonly eventType?: EventType;

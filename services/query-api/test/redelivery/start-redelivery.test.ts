@@ -39,3 +39,13 @@ it.each<[string, Range]>([
     violations: [{ property: 'from', reason }],
   });
 });
+
+it('a dry run shows the filter that it counted, defaults filled in', async () => {
+  const request = { filter: { status: 'dead', from: at('13:00:00') }, dryRun: true } as const;
+  expect(await startRedelivery('acme', request, ports)).toEqual({
+    dryRun: true,
+    filter: { status: 'dead', from: at('13:00:00').toISOString(), to: new Date(NOW).toISOString() },
+    matched: 3,
+    matchedIsLowerBound: false,
+  });
+});
