@@ -26,18 +26,21 @@ const MAX_SEED = 2 ** 32 - 1;
 
 export const USAGE = `npm run chaos -- [options]
 
-  --seed N          the plan, and the events, 0 to ${MAX_SEED}; default: one of chance, which is printed
-  --seeds N         so many runs, each with the next seed, and a page of all; 1 to 1000; default 1
-  --minutes N       how long things are broken, 0.1 to 1440; default ${DEFAULT_MINUTES}
-  --faults a,b,c    only these; default: all there are
+  --seed N          seed of the plan and the events, 0 to ${MAX_SEED}; default: random, and printed
+  --seeds N         number of runs, each with the next seed, and one report; 1 to 1000; default 1
+  --minutes N       how long faults happen, 0.1 to 1440; default ${DEFAULT_MINUTES}
+  --faults a,b,c    only these faults; default: all
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
-  --planted [NAME]  plants bugs into a copy of what is built, and shows that a run finds each; default: all
-  --fuzz            gives damaged input to every door of the services instead; takes --seed and --minutes, too
-  --doors a,b,c     with --fuzz: only these; default: all there are
-  --from N          with --fuzz: number of the first input of each door, 0 to ${MAX_SEED}; default 0
+  --planted [NAME]  builds known bugs into a copy, and shows that a run finds each; default: all
+  --fuzz            sends damaged input to every interface instead of breaking anything; takes --seed and --minutes
+  --doors a,b,c     with --fuzz: only these interfaces; default: all
+  --from N          with --fuzz: begin with this input of each interface, 0 to ${MAX_SEED}; default 0
   --help            this text
 
-The exit code is 0 only if the ledger balances and, without --faults, some fault was done, each door accepted events, a configuration was changed, and something was surely owed to one that is disabled and enabled again; a kind of fault that was never done is named (with --planted: only if every bug was found, and nothing without one). It is 2 for arguments that are none. Everything of a run that fails is kept in .data/chaos-<process>-<seed>.
+The exit code is 0 only if the ledger balances. Without --faults a run must also have done a fault, accepted events
+on each way in, changed a configuration, and checked one that was disabled and enabled again. A kind of fault that never
+happened is named. With --planted the exit code is 0 only if every bug was found, and nothing without one.
+It is 2 for wrong arguments. A run that fails is kept in .data/chaos-<process>-<seed>.
 `;
 
 function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {

@@ -1,4 +1,4 @@
-import { USAGE, readArguments } from '../src/read-arguments.js';
+import { readArguments } from '../src/read-arguments.js';
 
 const read = (...args: string[]) =>
   readArguments(args, { faults: ['kill', 'freeze'], bugs: ['heap-lost'] }, 77);
@@ -37,9 +37,4 @@ describe('the arguments', () => {
   ])('%j is refused: %s', (args, why) => {
     expect(() => read(...args)).toThrow(why);
   });
-});
-
-it('the help asks for no more than a run does', () => {
-  expect(USAGE).toContain('some fault was done');
-  expect(USAGE).not.toContain('whose turn came');
 });

@@ -1,18 +1,24 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { paint } from '@webhooks/ledger';
+import type { Balance } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
+import { envScript, stackVariables } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
+import type { DemoArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
 import { runDemo } from './run-demo.js';
-import { showAddresses } from './show.js';
+import { showAddresses, showCommands } from './show.js';
 import { showTruth } from './show-truth.js';
+import { untilProjected } from './until-projected.js';
+import { watchBreakers } from './watch-breakers.js';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
-const STOPPING = '· stopping; attempts under way may take up to 10 s';
+const STOPPING = '· stopping; attempts under way may take 10 s';
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
 /** Resolves at the first signal; a second one ends the process at once. */
@@ -35,64 +41,88 @@ interface Stopping {
   stayUp: boolean;
   /** Stops what runs, in order, when the signal comes earlier. */
   stack?: Stack;
+  /** Names the addresses of this stack: gone with it. */
+  envFile?: string;
 }
 
-async function stopEarly({ stack }: Stopping): Promise<number> {
-  print(STOPPING);
+/** Stops what runs; the file with its addresses goes first. */
+async function end({ stack, envFile }: Stopping): Promise<void> {
+  if (envFile !== undefined) rmSync(envFile, { force: true });
   await stack?.stop();
+}
+
+async function stopEarly(stopping: Stopping): Promise<number> {
+  print(STOPPING);
+  await end(stopping);
   return 130;
 }
 
-async function demonstrate(once: boolean, eventsFile: string, stopping: Stopping): Promise<number> {
+/** Writes `env.sh`, which every command of the documents uses. */
+function writeEnvFile(dataDir: string, stack: Stack, receiver: string): string {
+  const file = join(dataDir, 'env.sh');
+  writeFileSync(file, envScript(stackVariables(stack.description(), receiver)), { mode: 0o600 });
+  return file;
+}
+
+/** Stays up, and shows what arrives, until a signal comes. */
+async function stayUp(stack: Stack, result: Balance, stopping: Stopping): Promise<void> {
+  for (const line of result.closing) print(line);
+  print('');
+  showCommands(`. ${relative(process.cwd(), stopping.envFile ?? '')}`, print);
+  result.receivers.showArrivals(print);
+  const unwatch = watchBreakers(stack.description().admin['delivery-worker'] ?? '', print);
+  stopping.stayUp = true;
+  await stopping.asked;
+  unwatch();
+  print(STOPPING);
+}
+
+async function demonstrate(
+  { once, eventsFile }: Pick<DemoArguments, 'once' | 'eventsFile'>,
+  stopping: Stopping,
+): Promise<number> {
   const lines = await readEventsFile(eventsFile);
   const dataDir = once ? join(DATA, `once-${process.pid}`) : DATA;
   mkdirSync(dataDir, { recursive: true });
   const tenants = [...new Set(lines.flatMap(({ event }) => event?.tenantId ?? []))];
   const started = performance.now();
   print('· starting Kafka, MongoDB, token issuer and services');
-  const stack: Stack = await startStack({
-    dataDir,
-    fixedPorts: !once,
-    tenants,
-    log: (line) => print(`· ${line}`),
-  });
+  const log = (line: string): void => print(`· ${line}`);
+  const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log });
   stopping.stack = stack;
+  let result: Balance | undefined;
   try {
-    print(`· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`);
-    const result = await runDemo({ stack, lines, dataDir, fixedPorts: !once, print });
+    print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
+    result = await runDemo({ stack, lines, dataDir, fixedPorts: !once, print });
+    const { origin } = result.receivers.willing;
+    stopping.envFile = writeEnvFile(dataDir, stack, origin);
+    if (!once) showAddresses(stack.description(), origin, dataDir, print);
+    await untilProjected(stack.description().admin['query-api'] ?? '', print);
     await showTruth(stack, print);
-    const [first, last] = result.closing;
-    if (!once) {
-      print(first);
-      print(`${last}\n`);
-      showAddresses(stack.description(), result.receivers.willing.origin, dataDir, print);
-      result.receivers.showArrivals(print);
-      stopping.stayUp = true;
-      await stopping.asked;
-      print(STOPPING);
-    }
-    await result.receivers.close();
-    await stack.stop();
-    if (!once) return 0;
-    if (result.balanced) rmSync(dataDir, { recursive: true, force: true });
-    else print(`· the ledger does not balance; everything is kept in ${dataDir}`);
-    print(first);
-    print(last);
-    return result.balanced ? 0 : 1;
-  } catch (error) {
-    await stack.stop();
-    throw error;
+    if (!once) await stayUp(stack, result, stopping);
+  } finally {
+    await result?.receivers.close();
+    await end(stopping);
   }
+  return once ? endOnce(result, dataDir) : 0;
+}
+
+/** The balance as the last line, and as exit code; what is needed to look into a fault is kept. */
+function endOnce({ balanced, closing }: Balance, dataDir: string): number {
+  if (balanced) rmSync(dataDir, { recursive: true, force: true });
+  else print(`· the ledger does not balance; everything is kept in ${dataDir}`);
+  for (const line of closing) print(line);
+  return balanced ? 0 : 1;
 }
 
 async function main(): Promise<number> {
-  const { once, eventsFile, help } = readArguments(process.argv.slice(2));
-  if (help) {
+  const given = readArguments(process.argv.slice(2));
+  if (given.help) {
     print(USAGE);
     return 0;
   }
   const stopping: Stopping = { asked: untilSignal(), stayUp: false };
-  const work = demonstrate(once, eventsFile, stopping);
+  const work = demonstrate(given, stopping);
   return Promise.race([work, stopping.asked.then(() => (stopping.stayUp ? work : stopEarly(stopping)))]);
 }
 

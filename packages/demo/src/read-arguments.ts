@@ -13,10 +13,13 @@ const SAMPLE = join(import.meta.dirname, '..', '..', 'sample', 'events.ndjson');
 export const USAGE = `npm start -- [options]
 
   --events FILE   payment events to feed, one JSON object a line (default: the shipped sample)
-  --once          free ports and a data folder of its own; ends by itself, exit code 0 only if the ledger balances
-  --help          this text
+  --once          uses free ports and a folder of its own, and ends; the exit code is 0 only if the ledger balances
+  --help          prints this text
 
-Environment: KAFKA_BROKERS, MONGODB_URI (use these instead of starting engines), ENGINES=containers (use Docker).
+Environment:
+  KAFKA_BROKERS, MONGODB_URI   use these instead of starting Kafka and a database
+  ENGINES=containers           start both with Docker
+  NO_COLOR                     print without colour
 `;
 
 /** Throws with the usage when an argument is unknown. */

@@ -14,7 +14,7 @@ const IN_FORCE_MS = 1_000;
 const PATIENCE_MS = 30_000;
 const LOOK_MS = 100;
 
-/** Asks again until there is an answer; throws when there is none after 30 s. */
+/** Looks again until there is something; throws when there is nothing after 30 s. */
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   const endAt = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -25,7 +25,7 @@ async function until<T>(what: string, look: () => Promise<T | undefined>): Promi
   }
 }
 
-/** A receiver that reads the real state inside its handler, before it says that it got the news. */
+/** A receiver that asks for the real state inside its handler, before it answers. */
 async function openAsking(stack: Stack, client: Client, print: Print): Promise<Endpoint> {
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   return startEndpoint({
@@ -34,7 +34,7 @@ async function openAsking(stack: Stack, client: Client, print: Print): Promise<E
     answer: async ({ body }) => {
       const { data } = JSON.parse(body.toString('utf8')) as { data: { txId: string } };
       const { status, amount = '?', pix } = await client.charge(data.txId);
-      print(`  the receiver asks inside its handler: charge ${status}, ${amount}, ${pix.length} payment`);
+      print(`  the receiver asks: the charge is ${status}, ${amount}, ${pix.length} payment`);
       return 200;
     },
   });
@@ -60,8 +60,8 @@ const made = (client: Client, eventId: string, times: number): Promise<DeliveryD
   });
 
 /**
- * The closing half of the demonstration: a receiver that reads the real state inside its handler, the same delivery once
- * more by redelivery, and its log.
+ * The closing half of the demonstration: a receiver that asks for the real state inside its handler, a redelivery, and the
+ * delivery log.
  */
 export async function showTruth(stack: Stack, print: Print): Promise<void> {
   const client = clientFor(stack.clientOf(TENANT), stack.description());
@@ -72,7 +72,7 @@ export async function showTruth(stack: Stack, print: Print): Promise<void> {
     const known = await client.list({ ref: REF });
     await (known.results > 0 ? client.update({ ...webhook, enabled: true }) : client.register(webhook));
     await delay(IN_FORCE_MS);
-    print('· one more payment, to a receiver that reads the real state before it believes the news:');
+    print('· one more payment; its receiver asks for the real state inside its handler:');
     const event = buildEvent({ tenantId: TENANT, eventType });
     await client.postEvent(event);
     const { deliveryId } = await made(client, event.id, 1);

@@ -1,5 +1,6 @@
 import type { StackDescription } from '@webhooks/stack';
-import type { FeedLine, HookAccount, Ledger, Print, ServiceAddresses } from '@webhooks/ledger';
+import { paint } from '@webhooks/ledger';
+import type { FeedLine, HookAccount, Ledger, Print } from '@webhooks/ledger';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
@@ -29,9 +30,11 @@ export function showTable(ledger: Ledger, print: Print): void {
       )
       .join('  ');
   print('');
-  print(line(HEADER));
+  print(paint('dim', line(HEADER)));
   print(widths.map((width) => '─'.repeat(width)).join('  '));
-  for (const row of rows) print(line(row));
+  ledger.accounts.forEach(({ delivered, expected }, index) =>
+    print(paint(delivered === expected ? 'green' : 'red', line(rows[index] ?? []))),
+  );
   print('');
 }
 
@@ -48,52 +51,31 @@ export function showFaults(lines: readonly FeedLine[], print: Print): void {
   if (faults.length > SHOWN_FAULTS) print(`    … and ${faults.length - SHOWN_FAULTS} more`);
 }
 
-/** Addresses of the running stack, and three lines to paste into another terminal. */
+/** Addresses of the running stack. */
 export function showAddresses(
   stack: StackDescription,
   receiver: string,
   dataDir: string,
   print: Print,
 ): void {
-  print('The stack stays up; stop it with Ctrl-C.');
+  print('The stack is up. Stop it with Ctrl-C.');
   print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · query-api ${stack.queryApi ?? '–'}`);
-  print(`  tokens ${stack.tokenEndpoint}`);
-  print(`  Kafka ${stack.kafkaBrokers.join(',')} · MongoDB ${stack.mongodbUri}`);
-  print(
-    `  admin (/livez /readyz /metrics; delivery-worker also /endpoints) ${Object.entries(stack.admin)
-      .map(([name, url]) => `${name} ${url}`)
-      .join(' · ')}`,
-  );
-  print(`  receiver ${receiver} (answers 200 at every path and shows what arrives)`);
-  print(`  addresses, clients and process ids: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);
-  showCommands(stack, receiver, print);
+  print(`  token issuer ${stack.tokenEndpoint} · Kafka ${stack.kafkaBrokers.join(',')}`);
+  print(`  receiver ${receiver} answers 200 at every path`);
+  print(`  all addresses: ${dataDir}/env.sh · processes: ${dataDir}/stack.json · logs: ${dataDir}/logs/`);
+  print('');
 }
 
-/** Get a token, register a webhook, send an event: three lines that can be pasted. */
-export function showCommands(
-  stack: ServiceAddresses & Pick<StackDescription, 'clients'>,
-  receiver: string,
-  print: Print,
-): void {
-  const [client] = stack.clients;
-  if (!client) throw new Error('the stack has no client');
-  const json = `-H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json'`;
-  const webhook = { eventType: 'PIX_STATIC', endpointUrl: `${receiver}/mine` };
-  const event = {
-    eventType: 'PIX_STATIC',
-    occurredAt: new Date().toISOString(),
-    data: {
-      endToEndId: `E12345678202611211403${Math.random().toString(36).slice(2).padEnd(11, '0').slice(0, 11)}`,
-      amount: '42.00',
-    },
-  };
+/** Commands to paste: `first` makes the variables known, then a webhook is registered and an event sent. */
+export function showCommands(first: string, print: Print): void {
+  const call = (path: string, body: string): string =>
+    `curl -s "${path}" -H "Authorization: Bearer $(token)" -H 'Content-Type: application/json' -d "${body.replaceAll('"', '\\"')}"; echo`;
+  const webhook = '{"eventType":"PIX_STATIC","endpointUrl":"$RECEIVER/mine"}';
+  const event = `{"eventType":"PIX_STATIC","occurredAt":"${new Date().toISOString()}","data":{"endToEndId":"E12345678202611241403a1b2c3d4e5F","amount":"42.00"}}`;
+  print('Try it from another terminal:');
   print('');
-  print('Try it from another terminal: get a token, register a webhook, send an event.');
-  print('');
-  print(
-    `TOKEN=$(curl -s ${stack.tokenEndpoint} -u '${client.clientId}:${client.clientSecret}' -d grant_type=client_credentials | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`,
-  );
-  print(`curl -s ${stack.configApi}/integration/v1/webhooks ${json} -d '${JSON.stringify(webhook)}'; echo`);
-  print(`curl -s ${stack.ingest}/integration/v1/events ${json} -d '${JSON.stringify(event)}'; echo`);
+  print(first);
+  print(call('$CONFIG_API/webhooks', webhook));
+  print(call('$INGEST/events', event));
   print('');
 }

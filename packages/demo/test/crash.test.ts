@@ -78,5 +78,5 @@ it('kill -9 of each service, of the broker and of the database loses nothing tha
   process.stdout.write(`${result.closing.join('\n')}\n`);
   expect(result.ledger.totals()).toMatchObject({ lost: 0 });
   expect(result.ledger.totals().accepted).toBeGreaterThan(EVENTS);
-  expect(said.filter((line) => line.includes('starting it again')).length).toBeGreaterThanOrEqual(10);
+  expect(said.filter((line) => line.includes('it is started again')).length).toBeGreaterThanOrEqual(10);
 }, 300_000);

@@ -10,7 +10,7 @@ import { followTopics } from './follow-topics.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
-/** Contract §1 "In force": no attempt starts later than this after a disabling PUT was answered. */
+/** No attempt starts later than this after a disabling PUT was answered. */
 const BOUND_MS = 1_000;
 const LONG = { timeoutMs: 60_000 };
 const WORKERS: HandledPlace = {

@@ -78,7 +78,7 @@ async function startNginx(dir: string): Promise<number> {
   return port;
 }
 
-/** The bytes of contract §4, written out by hand: nothing of ours makes them. */
+/** The bytes of a notification, written out by hand: nothing of ours makes them. */
 function expectedBody({ id, occurredAt, data }: PaymentEvent & { eventType: 'PIX_DYNAMIC_PAID' }): string {
   return `{"id":"${id}","eventType":"PIX_DYNAMIC_PAID","occurredAt":"${occurredAt}","data":{"txId":"${data.txId}","endToEndId":"${data.endToEndId}","amount":"${data.amount}","paidAt":"${String(data.paidAt)}"}}`;
 }

@@ -12,7 +12,7 @@ import type { TestStack } from './test-stack.js';
 const TRIALS = Number(process.env['IN_FORCE_TRIALS'] ?? 80);
 /** `STOPPED_SECONDS=30` is longer than the group waits for a member; the short one is longer than a picture stays fresh. */
 const STOPPED_MS = 1_000 * Number(process.env['STOPPED_SECONDS'] ?? 5);
-/** Contract §1 "In force": what is appended later than this after the answer goes to the new configuration. */
+/** What is appended later than this after the answer goes to the new configuration. */
 const BOUND_MS = 1_000;
 const TOGETHER = 5;
 const STALLING_READER = pathToFileURL(join(import.meta.dirname, '../dist/test/stalling-reader.js')).href;

@@ -5,7 +5,7 @@ import { generateSample, toNdjson } from '@webhooks/ledger';
 
 const shipped = readFileSync(join(import.meta.dirname, '..', 'sample', 'events.ndjson'), 'utf8');
 
-/** Generators use the strict shape (domain.md); readers accept any 32 letters and digits. */
+/** Generators use the strict shape; readers accept any 32 letters and digits. */
 const STRICT =
   /^[ED][0-9A-Z]{8}\d{4}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d[a-zA-Z0-9]{11}$/;
 

@@ -115,7 +115,7 @@ describe('while half of the projection of events stands still', () => {
     expect(statuses(answers)).toEqual([200, 503]);
     const refused = answers.filter(({ status }) => status === 503);
     expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(['1']));
-    // Contract §7: it waits for 2 s, and every caller is answered within 5 s.
+    // It waits for 2 s, and every caller is answered within 5 s.
     for (const { ms } of refused) expect(ms > 1_900 && ms < 5_000).toBe(true);
     expect(answers.at(-1)?.status).toBe(503);
     expect(await eventually(async () => statuses(await ask(ids)))).toEqual([200]);

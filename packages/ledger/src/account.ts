@@ -125,7 +125,7 @@ export async function putInForce(
 ): Promise<readonly Hook[]> {
   const hooks = planHooks(lines.flatMap(({ event }) => event ?? []));
   await registerHooks(hooks, options);
-  // A registration is in force for events that reach Kafka later than 1 s after its answer (contract §1).
+  // A registration is in force for events that reach Kafka later than 1 s after its answer.
   await delay(1_000);
   return hooks;
 }

@@ -24,3 +24,4 @@ export type { Receivers } from './receivers.js';
 export { refuseFirst } from './refuse-first.js';
 export { clientFor } from './register-hooks.js';
 export type { RegisterOptions, ServiceAddresses } from './register-hooks.js';
+export { paint } from './paint.js';

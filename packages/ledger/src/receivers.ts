@@ -6,6 +6,7 @@ import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint } from '@webhooks/testkit';
 import type { Print } from './print.js';
 import { refuseFirst } from './refuse-first.js';
+import { createArrivalLines } from './show-arrivals.js';
 
 /** The two local receivers: a willing one, and one that refuses two of three first attempts. */
 export interface Receivers {
@@ -13,15 +14,12 @@ export interface Receivers {
   readonly refusing: Endpoint;
   /** Their append-only file. */
   readonly file: string;
-  /** From now on each arrival is shown as a line. */
+  /** From now on arrivals are shown, see `createArrivalLines`. */
   readonly showArrivals: (print: Print) => void;
   readonly close: () => Promise<void>;
 }
 
 const PREFERRED_PORT = 8443;
-
-const describe = ({ path, headers, body }: Arrival, status: number): string =>
-  `→ POST ${path} attempt ${headers['webhook-attempt'] ?? '?'}: ${body.byteLength > 300 ? `${body.toString('utf8', 0, 300)}…` : body.toString('utf8')} → ${status}`;
 
 export async function startReceivers(
   file: string,
@@ -31,10 +29,10 @@ export async function startReceivers(
   mkdirSync(dirname(file), { recursive: true });
   rmSync(file, { force: true });
   writeFileSync(file, '');
-  let show: Print = () => undefined;
+  let show: (arrival: Arrival, status: number) => void = () => undefined;
   const { certPem, keyPem } = await authority.issue(['localhost']);
   const told = (arrival: Arrival, status: number): number => {
-    show(describe(arrival, status));
+    show(arrival, status);
     return status;
   };
   const shared = { certPem, keyPem, file, remember: 1 };
@@ -50,7 +48,7 @@ export async function startReceivers(
     refusing,
     file,
     showArrivals: (print) => {
-      show = print;
+      show = createArrivalLines(print, (work, ms) => setTimeout(work, ms).unref());
     },
     close: async () => {
       await Promise.all([willing.close(), refusing.close()]);

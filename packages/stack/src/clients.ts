@@ -1,7 +1,7 @@
 import type { DevelopmentClient } from '@webhooks/engines';
 import type { DevelopmentSecrets } from './development-secrets.js';
 
-/** What a tenant does with its own (contract §2). `event.write.any` is for who serves all tenants. */
+/** What a tenant does with its own. `event.write.any` is for who serves all tenants. */
 const TENANT_SCOPES: readonly string[] = [
   'webhook.read',
   'webhook.write',

@@ -2,7 +2,7 @@ import type { KafkaEngine, MongoEngine } from '@webhooks/engines';
 
 const LOOK_MS = 250;
 
-/** Starts an embedded engine again when its process is gone. Returns how to stop watching. */
+/** Starts an embedded engine again when its process has ended. Returns how to stop watching. */
 export function keepEngineRunning(
   name: string,
   engine: KafkaEngine | MongoEngine,
@@ -11,10 +11,11 @@ export function keepEngineRunning(
   if (engine.kind !== 'embedded') return () => Promise.resolve();
   let restarting: Promise<void> | undefined;
   const restart = async (): Promise<void> => {
-    options.log(`${name} is gone; starting it again on its data`);
+    options.log(`${name} ended; it is started again on its data`);
+    const endedAt = performance.now();
     try {
       await engine.restart();
-      options.log(`${name} is back`);
+      options.log(`${name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
       options.onRestart();
     } catch (error) {
       options.log(

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startServiceProcess } from './service-process.js';
 import type { ServiceOptions, ServiceProcess } from './service-process.js';
 
-/** A service that is started again whenever it ends without being asked to, as an orchestrator would do. */
+/** A service that is started again whenever it ends by itself, as an orchestrator would do. */
 export interface KeptService {
   readonly name: string;
   readonly pid: number;
@@ -18,7 +18,7 @@ export interface KeepOptions {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
 
-/** Starts the service again and again, with growing pauses, until it runs or nobody wants it any more. */
+/** Starts the service again, with growing pauses, until it runs or `abandoned` is aborted. */
 async function startAgain(
   options: ServiceOptions,
   abandoned: AbortSignal,
@@ -45,8 +45,12 @@ export async function keepServiceRunning(
 
   const watch = async (): Promise<void> => {
     for (let reason = await current.ended; !abandon.signal.aborted; reason = await current.ended) {
-      log(`${options.name} ended (${reason}); starting it again`);
-      current = (await startAgain(options, abandon.signal, log)) ?? current;
+      log(`${options.name} ended (${reason}); it is started again`);
+      const endedAt = performance.now();
+      const again = await startAgain(options, abandon.signal, log);
+      if (again === undefined) return;
+      current = again;
+      log(`${options.name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
       onRestart();
     }
   };

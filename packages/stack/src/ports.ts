@@ -17,13 +17,17 @@ export const PREFERRED_PORTS = {
 export type PortName = keyof typeof PREFERRED_PORTS;
 export type Ports = Readonly<Record<PortName, number>>;
 
-/** Takes the preferred ports where they are free (`fixed`), or any free ones. */
-export async function choosePorts(fixed: boolean): Promise<Ports> {
+/** Takes the preferred ports where they are free (`fixed`), or any free ones. Logs each one that was in use. */
+export async function choosePorts(fixed: boolean, log: (line: string) => void): Promise<Ports> {
   const chosen: Record<string, number> = {};
   const taken = new Set<number>();
   for (const [name, preferred] of Object.entries(PREFERRED_PORTS)) {
     let port = await freePort(fixed ? preferred : undefined);
     while (taken.has(port)) port = await freePort();
+    if (fixed && port !== preferred) {
+      const service = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      log(`port ${preferred} is in use; ${service} listens on ${port}`);
+    }
     taken.add(port);
     chosen[name] = port;
   }

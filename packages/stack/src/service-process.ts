@@ -11,7 +11,7 @@ const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
  * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: with these bounds a worker flooded with
  * events for one to five endpoints took 190 to 215 MiB, without the first two 280 to 400, for objects that live for milliseconds. A million
  * configurations fit. The third lets the old generation grow to twice what lives in it, the fourth keeps out of it what lives
- * for milliseconds, the fifth leaves the cores to the others while V8 collects (README, Decisions).
+ * for milliseconds, the fifth leaves the cores to the others while V8 collects.
  */
 export const NODE_FLAGS = [
   '--max-old-space-size=1536',

@@ -162,7 +162,7 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
   prepareDataDir(dataDir, closers);
   const secrets = openDevelopmentSecrets(dataDir);
   const clients = planClients(options.tenants ?? [], secrets);
-  const ports = await choosePorts(options.fixedPorts);
+  const ports = await choosePorts(options.fixedPorts, log);
   const engines = await openEngines(options, ports, clients, closers);
   const plans = planServices({
     ports,

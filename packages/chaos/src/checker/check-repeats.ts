@@ -7,7 +7,7 @@ import { isSuccess } from './fate.js';
 import type { Finding } from './finding.js';
 
 /**
- * Contract §5: what may come twice was in flight or finished and not committed. That is as old as an attempt may take
+ * What may come twice was in flight or finished and not committed. That is as old as an attempt may take
  * (10 s, one that hangs holds the commits of its partition back), a commit a second, and a second for everything else.
  *
  * It does not see which worker and which partition a fault hit: every 2xx of those seconds may repeat. A run that breaks

@@ -12,7 +12,7 @@ export interface Change {
   readonly askedAt: number;
   /** Absent: no answer, or one that said no. It may have been made all the same. */
   readonly answeredAt?: number;
-  /** False: durable, and not published yet when it was answered (contract §1). */
+  /** False: durable, and not published yet when it was answered. */
   readonly published?: boolean;
   /** The new secret of a rotation. */
   readonly secret?: string;

@@ -25,7 +25,7 @@ export interface Configuration {
 export const TENANTS = ['acme', 'globex', 'initech'] as const;
 export type Tenant = (typeof TENANTS)[number];
 
-/** More than 32 (contract §5): deliveries of its events travel through `webhooks.deliveries`. */
+/** More than 32: deliveries of its events travel through `webhooks.deliveries`. */
 const LARGE_FAN_OUT = 34;
 
 function configuration(

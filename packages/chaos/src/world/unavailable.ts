@@ -22,7 +22,7 @@ const COORDINATOR_AWAY_TEXT =
 
 /**
  * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
- * 500 that names what is unavailable (contract §1).
+ * 500 that names what is unavailable.
  */
 export const isServiceAway = (error: unknown): boolean =>
   error instanceof ConnectionError ||

@@ -1,6 +1,7 @@
 import { clientFor, generateSample, putInForce, readFeedLine } from '@webhooks/ledger';
 import type { FedStack } from '@webhooks/ledger';
 import { feedAndAccount } from '../run-demo.js';
+import { callerVariables, envScript } from '../env-script.js';
 import { showCommands } from '../show.js';
 import { FILES } from './folders.js';
 import { readClients } from './read-clients.js';
@@ -41,16 +42,11 @@ async function main(): Promise<number> {
     { stack, lines, print },
   );
   const fromOutside = required('PUBLISHED_ADDRESS');
-  showCommands(
-    {
-      clients,
-      configApi: fromOutside,
-      ingest: fromOutside,
-      tokenEndpoint: required('PUBLISHED_TOKEN_ENDPOINT'),
-    },
-    receiver,
-    print,
-  );
+  const callers = {
+    ...{ clients, configApi: fromOutside, ingest: fromOutside, queryApi: fromOutside },
+    tokenEndpoint: required('PUBLISHED_TOKEN_ENDPOINT'),
+  };
+  showCommands(envScript(callerVariables(callers, receiver)), print);
   for (const line of closing) print(line);
   return balanced ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-/** What no configuration may name (contract §1): another scheme, addresses in every spelling, a single label, somebody's name in it. */
+/** What no configuration may name: another scheme, addresses in every spelling, a single label, somebody's name in it. */
 export const FORBIDDEN_URLS: readonly [string, ...string[]] = [
   'http://receiver-1.webhooks-fuzz.net/hook',
   'https:receiver-1.webhooks-fuzz.net/hook',

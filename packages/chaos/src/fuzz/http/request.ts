@@ -15,7 +15,7 @@ export interface Template extends Draft {
   readonly value?: unknown;
 }
 
-/** No valid token, or one of another tenant (contract §2). */
+/** No valid token, or one of another tenant. */
 export type Refusal = 401 | 403;
 
 /** A mutant: the bytes, and what of the template it still is. */

@@ -60,7 +60,7 @@ const makeEvent: Making = (random) => {
     topic: TOPICS.events,
     value,
     headers: random.chance(0.3) ? mutateHeaders(random, headers) : headers,
-    // No header of an event is needed (contract §3).
+    // No header of an event is needed.
     isValid: value === bytes,
   };
 };

@@ -1,0 +1,50 @@
+// A receiver of your own: node packages/demo/receiver.mjs [port]. It shows each notification and answers 200, or ANSWER.
+// With SECRET=whsec_… it says whether the signature is right.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { fileURLToPath } from 'node:url';
+
+const port = Number(process.argv[2] ?? 9443);
+const stackFile = fileURLToPath(new URL('../../.data/stack.json', import.meta.url));
+if (!existsSync(stackFile)) {
+  console.error('start the stack first, in another terminal: npm start');
+  process.exit(1);
+}
+// A certificate for localhost that deliveries of this stack trust.
+const { certFile, keyFile } = JSON.parse(readFileSync(stackFile, 'utf8')).tls;
+const secret = process.env.SECRET;
+
+/** Standard Webhooks 1.0.0: HMAC-SHA256 over `id.timestamp.body`; during a rotation there are several signatures. */
+function isSigned(headers, body) {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.`;
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const wanted = Buffer.from(`v1,${createHmac('sha256', key).update(signed).update(body).digest('base64')}`);
+  const given = (headers['webhook-signature'] ?? '').split(' ').map((text) => Buffer.from(text));
+  return given.some((one) => one.length === wanted.length && timingSafeEqual(one, wanted));
+}
+
+const server = createServer(
+  { cert: readFileSync(certFile), key: readFileSync(keyFile) },
+  (request, response) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks);
+      const attempt = request.headers['webhook-attempt'];
+      const signature =
+        secret === undefined
+          ? ''
+          : isSigned(request.headers, body)
+            ? ' · signature right'
+            : ' · signature WRONG';
+      console.log(`${new Date().toISOString()} ${request.url} attempt ${attempt}${signature}\n  ${body}`);
+      response.writeHead(Number(process.env.ANSWER ?? 200)).end();
+    });
+  },
+);
+server.on('error', (error) => {
+  console.error(`cannot listen on port ${port}: ${error.message}`);
+  process.exit(1);
+});
+server.listen(port, 'localhost', () => console.log(`listening on https://localhost:${port}`));

@@ -1,0 +1,61 @@
+import type { StackDescription } from '@webhooks/stack';
+
+const BASE = '/integration/v1';
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** A POSIX shell script that exports variables and has a function `token [client id] [client secret]`. */
+export const envScript = (variables: Readonly<Record<string, string>>): string => `${Object.entries(variables)
+  .map(([name, value]) => `export ${name}=${quoted(value)}`)
+  .join('\n')}
+token() {
+  curl -sf --max-time 10 "$TOKEN_ENDPOINT" -u "\${1:-$CLIENT_ID}:\${2:-$CLIENT_SECRET}" -d grant_type=client_credentials |
+    sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/' | grep . ||
+    { echo "no token from $TOKEN_ENDPOINT: does npm start run?" >&2; return 1; }
+}
+`;
+
+export interface Callers {
+  readonly configApi: string;
+  readonly ingest: string;
+  readonly queryApi: string;
+  readonly tokenEndpoint: string;
+  readonly clients: readonly { readonly clientId: string; readonly clientSecret: string }[];
+}
+
+/** What every command of the documents needs: where the APIs are, and whose token opens them. */
+export function callerVariables(
+  { configApi, ingest, queryApi, tokenEndpoint, clients }: Callers,
+  receiver: string,
+): Readonly<Record<string, string>> {
+  const [client] = clients;
+  if (!client) throw new Error('the stack has no client');
+  return {
+    CONFIG_API: configApi + BASE,
+    INGEST: ingest + BASE,
+    QUERY_API: queryApi + BASE,
+    RECEIVER: receiver,
+    TOKEN_ENDPOINT: tokenEndpoint,
+    CLIENT_ID: client.clientId,
+    CLIENT_SECRET: client.clientSecret,
+  };
+}
+
+/** Everything that `.data/env.sh` exports. */
+export function stackVariables(stack: StackDescription, receiver: string): Readonly<Record<string, string>> {
+  const payments = stack.clients.find(({ scopes }) => scopes.includes('event.write.any'));
+  const admin = (service: string): string => stack.admin[service] ?? '';
+  return {
+    ...callerVariables({ ...stack, queryApi: stack.queryApi ?? '' }, receiver),
+    PAYMENT_CLIENT_ID: payments?.clientId ?? '',
+    PAYMENT_CLIENT_SECRET: payments?.clientSecret ?? '',
+    KAFKA_BROKERS: stack.kafkaBrokers.join(','),
+    MONGODB_URI: stack.mongodbUri,
+    WORKER_ADMIN: admin('delivery-worker'),
+    CONFIG_API_ADMIN: admin('config-api'),
+    INGEST_ADMIN: admin('ingest'),
+    QUERY_API_ADMIN: admin('query-api'),
+    CA_FILE: stack.tls.caFile,
+    CERT_FILE: stack.tls.certFile,
+    KEY_FILE: stack.tls.keyFile,
+  };
+}
