@@ -12,16 +12,16 @@ export function usageText(scenarios: Readonly<Record<string, Scenario>>): readon
   return [
     'npm run bench -- [scenario …] [--count N] [--seconds N] [--whole]',
     '',
-    'Without a scenario all of them run, shortened, in about ten minutes. A run whose ledger does not balance is void:',
-    'it shows no figure, and the exit code is 1. Figures are written to .data/bench.json.',
+    'Without a name all scenarios run, shortened, in about ten minutes. A run whose ledger does not balance shows no figure,',
+    'and the exit code is 1. Figures are written to .data/bench.json.',
     '',
     ...Object.entries(scenarios).flatMap(([name, { title, usual, whole }]) => [
       `  ${name.padEnd(width)}  ${title}`,
-      `  ${''.padEnd(width)}  usually ${sizeText(usual)}; whole: ${sizeText(whole)}`,
+      `  ${''.padEnd(width)}  default ${sizeText(usual)}; with --whole ${sizeText(whole)}`,
     ]),
     '',
-    '  --count N, --seconds N  what they mean is said above; for the scenarios that are named',
-    '  --whole                 everything named in full: hours for all of them, so name one',
+    '  --count N, --seconds N  size of the named scenarios; each scenario above says what it counts',
+    '  --whole                 full length of the named scenarios; all of them take hours',
   ];
 }
 

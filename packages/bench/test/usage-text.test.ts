@@ -8,7 +8,7 @@ describe('the texts about usage', () => {
       expect(text).toContain(name);
       expect(text).toContain(title);
     }
-    expect(text).toContain('usually 100,000; whole: 1,000,000');
+    expect(text).toContain('default 100,000; with --whole 1,000,000');
   });
 
   it('says what there was no time for and how to run it', () => {

@@ -1,4 +1,4 @@
-/** The headers of a notification without signature, as the worker sends them (contract §4): same names, same lengths. */
+/** The headers of a notification without signature, as the worker sends them: same names, same lengths. */
 export const notificationHeaders = (id: string): string[] => [
   'content-type',
   'application/json',

@@ -6,10 +6,8 @@ import { memory } from './memory.js';
 import { overload } from './overload.js';
 import { query } from './query.js';
 import { recovery } from './recovery.js';
-import { redelivery } from './redelivery.js';
 import { reference } from './reference.js';
 import { scaleConfigurations } from './scale-configurations.js';
-import { scaleWorkers } from './scale-workers.js';
 import type { Scenario } from './scenario.js';
 import { throughput } from './throughput.js';
 import { waiting } from './waiting.js';
@@ -26,10 +24,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   backlog,
   ingest,
   query,
-  redelivery,
   overload,
   waiting,
   'scale-configurations': scaleConfigurations,
-  'scale-workers': scaleWorkers,
   memory,
 };

@@ -99,7 +99,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   };
 }
 
-/** In force for events that reach Kafka later than 1 s after the answer (contract §1). */
+/** In force for events that reach Kafka later than 1 s after the answer. */
 const IN_FORCE_MS = 1_000;
 
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
