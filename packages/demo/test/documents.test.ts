@@ -1,0 +1,167 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PROBLEMS, RETRY_TIERS, TOPIC_TABLE } from '@webhooks/contracts';
+import { PREFERRED_PORTS } from '@webhooks/stack';
+import { parse } from 'yaml';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const find = (...patterns: string[]): string[] => globSync(patterns, { cwd: ROOT }).sort();
+const section = (file: string, title: string): string =>
+  read(file).split(`\n## ${title}\n`)[1]?.split('\n## ')[0] ?? '';
+/** Every first group that `pattern` finds, once, sorted. */
+const found = (text: string, pattern: RegExp): string[] =>
+  [...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? ''))].sort();
+
+const DOCUMENTS = find(
+  '*.md',
+  '.github/*.md',
+  'deploy/*.md',
+  '{packages,services}/*.md',
+  '{packages,services}/*/*.md',
+);
+const CONTRACT = 'packages/contracts/README.md';
+const OPERATE = 'deploy/README.md';
+
+/** Names that the services' code asks a settings reader for. */
+function settingNames(): string[] {
+  const files = find(
+    'services/*/src/config.ts',
+    'packages/{http-api,kafka,mongodb,runtime}/src/*settings.ts',
+    'packages/runtime/src/run-service.ts',
+  );
+  const asked =
+    /\.(?:text|optionalText|optionalFile|list|integer|port|flag|developmentFlag|url|parsed)\(\s*'([A-Z_]+)'/g;
+  const text = files.map(read).join('\n');
+  return [...new Set([...found(text, asked), ...found(text, /'(KAFKA_TLS_[A-Z_]+)'/g)])].sort();
+}
+
+/** The first column of a table. */
+const firstColumn = (text: string): string =>
+  [...text.matchAll(/^\|([^|]*)\|/gm)].map((match) => match[1] ?? '').join('\n');
+
+/** The anchors of a document's headings, as GitHub makes them. */
+const anchorsOf = (file: string): string[] =>
+  [...read(file).matchAll(/^#+ (.*)$/gm)].map((match) =>
+    (match[1] ?? '')
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+
+function isBroken(file: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(join(ROOT, target))) return true;
+  return anchor !== undefined && !anchorsOf(target).includes(anchor);
+}
+
+/** `METHOD /path` of each operation of a service, as its README writes it. */
+function operationsOf(openapi: string): string[] {
+  const { paths } = parse(read(openapi)) as { paths: Record<string, Record<string, unknown>> };
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods)
+      .filter((method) => /^(get|post|put|delete)$/.test(method))
+      .map((method) => `${method.toUpperCase()} ${path.replace('/integration/v1', '')}`),
+  );
+}
+
+describe('the documents', () => {
+  it('have a front page of at most 200 lines that names the ports of npm start', () => {
+    expect(read('README.md').split('\n').length).toBeLessThanOrEqual(201);
+    for (const port of Object.values(PREFERRED_PORTS))
+      expect(section('README.md', 'Run it')).toContain(String(port));
+  });
+
+  it('list every setting that a service reads, and no other', () => {
+    const rows = firstColumn(section(OPERATE, 'Settings'));
+    expect(found(rows, /`([A-Z][A-Z_]+)`/g)).toEqual(settingNames());
+  });
+
+  it('list every metric of a service, and no other', () => {
+    const sources = find('services/*/src/**/*.ts', 'packages/{http-api,kafka,runtime}/src/**/*.ts');
+    const names = found(
+      sources.map(read).join('\n'),
+      /(?:name: |gauge\(\s*)'((?:webhook|query|http|ingest|config_api|log)_[a-z_]+)'/g,
+    );
+    expect(found(firstColumn(section(OPERATE, 'Metrics')), /`([a-z_]+)`/g)).toEqual(names);
+    expect(names.length).toBeGreaterThan(20);
+  });
+
+  it('list every problem code with its status', () => {
+    const rows = [...section(CONTRACT, 'Error codes').matchAll(/^\| `([a-z-]+)`\s+\| (\d{3})\s/gm)];
+    expect(rows.map(([, code, status]) => [code, Number(status)]).sort()).toEqual(
+      Object.entries(PROBLEMS)
+        .map(([code, { status }]) => [code, status])
+        .sort(),
+    );
+  });
+
+  it('list every error class of an attempt', () => {
+    const source = /ERROR_CLASSES = \[(.*?)\]/s.exec(read('packages/outbound/src/send-result.ts'))?.[1] ?? '';
+    const rows = firstColumn(section(CONTRACT, 'Delivery rules'));
+    expect(found(rows, /`([A-Z_]+)`/g)).toEqual(found(source, /'([A-Z_]+)'/g));
+  });
+
+  it('list every scope that an operation needs, and no other', () => {
+    const needed = found(
+      find('services/*/openapi.yaml').map(read).join('\n'),
+      /- accessToken: \[([a-z.]+)\]/g,
+    );
+    expect(found(firstColumn(section(CONTRACT, 'Access tokens')), /`([a-z.]+)`/g)).toEqual(needed);
+  });
+
+  it('list every topic', () => {
+    const tiers = RETRY_TIERS.map(({ topic }) => topic);
+    const others = TOPIC_TABLE.map(({ name }) => name).filter((name) => !tiers.includes(name));
+    const rows = firstColumn(section(CONTRACT, 'Topics'));
+    expect(found(rows, /`([a-z0-9.-]+)`/g)).toEqual([...others, tiers[0], tiers.at(-1)].sort());
+  });
+
+  it('have a command for every operation of an API', () => {
+    const missing = find('services/*/openapi.yaml').flatMap((openapi) => {
+      const readme = read(join(dirname(openapi), 'README.md'));
+      return operationsOf(openapi).filter(
+        (operation) =>
+          !new RegExp(`${operation.replaceAll(/[{}/]/g, String.raw`\$&`)}(?![\w/{])`).test(readme),
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+
+  it('name every package and service', () => {
+    const map = firstColumn(read('packages/README.md')) + firstColumn(read('services/README.md'));
+    const named = found(map, /[`[]([a-z-]+)[`\]]/g);
+    expect(named).toEqual(
+      find('{packages,services}/*/package.json')
+        .map((file) => file.split('/')[1])
+        .sort(),
+    );
+  });
+
+  it('link only to what exists', () => {
+    const broken = DOCUMENTS.flatMap((file) =>
+      found(read(file), /\]\((?!https?:)([^)\s]+)\)/g)
+        .filter((link) => isBroken(file, link))
+        .map((link) => `${file}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+    expect(DOCUMENTS.length).toBeGreaterThan(10);
+  });
+
+  it('name only files and folders that exist', () => {
+    const missing = DOCUMENTS.flatMap((file) =>
+      found(read(file), /`((?:packages|services|deploy)\/[^`\s*…]+)`/g)
+        .filter((path) => find(path).length === 0)
+        .map((path) => `${file}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('and comments cite nothing that is neither in the repository nor public', () => {
+    const sources = find('{packages,services}/*/{src,test}/**/*.ts', 'deploy/**/*', '*.yml', ...DOCUMENTS);
+    const cites =
+      /\b(?:contract|architecture|specification|spec|security notes) §|\b(?:domain|contract|security|engines|style)\.md\b/;
+    expect(sources.filter((file) => /\.\w+$/.test(file) && cites.test(read(file)))).toEqual([]);
+  });
+});
