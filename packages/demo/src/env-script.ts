@@ -3,9 +3,12 @@ import type { StackDescription } from '@webhooks/stack';
 const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** A POSIX shell script that exports variables and has a function `token [client id] [client secret]`. */
+/**
+ * A POSIX shell script with variables and a function `token [client id] [client secret]`. Nothing is exported: `npm test` in the
+ * same shell would take `KAFKA_BROKERS` for an engine to use.
+ */
 export const envScript = (variables: Readonly<Record<string, string>>): string => `${Object.entries(variables)
-  .map(([name, value]) => `export ${name}=${quoted(value)}`)
+  .map(([name, value]) => `${name}=${quoted(value)}`)
   .join('\n')}
 token() {
   curl -sf --max-time 10 "$TOKEN_ENDPOINT" -u "\${1:-$CLIENT_ID}:\${2:-$CLIENT_SECRET}" -d grant_type=client_credentials |
@@ -40,7 +43,7 @@ export function callerVariables(
   };
 }
 
-/** Everything that `.data/env.sh` exports. */
+/** Everything that `.data/env.sh` sets. */
 export function stackVariables(stack: StackDescription, receiver: string): Readonly<Record<string, string>> {
   const payments = stack.clients.find(({ scopes }) => scopes.includes('event.write.any'));
   const admin = (service: string): string => stack.admin[service] ?? '';
