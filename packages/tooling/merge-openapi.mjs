@@ -15,7 +15,7 @@ const HEADER = {
   info: {
     title: 'Webhooks for instant payments',
     version: '1.0.0',
-    summary: 'Be told of payments as they happen, read what really happened, and see what was delivered.',
+    summary: 'Receive payments as they happen, read what really happened, and see what was delivered.',
     description: [
       'Everything that an integrator can call, under one address: configurations, events, queries and the delivery log.',
       '',

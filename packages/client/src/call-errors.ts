@@ -16,7 +16,7 @@ function codeOf(fault: unknown): string {
   return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'UNKNOWN';
 }
 
-/** No answer came: whether the service did what was asked is not known. Holds nothing of the request but where it went. */
+/** No answer came: whether the service carried out the request is not known. Holds the address of the request and nothing else of it. */
 export class ConnectionError extends Error {
   /** Short word such as `ECONNREFUSED`, or `ECONNABORTED` after the time-out. */
   readonly code: string;

@@ -83,7 +83,7 @@ function createAsk(timeoutMs: number): Ask {
 }
 
 /**
- * Calls over HTTP that repeat themselves where that is safe: an operation that may be done twice may be asked for again
+ * Calls over HTTP that are repeated where that is safe: an operation that may be done twice may be sent again
  * when its answer was lost. Throws `ProblemError` for an error answer that stays, `ConnectionError` when none came, and
  * `UnexpectedAnswerError` for anything else that the operation does not answer, redirects (never followed) included.
  * Bodies over 16 MiB are refused.

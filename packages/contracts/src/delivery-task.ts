@@ -119,7 +119,7 @@ export const isTraceparent = (text: string | undefined): text is string =>
   text !== undefined && TRACEPARENT.test(text);
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
-// As the attempt log has them: what it cannot hold would be delivered and never told of.
+// As the attempt log has them: a value that it cannot hold would be delivered and never logged.
 const CYCLE = new RegExp(PATTERNS.cycle, 'u');
 const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
 const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');

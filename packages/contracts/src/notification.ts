@@ -24,7 +24,7 @@ export function encodeEvent(event: PaymentEvent): Buffer {
 }
 
 /**
- * The exact body of the POST that tells of this event: compact JSON in UTF-8, fields in a fixed
+ * The exact body of the POST for this event: compact JSON in UTF-8, fields in a fixed
  * order. Made once for each event; every attempt at every endpoint sends the same bytes.
  */
 export function renderNotification(event: PaymentEvent): Buffer {

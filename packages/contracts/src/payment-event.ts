@@ -41,7 +41,7 @@ export interface OutData {
   readonly reason?: string;
 }
 
-/** What happened, without who is told and under which id. */
+/** What happened, without tenant and id. */
 export type PaymentFact =
   | { readonly eventType: 'PIX_DYNAMIC_PAID'; readonly data: DynamicPaidData }
   | { readonly eventType: 'PIX_STATIC'; readonly data: StaticData }

@@ -62,7 +62,7 @@ const toViolation = (error: ErrorObject): Violation => ({
 
 /**
  * Compiles a JSON Schema (2020-12, and the format `utc-date-time`) once into a check that narrows the type.
- * At most 20 violations are told; none repeats the refused value, which may be secret or personal.
+ * At most 20 violations are reported; none repeats the refused value, which may be secret or personal.
  */
 export function compileCheck<T>(schema: object): Check<T> {
   const validate: ValidateFunction<T> = ajv.compile<T>(schema);

@@ -15,3 +15,10 @@ it('every metric that an alert looks at is one that a service has', () => {
   expect(used.length).toBeGreaterThan(9);
   expect(used.filter((name) => !told.includes(name))).toEqual([]);
 });
+
+it('every alert has an entry in the runbook, and every entry an alert', () => {
+  const runbook = readFileSync(join(ROOT, 'deploy', 'README.md'), 'utf8').split('\n## Runbook\n')[1] ?? '';
+  const entries = [...(runbook.split('\n## ')[0] ?? '').matchAll(/^### (\w+)$/gm)].map(([, name]) => name);
+  const alerts = [...RULES.matchAll(/- alert: (\w+)/g)].map(([, name]) => name);
+  expect(entries).toEqual(alerts);
+});

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether something listens at `address` ("host:port"); asked first because it costs a hundredth of a client's connection. */
+/** Whether something listens at `address` ("host:port"); checked first because it costs a hundredth of a client's connection. */
 export function portIsOpen(address: string): Promise<boolean> {
   const separator = address.lastIndexOf(':');
   const host = address.slice(0, separator);

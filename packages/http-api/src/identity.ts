@@ -16,7 +16,7 @@ export interface TenantRule {
   readonly singleTenant?: string;
 }
 
-/** Header of every 403 (RFC 6750 §3.1): the scopes that would allow what was asked. */
+/** Header of every 403 (RFC 6750 §3.1): the scopes that would allow the request. */
 export const scopeChallenge = (scopes: readonly string[]): Readonly<Record<string, string>> => ({
   'www-authenticate': `Bearer realm="webhooks", error="insufficient_scope", scope="${scopes.join(' ')}"`,
 });

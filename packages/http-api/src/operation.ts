@@ -23,7 +23,7 @@ export interface ApiReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One method at one path. `handle` throws an `AppError` for whatever the caller is to be told. */
+/** One method at one path. `handle` throws an `AppError` for every fault that the caller is to see. */
 export interface Operation {
   readonly method: HttpMethod;
   /** Express path, such as `/integration/v1/webhooks/:ref`. */

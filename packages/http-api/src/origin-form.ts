@@ -2,7 +2,7 @@ const HTTP: ReadonlySet<string> = new Set(['http:', 'https:']);
 
 /**
  * A request target as path and query. One in absolute form is taken as any server must (RFC 9112 §3.2.2), whatever authority
- * it names; one that is neither (`http://`, `*`) becomes `/`, where nothing is. Express cannot be asked: it answers those
+ * it names; one that is neither (`http://`, `*`) becomes `/`, where nothing is. Express cannot do it: it answers those
  * with a page of its own before any handler is called.
  */
 export function originForm(target: string): string {

@@ -20,7 +20,7 @@ export function refuseBody({ method, headers }: IncomingMessage): void {
     throw invalidRequest([{ property: '', reason: 'must have no body: this operation takes none' }]);
 }
 
-/** The connection ended before the body did: nobody is left to be told, and nothing of ours failed. */
+/** The connection ended before the body did: nobody is left to answer, and nothing of ours failed. */
 export class CallerGone extends Error {
   constructor(cause: unknown) {
     super('the caller hung up before the end of its body', { cause });

@@ -10,7 +10,7 @@ export interface QueryParameter<T> {
 
 export type QueryParameters<T> = { readonly [K in keyof T]-?: QueryParameter<T[K]> };
 
-/** A caller is told of so many faults at most. */
+/** Faults that one answer names at most. */
 const MAX_VIOLATIONS = 20;
 /** What is shown of a parameter's name that nobody knows. */
 const MAX_NAME = 100;

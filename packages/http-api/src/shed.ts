@@ -20,7 +20,7 @@ export interface Shed {
   readonly tenantId?: string;
 }
 
-/** Counts what was shed, and tells of it in the log, of each reason by a tally of its own (see there, also for `now`). */
+/** Counts refused requests and logs them, each reason by a tally of its own (see `createTallies`, also for `now`). */
 export function createShedTeller(log: Logger, registry: Registry, now: () => number): (shed: Shed) => void {
   const counter = new Counter({
     name: 'http_requests_shed_total',

@@ -73,7 +73,7 @@ const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
   nbf: 'not yet valid',
 };
 
-/** The kind of fault that an error of jose tells of. */
+/** The kind of fault behind an error of jose. */
 function faultOf(error: unknown): Fault {
   if (error instanceof errors.JWTExpired) return 'expired';
   if (error instanceof errors.JWTClaimValidationFailed)
@@ -105,7 +105,7 @@ function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims 
   return { clientId, scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []), payload };
 }
 
-/** RFC 9068 §2.2 asks for them; jose checks that they are there, not that they are usable. */
+/** RFC 9068 §2.2 requires them; jose checks that they are there, not that they are usable. */
 function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   const { exp, iat } = payload;
   if (!Number.isSafeInteger(exp) || !Number.isSafeInteger(iat)) throw badToken('claim', { payload });

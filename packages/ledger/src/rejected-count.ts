@@ -22,7 +22,7 @@ export async function countRejected(
     try {
       known = (await total()) - before;
     } catch {
-      // The broker is away: what was counted last stays, and the next look asks again.
+      // The broker is away: the last count stays, and the next look reads again.
     }
     return known;
   };

@@ -9,7 +9,7 @@ export interface Repetition {
   readonly log: Logger;
 }
 
-/** Does `work` again and again, a pause between two rounds; a fault is told once when it begins and once when it ends. */
+/** Does `work` again and again, a pause between two rounds; a fault is logged once when it begins and once when it ends. */
 export function repeat({ name, everyMs, work, log }: Repetition): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;

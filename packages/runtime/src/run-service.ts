@@ -24,7 +24,7 @@ export interface ServiceScope {
 
 export interface ServiceDefinition<C> {
   readonly name: string;
-  /** Reads the service's own settings; faults are told together with those of the process. */
+  /** Reads the service's own settings; faults are reported together with those of the process. */
   readonly readConfig: (settings: SettingsReader) => C;
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
 }
@@ -148,7 +148,7 @@ async function start<C>(definition: ServiceDefinition<C>): Promise<void> {
   }
 }
 
-/** Starts a service and keeps it until a signal ends it. A wrong environment is told on standard error, exit code 2. */
+/** Starts a service and keeps it until a signal ends it. A wrong environment is reported on standard error, exit code 2. */
 export async function runService<C>(definition: ServiceDefinition<C>): Promise<void> {
   try {
     await start(definition);

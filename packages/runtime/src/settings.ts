@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Everything that is wrong with a service's environment, told at once. */
+/** Everything that is wrong with a service's environment, reported at once. */
 export class SettingsError extends Error {
   readonly faults: readonly string[];
 
@@ -20,7 +20,7 @@ interface NumberBounds {
 
 /**
  * Reads settings out of an environment. Each method returns a usable value even when the setting is wrong and
- * notes the fault, so that one start tells every mistake. An empty variable counts as unset.
+ * notes the fault, so that one start reports every mistake. An empty variable counts as unset.
  * A secret can come from a file: `NAME_FILE` is read when `NAME` is unset.
  */
 export class SettingsReader {

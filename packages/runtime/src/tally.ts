@@ -1,4 +1,4 @@
-/** From one number to the next. */
+/** Between two numbers, in milliseconds. */
 const AGAIN_MS = 10_000;
 
 /**

@@ -77,7 +77,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Starts a real HTTPS receiver for `localhost` that records what arrives and behaves as told, well or badly. */
+/** Starts a real HTTPS receiver for `localhost` that records what arrives and behaves as `answer` says, well or badly. */
 export async function startEndpoint(options: EndpointOptions = {}): Promise<Endpoint> {
   const credentials = await findCredentials(options);
   const receiver = createReceiver(options);

@@ -16,7 +16,7 @@ export interface ChangePorts {
 
 /** What to change, and of what. */
 export interface Plan {
-  /** The configuration as it is now; throws what the caller is to be told when there is none. */
+  /** The configuration as it is now; throws an `AppError` when there is none. */
   readonly find: () => Promise<Configuration>;
   /** The next revision, or the same object when nothing is to change. */
   readonly change: (current: Configuration) => Configuration;

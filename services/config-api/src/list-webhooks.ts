@@ -19,7 +19,7 @@ export async function listWebhooks(
   query: ListQuery,
   list: ListConfigurations,
 ): Promise<WebhookList> {
-  // One more than asked for tells whether there is a next page.
+  // One more than `limit` shows whether there is a next page.
   const found = await list(tenantId, { ...query, limit: query.limit + 1 });
   const data = found.slice(0, query.limit);
   const last = data.at(-1);

@@ -18,7 +18,7 @@ import type { WebhookInput } from './webhook-input.js';
 
 export interface OperationParts {
   readonly readInput: (request: ApiRequest) => WebhookInput;
-  /** The store, for all that one request asks of it within so many milliseconds. */
+  /** The store, for all statements of one request, within so many milliseconds. */
   readonly storeFor: (ms: number) => ConfigurationStore;
   readonly takeTurns: TakeTurns;
   readonly publish: PublishConfiguration;
@@ -33,7 +33,7 @@ export interface OperationParts {
 const COLLECTION = '/integration/v1/webhooks';
 const ONE = `${COLLECTION}/:ref`;
 const MAX_BODY_BYTES = 16_384;
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
+/** What the database gets of the 5 s within which a caller learns that it is not available. */
 export const DATABASE_MS = 4_000;
 
 /** Writes of one tenant take turns in this process; see `createTurns` for how long. */

@@ -27,7 +27,7 @@ function stamp(posted: PostedEvent, identity: Identity): PaymentEvent {
   return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
 }
 
-/** Validate → stamp → publish: one posted event becomes durable, or is told why not. Never throws for the event's faults. */
+/** Validate → stamp → publish: one posted event becomes durable, or its faults are named. Never throws for the event's faults. */
 export async function acceptEvent(
   candidate: Candidate,
   identity: Identity,

@@ -12,9 +12,9 @@ export interface IngestConfig {
   readonly tenantEvents: RateLimit;
   /** CloudEvents `source` of what is published here. */
   readonly eventSource: string;
-  /** How long a caller waits for Kafka's acknowledgement before it is told 503, in milliseconds. */
+  /** How long a caller waits for Kafka's acknowledgement before the answer is 503, in milliseconds. */
   readonly publishTimeoutMs: number;
-  /** Bytes that may wait for Kafka at once; beyond that callers are told 503. */
+  /** Bytes that may wait for Kafka at once; beyond that the answer is 503. */
   readonly maxPendingBytes: number;
 }
 

@@ -7,7 +7,7 @@ export interface PublishOptions {
   readonly sink: Sink;
   readonly source: string;
   readonly timeoutMs: number;
-  /** Told of each event that Kafka did not acknowledge in time, or that found too much waiting. */
+  /** Called for each event that Kafka did not acknowledge in time, or that found too much waiting. */
   readonly onFailed: (eventId: string, error: unknown) => void;
   readonly published: Counter<'result'>;
 }

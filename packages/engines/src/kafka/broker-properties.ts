@@ -1,4 +1,4 @@
-/** One more port of the broker, whose clients are told to come back through somebody else, such as a proxy. */
+/** One more port of the broker, whose clients are sent through another address, such as a proxy. */
 export interface Detour {
   /** Port of the broker, at 127.0.0.1. */
   readonly port: number;

@@ -11,7 +11,7 @@ export interface ReadyOptions {
 
 /**
  * Waits until the broker at `address` ("host:port") serves: metadata lists the broker and a controller, and the
- * controller would create a topic (asked with `validateOnly`). An open port alone says nothing.
+ * controller would create a topic (a request with `validateOnly`). An open port alone says nothing.
  * Answers undefined, or why it does not serve when the deadline has passed.
  */
 export async function awaitBroker(
