@@ -192,7 +192,6 @@ describe('a query that is not well-formed', () => {
     ['a limit of 0', 'limit=0', 'limit'],
     ['a limit over 200', 'limit=201', 'limit'],
     ['a limit that is no number', 'limit=5e1', 'limit'],
-    ['a ref in upper case', `ref=${(REFS[0] ?? '').toUpperCase()}`, 'ref'],
     ['an event id with a slash', 'eventId=a/b', 'eventId'],
     ['an unknown event type', 'eventType=PIX', 'eventType'],
     ['an unknown status', 'status=failed', 'status'],
