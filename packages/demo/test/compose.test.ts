@@ -17,7 +17,9 @@ interface Compose {
 }
 
 const compose = parse(read('docker-compose.yml'), { merge: true }) as Compose;
-const services = readdirSync(join(ROOT, 'services'));
+const services = readdirSync(join(ROOT, 'services'), { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
 const environmentOf = (name: string): Readonly<Record<string, string>> =>
   compose.services[name]?.environment ?? {};
 
