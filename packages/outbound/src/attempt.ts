@@ -72,7 +72,8 @@ export class Attempt implements Exchange, Deadlined {
     if (this.#ended) return;
     this.#reusable = reusable;
     const answer = { kind: 'answered', status, cut, durationMs: this.#finish() } as const;
-    this.#settle.resolve(mayRetryAfter(status, retryAfter) ? { ...answer, retryAfter } : answer);
+    const isUsable = retryAfter !== undefined && retryAfter.length <= RETRY_AFTER_LIMIT;
+    this.#settle.resolve(isUsable ? { ...answer, retryAfter } : answer);
   }
 
   onGone(): void {
@@ -102,11 +103,4 @@ export class Attempt implements Exchange, Deadlined {
     this.#owner.release(this, now);
     return now - this.startedAt;
   }
-}
-
-/** Only these two statuses may say when to come again, and nothing overlong. */
-function mayRetryAfter(status: number, retryAfter: string | undefined): retryAfter is string {
-  return (
-    (status === 429 || status === 503) && retryAfter !== undefined && retryAfter.length <= RETRY_AFTER_LIMIT
-  );
 }

@@ -19,7 +19,7 @@ export type ErrorClass = (typeof ERROR_CLASSES)[number];
 export interface Answered {
   readonly kind: 'answered';
   readonly status: number;
-  /** The `Retry-After` text of a 429 or 503, at most 64 characters, not yet understood. */
+  /** The text of `Retry-After`, at most 64 characters, not yet parsed. */
   readonly retryAfter?: string;
   readonly cut: boolean;
   readonly durationMs: number;

@@ -30,13 +30,15 @@ export interface WorkerConfig {
   readonly endpointCaFile?: string;
 }
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const MIB = 1_048_576;
 
 const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,
   maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseLongDuration) ?? 8 * DAY_MS,
+  retryAfterMaxMs: settings.parsed('RETRY_AFTER_MAX', '1h', parseLongDuration) ?? HOUR_MS,
 });
 
 function readBreaker(settings: SettingsReader): BreakerRules {

@@ -32,13 +32,16 @@ export interface Decision {
   readonly random: number;
 }
 
-/** The planned wait with its jitter; a 429 or 503 may lengthen it, to twice the plan at most. */
+/** Statuses whose `Retry-After` counts: the endpoint, or a proxy before it, is overloaded or away (RFC 6585, RFC 9110). */
+const RETRY_AFTER_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** The planned wait with its jitter, or a longer one that the endpoint's `Retry-After` names, up to the schedule's bound. */
 function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, random }: Decision): number {
   const spread = plannedMs * (1 + schedule.jitter * (2 * random - 1));
-  const asks = outcome.kind === 'refused' && (outcome.status === 429 || outcome.status === 503);
-  const asked = asks ? retryAfterMs(outcome.retryAfter, now) : 0;
+  const counts = outcome.kind === 'refused' && RETRY_AFTER_STATUSES.has(outcome.status);
+  const requestedMs = counts ? retryAfterMs(outcome.retryAfter, now) : 0;
   // Upwards: a wait is never shorter than the plan less its jitter.
-  return Math.ceil(Math.max(spread, Math.min(asked, 2 * plannedMs)));
+  return Math.ceil(Math.max(spread, Math.min(requestedMs, schedule.retryAfterMaxMs)));
 }
 
 /**

@@ -6,6 +6,8 @@ export interface RetrySchedule {
   readonly jitter: number;
   /** Age at which a delivery gets its last attempt, counted from when it was first due. */
   readonly maxAgeMs: number;
+  /** Longest wait that an endpoint gets by its `Retry-After`. */
+  readonly retryAfterMaxMs: number;
 }
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };

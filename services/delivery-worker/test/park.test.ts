@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-11-21T14:03:28.000Z');
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 86_400 * SECOND;
-const schedule = { delaysMs: [], jitter: 0.2, maxAgeMs: 8 * DAY };
+const schedule = { delaysMs: [], jitter: 0.2, maxAgeMs: 8 * DAY, retryAfterMaxMs: DAY };
 
 const decision = (over: Partial<Decision> = {}): Pick<Decision, 'firstDueAt' | 'now' | 'schedule'> => ({
   firstDueAt: NOW,

@@ -6,6 +6,7 @@ export const RETRY_JITTER = 0.2;
 
 /** Quick enough that a run of two minutes sees the end of what it began. */
 export const WORKER_SETTINGS: Readonly<Record<string, string>> = {
+  RETRY_AFTER_MAX: '12s',
   RETRY_DELAYS: RETRY_DELAYS_MS.map((ms) => `${ms}ms`).join(','),
   RETRY_JITTER_PERCENT: String(100 * RETRY_JITTER),
   BREAKER_FIRST_PAUSE: '1s',
