@@ -8,8 +8,8 @@ export interface HealthReport {
 }
 
 /**
- * What a service says of itself. *Live* follows its own progress only (a dependency that is away must not restart
- * every pod); *ready* follows what it needs to do its work.
+ * What a service reports of itself. *Ready* follows what it needs to do its work. *Live* follows its own progress, and only
+ * while it is ready: a restart mends no dependency, and repeats everything that was not committed.
  */
 export class HealthBoard {
   private readonly live = new Map<string, HealthProbe>();
@@ -24,7 +24,8 @@ export class HealthBoard {
   }
 
   isLive(): HealthReport {
-    return report(this.live);
+    const ready = report(this.ready);
+    return ready.ok ? report(this.live) : { ok: true, faults: {} };
   }
 
   isReady(): HealthReport {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@webhooks/client';
+import { TOPICS } from '@webhooks/contracts';
 import { startKafkaCluster } from '@webhooks/engines';
 import type { ClusterNode, KafkaCluster } from '@webhooks/engines';
 import { clientFor } from '@webhooks/ledger';
@@ -9,6 +10,7 @@ import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
+import kafkajs from 'kafkajs';
 import { withAdmin } from '../../src/world/kafka-tools.js';
 import { EVENT_TYPE, createPaymentSystem } from './payment-system.js';
 import type { PaymentSystem } from './payment-system.js';
@@ -17,6 +19,8 @@ import type { PaymentSystem } from './payment-system.js';
 const KILLS = Number(process.env['BROKER_KILLS'] ?? 1);
 /** `BROKERS_GONE_SECONDS=1800` is the half hour of the fault case; the few of `FAULT_CASES=1` show the same states. */
 const GONE_MS = 1_000 * Number(process.env['BROKERS_GONE_SECONDS'] ?? 5);
+/** `WRITE_OUTAGE_SECONDS=600`: as long as an operator may need to bring a broker back. */
+const WRITE_OUTAGE_MS = 1_000 * Number(process.env['WRITE_OUTAGE_SECONDS'] ?? 3);
 /** Left out of every run: it takes 20 s and more. */
 const whenAsked = process.env['FAULT_CASES'] === '1' ? it : it.skip;
 /** Longer than the cluster takes to notice a dead broker (3 s) and to choose other leaders. */
@@ -27,6 +31,8 @@ const LONG = { timeoutMs: 120_000, intervalMs: 100 };
 const dataDir = mkdtempSync(join(tmpdir(), 'brokers-'));
 const said: string[] = [];
 const arrived = new Set<string>();
+/** Every notification, repeats too. */
+const arrivedIds: string[] = [];
 let cluster: KafkaCluster;
 let stack: Stack;
 let endpoint: Endpoint;
@@ -63,6 +69,7 @@ afterAll(async () => {
 
 function note({ id, path }: { readonly id: string; readonly path: string }): 200 {
   arrived.add(`${id} ${path}`);
+  arrivedIds.push(id);
   return 200;
 }
 
@@ -104,6 +111,21 @@ async function isReady(service: string): Promise<boolean> {
   }).catch(() => undefined);
   await response?.arrayBuffer();
   return response?.ok === true;
+}
+
+/** What `/livez` of a service answers. */
+async function livezOf(service: string): Promise<unknown> {
+  const response = await fetch(`${stack.description().admin[service] ?? ''}/livez`, {
+    signal: AbortSignal.timeout(5_000),
+  });
+  return response.json();
+}
+
+/** Kafka refuses writes to the attempts while fewer copies than these are in step. */
+async function requireCopies(copies: number): Promise<void> {
+  const configEntries = [{ name: 'min.insync.replicas', value: String(copies) }];
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: TOPICS.attempts, configEntries }];
+  await withAdmin(stack, (admin) => admin.alterConfigs({ validateOnly: false, resources }));
 }
 
 /** The node that leads the positions of all groups: who is killed next, then the others. */
@@ -155,6 +177,36 @@ it(
     expect(payments.accepted.size).toBeGreaterThan(KILLS * SOME_EVENTS);
   },
   120_000 + KILLS * 60_000,
+);
+
+it(
+  'Kafka takes no writes of a worker: it stays live, posts nothing again, and settles everything afterwards',
+  async () => {
+    await requireCopies(3);
+    const [, node] = await victims();
+    node?.kill();
+    const before = new Set(payments.accepted);
+    await payments.post(SOME_EVENTS);
+    const posted = [...payments.accepted].filter((id) => !before.has(id));
+    await untilDelivered(posted);
+    await eventually(async () => expect(await isReady('delivery-worker')).toBe(false), LONG);
+    const endAt = performance.now() + WRITE_OUTAGE_MS;
+    await eventually(
+      async () => {
+        expect(await livezOf('delivery-worker')).toEqual({ status: 'ok', faults: {} });
+        expect(performance.now()).toBeGreaterThan(endAt);
+      },
+      { timeoutMs: WRITE_OUTAGE_MS + 10_000, intervalMs: 100 },
+    );
+    await node?.restart();
+    await untilReplicated();
+    await requireCopies(2);
+    await eventually(async () => expect(await isReady('delivery-worker')).toBe(true), LONG);
+    const counts = posted.map((id) => arrivedIds.filter((one) => one === id).length);
+    expect(counts.length).toBeGreaterThan(0);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(2);
+  },
+  300_000 + WRITE_OUTAGE_MS,
 );
 
 it('two of three brokers are killed: ingest answers 503 and promises nothing, and what it promised arrives', async () => {

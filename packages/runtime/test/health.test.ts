@@ -1,0 +1,15 @@
+import { HealthBoard } from '../src/index.js';
+
+it('a standstill is no liveness fault while a dependency is away, and is one again when it is back', () => {
+  const health = new HealthBoard();
+  let kafka: string | undefined = 'no acknowledgement';
+  health.readiness('kafka', () => kafka);
+  health.liveness('source', () => 'no progress for 121 s');
+  expect(health.isLive()).toEqual({ ok: true, faults: {} });
+  expect(health.isReady()).toEqual({
+    ok: false,
+    faults: { kafka: 'no acknowledgement', source: 'no progress for 121 s' },
+  });
+  kafka = undefined;
+  expect(health.isLive()).toEqual({ ok: false, faults: { source: 'no progress for 121 s' } });
+});
