@@ -1,38 +1,41 @@
-import type { IncomingMessage } from 'node:http';
 import { AppError } from './app-error.js';
+import { Shares } from './shares.js';
+import type { Caller } from './shares.js';
 
 /** Default bound of all bodies in memory at once, in bytes. */
 export const DEFAULT_OPEN_BODY_BYTES = 64 * 1_048_576;
 
-/** The bytes that the bodies of open requests may have together; each is counted before it is read. */
+/** What one request's body holds. */
+export interface BodyRoom {
+  /** For so many bytes more, once they have come. Throws 503 when they are not there. */
+  readonly take: (bytes: number) => void;
+  readonly release: () => void;
+}
+
+/** The bytes that the bodies of open requests may hold together. */
 export interface BodyBudget {
-  /**
-   * Sets bytes aside for this request's body and gives back what releases them: its `content-length`, or `maxBytes`
-   * when it is chunked. Throws 503 when they are not there.
-   */
-  reserve(request: IncomingMessage, maxBytes: number): () => void;
+  /** Throws 503 at once when the declared length cannot fit now; a length that is only declared holds nothing. */
+  open(caller: Caller, declaredBytes: number): BodyRoom;
 }
 
-/** RFC 9112 §6.3: a request with neither header has no body. */
-function bodyBytes({ headers }: IncomingMessage, maxBytes: number): number {
-  if (headers['transfer-encoding'] !== undefined) return maxBytes;
-  return Number(headers['content-length'] ?? 0);
-}
+const refuse = (tenantId?: string): AppError =>
+  new AppError('unavailable', 'too many request bodies are being read; send this one again', {
+    headers: { 'retry-after': '1' },
+    shed: tenantId === undefined ? { reason: 'open-bodies' } : { reason: 'tenant-share', tenantId },
+  });
 
-export function createBodyBudget(totalBytes: number): BodyBudget {
-  let free = totalBytes;
+export function createBodyBudget(totalBytes: number, uncountedScope?: string): BodyBudget {
+  const shares = new Shares({ total: totalBytes, uncountedScope, refuse });
   return {
-    reserve: (request, maxBytes) => {
-      const bytes = bodyBytes(request, maxBytes);
-      if (bytes > free) {
-        throw new AppError('unavailable', 'too many requests are being read; send this one again', {
-          headers: { 'retry-after': '1' },
-          shed: { reason: 'open-bodies' },
-        });
-      }
-      free -= bytes;
-      return () => {
-        free += bytes;
+    open: (caller, declaredBytes) => {
+      if (declaredBytes > shares.free) throw refuse();
+      let held = 0;
+      return {
+        take: (bytes) => {
+          shares.take(caller, bytes);
+          held += bytes;
+        },
+        release: () => shares.give(caller, held),
       };
     },
   };

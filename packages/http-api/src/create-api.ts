@@ -19,6 +19,7 @@ import { CallerGone, checkBodyHeaders, readBody, refuseBody } from './read-body.
 import { readQuery } from './read-query.js';
 import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
+import type { Caller } from './shares.js';
 import { createShedTeller } from './shed.js';
 import type { Shed } from './shed.js';
 import type { TokenVerifier } from './token-verifier.js';
@@ -72,8 +73,7 @@ function queryOf({ url }: Request): URLSearchParams {
 /** Runs `work` with the body of a request, which counts in the budget until `work` has ended. */
 async function withBody<T>(
   request: Request,
-  maxBytes: number | undefined,
-  budget: BodyBudget,
+  { maxBytes, budget, caller }: { maxBytes: number | undefined; budget: BodyBudget; caller: Caller },
   work: (body: Buffer) => Promise<T>,
 ): Promise<T> {
   if (maxBytes === undefined) {
@@ -81,11 +81,11 @@ async function withBody<T>(
     return work(Buffer.alloc(0));
   }
   checkBodyHeaders(request, maxBytes);
-  const release = budget.reserve(request, maxBytes);
+  const room = budget.open(caller, Number(request.headers['content-length'] ?? 0));
   try {
-    return await work(await readBody(request, maxBytes));
+    return await work(await readBody(request, maxBytes, room.take));
   } finally {
-    release();
+    room.release();
   }
 }
 
@@ -143,7 +143,7 @@ function share(options: ApiOptions): Shared {
   return {
     ...options,
     meters: createMeters(registry),
-    budget: createBodyBudget(limits.maxOpenBodyBytes),
+    budget: createBodyBudget(limits.maxOpenBodyBytes, limits.uncountedScope),
     admit: createAdmission(limits),
     tellShed: createShedTeller(log, registry, () => performance.now()),
     logRefusedToken: createRefusedTokenLog(log, () => performance.now()),
@@ -169,8 +169,10 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
     try {
       if (head.query.size > 0) readQuery(head.query, operation.query ?? {});
       const requestId = String(response.get('x-request-id'));
-      const reply = await withBody(request, operation.maxBodyBytes, shared.budget, (body) =>
-        operation.handle({ ...head, requestId, body }),
+      const { maxBodyBytes: maxBytes } = operation;
+      const body = { maxBytes, budget: shared.budget, caller: head.identity };
+      const reply = await withBody(request, body, (bytes) =>
+        operation.handle({ ...head, requestId, body: bytes }),
       );
       send(response, reply);
     } finally {

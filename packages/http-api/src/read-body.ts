@@ -29,29 +29,45 @@ export class CallerGone extends Error {
 }
 
 /**
- * Reads a request's body of at most `maxBytes`; throws 422 as soon as it is known to be larger, and `CallerGone` when the
- * connection ends before it. By events, not `for await`: its iterator took a tenth of what a small request costs.
+ * Reads a request's body of at most `maxBytes`; throws 422 as soon as it is known to be larger, what `take` throws, and
+ * `CallerGone` when the connection ends before it. Chunks are copied into one buffer that doubles: a body of a million chunks
+ * holds no more than one of a few, and `take` counts what is held. By events, not `for await`: its iterator took a tenth of
+ * what a small request costs.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  take: (bytes: number) => void,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const bound = Number(request.headers['content-length'] ?? maxBytes);
+    let body = Buffer.alloc(0);
     let size = 0;
     const gone = (error: unknown): void => reject(new CallerGone(error));
     const closed = (): void => {
       if (!request.readableEnded) gone(undefined);
     };
-    const take = (chunk: Buffer): void => {
-      size += chunk.byteLength;
-      chunks.push(chunk);
-      if (size <= maxBytes) return;
-      // What still comes is not kept: the answer ends the connection.
-      request.off('data', take).resume();
-      chunks.length = 0;
-      reject(tooLarge(maxBytes));
+    const grow = (needed: number): void => {
+      if (needed > maxBytes) throw tooLarge(maxBytes);
+      const capacity = Math.min(bound, Math.max(needed, 2 * body.byteLength));
+      take(capacity - body.byteLength);
+      const larger = Buffer.allocUnsafeSlow(capacity);
+      body.copy(larger, 0, 0, size);
+      body = larger;
+    };
+    const onData = (chunk: Buffer): void => {
+      try {
+        if (size + chunk.byteLength > body.byteLength) grow(size + chunk.byteLength);
+        size += chunk.copy(body, size);
+      } catch (error) {
+        // What still comes is not kept: the answer ends the connection.
+        request.off('data', onData).resume();
+        reject(error instanceof Error ? error : new Error('the body cannot be kept', { cause: error }));
+      }
     };
     request
-      .on('data', take)
-      .once('end', () => resolve(Buffer.concat(chunks, size)))
+      .on('data', onData)
+      .once('end', () => resolve(body.subarray(0, size)))
       .once('error', gone)
       .once('close', closed);
     if (request.destroyed) gone(undefined);

@@ -27,7 +27,7 @@ export async function serveApi(
     return Promise.resolve();
   });
   scope.health.readiness('token keys', () =>
-    verifier.isReady() ? undefined : 'no keys of the token issuer yet',
+    verifier.isReady() ? undefined : 'no keys of the token issuer',
   );
   const app = createApi({
     operations,

@@ -15,6 +15,8 @@ export interface TokenVerifierOptions {
   readonly jwksUri: string;
   /** Longest accepted lifetime (`exp` − `iat`), in seconds; default 24 h. */
   readonly maxLifetimeSeconds?: number;
+  /** How long keys are used after they were fetched, in milliseconds; default 24 h. */
+  readonly keysMaxAgeMs?: number;
   /** How often the keys are fetched again, in milliseconds; default 5 min. */
   readonly refreshMs?: number;
   /** Called when a background refresh fails; the last good keys stay in use. */
@@ -24,7 +26,7 @@ export interface TokenVerifierOptions {
 export interface TokenVerifier {
   /** Throws 401 for anything but one valid bearer token, 500 when no keys could be had yet. */
   verify(authorization: string | undefined): Promise<TokenClaims>;
-  /** True when a key set is at hand. */
+  /** True while a key set of the last 24 h with a key in it is at hand. */
   isReady(): boolean;
   close(): void;
 }
@@ -73,14 +75,29 @@ const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
   nbf: 'not yet valid',
 };
 
-/** The kind of fault behind an error of jose. */
-function faultOf(error: unknown): Fault {
+/** The kind of fault behind an error of jose; undefined when the fault is not the token's. */
+function faultOf(error: unknown): Fault | undefined {
   if (error instanceof errors.JWTExpired) return 'expired';
   if (error instanceof errors.JWTClaimValidationFailed)
     return error.reason === 'missing' ? 'claim' : (CLAIM_FAULTS[error.claim] ?? 'claim');
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
   if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
-  return error instanceof errors.JWKSNoMatchingKey ? 'unknown key' : 'malformed';
+  if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
+  const isMalformed =
+    error instanceof errors.JWSInvalid ||
+    error instanceof errors.JWTInvalid ||
+    error instanceof errors.JOSENotSupported ||
+    error instanceof errors.JWKSMultipleMatchingKeys;
+  return isMalformed ? 'malformed' : undefined;
+}
+
+/** The key that a token names: with one key in the set a token without it would pass, and would fail during a rotation. */
+function keyIdOf(token: string): string | undefined {
+  try {
+    return decodeProtectedHeader(token).kid;
+  } catch (error) {
+    throw badToken('malformed', error);
+  }
 }
 
 const noKeys = (cause: unknown) =>
@@ -128,9 +145,9 @@ const isOver = ({ exp }: JWTPayload): boolean =>
  */
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
-  const { onRefreshFailed = () => undefined } = options;
+  const { onRefreshFailed = () => undefined, keysMaxAgeMs = 86_400_000 } = options;
   const keys = createRemoteJWKSet(new URL(options.jwksUri), {
-    cacheMaxAge: 86_400_000,
+    cacheMaxAge: keysMaxAgeMs,
     cooldownDuration: 30_000,
     timeoutDuration: 5_000,
   });
@@ -142,10 +159,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   refresh();
   const timer = setInterval(refresh, refreshMs).unref();
 
+  const hasKeys = (): boolean => keys.fresh && (keys.jwks()?.keys.length ?? 0) > 0;
   const verifyToken = async (token: string): Promise<JWTPayload> => {
+    if (keyIdOf(token) === undefined) throw badToken('unknown key');
     try {
-      // With one key in the set a token without `kid` would pass, and would fail during a rotation.
-      if (decodeProtectedHeader(token).kid === undefined) throw badToken('unknown key');
       const { payload } = await jwtVerify(token, keys, {
         algorithms: ALGORITHMS,
         issuer,
@@ -156,9 +173,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       });
       return payload;
     } catch (error) {
-      if (error instanceof AppError) throw error;
-      if (keys.jwks() === undefined && !(error instanceof errors.JOSEAlgNotAllowed)) throw noKeys(error);
-      throw badToken(faultOf(error), error);
+      const fault = faultOf(error);
+      if (fault === undefined || (fault === 'unknown key' && !hasKeys())) throw noKeys(error);
+      throw badToken(fault, error);
     }
   };
 
@@ -174,7 +191,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
       return claims;
     },
-    isReady: () => keys.jwks() !== undefined,
+    isReady: hasKeys,
     close: () => clearInterval(timer),
   };
 }

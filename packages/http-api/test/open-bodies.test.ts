@@ -45,8 +45,12 @@ afterEach(async () => {
 type Headers = Readonly<Record<string, string | number>>;
 
 /** A request whose headers are sent, and whose body is the test's to send. */
-async function open(path: string, headers: Headers, method = 'POST'): Promise<ClientRequest> {
-  const authorization = `Bearer ${await desk.token()}`;
+async function open(
+  path: string,
+  headers: Headers,
+  { method = 'POST', tenant = 'acme' } = {},
+): Promise<ClientRequest> {
+  const authorization = `Bearer ${await desk.token({ claims: { tenant_id: tenant } })}`;
   const opened = request({
     ...{ host: '127.0.0.1', port: api.port, path, method, agent: false },
     headers: { authorization, ...headers },
@@ -60,21 +64,21 @@ async function answer(
   path: string,
   headers: Headers,
   body?: string,
-  method?: string,
+  options?: { method?: string; tenant?: string },
 ): Promise<IncomingMessage> {
-  const opened = await open(path, headers, method);
+  const opened = await open(path, headers, options);
   if (body !== undefined) opened.end(body);
   return new Promise((resolve, reject) => {
     opened.once('response', resolve).once('error', reject);
   });
 }
-const statusOfByte = async (): Promise<number | undefined> =>
-  (await answer('/quick', { 'content-length': 1 }, 'x')).statusCode;
+const statusOfByte = async (tenant = 'other'): Promise<number | undefined> =>
+  (await answer('/quick', { 'content-length': 1 }, 'x', { tenant })).statusCode;
 
 /** Sends a body and waits until its handler holds it. */
-async function hold(bytes: number): Promise<ClientRequest> {
+async function hold(bytes: number, tenant?: string): Promise<ClientRequest> {
   const before = finish.length;
-  const opened = await open('/held', { 'content-length': bytes });
+  const opened = await open('/held', { 'content-length': bytes }, tenant === undefined ? {} : { tenant });
   opened.end(Buffer.alloc(bytes));
   await eventually(() => finish.length > before);
   return opened;
@@ -82,30 +86,39 @@ async function hold(bytes: number): Promise<ClientRequest> {
 
 describe('the bodies of open requests', () => {
   it('have one bound: beyond it a request is refused before its body is read', async () => {
-    await Promise.all([hold(MIB), hold(MIB)]);
-    const refused = await answer('/quick', { 'content-length': 1 });
+    await hold(MIB);
+    await hold(MIB / 2, 'b');
+    await hold(MIB / 4, 'c');
+    const refused = await answer('/quick', { 'content-length': MIB });
     const { 'retry-after': wait, connection } = refused.headers;
     expect([refused.statusCode, wait, connection]).toEqual([503, '1', 'close']);
-    expect((await answer('/quick', {}, '', 'GET')).statusCode).toBe(202);
+    expect((await answer('/quick', {}, '', { method: 'GET' })).statusCode).toBe(202);
   });
 
-  it('count as much as they may become when they are chunked', async () => {
-    await Promise.all([hold(MIB), hold(1)]);
-    const chunked = { 'transfer-encoding': 'chunked' };
-    expect((await answer('/quick', chunked)).statusCode).toBe(503);
-    expect(await statusOfByte()).toBe(202);
+  it('are half for one tenant alone: it cannot keep another one out', async () => {
+    await hold(MIB);
+    expect(await statusOfByte('acme')).toBe(503);
+    expect(await statusOfByte('other')).toBe(202);
+  });
+
+  it('hold nothing while they are only declared', async () => {
+    const declared = await Promise.all(
+      Array.from({ length: 64 }, () => open('/held', { 'content-length': MIB })),
+    );
+    expect(await statusOfByte('acme')).toBe(202);
+    for (const one of declared) one.destroy();
   });
 
   it('count until the handler has ended or the caller is gone', async () => {
-    await hold(MIB);
     const cut = await open('/held', { 'content-length': MIB });
-    await eventually(async () => (await statusOfByte()) === 503);
+    cut.write(Buffer.alloc(MIB - 1));
+    await eventually(async () => (await statusOfByte('acme')) === 503);
     cut.destroy();
-    await eventually(async () => (await statusOfByte()) === 202);
+    await eventually(async () => (await statusOfByte('acme')) === 202);
     await hold(MIB);
-    expect(await statusOfByte()).toBe(503);
-    finish[0]?.();
-    await eventually(async () => (await statusOfByte()) === 202);
+    expect(await statusOfByte('acme')).toBe(503);
+    finish.at(-1)?.();
+    await eventually(async () => (await statusOfByte('acme')) === 202);
   });
 });
 
@@ -123,13 +136,12 @@ describe('a caller that hangs up', () => {
   };
 
   it('in the middle of its body is no failure of ours', async () => {
-    await hold(MIB);
     const cut = await open('/held', { 'content-length': MIB });
-    cut.write('half');
-    await eventually(async () => (await statusOfByte()) === 503);
+    cut.write(Buffer.alloc(MIB - 1));
+    await eventually(async () => (await statusOfByte('acme')) === 503);
     api.lines.length = 0;
     cut.destroy();
-    await eventually(async () => (await statusOfByte()) === 202);
+    await eventually(async () => (await statusOfByte('acme')) === 202);
     await isQuiet();
   });
 

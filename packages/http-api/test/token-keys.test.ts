@@ -56,4 +56,25 @@ describe('the key set', () => {
     by.close();
     await other.close();
   });
+
+  it.each([
+    ['is empty', {}, []],
+    ['is older than it may be while the issuer is away', { keysMaxAgeMs: 50, refreshMs: 20 }, 500],
+  ])(
+    'that %s refuses nobody: it is our fault, and the service is not ready',
+    async (_what, options, answer) => {
+      const other = await TokenDesk.open();
+      const by = openVerifier(other, options);
+      await eventually(() => by.isReady());
+      other.answer = answer;
+      const empty = openVerifier(other);
+      const verifier = Array.isArray(answer) ? empty : by;
+      await eventually(() => !verifier.isReady());
+      expect(await verdictOf(verifier, `Bearer ${await other.token()}`)).toBe('keys-unavailable');
+      expect(await verdictOf(verifier, 'Bearer a.b.c')).toBe('invalid-token');
+      by.close();
+      empty.close();
+      await other.close();
+    },
+  );
 });
