@@ -54,7 +54,7 @@ function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): Rea
 export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
   if (bytes === null) return refused('null-value');
   if (bytes.byteLength > MAX_EVENT_BYTES) return refused('too-large');
-  const parsed = parseStrictJson(bytes, MAX_EVENT_DEPTH);
+  const parsed = parseStrictJson(bytes, { maxDepth: MAX_EVENT_DEPTH });
   return parsed.ok ? check(parsed.value, eventChecks) : refused(parsed.fault);
 }
 

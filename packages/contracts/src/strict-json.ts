@@ -1,5 +1,6 @@
 /** Why a text is not acceptable JSON; each is a stable word that may appear in a header or a violation. */
-export type JsonFault = 'not-utf8' | 'not-json' | 'too-deep' | 'duplicate-key' | 'forbidden-character';
+export type JsonFault =
+  'not-utf8' | 'not-json' | 'too-deep' | 'too-many-values' | 'duplicate-key' | 'forbidden-character';
 
 export type StrictJson =
   | { readonly ok: true; readonly value: unknown }
@@ -13,6 +14,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 interface Shape {
   readonly depth: number;
   readonly members: number;
+  /** Colons, commas and opening brackets: what a parser has to make is no more. */
+  readonly values: number;
+}
+
+interface Bounds {
+  readonly maxDepth?: number;
+  readonly maxValues?: number;
 }
 
 /** Index of the quote that closes the string opened before `from`, or the text's length. */
@@ -31,20 +39,25 @@ function endOfString(text: string, from: number): number {
 const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
 const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
 const COLON = 0x3a;
+const COMMA = 0x2c;
 
-/** Counts nesting and `name: value` pairs as they stand in the text, before a parser drops repeated names. */
-function measure(text: string, maxDepth: number): Shape {
+/** Counts nesting, `name: value` pairs and values in the text, before a parser makes them and drops repeated names. */
+function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
   let depth = 0;
   let deepest = 0;
   let members = 0;
-  for (let at = 0; at < text.length && deepest <= maxDepth; at += 1) {
+  let others = 0;
+  for (let at = 0; at < text.length && deepest <= maxDepth && members + others <= maxValues; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at + 1);
     else if (code === COLON) members += 1;
-    else if (OPENING.has(code)) deepest = Math.max(deepest, (depth += 1));
-    else if (CLOSING.has(code)) depth -= 1;
+    else if (code === COMMA) others += 1;
+    else if (OPENING.has(code)) {
+      others += 1;
+      deepest = Math.max(deepest, (depth += 1));
+    } else if (CLOSING.has(code)) depth -= 1;
   }
-  return { depth: deepest, members };
+  return { depth: deepest, members, values: members + others };
 }
 
 function countMembers(value: unknown): number {
@@ -88,16 +101,20 @@ const refuseUnclean = (value: unknown): StrictJson =>
 
 /**
  * Parses JSON that means the same to every reader (RFC 8259 §4, RFC 7493): valid UTF-8, no repeated member
- * name, no NUL and no lone surrogate in any string, nested at most `maxDepth` levels.
+ * name, no NUL and no lone surrogate in any string, nested at most `maxDepth` levels (32), of at most `maxValues` values.
  *
  * Repeated names are found by counting: the text holds as many `:` outside strings as it has members, and a
  * parser keeps one of each name, so a difference means that one was dropped.
  */
-export function parseStrictJson(input: string | Uint8Array, maxDepth = 32): StrictJson {
+export function parseStrictJson(
+  input: string | Uint8Array,
+  { maxDepth = 32, maxValues = Infinity }: Bounds = {},
+): StrictJson {
   const text = decode(input);
   if (text === undefined) return { ok: false, fault: 'not-utf8' };
-  const shape = measure(text, maxDepth);
+  const shape = measure(text, { maxDepth, maxValues });
   if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep' };
+  if (shape.values > maxValues) return { ok: false, fault: 'too-many-values' };
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
   if (countMembers(parsed.value) !== shape.members) return { ok: false, fault: 'duplicate-key' };

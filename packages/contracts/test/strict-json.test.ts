@@ -1,8 +1,8 @@
 import { parseStrictJson } from '../src/index.js';
 
 const utf8 = (text: string) => Buffer.from(text);
-const fault = (input: string | Uint8Array, maxDepth?: number) => {
-  const result = parseStrictJson(input, maxDepth);
+const fault = (input: string | Uint8Array) => {
+  const result = parseStrictJson(input);
   return result.ok ? 'none' : result.fault;
 };
 
@@ -44,6 +44,14 @@ describe('strict JSON', () => {
       ...(at === undefined ? {} : { at }),
     });
   });
+
+  it.each(['[1,1,1,1]', '{"a":1,"b":2}', '[[[[]]]]'])(
+    'may bound the values of %s before they are made',
+    (text) => {
+      expect(parseStrictJson(text, { maxValues: 4 }).ok).toBe(true);
+      expect(parseStrictJson(text, { maxValues: 3 })).toEqual({ ok: false, fault: 'too-many-values' });
+    },
+  );
 
   it('refuses bytes that are not UTF-8', () => {
     expect(fault(Buffer.from([0x22, 0xff, 0x22]))).toBe('not-utf8');

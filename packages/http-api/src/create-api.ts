@@ -15,7 +15,7 @@ import type { ApiRequest, Operation } from './operation.js';
 import { createRefusedTokenLog } from './log-refused-tokens.js';
 import { originForm } from './origin-form.js';
 import { ownerOf } from './path-owner.js';
-import { CallerGone, checkBodyHeaders, readBody, refuseBody } from './read-body.js';
+import { CallerGone, checkBodyHeaders, readBody, refuseBody, refuseRepeatedHeaders } from './read-body.js';
 import { readQuery } from './read-query.js';
 import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
@@ -217,6 +217,7 @@ export function createApi(options: ApiOptions): RequestListener {
   app.disable('x-powered-by').disable('etag').set('query parser', false).set('case sensitive routing', true);
   app.use((request, response, next) => {
     response.set('x-request-id', requestIdOf(request));
+    refuseRepeatedHeaders(request);
     next();
   });
   const self = ownerOf(options.operations[0]?.path ?? '');

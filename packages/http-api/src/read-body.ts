@@ -13,6 +13,19 @@ export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number)
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
+const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'host', 'content-type']);
+
+/** Of these headers Node keeps the first of several, and a proxy in front may have looked at another one (RFC 9110 §5.3). */
+export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
+  const seen = new Set<string>();
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (!SINGLE_HEADERS.has(name)) continue;
+    if (seen.has(name)) throw invalidRequest([{ property: name, reason: 'must be given once' }]);
+    seen.add(name);
+  }
+}
+
 /** For an operation that takes no body: one that is ignored would leave its sender believing that it counted. */
 export function refuseBody({ method, headers }: IncomingMessage): void {
   if (method === 'GET' || method === 'HEAD') return;

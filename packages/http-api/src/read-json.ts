@@ -7,6 +7,7 @@ const FAULTS: Readonly<Record<JsonFault, string>> = {
   'not-utf8': 'must be UTF-8',
   'not-json': 'must be JSON',
   'too-deep': 'is nested too deep',
+  'too-many-values': 'holds too many values',
   'duplicate-key': 'repeats a member name',
   'forbidden-character': 'holds a NUL or a lone surrogate',
 };
@@ -20,9 +21,12 @@ export function mediaTypeOf(request: ApiRequest): string | undefined {
 export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): string =>
   at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
 
+/** Values of one body: 1,000 events of 64 each, more than twice what an event has. JSON costs by its values, not by its bytes. */
+const MAX_VALUES = 64_000;
+
 /** A strictly parsed JSON text as a value, or a 422 that names the fault. */
 export function parseJsonText(text: string | Uint8Array): unknown {
-  const parsed = parseStrictJson(text);
+  const parsed = parseStrictJson(text, { maxValues: MAX_VALUES });
   if (parsed.ok) return parsed.value;
   throw invalidRequest([{ property: '', reason: jsonFault(parsed) }]);
 }

@@ -1,12 +1,13 @@
+import { BlockList } from 'node:net';
 import type { SettingsReader } from '@webhooks/runtime';
 import { DEFAULT_OPEN_BODY_BYTES } from './body-budget.js';
 import type { TenantRule } from './identity.js';
+import { parseBlocks } from './listen.js';
+import type { ListenOptions } from './listen.js';
 import type { RateLimit } from './tenant-limiter.js';
 
 /** Settings that every service with a public HTTP port has. */
-export interface ApiSettings {
-  readonly host: string;
-  readonly port: number;
+export interface ApiSettings extends Required<ListenOptions> {
   readonly issuer: string;
   readonly audience: string;
   readonly jwksUri: string;
@@ -46,6 +47,9 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
   return {
     host: settings.text('HOST', '0.0.0.0'),
     port: settings.port('PORT', defaults.port),
+    maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
+    maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
+    proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
     jwksUri: settings.url('TOKEN_JWKS_URI', issuer === '' ? undefined : `${issuer.replace(/\/$/, '')}/jwks`),

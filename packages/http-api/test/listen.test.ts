@@ -1,9 +1,10 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { eventually } from '@webhooks/testkit';
-import { listen } from '../src/index.js';
-import type { HttpServer } from '../src/index.js';
+import { listen, parseBlocks } from '../src/listen.js';
+import type { HttpServer } from '../src/listen.js';
 
 const HOST = '127.0.0.1';
 let server: HttpServer;
@@ -94,4 +95,70 @@ describe('closing', () => {
     await server.close(50);
     expect(await answer).toBe('');
   });
+});
+
+describe('connections', () => {
+  const bounded = (options: object): Promise<HttpServer> =>
+    listen((_request, response) => response.end('done'), { port: 0, host: HOST, ...options });
+  /** Open connections that the server has not closed at once. */
+  async function openConnections(port: number, count: number): Promise<Socket[]> {
+    const sockets = Array.from({ length: count }, () => connect(port, HOST).on('error', () => undefined));
+    // Each has its answer, or was closed.
+    await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) => {
+            socket.once('data', resolve).once('close', resolve);
+            socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+          }),
+      ),
+    );
+    return sockets.filter((socket) => !socket.destroyed);
+  }
+
+  it.each([
+    ['of one address have a bound', { maxConnectionsPerAddress: 3 }, 3],
+    ['in all have a bound', { maxConnections: 2 }, 2],
+    [
+      'of a proxy have only the bound of all',
+      { maxConnectionsPerAddress: 1, proxies: parseBlocks('127.0.0.0/8') },
+      5,
+    ],
+  ])('%s', async (_what, options, expected) => {
+    const own = await bounded(options);
+    const open = await openConnections(own.port, 5);
+    expect(open).toHaveLength(expected);
+    for (const socket of open) socket.destroy();
+    await eventually(async () => (await openConnections(own.port, 1)).length === 1);
+    await own.close(0);
+  });
+
+  it('end after 1,000 requests, so that pipelined ones keep nobody waiting for long', async () => {
+    const own = await bounded({});
+    const answers = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = connect(own.port, HOST, () =>
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(5_000)),
+      );
+      socket.on('error', () => undefined);
+      socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+      socket.once('close', () => resolve(text));
+    });
+    expect(answers.split('200 OK').length - 1).toBeLessThanOrEqual(1_000);
+    await own.close(0);
+  });
+
+  it('whose headers do not come end a second after their deadline at the latest', async () => {
+    const own = await bounded({});
+    const begun = performance.now();
+    await new Promise((resolve) => {
+      const socket = connect(own.port, HOST, () => socket.write('GET / HTTP/1.1\r\n'));
+      socket
+        .on('error', () => undefined)
+        .once('close', resolve)
+        .resume();
+    });
+    expect(performance.now() - begun).toBeLessThan(12_500);
+    await own.close(0);
+  }, 20_000);
 });

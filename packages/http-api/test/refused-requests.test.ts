@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import type { Operation } from '../src/index.js';
 import { openServedApi } from './support/served-api.js';
 import type { ServedApi } from './support/served-api.js';
@@ -43,6 +44,25 @@ describe('a refused request', () => {
         })
       ).status;
     expect([await post(), await post(''), await post('{}')]).toEqual([202, 202, 422]);
+  });
+
+  it.each(['Authorization', 'Host', 'Content-Type'])('is one that gives %s twice', async (name) => {
+    const status = await new Promise((resolve, reject) => {
+      const headers = ['Host', 'x', 'Authorization', 'Bearer a.b.c', 'Content-Type', 'a/b', name, 'second'];
+      const given = request({
+        host: '127.0.0.1',
+        port: api.port,
+        path: '/things',
+        agent: false,
+        setHost: false,
+        headers,
+      });
+      given
+        .once('response', (response) => resolve(response.resume().statusCode))
+        .once('error', reject)
+        .end();
+    });
+    expect(status).toBe(422);
   });
 
   it('for its token is one line of the log for each kind of fault, with the client when it is known', async () => {

@@ -21,6 +21,9 @@ const NDJSON: ReadonlySet<string | undefined> = new Set([
   'application/jsonl',
 ]);
 
+const tooMany = () =>
+  invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
+
 function readLine(text: string, line: number): Candidate {
   const parsed = parseStrictJson(text);
   return parsed.ok ? { value: parsed.value, line } : { fault: jsonFault(parsed), line };
@@ -29,10 +32,17 @@ function readLine(text: string, line: number): Candidate {
 /** Lines of a text; empty ones (a last line feed, CRLF) do not count. A line that is no UTF-8 becomes a fault of its own. */
 function readLines(body: Buffer): readonly Candidate[] {
   // Malformed UTF-8 becomes U+FFFD here, which no pattern of an event lets through.
-  return body
-    .toString('utf8')
-    .split('\n')
-    .flatMap((line, index) => (line.trim() === '' ? [] : readLine(line, index + 1)));
+  const text = body.toString('utf8');
+  const lines: (readonly [text: string, line: number])[] = [];
+  for (let start = 0, line = 1; start <= text.length; line += 1) {
+    const end = text.indexOf('\n', start);
+    const content = text.slice(start, end < 0 ? undefined : end);
+    if (content.trim() !== '') lines.push([content, line]);
+    // Before any of them is parsed.
+    if (lines.length > MAX_BATCH_EVENTS) throw tooMany();
+    start = end < 0 ? text.length + 1 : end + 1;
+  }
+  return lines.map(([content, line]) => readLine(content, line));
 }
 
 function readPosted(request: ApiRequest): Posted {
@@ -54,7 +64,6 @@ export function readCandidates(request: ApiRequest): Posted {
   const posted = readPosted(request);
   const count = posted.candidates.length;
   if (count === 0) throw invalidRequest([{ property: '', reason: 'must hold at least one event' }]);
-  if (count > MAX_BATCH_EVENTS)
-    throw invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
+  if (count > MAX_BATCH_EVENTS) throw tooMany();
   return posted;
 }

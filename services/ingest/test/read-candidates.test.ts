@@ -1,0 +1,21 @@
+import { jest } from '@jest/globals';
+import type { ApiRequest } from '@webhooks/http-api';
+import { readCandidates } from '../src/read-candidates.js';
+
+const request = (type: string, text: string): ApiRequest =>
+  ({ header: () => type, body: Buffer.from(text) }) as unknown as ApiRequest;
+
+it.each([
+  [
+    '524,288 broken lines',
+    'application/x-ndjson',
+    '{\n'.repeat(524_288),
+    'must not hold more than 1000 events',
+  ],
+  ['an array of 500,000 numbers', 'application/json', `[${'1,'.repeat(500_000)}1]`, 'holds too many values'],
+])('%s are refused before any of them is parsed', (_what, type, text, reason) => {
+  const parse = jest.spyOn(JSON, 'parse');
+  expect(() => readCandidates(request(type, text))).toThrow(reason);
+  expect(parse).not.toHaveBeenCalled();
+  parse.mockRestore();
+});
