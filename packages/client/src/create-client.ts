@@ -46,8 +46,8 @@ export interface Client extends QueryCalls {
   list(filter?: WebhookFilter): Promise<WebhookList>;
   get(ref: string): Promise<Webhook>;
   /**
-   * Asked for once, whatever `maxRetries` says: after a lost answer the secret may have been rotated, and doing it again
-   * would end the one that the receiver has. Throws then; decide by what the receiver sees whether to rotate again.
+   * Sent once, whatever `maxRetries` says. After a lost answer it can be sent again: three secrets are valid, each for its own
+   * 24 h. Many repeats would end the one that the receiver has.
    */
   rotateSecret(ref: string): Promise<WebhookSecret>;
   removeSecret(ref: string): Promise<void>;

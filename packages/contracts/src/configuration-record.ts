@@ -25,9 +25,12 @@ export interface ConfigurationRecord {
   readonly enabled: boolean;
   readonly createdAt: UtcTime;
   readonly updatedAt: UtcTime;
-  /** The newest first; empty or absent: deliveries are not signed. At most two. */
+  /** The newest first; empty or absent: deliveries are not signed. At most `MAX_SECRETS`. */
   readonly secrets?: readonly SealedSecret[];
 }
+
+/** Secrets of a webhook that sign at once: the newest, and two before it. */
+export const MAX_SECRETS = 3;
 
 export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
 
@@ -60,7 +63,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     updatedAt: { type: 'string', format: 'utc-date-time' },
     secrets: {
       type: 'array',
-      maxItems: 2,
+      maxItems: MAX_SECRETS,
       items: {
         type: 'object',
         required: ['sealed'],

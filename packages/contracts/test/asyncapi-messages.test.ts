@@ -114,7 +114,7 @@ describe('a configuration in asyncapi.yaml', () => {
   it.each<[string, Json]>([
     ['without a revision', { revision: 0 }],
     ['without a version', { v: undefined }],
-    ['with three secrets', { secrets: [{ sealed: 'a' }, { sealed: 'b' }, { sealed: 'c' }] }],
+    ['with four secrets', { secrets: ['a', 'b', 'c', 'd'].map((sealed) => ({ sealed })) }],
     ['with a ref that is no UUID', { ref: 'r' }],
     ['with a word for a flag', { enabled: 'true' }],
   ])('is refused %s, by the code too', (_, over) => {

@@ -34,7 +34,7 @@ export interface Configuration extends Route {
   readonly enabled: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** The newest first, at most two. */
+  /** The newest first, at most `MAX_SECRETS`. */
   readonly secrets: readonly StoredSecret[];
 }
 

@@ -11,7 +11,7 @@ import { listWebhooks } from './list-webhooks.js';
 import type { PublishConfiguration } from './publish-configuration.js';
 import { registerWebhook } from './register-webhook.js';
 import { removeSecret } from './remove-secret.js';
-import { rotateSecret } from './rotate-secret.js';
+import { readRotationRequest, rotateSecret } from './rotate-secret.js';
 import type { TakeTurns } from './take-turns.js';
 import { updateWebhook } from './update-webhook.js';
 import type { WebhookInput } from './webhook-input.js';
@@ -110,8 +110,9 @@ function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove',
       };
     },
     rotate: async (request) => {
+      const wanted = readRotationRequest(request);
       const rotation = await inTurn(request, parts, (ports) =>
-        rotateSecret(request.identity.tenantId, refOf(request), ports),
+        rotateSecret(request.identity.tenantId, refOf(request), { ...ports, ...wanted }),
       );
       const published = await tell('rotate-secret', request, rotation, parts);
       const until = rotation.after.secrets[1]?.expiresAt?.toISOString();
@@ -142,7 +143,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     { method: 'POST', ...body, handle: register },
     { method: 'PUT', ...body, handle: update },
     { method: 'GET', path: ONE, scopes: READ, handle: get },
-    { method: 'POST', path: `${ONE}/secret`, scopes: WRITE, handle: rotate },
+    { method: 'POST', path: `${ONE}/secret`, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES, handle: rotate },
     { method: 'DELETE', path: `${ONE}/secret`, scopes: WRITE, handle: remove },
   ];
 }

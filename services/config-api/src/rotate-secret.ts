@@ -1,3 +1,6 @@
+import { MAX_SECRETS, compileCheck } from '@webhooks/contracts';
+import { readJson } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
 import { changeConfiguration } from './change-configuration.js';
 import type { Change, ChangePorts } from './change-configuration.js';
 import { revise } from './configuration.js';
@@ -17,20 +20,42 @@ export interface Rotation extends Change {
   readonly secret: string;
 }
 
-/** How long the secret before the new one goes on signing too. */
+/** How long a secret signs beside the one that replaced it. */
 const OVERLAP_MS = 86_400_000;
 
-function previousOf(current: Configuration, now: Date): readonly StoredSecret[] {
-  const [newest] = current.secrets;
-  return newest ? [{ ...newest, expiresAt: new Date(now.getTime() + OVERLAP_MS) }] : [];
+export interface RotationRequest {
+  /** The secrets before the new one end at once: they leaked. */
+  readonly expirePrevious?: boolean;
 }
 
-/** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last one stays valid for 24 h. */
-export async function rotateSecret(tenantId: string, ref: string, ports: RotatePorts): Promise<Rotation> {
+const checkBody = compileCheck<RotationRequest>({
+  type: 'object',
+  additionalProperties: false,
+  properties: { expirePrevious: { type: 'boolean' } },
+});
+
+/** The optional body of a rotation. Throws 422 that names what is wrong with it. */
+export const readRotationRequest = (request: ApiRequest): RotationRequest =>
+  request.body.byteLength === 0 ? {} : readJson(request, checkBody);
+
+/** Secrets that go on signing, each for its own 24 h: a rotation repeated after a lost answer takes none away. */
+const previousOf = ({ secrets }: Configuration, now: Date): readonly StoredSecret[] =>
+  secrets
+    .map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? new Date(now.getTime() + OVERLAP_MS) }))
+    .filter(({ expiresAt }) => expiresAt > now)
+    .slice(0, MAX_SECRETS - 1);
+
+/** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last ones stay valid for 24 h each. */
+export async function rotateSecret(
+  tenantId: string,
+  ref: string,
+  ports: RotatePorts & RotationRequest,
+): Promise<Rotation> {
   const secret = ports.newSecret();
   const change = (current: Configuration): Configuration => {
     const now = ports.now();
-    const secrets = [{ sealed: ports.seal(secret, current), createdAt: now }, ...previousOf(current, now)];
+    const previous = ports.expirePrevious === true ? [] : previousOf(current, now);
+    const secrets = [{ sealed: ports.seal(secret, current), createdAt: now }, ...previous];
     return revise(current, { secrets }, now);
   };
   const plan = {

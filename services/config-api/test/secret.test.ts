@@ -54,7 +54,7 @@ describe('a signing secret', () => {
     expect(shown).not.toContain(String(body['secret']).slice(6));
   });
 
-  it('stays valid for 24 hours beside the next one, and not beside the one after', async () => {
+  it('stays valid for 24 hours beside the next two, so that a rotation repeated after a lost answer does not drop it', async () => {
     const first = await acme.rotate(ref);
     const before = Date.now();
     const second = await acme.rotate(ref);
@@ -66,7 +66,27 @@ describe('a signing secret', () => {
     expect(sealedOf(record)[1]?.expiresAt).toBe(second.body['previousValidUntil']);
     const third = await acme.rotate(ref);
     const last = await topic.recordOf(acme.tenantId, ref, 4);
-    expect(sealedOf(last).map(open)).toEqual([third.body['secret'], second.body['secret']]);
+    expect(sealedOf(last).map(open)).toEqual([
+      third.body['secret'],
+      second.body['secret'],
+      first.body['secret'],
+    ]);
+    // Its own 24 h, not new ones.
+    expect(sealedOf(last)[2]?.expiresAt).toBe(sealedOf(record)[1]?.expiresAt);
+    const fourth = await acme.rotate(ref);
+    expect(sealedOf(await topic.recordOf(acme.tenantId, ref, 5)).map(open)).toEqual([
+      fourth.body['secret'],
+      third.body['secret'],
+      second.body['secret'],
+    ]);
+  });
+
+  it('ends those before it at once after a leak', async () => {
+    await acme.rotate(ref);
+    const { body } = await acme.rotate(ref, { expirePrevious: true });
+    expect(body).not.toHaveProperty('previousValidUntil');
+    expect(sealedOf(await topic.recordOf(acme.tenantId, ref, 3)).map(open)).toEqual([body['secret']]);
+    expect((await acme.rotate(ref, { expirePrevious: 1 })).status).toBe(422);
   });
 
   it('survives an update of its configuration', async () => {

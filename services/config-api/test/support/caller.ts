@@ -25,7 +25,7 @@ export interface Caller {
   put(body: unknown): Promise<Answer>;
   list(query?: CallOptions['query']): Promise<Answer>;
   get(ref: string): Promise<Answer>;
-  rotate(ref: string): Promise<Answer>;
+  rotate(ref: string, body?: unknown): Promise<Answer>;
   remove(ref: string): Promise<Answer>;
 }
 
@@ -85,7 +85,7 @@ export function createCaller(url: string, tenantId: string, authorization: strin
     put: (body) => call({ method: 'PUT', body }),
     list: (query = '') => call({ method: 'GET', query }),
     get: (ref) => call({ method: 'GET', path: `${WEBHOOKS}/${ref}` }),
-    rotate: (ref) => call({ method: 'POST', path: `${WEBHOOKS}/${ref}/secret` }),
+    rotate: (ref, body) => call({ method: 'POST', path: `${WEBHOOKS}/${ref}/secret`, body }),
     remove: (ref) => call({ method: 'DELETE', path: `${WEBHOOKS}/${ref}/secret` }),
   };
 }

@@ -104,7 +104,8 @@ function checkBody(response: Json, pointer: string, { status, headers, text }: E
 function checkRequest(pointer: string, exchange: Exchange): void {
   if (exchange.status >= 300) return;
   const operation = at(pointer);
-  if (isObject(operation['requestBody'])) {
+  const { requestBody } = operation;
+  if (isObject(requestBody) && (requestBody['required'] === true || exchange.sent !== undefined)) {
     const content = at(`${pointer}/requestBody/content/application~1json`);
     expectFit(
       schemaOf(content, `${pointer}/requestBody/content/application~1json`),
