@@ -75,18 +75,35 @@ export const CONFIGURATION_RECORD_SCHEMA = {
 
 const check = compileCheck<ConfigurationRecord>(CONFIGURATION_RECORD_SCHEMA);
 
-/** Reads a record of the topic; a value that is no configuration gives its reason instead. Never throws. */
+/** What holds of a record that a newer version wrote: which configuration it is, and whether it is enabled. */
+export type ConfigurationSwitch = Pick<ConfigurationRecord, 'tenantId' | 'ref' | 'revision' | 'enabled'> & {
+  readonly eventType?: unknown;
+};
+
+const { tenantId, ref, revision, enabled } = CONFIGURATION_RECORD_SCHEMA.properties;
+const checkSwitch = compileCheck<ConfigurationSwitch>({
+  type: 'object',
+  required: ['tenantId', 'ref', 'revision', 'enabled'],
+  properties: { tenantId, ref, revision, enabled },
+});
+
+/**
+ * Reads a record of the topic. A value that is no configuration gives its reason instead, and what can be read of it: a newer
+ * version must be able to disable. Never throws.
+ */
 export function parseConfigurationRecord(
   value: Uint8Array,
 ):
   | { readonly ok: true; readonly configuration: ConfigurationRecord }
-  | { readonly ok: false; readonly reason: string } {
+  | { readonly ok: false; readonly reason: string; readonly known?: ConfigurationSwitch } {
   const parsed = parseStrictJson(value);
   if (!parsed.ok) return { ok: false, reason: parsed.fault };
   const result = check(parsed.value);
   if (result.ok) return { ok: true, configuration: result.value };
+  const known = checkSwitch(parsed.value);
   return {
     ok: false,
+    ...(known.ok ? { known: known.value } : {}),
     reason: result.violations.map(({ property, reason }) => `${property} ${reason}`).join('; '),
   };
 }

@@ -84,6 +84,11 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
 export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
 
 class DamagedHeader extends Error {}
+/** A word that a newer version may know. */
+class UnknownHeader extends DamagedHeader {}
+
+const faultOf = (name: string, text: string | undefined): DamagedHeader =>
+  /^[A-Z0-9_]{1,64}$/.test(text ?? '') ? new UnknownHeader(name) : new DamagedHeader(name);
 
 function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string {
   const text = headerText(headers, name);
@@ -143,7 +148,9 @@ function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
 
 function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
   const eventType = headerText(headers, 'event-type');
-  if (!isEventType(eventType)) throw new DamagedHeader('event-type');
+  const version = headerText(headers, 'task-version') ?? FORMAT;
+  if (version !== FORMAT) throw faultOf('task-version', version);
+  if (!isEventType(eventType)) throw faultOf('event-type', eventType);
   const attempt = wantNumber(headers, 'attempt', MAX_ATTEMPT);
   if (attempt < 1) throw new DamagedHeader('attempt');
   return {
@@ -168,16 +175,23 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
   };
 }
 
-/** Reads a task back from its record. Never throws: a damaged header is named. A body is no larger than an event may be. */
+/**
+ * Reads a task back from its record. Never throws: a damaged header is named; `isUnknown` when a newer version may know it. A body
+ * is no larger than an event may be.
+ */
 export function parseDeliveryTask(
   headers: RecordHeaders,
   value: Buffer | null,
-): { readonly ok: true; readonly task: DeliveryTask } | { readonly ok: false; readonly reason: string } {
+):
+  | { readonly ok: true; readonly task: DeliveryTask }
+  | { readonly ok: false; readonly reason: string; readonly isUnknown?: boolean } {
   if (value === null) return { ok: false, reason: 'null-value' };
   if (value.byteLength > MAX_EVENT_BYTES) return { ok: false, reason: 'too-large' };
   try {
     return { ok: true, task: readTask(headers, value) };
   } catch (error) {
+    if (error instanceof UnknownHeader)
+      return { ok: false, reason: `unknown-${error.message}`, isUnknown: true };
     if (error instanceof DamagedHeader) return { ok: false, reason: `damaged-header:${error.message}` };
     throw error;
   }

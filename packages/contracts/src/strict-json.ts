@@ -36,28 +36,26 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
 const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
+const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
 const COLON = 0x3a;
 const COMMA = 0x2c;
+/** A value follows each of these. */
+const BEGINNING: ReadonlySet<number> = new Set([...OPENING, COLON, COMMA]);
 
 /** Counts nesting, `name: value` pairs and values in the text, before a parser makes them and drops repeated names. */
 function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
-  let depth = 0;
-  let deepest = 0;
-  let members = 0;
-  let others = 0;
-  for (let at = 0; at < text.length && deepest <= maxDepth && members + others <= maxValues; at += 1) {
+  let [depth, deepest, members, values] = [0, 0, 0, 0];
+  const isWithin = (): boolean => deepest <= maxDepth && values <= maxValues;
+  for (let at = 0; at < text.length && isWithin(); at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at + 1);
+    else if (CLOSING.has(code)) depth -= 1;
+    else if (OPENING.has(code)) deepest = Math.max(deepest, (depth += 1));
     else if (code === COLON) members += 1;
-    else if (code === COMMA) others += 1;
-    else if (OPENING.has(code)) {
-      others += 1;
-      deepest = Math.max(deepest, (depth += 1));
-    } else if (CLOSING.has(code)) depth -= 1;
+    if (BEGINNING.has(code)) values += 1;
   }
-  return { depth: deepest, members, values: members + others };
+  return { depth: deepest, members, values };
 }
 
 function countMembers(value: unknown): number {
@@ -115,10 +113,13 @@ export function parseStrictJson(
   const shape = measure(text, { maxDepth, maxValues });
   if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep' };
   if (shape.values > maxValues) return { ok: false, fault: 'too-many-values' };
+  // Only an escape, or a caller's ill-formed string, can bring a NUL or a lone surrogate into a value.
+  return parseMeasured(text, shape, typeof input === 'string' || text.includes('\\u'));
+}
+
+function parseMeasured(text: string, { members }: Shape, suspicious: boolean): StrictJson {
   const parsed = parse(text);
   if (!parsed.ok) return parsed;
-  if (countMembers(parsed.value) !== shape.members) return { ok: false, fault: 'duplicate-key' };
-  // Only an escape, or a caller's ill-formed string, can bring a NUL or a lone surrogate this far.
-  const suspicious = typeof input === 'string' || text.includes('\\u');
-  return suspicious ? refuseUnclean(parsed.value) : { ok: true, value: parsed.value };
+  if (countMembers(parsed.value) !== members) return { ok: false, fault: 'duplicate-key' };
+  return suspicious ? refuseUnclean(parsed.value) : parsed;
 }

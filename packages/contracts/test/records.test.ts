@@ -165,6 +165,6 @@ describe('a configuration record', () => {
     [JSON.stringify({ ...record, revision: 0 }), 'revision must be >= 1'],
     [JSON.stringify({ ...record, v: 0 }), 'v must be >= 1'],
   ])('%s is refused: %s', (text, reason) => {
-    expect(parseConfigurationRecord(Buffer.from(text))).toEqual({ ok: false, reason });
+    expect(parseConfigurationRecord(Buffer.from(text))).toMatchObject({ ok: false, reason });
   });
 });

@@ -75,20 +75,23 @@ const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
   nbf: 'not yet valid',
 };
 
+/** Faults of a token by the errors of jose; what is not here is no fault of the token. */
+const ERROR_FAULTS: readonly (readonly [kind: abstract new (...args: never[]) => Error, fault: Fault])[] = [
+  [errors.JWTExpired, 'expired'],
+  [errors.JWSSignatureVerificationFailed, 'signature'],
+  [errors.JOSEAlgNotAllowed, 'algorithm'],
+  [errors.JWKSNoMatchingKey, 'unknown key'],
+  [errors.JWSInvalid, 'malformed'],
+  [errors.JWTInvalid, 'malformed'],
+  [errors.JOSENotSupported, 'malformed'],
+  [errors.JWKSMultipleMatchingKeys, 'malformed'],
+];
+
 /** The kind of fault behind an error of jose; undefined when the fault is not the token's. */
 function faultOf(error: unknown): Fault | undefined {
-  if (error instanceof errors.JWTExpired) return 'expired';
   if (error instanceof errors.JWTClaimValidationFailed)
     return error.reason === 'missing' ? 'claim' : (CLAIM_FAULTS[error.claim] ?? 'claim');
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
-  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
-  if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-  const isMalformed =
-    error instanceof errors.JWSInvalid ||
-    error instanceof errors.JWTInvalid ||
-    error instanceof errors.JOSENotSupported ||
-    error instanceof errors.JWKSMultipleMatchingKeys;
-  return isMalformed ? 'malformed' : undefined;
+  return ERROR_FAULTS.find(([kind]) => error instanceof kind)?.[1];
 }
 
 /** The key that a token names: with one key in the set a token without it would pass, and would fail during a rotation. */

@@ -137,13 +137,9 @@ async function openTaskSources(
     publish: parts.publish,
     deliver: parts.delivering.deliver,
     settled: new SettledMemory(REMEMBERED_SETTLEMENTS),
-    damaged: (record, reason) => {
-      scope.log.error('a task could not be read', {
-        topic: record.topic,
-        partition: record.partition,
-        offset: record.offset,
-        reason,
-      });
+    maxAgeMs: config.schedule.maxAgeMs,
+    damaged: ({ topic, partition, offset }, reason) => {
+      scope.log.error('a task could not be read', { topic, partition, offset, reason });
       parts.observers.damaged();
     },
   };

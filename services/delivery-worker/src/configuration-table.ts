@@ -73,12 +73,14 @@ function ownMembers(route: Route): Configuration[] {
 }
 
 function joinRoute({ routes }: Tenant, configuration: Configuration): void {
+  if (configuration.eventType === undefined) return;
   const route = routes[configuration.eventType];
   if (route) ownMembers(route).push(configuration);
   else routes[configuration.eventType] = { members: [configuration], held: false };
 }
 
 function leaveRoute({ routes }: Tenant, configuration: Configuration): void {
+  if (configuration.eventType === undefined) return;
   const route = routes[configuration.eventType];
   if (!route) return;
   const index = route.members.indexOf(configuration);

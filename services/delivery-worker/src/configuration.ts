@@ -1,5 +1,11 @@
-import { configurationKey, openSecret } from '@webhooks/contracts';
-import type { ConfigurationRecord, EventType, Keyring, SealedSecret } from '@webhooks/contracts';
+import { EVENT_TYPES, configurationKey, openSecret } from '@webhooks/contracts';
+import type {
+  ConfigurationRecord,
+  ConfigurationSwitch,
+  EventType,
+  Keyring,
+  SealedSecret,
+} from '@webhooks/contracts';
 import { prepareSecret } from '@webhooks/outbound';
 import type { PreparedSecret, SendTarget } from '@webhooks/outbound';
 
@@ -8,9 +14,12 @@ export interface Configuration {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  readonly eventType: EventType;
+  /** Undefined only for an unreadable one. */
+  readonly eventType: EventType | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
+  /** A newer version wrote it, and only whether it is enabled could be read: its deliveries are deferred. */
+  readonly isUnreadable?: true;
   /** Always the same object for one configuration. */
   readonly target: SendTarget;
   /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
@@ -82,6 +91,22 @@ class LazyConfiguration implements Configuration {
     return kept.secret;
   }
 }
+
+/** Its attempts throw, as for a secret that no key opens: the delivery is deferred, and no attempt is counted. */
+export const toUnreadable = ({
+  tenantId,
+  ref,
+  revision,
+  enabled,
+  eventType,
+}: ConfigurationSwitch): Configuration => ({
+  ...{ tenantId, ref, revision, enabled, applicationId: undefined, isUnreadable: true },
+  eventType: EVENT_TYPES.find((known) => known === eventType),
+  target: { origin: 'https://unreadable.invalid', path: '/' },
+  signingSecrets: () => {
+    throw new Error('the configuration record cannot be read; a newer worker can');
+  },
+});
 
 /** Throws when the URL is none; it is taken apart at its first use. */
 export function toConfiguration(record: ConfigurationRecord, keyring: Keyring): Configuration {

@@ -1,4 +1,4 @@
-import { TOPICS, parseDeliveryTask } from '@webhooks/contracts';
+import { DUE_AT, TOPICS, headerNumber, parseDeliveryTask, tierFor } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { boundedCopy } from './bounded-copy.js';
@@ -12,7 +12,9 @@ export interface ConsumeTaskPorts {
   readonly publish: PublishSurely;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly settled: SettledMemory;
-  /** Tells of a record that cannot be read as a task. */
+  /** Age at which a delivery ends, in milliseconds. */
+  readonly maxAgeMs: number;
+  /** Reports a record that cannot be read as a task. */
   readonly damaged: (record: KafkaRecord, reason: string) => void;
 }
 
@@ -39,13 +41,43 @@ export async function publishDamaged(
   ports.damaged(record, reason);
 }
 
+/** First wait of a record that this version does not know; then a quarter of its age, some 35 waits in 8 days. */
+const UNKNOWN_WAIT_MS = 60_000;
+
+/** Writes a record to a retry tier as it is, due then. */
+async function publishUnread(
+  record: KafkaRecord,
+  { dueAt, waitMs }: { readonly dueAt: number; readonly waitMs: number },
+  publish: PublishSurely,
+): Promise<void> {
+  const { key, value, headers } = boundedCopy(record);
+  await publish({
+    topic: tierFor(waitMs).topic,
+    key,
+    value,
+    headers: { ...headers, [DUE_AT]: String(dueAt) },
+  });
+}
+
+/** A record that a newer version wrote waits for a worker that knows it, until its greatest age. */
+async function deferUnknown(record: KafkaRecord, reason: string, ports: ConsumeTaskPorts): Promise<void> {
+  const now = Date.now();
+  const limit = (headerNumber(record.headers, 'first-due-at') ?? 0) + ports.maxAgeMs;
+  if (now >= limit) return publishDamaged(record, reason, ports);
+  const waitMs = Math.max(UNKNOWN_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4);
+  return publishUnread(record, { dueAt: Math.ceil(Math.min(now + waitMs, limit)), waitMs }, ports.publish);
+}
+
 /** One record of `webhooks.deliveries`, or one of `webhooks.retries.*` that is due: read → deliver. */
 export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts): Promise<void> {
   const parsed =
     record.undecodable === undefined
       ? parseDeliveryTask(record.headers, record.value)
-      : { ok: false as const, reason: 'undecodable' };
-  if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
+      : { ok: false as const, reason: 'undecodable', isUnknown: false };
+  if (!parsed.ok)
+    return parsed.isUnknown
+      ? deferUnknown(record, parsed.reason, ports)
+      : publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
   return ports.settled.once(task, () => ports.deliver(task, originOf(record)));
 }
@@ -62,6 +94,10 @@ export async function moveTask(
   { maxRestMs, ...ports }: MoveTaskPorts,
 ): Promise<void> {
   const parsed = parseDeliveryTask(record.headers, record.value);
+  if (!parsed.ok && parsed.isUnknown) {
+    const waitMs = Math.min(remainingMs, maxRestMs);
+    return publishUnread(record, { dueAt: Date.now() + waitMs, waitMs }, ports.publish);
+  }
   if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
   if (remainingMs <= maxRestMs) return publishWaiting(ports.publish, task, remainingMs);

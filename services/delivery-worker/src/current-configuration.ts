@@ -15,6 +15,7 @@ const cancelled = (reason: 'disabled' | 'event-type-changed' | 'application-chan
 
 function judge(task: DeliveryTask, configuration: Configuration): Current {
   if (!configuration.enabled) return cancelled('disabled');
+  if (configuration.isUnreadable) return { kind: 'active', configuration };
   if (configuration.eventType !== task.eventType) return cancelled('event-type-changed');
   if (configuration.applicationId !== task.applicationId) return cancelled('application-changed');
   return { kind: 'active', configuration };

@@ -3,7 +3,7 @@ import type { ConfigurationRecord, Keyring } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
 import type { ConfigurationTable } from './configuration-table.js';
-import { toConfiguration } from './configuration.js';
+import { toConfiguration, toUnreadable } from './configuration.js';
 import { StringPool } from './string-pool.js';
 
 /** Each record was parsed from bytes of its own: so were its strings. */
@@ -16,7 +16,7 @@ const shareStrings = (record: ConfigurationRecord, pool: StringPool): Configurat
 
 const keyOf = ({ key }: KafkaRecord): string => key?.toString('utf8') ?? '';
 
-/** Feeds records of the topic into a table; one that cannot be used is logged, and the known configuration stays. */
+/** Feeds records of the topic into a table. One that cannot be used is logged; whether it is enabled holds all the same. */
 export function createPictureFeed(
   table: ConfigurationTable,
   keyring: Keyring,
@@ -33,6 +33,7 @@ export function createPictureFeed(
         offset: record.offset,
         reason: parsed.reason,
       });
+      if (parsed.known) table.apply(toUnreadable(parsed.known));
       return;
     }
     try {
@@ -42,6 +43,7 @@ export function createPictureFeed(
         key: keyOf(record),
         reason: error instanceof Error ? error.message : 'unknown',
       });
+      table.apply(toUnreadable(parsed.configuration));
     }
   };
 }

@@ -24,14 +24,39 @@ describe('the feed of the table', () => {
     const note = (message: string, fields?: unknown): void => void told.push([message, fields]);
     const feed = createPictureFeed(table, { keys: [] }, { debug: note, info: note, warn: note, error: note });
     feed(recordOf(JSON.stringify(buildRecord({ applicationId: 'x' }))));
-    feed(recordOf(JSON.stringify(buildRecord({ revision: 2, endpointUrl: 'none' }))));
     feed(recordOf('{'));
     feed(recordOf(null));
     expect(told).toMatchObject([
-      ['a configuration cannot be used', { key: keyOf('acme').toString() }],
       ['a configuration record cannot be read', { key: keyOf('acme').toString(), reason: 'not-json' }],
     ]);
     expect(table.find('acme', REF)).toMatchObject({ revision: 1, applicationId: 'x', eventType: 'PIX_OUT' });
+  });
+
+  it.each([
+    ['a URL of another kind', { endpointUrl: 'none' }],
+    ['a URL that is no text', { endpointUrl: { host: 'x' } }],
+    ['an event type that is not known', { eventType: 'PIX_NEW' }],
+    ['more secrets than are known', { secrets: Array.from({ length: 9 }, () => ({ sealed: 'x' })) }],
+  ])('with %s a newer worker may read: disabled holds, enabled defers', (_what, over) => {
+    const table = new ConfigurationTable();
+    const quiet = {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: () => undefined,
+    };
+    const feed = createPictureFeed(table, { keys: [] }, quiet);
+    feed(recordOf(JSON.stringify(buildRecord())));
+    feed(recordOf(JSON.stringify({ ...buildRecord({ revision: 2 }), ...over })));
+    const unreadable = table.find('acme', REF);
+    expect(unreadable).toMatchObject({ revision: 2, enabled: true, isUnreadable: true });
+    expect(() => unreadable?.signingSecrets(0)).toThrow('cannot be read');
+    feed(recordOf(JSON.stringify({ ...buildRecord({ revision: 3, enabled: false }), ...over })));
+    expect(table.find('acme', REF)).toMatchObject({ revision: 3, enabled: false });
+    expect(table.enabledFor('acme', 'PIX_OUT')).toEqual([]);
+    feed(recordOf(JSON.stringify(buildRecord({ revision: 4 }))));
+    expect(table.find('acme', REF)?.isUnreadable).toBeUndefined();
+    expect(table.enabledFor('acme', 'PIX_OUT')).toHaveLength(1);
   });
 });
 

@@ -31,7 +31,6 @@ const LONG = { timeoutMs: 120_000, intervalMs: 100 };
 const dataDir = mkdtempSync(join(tmpdir(), 'brokers-'));
 const said: string[] = [];
 const arrived = new Set<string>();
-/** Every notification, repeats too. */
 const arrivedIds: string[] = [];
 let cluster: KafkaCluster;
 let stack: Stack;
@@ -104,21 +103,14 @@ const untilReplicated = (): Promise<void> =>
     { ...LONG, message: 'all copies are in step' },
   );
 
+const probe = (service: string, page: string): Promise<Response> =>
+  fetch(`${stack.description().admin[service] ?? ''}/${page}`, { signal: AbortSignal.timeout(5_000) });
+
 /** False also while nobody answers. */
 async function isReady(service: string): Promise<boolean> {
-  const response = await fetch(`${stack.description().admin[service] ?? ''}/readyz`, {
-    signal: AbortSignal.timeout(5_000),
-  }).catch(() => undefined);
+  const response = await probe(service, 'readyz').catch(() => undefined);
   await response?.arrayBuffer();
   return response?.ok === true;
-}
-
-/** What `/livez` of a service answers. */
-async function livezOf(service: string): Promise<unknown> {
-  const response = await fetch(`${stack.description().admin[service] ?? ''}/livez`, {
-    signal: AbortSignal.timeout(5_000),
-  });
-  return response.json();
 }
 
 /** Kafka refuses writes to the attempts while fewer copies than these are in step. */
@@ -193,7 +185,7 @@ it(
     const endAt = performance.now() + WRITE_OUTAGE_MS;
     await eventually(
       async () => {
-        expect(await livezOf('delivery-worker')).toEqual({ status: 'ok', faults: {} });
+        expect(await (await probe('delivery-worker', 'livez')).json()).toEqual({ status: 'ok', faults: {} });
         expect(performance.now()).toBeGreaterThan(endAt);
       },
       { timeoutMs: WRITE_OUTAGE_MS + 10_000, intervalMs: 100 },

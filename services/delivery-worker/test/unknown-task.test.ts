@@ -1,0 +1,73 @@
+import { RETRY_TIERS, TOPICS, taskHeaders } from '@webhooks/contracts';
+import type { KafkaRecord, OutgoingRecord } from '@webhooks/kafka';
+import { consumeTask, moveTask } from '../src/consume-task.js';
+import { SettledMemory } from '../src/settled-memory.js';
+import { buildTask } from './builders.js';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+
+/** A record as a newer version writes it, first due so long ago. */
+function recordOf(ageMs: number, over: Readonly<Record<string, string>>): KafkaRecord {
+  const task = buildTask({ firstDueAt: Date.now() - ageMs });
+  const headers = Object.entries({ ...taskHeaders(task), ...over }).map(
+    ([name, text]) => [name, Buffer.from(text)] as const,
+  );
+  return {
+    ...{ topic: 'webhooks.retries.1s', partition: 0, offset: 7, timestamp: 0, size: 0 },
+    ...{ key: Buffer.from('k'), value: task.body, headers: Object.fromEntries(headers) },
+  };
+}
+
+const portsTo = (sent: OutgoingRecord[]) => ({
+  publish: (outgoing: OutgoingRecord) => Promise.resolve(void sent.push(outgoing)),
+  deliver: () => Promise.reject(new Error('it was delivered')),
+  settled: new SettledMemory(1),
+  damaged: () => undefined,
+  maxAgeMs: 8 * DAY,
+});
+
+it.each([
+  ['an event type', { 'event-type': 'PIX_NEW' }],
+  ['a version', { 'task-version': '2' }],
+])(
+  'a task of %s that is not known waits, a quarter of its age, with its bytes and headers',
+  async (_what, over) => {
+    const sent: OutgoingRecord[] = [];
+    const record = recordOf(4 * 60 * MINUTE, over);
+    const before = Date.now();
+    await consumeTask(record, portsTo(sent));
+    expect(sent).toHaveLength(1);
+    expect(sent[0]).toMatchObject({ topic: 'webhooks.retries.1h', key: record.key, value: record.value });
+    const { 'due-at': dueAt, ...rest } = sent[0]?.headers ?? {};
+    const { 'due-at': _due, ...original } = record.headers;
+    expect(rest).toEqual(original);
+    expect(Number(dueAt) - before).toBeGreaterThanOrEqual(60 * MINUTE);
+  },
+);
+
+it('a new one waits a minute, one at its greatest age is a dead letter, and no more than 40 waits lie between', async () => {
+  const unknown = { 'event-type': 'PIX_NEW' };
+  let [ageMs, waits] = [0, 0];
+  for (; ageMs < 8 * DAY; waits += 1) {
+    const sent: OutgoingRecord[] = [];
+    const before = Date.now();
+    await consumeTask(recordOf(ageMs, unknown), portsTo(sent));
+    ageMs += Number(sent[0]?.headers?.['due-at']) - before;
+  }
+  expect(waits).toBeLessThanOrEqual(40);
+  const sent: OutgoingRecord[] = [];
+  await consumeTask(recordOf(8 * DAY, unknown), portsTo(sent));
+  expect(sent[0]).toMatchObject({
+    topic: TOPICS.deadLetters,
+    headers: { 'dead-reason': 'unknown-event-type' },
+  });
+});
+
+it('one that waits on moves to the tier of its rest', async () => {
+  const sent: OutgoingRecord[] = [];
+  const ports = { ...portsTo(sent), maxRestMs: 9 * DAY };
+  await moveTask(recordOf(0, { 'task-version': '2' }), 3 * 60 * MINUTE, ports);
+  expect(sent[0]?.topic).toBe('webhooks.retries.2h');
+  expect(RETRY_TIERS.map(({ topic }) => topic)).toContain(sent[0]?.topic);
+});
