@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { Node, Yallist } from 'yallist';
 import { openLinkOf } from './create-kafka.js';
 import { within } from './deadline.js';
-import { isPending, toPending, type PendingRecord } from './pending-record.js';
+import { heldBytes, isPending, toPending, type PendingRecord } from './pending-record.js';
 import { SinkCourier } from './sink-courier.js';
 import { SinkLane } from './sink-lane.js';
 import { SinkTopics } from './sink-topics.js';
@@ -100,7 +100,7 @@ class BatchingSink implements Sink {
     }
     pending.place = new Node(pending);
     this.#open.pushNode(pending.place);
-    this.#pendingBytes += pending.size;
+    this.#pendingBytes += heldBytes(pending);
     this.#place(pending);
     this.#linger();
     this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
@@ -117,7 +117,7 @@ class BatchingSink implements Sink {
     if (place === undefined) return;
     pending.place = undefined;
     this.#open.removeNode(place);
-    this.#pendingBytes -= pending.size;
+    this.#pendingBytes -= heldBytes(pending);
     settle(error);
     if (this.#open.length === 0) this.#onEmpty?.();
   }
