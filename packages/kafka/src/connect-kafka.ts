@@ -1,9 +1,11 @@
+import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createKafka } from './create-kafka.js';
 import type { Kafka } from './create-kafka.js';
 import type { KafkaSettings } from './kafka-settings.js';
 import { ensureTopics } from './topics.js';
 import type { TopicSpec } from './topics.js';
+import { asError } from './wire/errors.js';
 
 /** A service's cluster: its faults go to the service's log, and it is closed with the service. */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {
@@ -33,13 +35,33 @@ export function replicated(
   return specs.map((spec) => ({ ...spec, replicationFactor, configs: { ...durable, ...spec.configs } }));
 }
 
-/** Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes longer than `deadlineMs`. */
+/** A fault that lasts so long is a wrong setting or an outage, and no election of a first start. */
+const LASTING_MS = 4_000;
+
+/**
+ * Creates the topics that are missing, unless `TOPICS_CREATE=false`; rejects when that takes longer than `deadlineMs`. Until it is
+ * done the readiness of `scope` names the latest fault, and one line of its log does when it lasts.
+ */
 export async function prepareTopics(
   kafka: Kafka,
   settings: KafkaSettings,
   specs: readonly TopicSpec[],
-  deadlineMs = 60_000,
+  { scope, deadlineMs = 60_000 }: { readonly scope?: ServiceScope; readonly deadlineMs?: number },
 ): Promise<void> {
   if (!settings.createTopics) return;
-  await ensureTopics(kafka, replicated(specs, settings), { deadlineMs });
+  let fault: Error | undefined = new Error('no answer yet');
+  scope?.health.readiness('kafka topics', () => fault?.message);
+  const lasting = setTimeout(() => {
+    scope?.log.error('Kafka cannot be used; check its address, TLS and SASL settings', {
+      ...{ brokers: settings.brokers },
+      ...errorFields(fault),
+    });
+  }, LASTING_MS);
+  const onFault = (error: unknown): void => void (fault = asError(error));
+  try {
+    await ensureTopics(kafka, replicated(specs, settings), { deadlineMs, onFault });
+    fault = undefined;
+  } finally {
+    clearTimeout(lasting);
+  }
 }

@@ -24,11 +24,15 @@ export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise
   }
 }
 
-/** Tries until it works; throws at the deadline (the last error as cause), or at once when trying again cannot help. */
+/**
+ * Tries until it works; throws at the deadline (the last error as cause), or at once when trying again cannot help. `onFault`
+ * gets the error of each try.
+ */
 export async function untilDeadline<T>(
   what: string,
   deadlineMs: number,
   attempt: () => Promise<T>,
+  onFault: (error: unknown) => void = () => undefined,
 ): Promise<T> {
   const deadlineAt = performance.now() + deadlineMs;
   let last: unknown = new Error('no answer');
@@ -42,6 +46,7 @@ export async function untilDeadline<T>(
     } catch (error) {
       if (isFatal(error)) throw asError(error);
       last = error;
+      onFault(error);
     }
     await delay(Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS, remainingMs(deadlineAt)));
   }

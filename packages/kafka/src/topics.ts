@@ -27,15 +27,16 @@ const OFFSETS_DEADLINE_MS = 5_000;
 export async function ensureTopics(
   kafka: Kafka,
   specs: readonly TopicSpec[],
-  options: { readonly deadlineMs?: number } = {},
+  options: { readonly deadlineMs?: number; readonly onFault?: (error: unknown) => void } = {},
 ): Promise<void> {
   const link = adminLinkOf(kafka);
   const deadlineMs = options.deadlineMs ?? TOPICS_DEADLINE_MS;
-  await untilDeadline('ensureTopics', deadlineMs, async () => {
+  const ensure = async (): Promise<void> => {
     const missing = await missingOf(link, specs);
     if (missing.length > 0) await create(link, missing);
     for (const spec of specs) await expectReady(kafka, link, spec);
-  });
+  };
+  await untilDeadline('ensureTopics', deadlineMs, ensure, options.onFault);
 }
 
 async function missingOf(link: Link, specs: readonly TopicSpec[]): Promise<TopicSpec[]> {

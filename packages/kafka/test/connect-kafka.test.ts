@@ -1,4 +1,7 @@
-import { replicated } from '../src/connect-kafka.js';
+import { HealthBoard, Registry } from '@webhooks/runtime';
+import type { LogFields } from '@webhooks/runtime';
+import { prepareTopics, replicated } from '../src/connect-kafka.js';
+import { createKafka } from '../src/index.js';
 
 const SPEC = { name: 't', partitions: 1, configs: { 'cleanup.policy': 'compact' } };
 
@@ -20,3 +23,25 @@ describe('topics that a service creates', () => {
     expect(replicated([{ ...SPEC, configs }], { replicationFactor: 5 })[0]?.configs).toEqual(configs);
   });
 });
+
+it('an address where nobody listens is named by readiness at once, and by one line of the log within 5 s', async () => {
+  const lines: [string, LogFields | undefined][] = [];
+  const log = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
+  const health = new HealthBoard();
+  const scope = {
+    ...{ health, registry: new Registry(), log: { debug: log, info: log, warn: log, error: log } },
+    ...{ onClose: () => undefined, addPage: () => undefined, fail: () => undefined },
+  };
+  const settings = { brokers: ['127.0.0.1:1'], clientId: 'test', createTopics: true };
+  const kafka = createKafka(settings);
+  const preparing = prepareTopics(kafka, settings, [SPEC], { scope, deadlineMs: 5_000 });
+  await expect(preparing).rejects.toThrow('ECONNREFUSED');
+  expect(health.isReady().faults['kafka topics']).toContain('ECONNREFUSED 127.0.0.1:1');
+  expect(lines).toEqual([
+    [
+      'Kafka cannot be used; check its address, TLS and SASL settings',
+      expect.objectContaining({ brokers: ['127.0.0.1:1'] }),
+    ],
+  ]);
+  await kafka.close();
+}, 20_000);

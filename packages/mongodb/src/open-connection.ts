@@ -24,6 +24,8 @@ const SOCKET_MS = 4_000;
 const PAUSE_MS = 1_000;
 const PING_MS = 2_000;
 const MAX_POOL_SIZE = 50;
+/** Characters of a cause in readiness. */
+const MAX_CAUSE = 300;
 
 const optionsOf = ({ maxPoolSize = MAX_POOL_SIZE, socketMs = SOCKET_MS }: ConnectionOptions) =>
   ({
@@ -44,7 +46,7 @@ async function ping(connection: Connection): Promise<void> {
   await connection.db?.command({ ping: 1 });
 }
 
-/** Says `fault` and its end once each, however often it is tried in between. */
+/** Logs a fault and its end once each, however often it is tried in between. Gives the fault in words, without the connection string. */
 function createStateLog({ log }: ServiceScope): (error: unknown) => string | undefined {
   let down = false;
   return (error) => {
@@ -52,7 +54,9 @@ function createStateLog({ log }: ServiceScope): (error: unknown) => string | und
     if (isDown && !down) log.warn('the database cannot be reached', errorFields(error));
     if (!isDown && down) log.info('the database is back');
     down = isDown;
-    return isDown ? 'the database cannot be reached' : undefined;
+    if (!isDown) return undefined;
+    const cause = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, MAX_CAUSE) : 'unknown';
+    return `the database cannot be reached: ${cause}`;
   };
 }
 

@@ -39,7 +39,7 @@ function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: Serv
     log: scope.log,
     work: async () => {
       if (done) return;
-      await prepareTopics(kafka, config.kafka, TOPIC_TABLE, TOPICS_MS);
+      await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { deadlineMs: TOPICS_MS });
       done = true;
     },
   });

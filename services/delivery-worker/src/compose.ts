@@ -177,7 +177,7 @@ async function openTaskSources(
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
-  await prepareTopics(kafka, config.kafka, TOPIC_TABLE);
+  await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const publish = await openPublisher(kafka, scope);
   const picture = await openPicture(kafka, config, scope);
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);

@@ -13,7 +13,7 @@ const now = (): number => performance.now();
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
-  await prepareTopics(kafka, config.kafka, TOPIC_TABLE);
+  await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const sink = await openSink({ kafka, maxPendingBytes: config.maxPendingBytes });
   scope.onClose('event sink', () => sink.close());
   scope.health.readiness('kafka', () => sink.health().lastError);

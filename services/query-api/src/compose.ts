@@ -134,7 +134,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
 
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
-  await prepareTopics(kafka, config.kafka, TOPIC_TABLE);
+  await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const database = await openDatabase(config.mongodb, scope);
   const configurations = await openConfigurations(kafka, scope);
   const publish = await openPublisher(kafka, scope);
