@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..');
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
 
 interface Container {
+  readonly networks?: unknown;
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -57,6 +58,15 @@ describe('docker-compose.yml', () => {
   it.each(services)('runs %s as in production, where no endpoint may be on localhost', (service) => {
     expect(environmentOf(service)['NODE_ENV']).toBe('production');
     expect(environmentOf(service)).not.toHaveProperty('ALLOW_LOCALHOST_ENDPOINTS');
+  });
+
+  it('keeps the admin port of a service from the receivers, whose network it is on', () => {
+    const beside = services.filter((service) => {
+      const { networks } = compose.services[service] ?? {};
+      return Array.isArray(networks) && networks.includes('outside');
+    });
+    expect(beside).toEqual(['delivery-worker']);
+    for (const service of beside) expect(environmentOf(service)['ADMIN_HOST']).toBe('127.0.0.1');
   });
 
   it('publishes ports on this machine only', () => {
