@@ -39,7 +39,11 @@ const SERVICES: ReadonlySet<string> = new Set(['config-api', 'ingest', 'delivery
  * Five retries, quickly: each pooled connection that a receiver has reset can cost one. The breaker stays closed: its rules
  * have tests of their own, and an endpoint that answers nonsense all the time would get nothing else to answer.
  */
-const WORKER_SETTINGS = { RETRY_DELAYS: '200ms,1s,1s,1s,1s', BREAKER_FAILURES: '1000000' };
+const WORKER_SETTINGS = {
+  RETRY_DELAYS: '200ms,1s,1s,1s,1s',
+  RETRY_AFTER_MAX: '1s',
+  BREAKER_FAILURES: '1000000',
+};
 /** A tenant that fuzzes for minutes would be answered 429. */
 const NO_LIMIT = { TENANT_REQUESTS_PER_SECOND: '0' };
 
