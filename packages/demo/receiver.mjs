@@ -7,13 +7,17 @@ import { fileURLToPath } from 'node:url';
 
 const port = Number(process.argv[2] ?? 9443);
 const stackFile = fileURLToPath(new URL('../../.data/stack.json', import.meta.url));
-if (!existsSync(stackFile)) {
+const { CERT_FILE, KEY_FILE, SECRET: secret } = process.env;
+
+/** A certificate for localhost that deliveries trust: the one in CERT_FILE and KEY_FILE, or that of the running stack. */
+function findCertificate() {
+  if (CERT_FILE && KEY_FILE) return { certFile: CERT_FILE, keyFile: KEY_FILE };
+  if (existsSync(stackFile)) return JSON.parse(readFileSync(stackFile, 'utf8')).tls;
   console.error('start the stack first, in another terminal: npm start');
   process.exit(1);
 }
-// A certificate for localhost that deliveries of this stack trust.
-const { certFile, keyFile } = JSON.parse(readFileSync(stackFile, 'utf8')).tls;
-const secret = process.env.SECRET;
+
+const { certFile, keyFile } = findCertificate();
 
 /** Standard Webhooks 1.0.0: HMAC-SHA256 over `id.timestamp.body`; during a rotation there are several signatures. */
 function isSigned(headers, body) {
@@ -31,14 +35,16 @@ const server = createServer(
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
       const body = Buffer.concat(chunks);
-      const attempt = request.headers['webhook-attempt'];
+      const { 'webhook-id': id, 'webhook-attempt': attempt } = request.headers;
       const signature =
         secret === undefined
           ? ''
           : isSigned(request.headers, body)
             ? ' · signature right'
             : ' · signature WRONG';
-      console.log(`${new Date().toISOString()} ${request.url} attempt ${attempt}${signature}\n  ${body}`);
+      console.log(
+        `${new Date().toISOString()} ${request.url} ${id} attempt ${attempt}${signature}\n  ${body}`,
+      );
       response.writeHead(Number(process.env.ANSWER ?? 200)).end();
     });
   },

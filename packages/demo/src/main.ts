@@ -1,21 +1,28 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { paint } from '@webhooks/ledger';
-import type { Balance } from '@webhooks/ledger';
+import { paint, setStage } from '@webhooks/ledger';
+import type { Balance, Stage } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { envScript, stackVariables } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { DemoArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
-import { runDemo } from './run-demo.js';
-import { showAddresses, showCommands } from './show.js';
+import { feedAndAccount } from './run-demo.js';
+import { showAddresses, showCommands, showFaults } from './show.js';
 import { showTruth } from './show-truth.js';
 import { untilProjected } from './until-projected.js';
 import { watchBreakers } from './watch-breakers.js';
 
+const { isTTY } = process.stdout;
+/** Erases the progress line that a terminal shows. */
+const ERASE = isTTY ? '\x1b[K' : '';
 const print = (line: string): void => {
-  process.stdout.write(`${line}\n`);
+  process.stdout.write(`${ERASE}${line}\n`);
+};
+/** On a terminal the next line overwrites this one. */
+const showProgress = (line: string): void => {
+  process.stdout.write(isTTY ? `${ERASE}${line}\r` : `${line}\n`);
 };
 
 const STOPPING = '· stopping; attempts under way may take 10 s';
@@ -37,13 +44,13 @@ function untilSignal(): Promise<void> {
 
 interface Stopping {
   readonly asked: Promise<void>;
-  /** The signal came before that. */
+  /** The signal came before the demonstration was over. */
   isEarly?: boolean;
-  /** The demonstration is over: the signal is what it waits for. */
+  /** The demonstration is over, and it waits for the signal. */
   stayUp: boolean;
-  /** Stops what runs, in order, when the signal comes earlier. */
+  /** Stopped in order when the signal comes earlier. */
   stack?: Stack;
-  /** Names the addresses of this stack: gone with it. */
+  /** Names the addresses of this stack; removed when the stack stops. */
   envFile?: string;
 }
 
@@ -93,24 +100,28 @@ async function demonstrate(
   const log = (line: string): void => print(`· ${line}`);
   const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log });
   stopping.stack = stack;
-  let result: Balance | undefined;
+  let stage: Stage | undefined;
+  let result: Balance;
   try {
     print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
-    result = await runDemo({ stack, lines, dataDir, fixedPorts: !once, print });
-    const { origin } = result.receivers.willing;
+    showFaults(lines, print);
+    stage = await setStage({ stack, lines, dataDir, fixedPorts: !once, print });
+    const { origin } = stage.receivers.willing;
+    // Before the events are fed: from here on other terminals can use the stack.
     stopping.envFile = writeEnvFile(dataDir, stack, origin);
+    result = await feedAndAccount(stage, { stack, lines, print });
     if (!once) showAddresses(stack.description(), origin, dataDir, print);
-    await untilProjected(stack.description().admin['query-api'] ?? '', print);
+    await untilProjected(stack.description().admin['query-api'] ?? '', showProgress, isTTY ? 1 : 5);
     await showTruth(stack, print);
     if (!once) await stayUp(stack, result, stopping);
   } finally {
-    await result?.receivers.close();
+    await stage?.receivers.close();
     await end(stopping);
   }
   return once ? endOnce(result, dataDir) : 0;
 }
 
-/** The balance as the last line, and as exit code; what is needed to look into a fault is kept. */
+/** Prints the balance as the last line and returns it as exit code. The data folder is kept when the ledger does not balance. */
 function endOnce({ balanced, closing }: Balance, dataDir: string): number {
   if (balanced) rmSync(dataDir, { recursive: true, force: true });
   else print(`· the ledger does not balance; everything is kept in ${dataDir}`);
@@ -127,7 +138,7 @@ async function main(): Promise<number> {
   const stopping: Stopping = { asked: untilSignal(), stayUp: false };
   const work = demonstrate(given, stopping);
   const stopped = stopping.asked.then(() => (stopping.stayUp ? work : stopEarly(stopping)));
-  // What fails because the stack stops under it is no fault.
+  // A call that fails because the stack stops is no fault.
   const finished = work.catch((error: unknown) => {
     if (stopping.isEarly) return stopped;
     throw error;

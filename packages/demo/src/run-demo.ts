@@ -1,6 +1,6 @@
-import { account, feed, setStage } from '@webhooks/ledger';
-import type { AccountOptions, Balance, FedStack, FeedLine, Print, Stage } from '@webhooks/ledger';
-import { showFaults, showTable } from './show.js';
+import { account, feed } from '@webhooks/ledger';
+import type { Balance, FedStack, FeedLine, Print, Stage } from '@webhooks/ledger';
+import { showTable } from './show.js';
 
 /** Feeds all lines, waits and accounts, and shows how it went. */
 export async function feedAndAccount<R extends { readonly file: string }>(
@@ -18,10 +18,4 @@ export async function feedAndAccount<R extends { readonly file: string }>(
   print(`· settled ${took()} after the first event`);
   showTable(result.ledger, print);
   return result;
-}
-
-/** Registers, feeds, waits and accounts: the demonstration on a stack that is up. */
-export async function runDemo(options: AccountOptions): Promise<Balance> {
-  showFaults(options.lines, options.print);
-  return feedAndAccount(await setStage(options), options);
 }

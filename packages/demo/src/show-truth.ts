@@ -9,23 +9,26 @@ import type { Endpoint } from '@webhooks/testkit';
 const TENANT = 'acme';
 /** The same at each start, so that a second start moves the endpoint of the first one. */
 const REF = '0193a000-0000-7000-8000-0000000a5c5e';
-/** A registration is in force at most so long after its answer. */
+/** A registration is in force within this time after its response. */
 const IN_FORCE_MS = 1_000;
 const PATIENCE_MS = 30_000;
 const LOOK_MS = 100;
 
-/** Looks again until there is something; throws when there is nothing after 30 s. */
+/** Calls `look` until it returns something. Throws when it returned nothing for 30 s. */
 async function until<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
   const endAt = performance.now() + PATIENCE_MS;
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (performance.now() > endAt) throw new Error(`${what} did not happen within ${PATIENCE_MS} ms`);
+    if (performance.now() > endAt)
+      throw new Error(
+        `${what} within ${PATIENCE_MS / 1_000} s; see query-api.log and delivery-worker.log in the folder logs`,
+      );
     await delay(LOOK_MS);
   }
 }
 
-/** A receiver that asks for the real state inside its handler, before it answers. */
+/** A receiver that queries the real state inside its handler, before it responds. */
 async function openAsking(stack: Stack, client: Client, print: Print): Promise<Endpoint> {
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   return startEndpoint({
@@ -34,25 +37,25 @@ async function openAsking(stack: Stack, client: Client, print: Print): Promise<E
     answer: async ({ body }) => {
       const { data } = JSON.parse(body.toString('utf8')) as { data: { txId: string } };
       const { status, amount = '?', pix } = await client.charge(data.txId);
-      print(`  the receiver asks: the charge is ${status}, ${amount}, ${pix.length} payment`);
+      print(`  the receiver reads: charge ${status}, amount ${amount}, ${pix.length} payment`);
       return 200;
     },
   });
 }
 
 function showLog({ deliveryId, status, attempts }: DeliveryDetail, print: Print): void {
-  print(`  its delivery log: ${deliveryId.slice(0, 12)}… ${status}`);
+  print(`  log of delivery ${deliveryId.slice(0, 12)}…, status ${status}:`);
   for (const { cycle, attempt, at, durationMs, result, status: answered, error } of attempts) {
-    const why = cycle === '0' ? 'first delivery' : 'sent again';
+    const why = cycle === '0' ? 'first delivery' : 'redelivery';
     print(
       `    ${at}  ${why}, attempt ${attempt}: ${result} ${answered ?? error ?? ''} after ${Math.round(durationMs)} ms`,
     );
   }
 }
 
-/** Waits until a delivery was made so often; its log then. */
+/** Waits until a delivery has this many attempts in its log, and returns it. */
 const made = (client: Client, eventId: string, times: number): Promise<DeliveryDetail> =>
-  until(`delivery ${times} in the log`, async () => {
+  until(`the delivery log shows no attempt ${times} of the event ${eventId}`, async () => {
     const { data } = await client.deliveries({ ref: REF, eventId, status: 'delivered' });
     const [found] = data;
     const detail = found && (await client.delivery(found.deliveryId));
@@ -60,7 +63,7 @@ const made = (client: Client, eventId: string, times: number): Promise<DeliveryD
   });
 
 /**
- * The closing half of the demonstration: a receiver that asks for the real state inside its handler, a redelivery, and the
+ * The last part of the demonstration: a receiver that queries the real state inside its handler, a redelivery, and the
  * delivery log.
  */
 export async function showTruth(stack: Stack, print: Print): Promise<void> {
@@ -72,14 +75,16 @@ export async function showTruth(stack: Stack, print: Print): Promise<void> {
     const known = await client.list({ ref: REF });
     await (known.results > 0 ? client.update({ ...webhook, enabled: true }) : client.register(webhook));
     await delay(IN_FORCE_MS);
-    print('· one more payment; its receiver asks for the real state inside its handler:');
+    print(
+      '· one more payment; its receiver queries the real state before it responds 200, then it is redelivered:',
+    );
     const event = buildEvent({ tenantId: TENANT, eventType });
     await client.postEvent(event);
     const { deliveryId } = await made(client, event.id, 1);
     await client.redeliver(deliveryId);
     showLog(await made(client, event.id, 2), print);
   } finally {
-    // Else the next start would send it events at a port where nobody listens.
+    // Otherwise the next start sends events to a port where nobody listens.
     await client.update({ ...webhook, enabled: false }).catch(() => undefined);
     await endpoint.close();
   }

@@ -130,8 +130,14 @@ export async function putInForce(
   return hooks;
 }
 
-export async function setStage({ stack, lines, dataDir, fixedPorts }: AccountOptions): Promise<Stage> {
-  const receivers = await startReceivers(join(dataDir, 'receipts.ndjson'), stack.authority, fixedPorts);
+/** Starts the receivers, registers their endpoints and waits until they are in force. */
+export async function setStage({ stack, lines, dataDir, fixedPorts, print }: AccountOptions): Promise<Stage> {
+  const receivers = await startReceivers(
+    join(dataDir, 'receipts.ndjson'),
+    stack.authority,
+    fixedPorts,
+    print,
+  );
   const hooks = await putInForce(lines, {
     clientOf: (tenantId) => clientFor(stack.clientOf(tenantId), stack.description()),
     urlOf: (hook) => `${(hook.refusesFirst ? receivers.refusing : receivers.willing).origin}${hook.path}`,

@@ -25,6 +25,7 @@ export async function startReceivers(
   file: string,
   authority: CertificateAuthority,
   fixedPorts: boolean,
+  print: Print,
 ): Promise<Receivers> {
   mkdirSync(dirname(file), { recursive: true });
   rmSync(file, { force: true });
@@ -37,6 +38,8 @@ export async function startReceivers(
   };
   const shared = { certPem, keyPem, file, remember: 1 };
   const port = await freePort(fixedPorts ? PREFERRED_PORT : undefined);
+  if (fixedPorts && port !== PREFERRED_PORT)
+    print(`· port ${PREFERRED_PORT} is in use; the receiver listens on ${port}`);
   const willing = await startEndpoint({ ...shared, port, answer: (arrival) => told(arrival, 200) });
   const answer = refuseFirst();
   const refusing = await startEndpoint({

@@ -5,8 +5,8 @@ import type { Print } from './print.js';
 /** More lines in a second than a person reads. */
 const LINES_A_SECOND = 20;
 const SECOND_MS = 1_000;
-/** Characters of a body in a line. */
-const SHOWN_BODY = 200;
+/** Characters of a body in a line: a notification of a Pix has about 230. */
+const SHOWN_BODY = 300;
 
 function describe({ path, headers, body }: Arrival, status: number): string {
   const answer = paint(status < 300 ? 'green' : 'red', String(status));
@@ -14,19 +14,26 @@ function describe({ path, headers, body }: Arrival, status: number): string {
   return `→ ${answer} POST ${path} attempt ${headers['webhook-attempt'] ?? '?'} ${body.toString('utf8', 0, SHOWN_BODY)}${rest}`;
 }
 
-/** Shows each notification as a line, and beyond 20 in a second their number. `later` calls back after so many milliseconds. */
+/**
+ * Shows each notification as a line, and beyond 20 in a second their number. After such a second, each second is one line until
+ * fewer arrive. `later` calls back after so many milliseconds.
+ */
 export function createArrivalLines(
   print: Print,
   later: (work: () => void, ms: number) => void,
 ): (arrival: Arrival, status: number) => void {
   let count = 0;
+  let shown = LINES_A_SECOND;
   const endSecond = (): void => {
-    if (count > LINES_A_SECOND) print(`→ … and ${count - LINES_A_SECOND} more notifications in this second`);
+    const hidden = (count - shown).toLocaleString('en');
+    if (count > shown) print(`→ ${shown > 0 ? `… and ${hidden} more` : hidden} notifications in this second`);
+    shown = count > LINES_A_SECOND ? 0 : LINES_A_SECOND;
     count = 0;
+    if (shown === 0) later(endSecond, SECOND_MS);
   };
   return (arrival, status) => {
-    if (count === 0) later(endSecond, SECOND_MS);
+    if (count === 0 && shown > 0) later(endSecond, SECOND_MS);
     count += 1;
-    if (count <= LINES_A_SECOND) print(describe(arrival, status));
+    if (count <= shown) print(describe(arrival, status));
   };
 }

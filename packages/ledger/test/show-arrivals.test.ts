@@ -7,26 +7,40 @@ const arrival = {
   body: Buffer.from('{}'),
 } as unknown as Arrival;
 
+const LINE = '→ 200 POST /own attempt 1 {}';
+const lines = (count: number): readonly string[] => Array.from({ length: count }, () => LINE);
+
 it.each([
-  [1, ['→ 200 POST /own attempt 1 {}']],
-  [20, Array.from({ length: 20 }, () => '→ 200 POST /own attempt 1 {}')],
+  ['one', [1], [LINE]],
+  ['20 in a second', [20], lines(20)],
+  ['974 in a second', [974], [...lines(20), '→ … and 954 more notifications in this second']],
   [
-    974,
+    'a flood that ends',
+    [974, 8_000, 3, 1],
     [
-      ...Array.from({ length: 20 }, () => '→ 200 POST /own attempt 1 {}'),
+      ...lines(20),
       '→ … and 954 more notifications in this second',
+      '→ 8,000 notifications in this second',
+      '→ 3 notifications in this second',
+      LINE,
     ],
   ],
-])('%d notifications in a second', (count, expected) => {
-  const lines: string[] = [];
+  [
+    'a flood and a pause',
+    [21, 0, 2],
+    [...lines(20), '→ … and 1 more notifications in this second', ...lines(2)],
+  ],
+])('%s', (_, seconds, expected) => {
+  const shown: string[] = [];
   const ends: (() => void)[] = [];
   const show = createArrivalLines(
-    (line) => lines.push(line),
+    (line) => shown.push(line),
     (work) => ends.push(work),
   );
-  for (let shown = 0; shown < count; shown += 1) show(arrival, 200);
-  for (const end of ends) end();
-  expect(lines).toEqual(expected);
-  show(arrival, 200);
-  expect(ends).toHaveLength(2);
+  for (const count of seconds) {
+    for (let arrived = 0; arrived < count; arrived += 1) show(arrival, 200);
+    expect(ends.length).toBeLessThanOrEqual(1);
+    ends.pop()?.();
+  }
+  expect(shown).toEqual(expected);
 });

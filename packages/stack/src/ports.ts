@@ -26,7 +26,7 @@ export async function choosePorts(fixed: boolean, log: (line: string) => void): 
     while (taken.has(port)) port = await freePort();
     if (fixed && port !== preferred) {
       const service = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      log(`port ${preferred} is in use; ${service} listens on ${port}`);
+      log(`port ${preferred} is in use; ${service.replace('-admin', ' (admin)')} listens on ${port}`);
     }
     taken.add(port);
     chosen[name] = port;

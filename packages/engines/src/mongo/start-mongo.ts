@@ -21,6 +21,6 @@ export async function startMongo(options: MongoOptions): Promise<MongoEngine> {
     return startMongoContainer(options.port);
   }
   const mongo = await startEmbeddedMongo({ ...options, log, dataDir: resolve(options.dataDir) });
-  log(`MongoDB: embedded ${mongo.title} at ${mongo.uri()}`);
+  log(`MongoDB: embedded ${mongo.title} at ${new URL(mongo.uri()).host}`);
   return mongo;
 }
