@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 export interface DemoArguments {
-  /** End by itself, with the balance as the last line. */
+  /** Ends by itself, with the balance as the last line. */
   readonly once: boolean;
   readonly eventsFile: string;
   readonly help: boolean;
@@ -33,7 +33,7 @@ export function readArguments(args: readonly string[]): DemoArguments {
         help: { type: 'boolean', default: false },
       },
     });
-    // npm runs scripts in the project's folder; a relative path is meant from where the command was typed.
+    // npm runs scripts in the project's folder; a relative path counts from the folder where the command was typed.
     const eventsFile = resolve(process.env['INIT_CWD'] ?? '.', values.events);
     return { once: values.once, eventsFile, help: values.help };
   } catch (error) {

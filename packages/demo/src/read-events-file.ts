@@ -9,7 +9,7 @@ const MAX_LINES = 1_000_000;
 const isAbsent = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT';
 
-/** Opens it here, so that a mistyped name is reported as such and not as a fault of the stream. */
+/** Throws with the file's name when it is missing. */
 async function openEventsFile(file: string): Promise<FileHandle> {
   try {
     return await open(file);

@@ -2,7 +2,7 @@ import { account, feed } from '@webhooks/ledger';
 import type { Balance, FedStack, FeedLine, Print, Stage } from '@webhooks/ledger';
 import { showTable } from './show.js';
 
-/** Feeds all lines, waits and accounts, and shows how it went. */
+/** Feeds all lines, waits until they are settled, and prints the progress and the table. */
 export async function feedAndAccount<R extends { readonly file: string }>(
   stage: Stage<R>,
   options: { readonly stack: FedStack; readonly lines: readonly FeedLine[]; readonly print: Print },

@@ -11,7 +11,7 @@ function retryColumn({ retryWaits }: HookAccount): string {
 
 const HEADER = ['endpoint', 'expected', 'delivered', 'duplicates', 'refused', 'second attempt after'];
 
-/** The closing table: what each endpoint was owed and what it wrote down. */
+/** The table at the end: what each endpoint had to receive and what it received. */
 export function showTable(ledger: Ledger, print: Print): void {
   const rows = ledger.accounts.map((account) => [
     account.hook.path,
@@ -40,7 +40,7 @@ export function showTable(ledger: Ledger, print: Print): void {
 
 const SHOWN_FAULTS = 5;
 
-/** Says which lines of the events file are no events, and why; the services will refuse them. */
+/** Prints which lines of the events file are no events, and why. The services refuse them. */
 export function showFaults(lines: readonly FeedLine[], print: Print): void {
   const faults = lines.flatMap(({ fault }, index) =>
     fault === undefined ? [] : [`event ${index + 1}: ${fault}`],

@@ -29,7 +29,7 @@ export function watchBreakers(workerAdmin: string, print: Print): () => void {
       if (!now.has(ref)) print(paint('green', `· breaker closed: ${origin} (webhook ${ref})`));
     open = now;
   };
-  // While the worker is away nothing is known; the stack prints that it ended.
+  // While the worker is away its list cannot be read; the stack prints that it ended.
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
   return () => clearInterval(timer);
 }

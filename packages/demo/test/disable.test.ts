@@ -22,7 +22,7 @@ interface Case {
   readonly eventType: EventType;
   readonly events: number;
   readonly answer: Answer;
-  /** What has to have been told of its deliveries before it is disabled. */
+  /** The report about its deliveries that has to come before it is disabled. */
   readonly until: { readonly kind: string; readonly count: number };
 }
 
@@ -110,7 +110,7 @@ it.each(Object.entries(CASES))(
     await client.update({ ref, eventType, endpointUrl, enabled: false });
     const answeredAt = Date.now();
     await feeding;
-    // Nothing can be attempted any more after the last look: all is handled, and all that happened was told and read.
+    // After the last look no attempt can follow: everything is handled, and every report was read.
     await eventually(async () => expect(await openSpans(admin, WORKERS)).toEqual([]), LONG);
     await eventually(
       () => expect(told(ref, 'attempt').length).toBeGreaterThanOrEqual(endpoint.stats().arrivals),

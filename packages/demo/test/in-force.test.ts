@@ -10,7 +10,7 @@ import type { TestStack } from './test-stack.js';
 
 /** `IN_FORCE_TRIALS=1000` is the long run. */
 const TRIALS = Number(process.env['IN_FORCE_TRIALS'] ?? 80);
-/** `STOPPED_SECONDS=30` is longer than the group waits for a member; the short one is longer than a picture stays fresh. */
+/** `STOPPED_SECONDS=30` is longer than the group waits for a member; the short one is longer than a configuration cache stays fresh. */
 const STOPPED_MS = 1_000 * Number(process.env['STOPPED_SECONDS'] ?? 5);
 /** What is appended later than this after the answer goes to the new configuration. */
 const BOUND_MS = 1_000;
@@ -109,7 +109,7 @@ async function tryRoute(route: Route, whileWaiting: () => Promise<unknown>): Pro
 /** Events of the load that may be under way: as fast as the worker can, and no faster. */
 const LOAD_UNDER_WAY = 2_000;
 
-/** Thousands of events to an endpoint of their own, until told to stop. */
+/** Thousands of events to an endpoint of their own, until it is stopped. */
 async function makeLoad(signal: AbortSignal): Promise<number> {
   const { endpointUrl, path } = await register({ tenantId: 'acme', eventType: 'PIX_STATIC' });
   expect(endpointUrl).toContain(path);
@@ -165,7 +165,7 @@ it('and by one whose reader of the configurations stalls alone: it delivers noth
   const [route] = ROUTES as [Route];
   process.kill(pid, 'SIGUSR2');
   await eventually(async () => expect(await ask('/readyz')).toContain('stale'), LONG);
-  // What was begun before may still arrive.
+  // Attempts that began before may still arrive.
   await eventually(
     async () => expect(await ask('/metrics')).toMatch(/^webhook_attempts_in_flight 0$/m),
     LONG,

@@ -10,7 +10,7 @@ import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
 const ENDPOINTS = 5_000;
-/** Of issue 4: in every scenario but the million configurations. */
+/** The bound of a worker's memory, in every scenario but the million configurations. */
 const MAX_RSS_MIB = 300;
 const WAIT = { timeoutMs: 120_000 };
 const WORKER = {
@@ -46,7 +46,7 @@ function configurationOf(index: number): ConfigurationRecord {
   };
 }
 
-/** Straight to the topic, as config-api writes them: what is looked at is the worker. */
+/** Written to the topic directly, as config-api writes them: this test examines the worker. */
 async function configure(): Promise<void> {
   const brokers = [...test.stack.description().kafkaBrokers];
   const kafka = new kafkajs.Kafka({ clientId: 'test', brokers, logLevel: kafkajs.logLevel.NOTHING });

@@ -5,9 +5,9 @@ import { countExactly } from './count-exactly.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
-/** The README tells of the long run: 50,000. */
+/** The long run has 50,000. */
 const DELIVERIES = Number(process.env['REDELIVERIES'] ?? 1_000);
-/** Of each of both while it sends again: one, or two in a long run. A killed instance's job waits for the end of its lease. */
+/** Kills of query-api and of the database during a redelivery: one, or two in a long run. A killed instance's job waits until its lease ends. */
 const KILLS = DELIVERIES > 10_000 ? 4 : 2;
 const BATCH = 500;
 const LONG = { timeoutMs: Math.max(180_000, DELIVERIES * 30) };

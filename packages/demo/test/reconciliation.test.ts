@@ -7,7 +7,7 @@ import { countExactly } from './count-exactly.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
-/** 10,000 in the run that the README tells of. */
+/** The long run has 10,000. */
 const NOTIFICATIONS = Number(process.env['QUERIES'] ?? 1_000);
 /** Before them, one after another: how long it takes when nothing else is to be done, and until all is warm. */
 const ALONE = NOTIFICATIONS / 10;
@@ -56,7 +56,7 @@ const delivery = (ref: string, status: DeliveryStatus): Promise<DeliveryDetail> 
 
 interface Query {
   readonly status: number;
-  /** How often it was told 503 before. */
+  /** How many 503 came before. */
   readonly refused: number;
   readonly ms: number;
 }
@@ -65,7 +65,7 @@ interface Query {
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 
-/** What was asked inside the handlers of notifications, two queries in each. */
+/** Queries made inside the handlers of notifications, two in each. */
 class Asked {
   readonly queries: Query[] = [];
   /** How much longer each handler took for both, which it asks side by side, in milliseconds. */
@@ -89,7 +89,7 @@ class Asked {
   }
 }
 
-/** Asks as a consumer does: a 503 says that the newest events are not read yet, and to ask again. */
+/** Queries as a consumer does: a 503 means that the newest events are not read yet, and it asks again. */
 async function ask(path: string, token: string): Promise<Query> {
   const started = performance.now();
   for (let refused = 0; ; refused += 1) {

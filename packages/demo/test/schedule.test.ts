@@ -8,14 +8,14 @@ import type { SeenRecord } from './follow-topics.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
-/** The delays of the contract (§5) are divided by this: 20,000 takes a quarter of a minute, 100 takes 46 minutes. */
+/** The delays between attempts are divided by this: 20,000 takes a quarter of a minute, 100 takes 46 minutes. */
 const DIVISOR = Number(process.env['SCHEDULE_DIVISOR'] ?? 20_000);
 const PLAN_SECONDS = [5, 30, 120, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 43_200, 86_400, 86_400];
 /** 50 ms at least, as 5 s divided by 100: below it 200 deliveries measure the machine, not the schedule. */
 const PLAN_MS = PLAN_SECONDS.map((seconds) => Math.max(50, Math.round((seconds * 1_000) / DIVISOR)));
 const ATTEMPTS = 13;
 const MAX_LATE_MS = 1_000;
-/** A killed worker's partitions are taken over within this (issue 4, point 8); what is due meanwhile may wait for it. */
+/** A killed worker's partitions are taken over within this time; what is due meanwhile may be late by it. */
 const TAKEOVER_MS = 15_000;
 /** What was settled is committed after a second: a kill later than this after an attempt repeats nothing. */
 const COMMITTED_MS = 2_000;
@@ -71,7 +71,7 @@ const attemptsOf = (eventId: string): AttemptEntry[] =>
 
 interface Row {
   readonly attempt: number;
-  /** What the contract plans for the wait before it, and what jitter made of it. */
+  /** The scheduled wait before it, and the wait with jitter. */
   readonly plannedMs: number;
   readonly waitMs: number;
   readonly due: number;
@@ -100,7 +100,7 @@ function rowOf(index: number, before: AttemptEntry, entry: AttemptEntry, killedA
   };
 }
 
-/** Attempts 2 to 13, each against the due time that the attempt before it told. */
+/** Attempts 2 to 13, each compared with the due time in the record of the attempt before it. */
 function rowsOf(eventId: string, killedAt: readonly number[]): Row[] {
   const all = attemptsOf(eventId);
   return all.slice(1).map((entry, index) => rowOf(index, all[index] ?? entry, entry, killedAt));

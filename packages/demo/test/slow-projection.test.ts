@@ -10,7 +10,7 @@ import { countExactly } from './count-exactly.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
-/** So many that both instances of query-api own a partition of some. */
+/** Enough that each instance of query-api owns partitions of some. */
 const ASKED = 24;
 /** In one request. */
 const DELIVERIES = 500;
@@ -23,7 +23,7 @@ let test: TestStack;
 let client: Client;
 let endpoint: Endpoint;
 let ref: string;
-/** Stopped by a signal, to be continued whatever comes. */
+/** Stopped by a signal; resumed at the end in any case. */
 const stopped = new Set<number>();
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ afterAll(async () => {
   await endpoint.close();
 }, 60_000);
 
-/** Stops a process where it is, as a machine that hangs would; returns how it goes on. */
+/** Stops a process as a machine that freezes would. Returns how to resume it. */
 function hold(name: string): () => void {
   const pid = test.stack.description().processes[name];
   if (pid === undefined) throw new Error(`expected a process ${name}`);

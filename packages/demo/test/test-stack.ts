@@ -9,7 +9,7 @@ import { clientFor } from '@webhooks/ledger';
 export interface TestStack {
   readonly stack: Stack;
   readonly dataDir: string;
-  /** What the stack said. */
+  /** The lines that the stack logged. */
   readonly said: readonly string[];
   readonly clientOf: (tenantId: string) => Client;
   /** Stops everything and removes the data. */

@@ -14,7 +14,7 @@ const WORKERS = ['delivery-worker', 'delivery-worker-2', 'delivery-worker-3'] as
 const HELD_MS = 4_500;
 const LONG = { timeoutMs: 240_000, intervalMs: 250 };
 
-/** How each endpoint answers, and what it was told: a 2xx that it gave counts as delivered. */
+/** How each endpoint responds, and what it received: a 2xx counts as delivered. */
 class Receiver {
   readonly name: string;
   endpoint: Endpoint | undefined;
@@ -55,11 +55,11 @@ const receivers = [
 
 let test: TestStack;
 let unfollow: () => Promise<void>;
-/** When each delivery was parked, Unix milliseconds: what was parked and not committed is parked again, and may be delivered twice. */
+/** When each delivery was deferred, Unix milliseconds. One that was deferred and not committed is deferred again, and may be delivered twice. */
 const parkedAt: number[] = [];
 /** Of the receiver behind a `ref`. */
 const nameOf = new Map<string, string>();
-/** Event → what the workers told of it, for the day when one is missing. */
+/** Event → what the workers reported about it, to examine one that is missing. */
 const stories = new Map<string, string[]>();
 
 function noteStory(value: Buffer | null): void {
@@ -133,7 +133,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The endpoints live in this process: looking must cost them little, so one story is told and the rest counted. */
+/** The endpoints run in this process, so looking must be cheap: one case is printed and the rest are counted. */
 function expectNothingMissing(events: readonly PaymentEvent[]): void {
   const missing = receivers.map(({ name, accepted }) => ({
     name,

@@ -1,4 +1,4 @@
-/** What all of these resolve to. When one rejects, `undo` is applied to those that did not, and its reason is thrown. */
+/** Resolves to the values of all. When one rejects, `undo` is called for those that resolved, and its reason is thrown. */
 export async function allOrNone<T>(
   work: readonly Promise<T>[],
   undo: (done: T) => Promise<unknown>,

@@ -23,7 +23,7 @@ export interface ContainerEngine {
 export async function runContainer(
   engine: ContainerEngine,
 ): Promise<EngineLifecycle & { readonly host: string }> {
-  // Loaded on demand: without ENGINES=containers nobody needs it.
+  // Loaded on demand: only ENGINES=containers needs it.
   const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers');
   const client = await getContainerRuntimeClient().catch((cause: unknown) => {
     throw new Error(

@@ -15,8 +15,8 @@ export const rememberEngine = (folder: string, pid: number): Promise<void> =>
   writeFile(join(folder, PID_FILE), `${pid}\n`);
 
 /**
- * Makes sure that no engine uses `folder` any more: waits for one that is just ending (its parent was killed),
- * forgets one that is gone, and throws when one keeps running.
+ * Makes sure that no engine uses `folder`: waits for one whose parent was killed, ignores one that has ended, and throws
+ * when one keeps running.
  */
 export async function awaitFreeDataFolder(
   folder: string,

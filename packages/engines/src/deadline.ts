@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** `work`'s result; throws when it is not there within `deadlineMs` (the work itself is not interrupted). */
+/** Resolves to `work`'s result; throws after `deadlineMs` (the work itself is not interrupted). */
 export async function beforeDeadline<T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> {
   const abort = new AbortController();
   const tooLate = delay(deadlineMs, undefined, { signal: abort.signal }).then(() => {

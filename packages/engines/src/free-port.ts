@@ -23,8 +23,8 @@ export async function freePort(preferred?: number): Promise<number> {
 }
 
 /**
- * Runs `start` with a free port (and a second one), and once more with others when it failed because somebody else
- * took one of them between the look and the start.
+ * Runs `start` with two free ports. Runs it once more with others when it failed because another program took one of them
+ * in the meantime.
  */
 export async function onFreePorts<T>(
   preferred: number | undefined,

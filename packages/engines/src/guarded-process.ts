@@ -30,8 +30,8 @@ export interface GuardedProcessOptions {
 const LAST_WORDS = 5;
 
 // The shell forks a guard and becomes the program (exec), so that the program has the process id that we know.
-// The guard waits on descriptor 3, a pipe whose other end only the parent holds: a line means "the program has
-// ended, go home"; end of file means that the parent is gone, kill -9 included: then the program has to end too.
+// The guard waits on descriptor 3, a pipe whose other end only the parent holds. A line means that the program has ended:
+// the guard exits. End of file means that the parent has ended, also by kill -9: the guard ends the program.
 const GUARD = `
 ( trap '' TERM INT HUP
   if read -r line <&3; then exit 0; fi

@@ -14,7 +14,7 @@ interface StartedEngine {
   kill(): void;
 }
 
-/** Starts one Kafka and one MongoDB for the whole run and tells the tests where they are. */
+/** Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. */
 export default async function startEnginesForJest(): Promise<void> {
   await removeAbandonedFolders();
   const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));

@@ -42,7 +42,7 @@ export const pythonPackageFolder = (name: string, python: Python): string =>
 
 /**
  * Installs a package from PyPI into the cache (`pip --target`, so that neither the system's Python nor a virtual
- * environment changes) and answers the folder. Throws with the command that installs pip when it is missing.
+ * environment changes) and returns the folder. Throws with the command that installs pip when it is missing.
  */
 export function ensurePythonPackage(wanted: PythonPackage, python: Python, log: Log): Promise<string> {
   return cachedFolder(pythonPackageFolder(wanted.name, python), log, (folder) =>

@@ -25,7 +25,7 @@ export interface AccountOptions {
   readonly print: Print;
 }
 
-/** What feeding and accounting need of a stack, be it processes of this machine or containers. */
+/** What feeding and accounting need of a stack, whether it runs as processes or as containers. */
 export interface FedStack {
   readonly description: () => ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
 }
@@ -38,7 +38,7 @@ export interface Balance<R = Receivers> {
   readonly closing: readonly [string, string];
 }
 
-/** Nothing new for so long means that nothing more will come: the longest wait of this run is a retry after 6 s. */
+/** The wait ends when nothing new arrived for this long. The longest pause in a run is a retry after 6 s. */
 const QUIET_MS = 90_000;
 const LOOK_MS = 200;
 const PROGRESS_MS = 2_000;
@@ -75,7 +75,7 @@ function createProgress(ledger: Ledger, print: Print): () => void {
   };
 }
 
-/** Calls `look` until it says that all is done, or until nothing changed for 90 s. */
+/** Calls `look` until all is done, or until nothing changed for 90 s. */
 async function untilQuiet(
   look: () => Promise<{ readonly changed: boolean; readonly done: boolean }>,
 ): Promise<void> {
@@ -146,8 +146,8 @@ export async function setStage({ stack, lines, dataDir, fixedPorts, print }: Acc
 }
 
 /**
- * Feeds with `feedAll`, waits until everything is settled, and holds the ledger against the receivers' file: against
- * what is appended to it from now on.
+ * Feeds with `feedAll`, waits until everything is settled, and compares the ledger with what the receivers append to their
+ * file from now on.
  */
 export async function account<R extends { readonly file: string }>(
   { receivers, hooks }: Stage<R>,

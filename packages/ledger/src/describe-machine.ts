@@ -12,7 +12,7 @@ function kafkaVersion(): string {
   return /:kafka_[\d.]+:([\d.]+)/.exec(lock)?.[1] ?? 'unknown';
 }
 
-/** What a run was made on. */
+/** The machine of a run. */
 export const describeMachine = () => ({
   processor: cpus()[0]?.model ?? 'unknown',
   cores: cpus().length,

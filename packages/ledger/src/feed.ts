@@ -6,7 +6,7 @@ import type { Producer } from 'kafkajs';
 import type { FeedLine } from './feed-line.js';
 import { createPaymentProducer } from './payment-producer.js';
 
-/** What the two doors said. */
+/** What the topic and ingest acknowledged and refused. */
 export interface FeedReport {
   /** Lines that were acknowledged as durable events. */
   readonly acknowledged: FeedLine[];
@@ -22,7 +22,7 @@ const INGEST_BATCH_BYTES = 500_000;
 const INGEST_CONNECTIONS = 4;
 const RETRY_FOR_MS = 120_000;
 
-/** Does `work` again while the broker is away, for two minutes at most: what was not acknowledged is the payment system's to repeat. */
+/** Repeats `work` while the broker is away, for two minutes at most: a payment system repeats what was not acknowledged. */
 async function persist(work: () => Promise<unknown>): Promise<void> {
   const deadline = performance.now() + RETRY_FOR_MS;
   for (;;) {
@@ -88,7 +88,7 @@ function* batches(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** The results of a post, or undefined when nothing was promised: ingest is away, or cannot reach Kafka. */
+/** The results of a post; undefined when ingest acknowledged nothing because it, or Kafka behind it, is away. */
 async function tryPost(
   client: Client,
   lines: readonly FeedLine[],
@@ -103,7 +103,7 @@ async function tryPost(
   }
 }
 
-/** Posts lines once. Returns those for which nothing was promised. */
+/** Posts lines once. Returns those that were neither accepted nor refused. */
 async function postOnce(
   client: Client,
   lines: readonly FeedLine[],
@@ -119,7 +119,7 @@ async function postOnce(
   });
 }
 
-/** Posts lines until each has an answer that stays: what is unavailable now is posted again, with the same ids. */
+/** Posts lines until each is accepted or refused. An unavailable line is posted again with the same id. */
 async function postBatch(client: Client, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
   const deadline = performance.now() + RETRY_FOR_MS;
   for (

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { EventType, PaymentEvent } from '@webhooks/contracts';
 
-/** One endpoint of the demonstration: what is registered, and the path by which its arrivals are known. */
+/** One endpoint of the demonstration: what is registered, and the path that identifies its arrivals. */
 export interface Hook {
   readonly tenantId: string;
   readonly eventType: EventType;
@@ -11,7 +11,7 @@ export interface Hook {
   readonly ref: string;
 }
 
-/** A `ref` made of a path: the same at every start, so that a second start updates what the first one registered. */
+/** A `ref` derived from a path. It is the same at every start, so that a second start updates what the first one registered. */
 export function refOf(path: string): string {
   const hex = createHash('sha256').update(path).digest('hex');
   // The shape of a UUID of version 8 (RFC 9562 §5.8): its content is ours.

@@ -2,7 +2,7 @@ import type { PaymentEvent } from '@webhooks/contracts';
 import type { Hook } from './hooks.js';
 import type { Receipt } from './receipts.js';
 
-/** What one endpoint was owed and what it got. */
+/** What one endpoint had to receive and what it received. */
 export interface HookAccount {
   readonly hook: Hook;
   expected: number;
@@ -23,7 +23,7 @@ interface Pair {
 const pairKey = (eventId: string, path: string): string => `${eventId} ${path}`;
 
 /**
- * Holds acknowledged events against what the receivers wrote down. A pair is one (event id, configuration): expected
+ * Compares acknowledged events with what the receivers recorded. A pair is one (event id, configuration): expected
  * once however often the event was accepted, delivered when a 2xx was given, a duplicate for every further 2xx.
  */
 export class Ledger {
@@ -59,7 +59,7 @@ export class Ledger {
     }
   }
 
-  /** Notes one arrival out of the receiver's file. Returns false for one that nothing here is owed. */
+  /** Notes one arrival from the receiver's file. Returns false for an arrival that no endpoint here expects. */
   note(receipt: Receipt): boolean {
     const pair = this.pairs.get(pairKey(receipt.id, receipt.path));
     if (!pair) return false;

@@ -32,7 +32,7 @@ async function committedOffsets(admin: Admin, place: HandledPlace): Promise<Read
   return committed;
 }
 
-/** What lies beyond that: it is not handled yet. Rejects with kafkajs's errors. */
+/** The records after that offset, which are not handled yet. Rejects with kafkajs's errors. */
 export async function openSpans(admin: Admin, place: HandledPlace): Promise<readonly OpenSpan[]> {
   const committed = await committedOffsets(admin, place);
   const spans: OpenSpan[] = [];

@@ -1,7 +1,7 @@
 import kafkajs from 'kafkajs';
 import type { Producer } from 'kafkajs';
 
-/** A producer as any payment system could have: a plain kafkajs client of its own, the default partitioner. Not connected yet. */
+/** A producer as any payment system could have: a plain kafkajs client with the default partitioner. Not connected yet. */
 export function createPaymentProducer(brokers: readonly string[], clientId: string): Producer {
   const kafka = new kafkajs.Kafka({
     clientId,

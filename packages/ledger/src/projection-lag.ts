@@ -8,7 +8,7 @@ export interface ProjectionLag {
 
 const METRIC = /^query_projection_lag_(records|seconds)\{[^}]*projection="([^"]+)"[^}]*\} (\S+)$/gm;
 
-/** The lags that query-api's `/metrics` tells; none while its projections do not run. */
+/** The lags in query-api's `/metrics`; none while its projections do not run. */
 export function parseLags(metrics: string): readonly ProjectionLag[] {
   const lags = new Map<string, { records: number; seconds: number }>();
   for (const [, kind, projection = '', value] of metrics.matchAll(METRIC)) {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import type { ArrivalLine } from '@webhooks/testkit';
 
-/** One line of the receiver's append-only file, as far as the ledger looks at it. */
+/** The part of a line in the receiver's append-only file that the ledger reads. */
 export type Receipt = Pick<ArrivalLine, 'id' | 'path' | 'status' | 'receivedAt'>;
 
 const CHUNK_BYTES = 1_048_576;

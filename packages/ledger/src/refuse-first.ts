@@ -4,8 +4,8 @@ import type { Arrival } from '@webhooks/testkit';
 const REFUSED_IN_A_ROW = 2;
 
 /**
- * The answer of an endpoint that refuses two of three first attempts and takes every later one: 503 or 200. Were it to
- * refuse all of them, a burst would look as if it were down, and the breaker would rightly pause it for half a minute.
+ * The status of an endpoint that refuses two of three first attempts (503) and accepts every later one (200). If it refused
+ * all of them, the breaker would open and pause it for half a minute.
  */
 export function refuseFirst(): (arrival: Pick<Arrival, 'headers'>) => number {
   let firstAttempts = 0;

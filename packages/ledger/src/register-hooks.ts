@@ -5,7 +5,7 @@ import type { DevelopmentClient } from '@webhooks/engines';
 import type { StackDescription } from '@webhooks/stack';
 import type { Hook } from './hooks.js';
 
-/** Where the services are reached; with one public address all are the same, and `queryApi` may be left out. */
+/** Addresses of the services. Behind one public address all are the same, and `queryApi` may be left out. */
 export type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'tokenEndpoint'> &
   Partial<Pick<StackDescription, 'queryApi'>>;
 

@@ -1,7 +1,7 @@
 import type { DevelopmentClient } from '@webhooks/engines';
 import type { DevelopmentSecrets } from './development-secrets.js';
 
-/** What a tenant does with its own. `event.write.any` is for who serves all tenants. */
+/** Scopes of a tenant's client. `event.write.any`, for all tenants, is not among them. */
 const TENANT_SCOPES: readonly string[] = [
   'webhook.read',
   'webhook.write',

@@ -1,7 +1,7 @@
 /** Closes one thing that was opened. */
 export type Closer = () => Promise<void>;
 
-/** Closes everything, last opened first, each in spite of the others' faults; then throws, with the first fault as cause. */
+/** Closes everything, last opened first, also after one of them failed. Then throws, with the first fault as cause. */
 export async function closeAll(closers: Closer[], name: string): Promise<void> {
   const faults: unknown[] = [];
   for (let close = closers.pop(); close; close = closers.pop())
@@ -13,7 +13,7 @@ export async function closeAll(closers: Closer[], name: string): Promise<void> {
   if (faults.length > 0) throw new Error(`${name} did not stop in order`, { cause: faults[0] });
 }
 
-/** After something could not be opened: closes what was, and throws that fault, with what closing met beside it. */
+/** After something could not be opened: closes what is open and throws that fault, together with any fault of closing. */
 export async function closeAfterFault(closers: Closer[], name: string, fault: unknown): Promise<never> {
   try {
     await closeAll(closers, name);

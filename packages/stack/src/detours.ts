@@ -1,13 +1,13 @@
 import type { Detour, KafkaEngine, MongoEngine } from '@webhooks/engines';
 
 /**
- * Ways of the services to the engines that lead through somebody else, such as a proxy that can be cut. Whoever watches
- * the stack goes straight to the engines.
+ * Connections of the services to the engines that lead through a proxy, which a test can cut. The test itself connects to
+ * the engines directly.
  */
 export interface Detours {
-  /** By service; one that is not named goes straight to the broker. */
+  /** By service; a service that is not named connects to the broker directly. */
   readonly kafka: Readonly<Record<string, Detour>>;
-  /** The port at which the services find the database, told the port at which it really is, both at 127.0.0.1. */
+  /** Takes the database's port and returns the proxy's, both at 127.0.0.1. */
   readonly mongodb: (port: number) => number;
 }
 

@@ -22,7 +22,7 @@ function load(file: string): Stored {
   if (existsSync(file)) {
     const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (isStored(stored)) return stored;
-    throw new Error(`${file} is not what it was made as; remove the data folder to begin anew`);
+    throw new Error(`${file} holds no secrets; remove the data folder, and the next start makes new ones`);
   }
   const made = {
     keyring: `dev:${randomBytes(32).toString('base64')}`,

@@ -6,11 +6,11 @@ import type { ServicePlan } from './service-environments.js';
 
 /** One more process of a service. */
 export interface MoreOptions {
-  /** A name of its own, such as `delivery-worker-2`; free again once it was stopped. */
+  /** A unique name such as `delivery-worker-2`; it can be used again after a stop. */
   readonly name: string;
-  /** The service whose program and settings it has. */
+  /** The service whose program and settings it takes. */
   readonly like: string;
-  /** Settings that are stronger than those. */
+  /** Settings that replace those. */
   readonly env?: Readonly<Record<string, string>>;
 }
 

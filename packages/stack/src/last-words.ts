@@ -17,21 +17,21 @@ function tailOf(file: string, from: number): string {
   }
 }
 
-/** What a line of a service's log says when it is an error; undefined for any other line of a log. */
+/** The message of a log line of level error; undefined for any other line. */
 function errorOf(line: string): string | undefined {
   try {
     const { level, message, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
     if (level !== 'error') return undefined;
     return [message, error].filter((part) => typeof part === 'string').join(': ');
   } catch {
-    // Not a line of its log: what Node itself prints when a process ends by a fault, or the half line the tail begins with.
+    // No JSON: Node prints such lines when a process ends by a fault, and the tail may begin with half a line.
     return undefined;
   }
 }
 
 /**
- * Why a service ended, by what it wrote to its log from this byte on (before it stands what earlier processes wrote): its last
- * errors, or its last line; at most 500 characters.
+ * Why a service ended: the last errors in its log, or its last line, at most 500 characters. Reads from byte `from` on, because
+ * earlier processes wrote to the same file.
  */
 export function lastWords(logFile: string, from: number): string {
   const tail = tailOf(logFile, from);

@@ -11,7 +11,7 @@ export interface EnvironmentParts {
   readonly audience: string;
   readonly keyring: string;
   readonly caFile: string;
-  /** Further settings for each service, stronger than the ones made here. */
+  /** Further settings for each service; they replace the ones made here. */
   readonly overrides: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 

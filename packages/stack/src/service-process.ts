@@ -37,7 +37,7 @@ export interface ServiceOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Everything the service prints is appended here. */
   readonly logFile: string;
-  /** Ends the waiting for a service that nobody wants any more. */
+  /** Ends the wait for a service that is no longer needed. */
   readonly abandoned?: AbortSignal;
 }
 
@@ -93,7 +93,7 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
       ...env,
     },
     execArgv: NODE_FLAGS,
-    // A session of its own: Ctrl-C is for the owner, which stops its services in order. The channel ends it with the owner.
+    // A session of its own: Ctrl-C reaches the owner alone, which stops its services in order. The service ends when the owner ends.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -30,7 +30,7 @@ export function writeStackFile(dataDir: string, description: StackDescription): 
   renameSync(`${file}.new`, file);
 }
 
-/** For who stops in order: what it names is gone. */
+/** Called at an orderly stop. */
 export function removeStackFile(dataDir: string): void {
   rmSync(fileIn(dataDir), { force: true });
 }

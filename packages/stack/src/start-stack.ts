@@ -45,9 +45,9 @@ export interface StackOptions {
   readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** `host:port` of a Kafka that runs already and goes on running after the stack; default: the stack starts one. */
   readonly kafkaBrokers?: readonly string[];
-  /** Ways of the services to the engines that lead through somebody else; default none. Embedded engines only. */
+  /** Proxies between services and engines; default none. Embedded engines only. */
   readonly detours?: Detours;
-  /** Whether the embedded Kafka is made ready for load that lasts (see `KafkaOptions`), default false; another Kafka is as it is. */
+  /** Whether the embedded Kafka is configured for lasting load (see `KafkaOptions`), default false. */
   readonly forLoad?: boolean;
   readonly log: (line: string) => void;
 }
@@ -75,7 +75,7 @@ interface Engines {
   readonly certificate: IssuedCertificate;
 }
 
-/** Waits for all, so that whatever did start can be stopped, and then throws the first fault. */
+/** Waits for all, so that whatever started can be stopped, and then throws the first fault. */
 async function allOrFirstFault<T extends readonly unknown[] | []>(
   work: T,
 ): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {
@@ -148,7 +148,7 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   const release = claimDataDir(dataDir);
   closers.push(() => {
     try {
-      // Before another stack may begin here, which writes its own.
+      // Before the folder is released: the next stack there writes a file of its own.
       removeStackFile(dataDir);
     } finally {
       release();

@@ -17,7 +17,7 @@ export type Answer =
   | { readonly kind: 'drip-body'; readonly status?: number; readonly everyMs: number }
   /** The header block, one byte every `everyMs`, without an end. */
   | { readonly kind: 'drip-headers'; readonly everyMs: number }
-  /** A body as fast as it is read, without an end. `bytesSent` of the endpoint's stats tells how much left. */
+  /** A body as fast as it is read, without an end. `bytesSent` of the endpoint's stats counts them. */
   | { readonly kind: 'endless-body'; readonly status?: number; readonly headers?: AnswerHeaders }
   /** Header lines as fast as they are read, without an end. */
   | { readonly kind: 'endless-headers' }

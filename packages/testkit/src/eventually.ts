@@ -1,16 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface EventuallyOptions {
-  /** How long to go on asking, default 10,000 ms. */
+  /** Deadline, default 10,000 ms. */
   readonly timeoutMs?: number;
-  /** Pause between two questions, default 20 ms. */
+  /** Pause between two calls, default 20 ms. */
   readonly intervalMs?: number;
   /** What was expected, for the error's text: "expected within 10000 ms that <message>". */
   readonly message?: string;
 }
 
 /**
- * Asks again and again until `check` neither throws nor returns `false`, and gives its value back.
+ * Calls `check` until it neither throws nor returns `false`, and returns its value.
  * So both styles work: `eventually(() => { expect(n).toBe(3); })` and `eventually(() => list.find(byId) ?? false)`.
  * The last throw is the cause of the final error.
  */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 let shared: Promise<CertificateAuthority> | undefined;
 
-/** The authority of this user's tests: kept between runs, shared by all processes, trusted by nobody by itself. */
+/** The authority of this user's tests: kept between runs and shared by all processes. No program trusts it by default. */
 export function sharedAuthority(): Promise<CertificateAuthority> {
   shared ??= open(join(tmpdir(), `webhooks-test-authority-${userInfo().username}`));
   return shared;

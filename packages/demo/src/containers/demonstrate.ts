@@ -7,7 +7,7 @@ import { FILES } from './folders.js';
 import { readClients } from './read-clients.js';
 import { required } from './required.js';
 
-// The demonstration among containers: it knows public addresses, the topic, and what the receiver wrote down.
+// The demonstration in a container: it uses the public addresses, the topic, and the receiver's file.
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -25,7 +25,7 @@ async function main(): Promise<number> {
   };
   const stack: FedStack = { description: () => addresses };
   const receiver = required('RECEIVER_ORIGIN');
-  // Other events at each run: the workers remember for a while what they settled, and drop its repetition.
+  // Other events at each run: the workers drop an event that they settled a short time ago.
   const lines = generateSample(Number(required('EVENTS')), Date.now()).map((event) =>
     readFeedLine(JSON.stringify(event)),
   );

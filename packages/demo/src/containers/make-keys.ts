@@ -4,9 +4,9 @@ import { openDevelopmentSecrets, planClients } from '@webhooks/stack';
 import { FILES, FOLDERS } from './folders.js';
 import { required } from './required.js';
 
-// Makes what must not be committed: authority, certificate, keys, passwords. What is there already stays as it is.
+// Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept.
 
-/** Whole or not at all; `mode` 0600 is for our own user, 0644 for a volume that another user has to read. */
+/** Writes a file whole or not at all. Mode 0600 is for our own user, 0644 for a volume that another user reads. */
 async function put(file: string, text: string, mode: 0o600 | 0o644): Promise<void> {
   await writeFile(`${file}.new`, text, { mode });
   await rename(`${file}.new`, file);
@@ -28,6 +28,6 @@ const uriOf = (database: string): string =>
   `mongodb://webhooks:${encodeURIComponent(password)}@${required('MONGODB_HOST')}/${database}?${options}`;
 await put(FILES.databaseUri, uriOf('webhook_config'), 0o600);
 await put(FILES.queryDatabaseUri, uriOf('webhook_query'), 0o600);
-// The database's image reads it as a user of its own.
+// The database's image reads it as another user.
 await put(FILES.databasePassword, password, 0o644);
 process.stdout.write('keys and certificates are there\n');

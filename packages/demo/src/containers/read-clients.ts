@@ -7,7 +7,7 @@ const isClient = (value: unknown): value is DevelopmentClient =>
   value !== null &&
   ['clientId', 'clientSecret', 'tenantId', 'scopes'].every((name) => name in value);
 
-/** The clients that `make-keys` planned. Throws when the file is not what it wrote. */
+/** The clients that `make-keys` wrote. Throws when the file holds anything else. */
 export function readClients(): readonly DevelopmentClient[] {
   const clients: unknown = JSON.parse(readFileSync(FILES.clients, 'utf8'));
   if (Array.isArray(clients) && clients.length > 0 && clients.every(isClient)) return clients;

@@ -17,8 +17,8 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 export const cachedFolderPath = (name: string): string => join(cacheRoot(), name);
 
 /**
- * The folder `name` of the cache; `fill` writes it when it is not there yet. It appears whole or not at all
- * (written beside and renamed), and two processes that want it at once do the work once.
+ * The folder `name` of the cache; `fill` writes it when it is missing. It appears whole or not at all (written beside and
+ * renamed). Two processes that need it at the same time do the work once.
  */
 export async function cachedFolder(
   name: string,
@@ -43,7 +43,7 @@ async function fillAtomically(folder: string, fill: (folder: string) => Promise<
     await rename(unfinished, folder);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    // Another process was faster, because our lock looked stale to it: its folder is as good as ours.
+    // Another process took our lock as stale and was faster. Its folder is the same as ours.
     if (!existsSync(folder)) throw error;
   }
 }

@@ -30,7 +30,7 @@ export interface AuthorityOptions extends Validity {
   readonly pathLength?: number;
 }
 
-/** A certificate authority: an ECDSA P-256 key and a certificate that may sign leaves, and authorities if told so. */
+/** A certificate authority: an ECDSA P-256 key and a certificate that may sign leaves, and authorities if `pathLength` allows it. */
 export async function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
   const { authority, pathLength = 0, ...validity } = options;
   const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);

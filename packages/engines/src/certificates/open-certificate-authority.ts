@@ -9,7 +9,7 @@ import { makeAuthority, makeLeaf, type PemPair } from './make-certificate.js';
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 90;
-/** Made anew when less than this is left: a stack that runs for weeks does not meet the end. */
+/** Renewed when less than this is left, so that it does not expire under a stack that runs for weeks. */
 const RENEW_DAYS = 30;
 /** Certificates are valid a little back in time, for clocks that lag. */
 const CLOCK_SKEW_MS = 3_600_000;
@@ -19,7 +19,7 @@ export interface IssuedCertificate extends PemPair {
   readonly keyFile: string;
 }
 
-/** For faulty certificates in tests: expired, not valid yet, signed by nobody. Such ones are made anew each time. */
+/** For faulty certificates in tests: expired, not valid yet, self-signed. They are made at each call and not kept. */
 export interface IssueOptions {
   readonly notBefore?: Date;
   readonly notAfter?: Date;
@@ -36,7 +36,7 @@ export interface CertificateAuthority {
 
 /**
  * A certificate authority of this machine, kept in `dir` (`ca.pem`, `ca-key.pem` with mode 0600), so that HTTPS is
- * checked in development as in production. Made anew when it is missing, damaged or near its end.
+ * checked in development as in production. A new one is made when it is missing, damaged or about to expire.
  */
 export async function openCertificateAuthority(dir: string): Promise<CertificateAuthority> {
   const folder = resolve(dir);
@@ -108,7 +108,7 @@ async function readUsable(
     const fits = certificate.checkPrivateKey(createPrivateKey(keyPem));
     return lasts && fits && suits(certificate) ? { ...files, certPem, keyPem } : undefined;
   } catch {
-    return undefined; // missing or damaged: it is made anew
+    return undefined; // missing or damaged: a new one is made
   }
 }
 

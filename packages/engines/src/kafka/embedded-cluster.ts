@@ -33,7 +33,7 @@ export interface KafkaCluster {
   /** In the order of their ids. */
   readonly nodes: readonly ClusterNode[];
   /**
-   * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have gone already. What was
+   * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have ended already. What was
    * acknowledged is on disk or with the operating system.
    */
   stop(): Promise<void>;

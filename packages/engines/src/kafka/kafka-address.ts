@@ -20,7 +20,7 @@ export async function useKafkaAddress(
     );
   }
   const notOurs = () => {
-    throw new Error('this Kafka is named by KAFKA_BROKERS: it was not started here, so it is not ended here');
+    throw new Error('KAFKA_BROKERS names this Kafka: it was not started here, so it cannot be stopped here');
   };
   return {
     kind: 'address',

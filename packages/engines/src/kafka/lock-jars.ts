@@ -1,4 +1,4 @@
-// Writes kafka-jars.lock.json anew, for a new version of Kafka: edit the coordinates in the file, then run
+// Rewrites kafka-jars.lock.json for a new version of Kafka: edit the coordinates in the file, then run
 //   node packages/engines/dist/src/kafka/lock-jars.js
 // It fetches each jar from Maven Central and replaces its checksum.
 import { createHash } from 'node:crypto';

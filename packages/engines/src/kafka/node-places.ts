@@ -1,7 +1,7 @@
 import { freePort } from '../free-port.js';
 import type { BrokerPlace, ClusterMember } from './broker-properties.js';
 
-/** Three: one may be gone while two copies of everything are left. */
+/** Three: two copies of everything are left when one node is down. */
 export const NODE_IDS = [1, 2, 3] as const;
 
 export interface NodePlace extends Pick<BrokerPlace, 'port' | 'controllerPort'> {

@@ -17,7 +17,7 @@ export async function useMongoAddress(
     );
   }
   const notOurs = () => {
-    throw new Error('this MongoDB is named by MONGODB_URI: it was not started here, so it is not ended here');
+    throw new Error('MONGODB_URI names this MongoDB: it was not started here, so it cannot be stopped here');
   };
   return {
     kind: 'address',
