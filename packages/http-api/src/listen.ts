@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { Node, Yallist } from 'yallist';
 
 export interface HttpServer {
@@ -26,8 +26,8 @@ export interface ListenOptions {
 
 /** Header and body deadlines are checked this often, so that none is exceeded by more. */
 const CHECK_MS = 1_000;
-/** Pipelined requests are handled in one turn of the event loop: a thousand cost some 15 ms. */
-const REQUESTS_A_SOCKET = 1_000;
+/** Requests of one connection that are not answered yet; all that come in one read are handled in one turn of the event loop. */
+const MAX_PIPELINED = 16;
 
 /** How often connections that became idle are looked for while the server closes. */
 const IDLE_CHECK_MS = 50;
@@ -94,10 +94,24 @@ function boundAddresses(server: Server, max: number, proxies: BlockList): void {
   });
 }
 
+/** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their answers. True for a request to serve. */
+function createPipelineBound(): (request: IncomingMessage, response: ServerResponse) => boolean {
+  const open = new WeakMap<Socket, number>();
+  return ({ socket }, response) => {
+    if (socket.destroyed) return false;
+    const count = (open.get(socket) ?? 0) + 1;
+    open.set(socket, count);
+    response.once('close', () => open.set(socket, (open.get(socket) ?? 1) - 1));
+    if (count > MAX_PIPELINED) socket.destroy();
+    return count <= MAX_PIPELINED;
+  };
+}
+
 /** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const answers = new OpenAnswers();
+  const isWithin = createPipelineBound();
   const server = createServer(
     {
       maxHeaderSize: 16_384,
@@ -108,12 +122,12 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       connectionsCheckingInterval: CHECK_MS,
     },
     (request, response) => {
+      if (!isWithin(request, response)) return;
       answers.add(response);
       listener(request, response);
     },
   );
   server.maxConnections = maxConnections;
-  server.maxRequestsPerSocket = REQUESTS_A_SOCKET;
   boundAddresses(server, maxConnectionsPerAddress, proxies);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

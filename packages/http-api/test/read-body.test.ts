@@ -4,33 +4,34 @@ import { readBody } from '../src/read-body.js';
 
 const MIB = 1_048_576;
 
-/** A request whose body comes byte by byte, as chunked coding allows. */
-const byteByByte = (bytes: number): IncomingMessage =>
+/** A request whose body comes in chunks of so many bytes. */
+const inChunks = (bytes: number, chunkBytes: number): IncomingMessage =>
   Object.assign(
     Readable.from(
       (function* () {
-        for (let sent = 0; sent < bytes; sent += 1) yield Buffer.from('x');
+        for (let sent = 0; sent < bytes; sent += chunkBytes) yield Buffer.alloc(chunkBytes, 'x');
       })(),
       { objectMode: true },
     ),
     { headers: {} },
   ) as unknown as IncomingMessage;
 
-it('a million chunks of one byte hold one buffer, and all that is held is taken first', async () => {
+it('sixteen thousand chunks hold one buffer, and all that is held is taken first', async () => {
   const taken: number[] = [];
-  const body = await readBody(byteByByte(MIB), MIB, (bytes) => taken.push(bytes));
+  const body = await readBody(inChunks(MIB, 64), MIB, (bytes) => taken.push(bytes));
   expect(body.equals(Buffer.alloc(MIB, 'x'))).toBe(true);
   expect(body.buffer.byteLength).toBe(MIB);
   expect(taken.reduce((sum, bytes) => sum + bytes, 0)).toBe(MIB);
   expect(taken.length).toBeLessThan(25);
 });
 
-it('is refused as soon as it is too large, or as there is no room', async () => {
-  await expect(readBody(byteByByte(11), 10, () => undefined)).rejects.toThrow(
-    'must not be larger than 10 bytes',
-  );
+it('is refused as soon as it is too large, comes in too many tiny chunks, or finds no room', async () => {
+  const any = (): undefined => undefined;
+  await expect(readBody(inChunks(11, 1), 10, any)).rejects.toThrow('must not be larger than 10 bytes');
+  expect((await readBody(inChunks(1_000, 1), MIB, any)).byteLength).toBe(1_000);
+  await expect(readBody(inChunks(1_001, 1), MIB, any)).rejects.toThrow('chunks of 64 bytes or more');
   const full = (): never => {
     throw new Error('no room');
   };
-  await expect(readBody(byteByByte(1), 10, full)).rejects.toThrow('no room');
+  await expect(readBody(inChunks(1, 1), 10, full)).rejects.toThrow('no room');
 });
