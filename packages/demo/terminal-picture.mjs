@@ -21,7 +21,9 @@ function draw(line, row) {
 
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-const lines = ['$ npm start -- --once', ...Buffer.concat(chunks).toString('utf8').trimEnd().split('\n')];
+const output = Buffer.concat(chunks).toString('utf8').trimEnd();
+// npm's own lines, and the first start's installation, come before.
+const lines = ['$ npm start -- --once', ...output.slice(output.indexOf('· starting')).split('\n')];
 const plain = lines.map((line) => line.replace(/\x1b\[\d+m/g, ''));
 const width = Math.ceil(32 + CHARACTER_PX * Math.max(...plain.map((line) => line.length)));
 const height = 52 + lines.length * LINE_PX;

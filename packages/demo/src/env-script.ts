@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { StackDescription } from '@webhooks/stack';
 
 const BASE = '/integration/v1';
@@ -44,7 +46,7 @@ export function callerVariables(
 }
 
 /** Everything that `.data/env.sh` sets. */
-export function stackVariables(stack: StackDescription, receiver: string): Readonly<Record<string, string>> {
+function stackVariables(stack: StackDescription, receiver: string): Readonly<Record<string, string>> {
   const payments = stack.clients.find(({ scopes }) => scopes.includes('event.write.any'));
   const admin = (service: string): string => stack.admin[service] ?? '';
   return {
@@ -61,4 +63,11 @@ export function stackVariables(stack: StackDescription, receiver: string): Reado
     CERT_FILE: stack.tls.certFile,
     KEY_FILE: stack.tls.keyFile,
   };
+}
+
+/** Writes `env.sh`, which every command of the documents uses, and returns its path. It holds secrets: mode 0600. */
+export function writeEnvFile(dataDir: string, stack: StackDescription, receiver: string): string {
+  const file = join(dataDir, 'env.sh');
+  writeFileSync(file, envScript(stackVariables(stack, receiver)), { mode: 0o600 });
+  return file;
 }

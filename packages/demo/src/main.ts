@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { paint, setStage } from '@webhooks/ledger';
 import type { Balance, Stage } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
-import { envScript, stackVariables } from './env-script.js';
+import { writeEnvFile } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { DemoArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
@@ -67,23 +67,32 @@ async function stopEarly(stopping: Stopping): Promise<number> {
   return 130;
 }
 
-/** Writes `env.sh`, which every command of the documents uses. */
-function writeEnvFile(dataDir: string, stack: Stack, receiver: string): string {
-  const file = join(dataDir, 'env.sh');
-  writeFileSync(file, envScript(stackVariables(stack.description(), receiver)), { mode: 0o600 });
-  return file;
+/** Shows how to use the stack, and from then on arrivals and breakers. */
+function showUse(stack: Stack, { receivers }: Balance, envFile: string): void {
+  showCommands(`. ${relative(process.cwd(), envFile)}`, print);
+  receivers.showArrivals(print);
+  watchBreakers(stack.description().admin['delivery-worker'] ?? '', print);
 }
 
-/** Stays up, and shows what arrives, until a signal comes. */
+/** Shows the part that reads from query-api. While query-api is behind, the stack can be used already. */
+async function showQueries(stack: Stack, use: () => void): Promise<void> {
+  await untilProjected(stack.description().admin['query-api'] ?? '', { showProgress, onBehind: use });
+  await showTruth(stack, print);
+}
+
+/** Stays up until a signal comes. */
 async function stayUp(stack: Stack, result: Balance, stopping: Stopping): Promise<void> {
+  let isShown = false;
+  const use = (): void => {
+    if (!isShown) showUse(stack, result, stopping.envFile ?? '');
+    isShown = true;
+  };
+  await showQueries(stack, use);
   for (const line of result.closing) print(line);
   print('');
-  showCommands(`. ${relative(process.cwd(), stopping.envFile ?? '')}`, print);
-  result.receivers.showArrivals(print);
-  const unwatch = watchBreakers(stack.description().admin['delivery-worker'] ?? '', print);
+  use();
   stopping.stayUp = true;
   await stopping.asked;
-  unwatch();
   print(STOPPING);
 }
 
@@ -108,12 +117,11 @@ async function demonstrate(
     stage = await setStage({ stack, lines, dataDir, fixedPorts: !once, print });
     const { origin } = stage.receivers.willing;
     // Before the events are fed: from here on other terminals can use the stack.
-    stopping.envFile = writeEnvFile(dataDir, stack, origin);
+    stopping.envFile = writeEnvFile(dataDir, stack.description(), origin);
     result = await feedAndAccount(stage, { stack, lines, print });
     if (!once) showAddresses(stack.description(), origin, dataDir, print);
-    await untilProjected(stack.description().admin['query-api'] ?? '', showProgress, isTTY ? 1 : 5);
-    await showTruth(stack, print);
-    if (!once) await stayUp(stack, result, stopping);
+    if (once) await showQueries(stack, () => undefined);
+    else await stayUp(stack, result, stopping);
   } finally {
     await stage?.receivers.close();
     await end(stopping);

@@ -12,8 +12,8 @@ interface Endpoints {
   }[];
 }
 
-/** Prints a line when the breaker of an endpoint opens or closes, as the worker's `/endpoints` lists it. Returns how to stop. */
-export function watchBreakers(workerAdmin: string, print: Print): () => void {
+/** Prints a line when the breaker of an endpoint opens or closes, as the worker's `/endpoints` lists it. */
+export function watchBreakers(workerAdmin: string, print: Print): void {
   let open = new Map<string, string>();
   const look = async (): Promise<void> => {
     const response = await fetch(`${workerAdmin}/endpoints`, { signal: AbortSignal.timeout(LOOK_MS) });
@@ -30,6 +30,5 @@ export function watchBreakers(workerAdmin: string, print: Print): () => void {
     open = now;
   };
   // While the worker is away its list cannot be read; the stack prints that it ended.
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
-  return () => clearInterval(timer);
+  setInterval(() => void look().catch(() => undefined), LOOK_MS).unref();
 }

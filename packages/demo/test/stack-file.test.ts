@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
-import { envScript, stackVariables } from '../src/env-script.js';
+import { writeEnvFile } from '../src/env-script.js';
 
 let dataDir: string;
 const stackFile = (): string => join(dataDir, 'stack.json');
@@ -30,29 +30,42 @@ it('stack.json names the processes of a stack that runs, and is gone after an or
   expect(existsSync(stackFile())).toBe(false);
 });
 
-it.each(['sh', 'bash'])('the variables and the token of env.sh open the APIs from %s', async (shell) => {
-  const stack = await start();
-  const file = join(dataDir, "it's env.sh");
-  writeFileSync(file, envScript(stackVariables(stack.description(), 'https://localhost:8443')));
+const NAMES =
+  'CONFIG_API INGEST QUERY_API TOKEN_ENDPOINT RECEIVER KAFKA_BROKERS MONGODB_URI WORKER_ADMIN CONFIG_API_ADMIN INGEST_ADMIN QUERY_API_ADMIN CLIENT_ID CLIENT_SECRET PAYMENT_CLIENT_ID PAYMENT_CLIENT_SECRET CA_FILE CERT_FILE KEY_FILE';
+
+/** Posts an event with the variables and the token of `env.sh`, as a person does it in this shell. */
+async function useEnvFile(shell: string, file: string): Promise<string> {
   const event = {
     eventType: 'PIX_STATIC',
     occurredAt: new Date().toISOString(),
     data: { endToEndId: 'E12345678202611241403a1b2c3d4e5F', amount: '42.00' },
   };
-  const { stdout } = await promisify(execFile)(
-    shell,
-    [
-      '-euc',
-      `. "$0"; curl -s "$INGEST/events" -H "Authorization: Bearer $(token)" -H 'Content-Type: application/json' -d "$1"
-       token nobody wrong 2>&1 || echo " exit $?"; echo "$RECEIVER"`,
-      file,
-      JSON.stringify(event),
-    ],
-    { env: { PATH: process.env['PATH'] } },
+  const script = `. "$0"
+    curl -s "$INGEST/events" -H "Authorization: Bearer $(token)" -H 'Content-Type: application/json' -d "$1"
+    token "$PAYMENT_CLIENT_ID" "$PAYMENT_CLIENT_SECRET" | wc -l
+    token nobody wrong 2>&1 || echo "exit $?"
+    echo "$RECEIVER"; for name in ${NAMES}; do eval ": \\\${$name:?}"; done`;
+  const env = { PATH: process.env['PATH'] };
+  const { stdout } = await promisify(execFile)(shell, ['-euc', script, file, JSON.stringify(event)], { env });
+  return stdout;
+}
+
+it('the variables and the token of env.sh open the APIs from sh and bash', async () => {
+  const stack = await start();
+  const file = writeEnvFile(
+    dataDir,
+    { ...stack.description(), queryApi: 'http://127.0.0.1:1' },
+    "https://it's $HOME",
   );
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  for (const shell of ['sh', 'bash']) {
+    const output = await useEnvFile(shell, file);
+    expect(output).toMatch(
+      /"status":"accepted"\}\s*1\n.*no token from .*\nexit 1\nhttps:\/\/it's \$HOME\n$/s,
+    );
+  }
   await stack.stop();
-  expect(stdout).toContain('"status":"accepted"');
-  expect(stdout).toMatch(/no token from .* exit 1\nhttps:\/\/localhost:8443\n$/s);
+  await expect(useEnvFile('sh', file)).rejects.toThrow(/no token from/);
 });
 
 it('a start that is refused leaves the stack.json of the stack that runs there', async () => {
