@@ -118,8 +118,8 @@ async function demonstrate(
     const { origin } = stage.receivers.willing;
     // Before the events are fed: from here on other terminals can use the stack.
     stopping.envFile = writeEnvFile(dataDir, stack.description(), origin);
-    result = await feedAndAccount(stage, { stack, lines, print });
     if (!once) showAddresses(stack.description(), origin, dataDir, print);
+    result = await feedAndAccount(stage, { stack, lines, print });
     if (once) await showQueries(stack, () => undefined);
     else await stayUp(stack, result, stopping);
   } finally {

@@ -25,7 +25,9 @@ export async function choosePorts(fixed: boolean, log: (line: string) => void): 
     let port = await freePort(fixed ? preferred : undefined);
     while (taken.has(port)) port = await freePort();
     if (fixed && port !== preferred) {
-      const service = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      const service = name
+        .replace('worker', 'delivery-worker')
+        .replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
       log(`port ${preferred} is in use; ${service.replace('-admin', ' (admin)')} listens on ${port}`);
     }
     taken.add(port);

@@ -3,7 +3,7 @@ import { PREFERRED_PORTS, choosePorts } from '../src/ports.js';
 
 it.each([
   ['queryApi', 'query-api'],
-  ['configApiAdmin', 'config-api (admin)'],
+  ['workerAdmin', 'delivery-worker (admin)'],
 ] as const)(
   'the log names the port of %s that is in use, and the one that is taken instead',
   async (name, shown) => {
