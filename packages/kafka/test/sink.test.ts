@@ -102,7 +102,7 @@ describe('sink', () => {
   });
 
   it('rejects with SinkOverloaded when more bytes wait than the bound allows', async () => {
-    const sink = await openSink({ kafka: kafkaAt(['127.0.0.1:1']), maxPendingBytes: 10_000 });
+    const sink = await openSink({ kafka: kafkaAt(['127.0.0.1:1']), maxPendingBytes: 40_000 });
     const sends = Array.from({ length: 20 }, () =>
       sink
         .send({ topic: 't', key: 'k', value: Buffer.alloc(1_000) }, { deadlineMs: 300 })
