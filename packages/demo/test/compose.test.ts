@@ -81,8 +81,20 @@ describe('docker-compose.yml', () => {
       .flatMap((volume) => /:(\/var\/lib\/webhooks\/[^:]+)/.exec(volume)?.[1] ?? []);
     const folders = Object.values(FOLDERS).sort();
     expect([...new Set(mounted)].sort()).toEqual(folders);
-    const made = /for name in ([a-z ]+); do/.exec(read('deploy', 'docker', 'Dockerfile'))?.[1] ?? '';
+    const made = /for name in ([a-z -]+); do/.exec(read('deploy', 'docker', 'Dockerfile'))?.[1] ?? '';
     expect(made.split(' ').map((name) => `/var/lib/webhooks/${name}`)).toEqual(folders);
+  });
+
+  it('lets nobody but one service read its connection string, and nobody but the database the passwords', () => {
+    const readersOf = (folder: string): string[] => {
+      const volume = folder.slice('/var/lib/webhooks/'.length);
+      return Object.entries(compose.services).flatMap(([name, { volumes = [] }]) =>
+        name !== 'make-keys' && volumes.some((mount) => mount.startsWith(`${volume}:`)) ? [name] : [],
+      );
+    };
+    expect(readersOf(FOLDERS.configDatabase)).toEqual(['config-api']);
+    expect(readersOf(FOLDERS.queryDatabase)).toEqual(['query-api']);
+    expect(readersOf(FOLDERS.database)).toEqual(['mongodb']);
   });
 
   it('holds no secret', () => {

@@ -6,8 +6,12 @@ const ROOT = '/var/lib/webhooks';
 export const FOLDERS = {
   /** The certificate authority's key, and the seed of all development secrets: for `make-keys` alone. */
   authority: join(ROOT, 'authority'),
-  /** The database's password, and the connection strings of config-api and query-api. */
+  /** The connection string of config-api. */
+  configDatabase: join(ROOT, 'config-database'),
+  /** The passwords of the database's users: for the database alone. */
   database: join(ROOT, 'database'),
+  /** The connection string of query-api. */
+  queryDatabase: join(ROOT, 'query-database'),
   /** The receiver's certificate, key and append-only file. */
   receiver: join(ROOT, 'receiver'),
   /** Keys of config-api and delivery-worker, and the authority that deliveries trust. */
@@ -24,7 +28,4 @@ export const FILES = {
   signingKey: join(FOLDERS.tokens, 'issuer-keys.json'),
   authority: join(FOLDERS.secrets, 'ca.pem'),
   keyring: join(FOLDERS.secrets, 'secrets-keys'),
-  databasePassword: join(FOLDERS.database, 'password'),
-  databaseUri: join(FOLDERS.database, 'uri'),
-  queryDatabaseUri: join(FOLDERS.database, 'query-uri'),
 } as const;

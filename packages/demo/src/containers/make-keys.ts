@@ -1,4 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { openCertificateAuthority } from '@webhooks/engines';
 import { openDevelopmentSecrets, planClients } from '@webhooks/stack';
 import { FILES, FOLDERS } from './folders.js';
@@ -6,8 +7,8 @@ import { required } from './required.js';
 
 // Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept.
 
-/** Writes a file whole or not at all. Mode 0600 is for our own user, 0644 for a volume that another user reads. */
-async function put(file: string, text: string, mode: 0o600 | 0o644): Promise<void> {
+/** Writes a file whole or not at all. Mode 0600 is for our own user; others read a volume by its group or as anybody. */
+async function put(file: string, text: string, mode: 0o600 | 0o640 | 0o644): Promise<void> {
   await writeFile(`${file}.new`, text, { mode });
   await rename(`${file}.new`, file);
 }
@@ -22,12 +23,20 @@ const secrets = openDevelopmentSecrets(FOLDERS.authority);
 await put(FILES.keyring, secrets.keyring, 0o600);
 await put(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
 
-const password = secrets.clientSecret('mongodb');
-const options = 'authSource=admin&directConnection=true&retryWrites=false';
-const uriOf = (database: string): string =>
-  `mongodb://webhooks:${encodeURIComponent(password)}@${required('MONGODB_HOST')}/${database}?${options}`;
-await put(FILES.databaseUri, uriOf('webhook_config'), 0o600);
-await put(FILES.queryDatabaseUri, uriOf('webhook_query'), 0o600);
-// The database's image reads it as another user.
-await put(FILES.databasePassword, password, 0o644);
+/** Makes a password that the database reads, for `deploy/compose/mongodb-users.js`. */
+async function makePassword(user: string): Promise<string> {
+  const password = secrets.clientSecret(`mongodb/${user}`);
+  await put(join(FOLDERS.database, user), password, 0o640);
+  return password;
+}
+
+await makePassword('root');
+for (const [database, folder] of [
+  ['webhook_config', FOLDERS.configDatabase],
+  ['webhook_query', FOLDERS.queryDatabase],
+] as const) {
+  const credentials = `${database}:${encodeURIComponent(await makePassword(database))}`;
+  const address = `${required('MONGODB_HOST')}/${database}?directConnection=true&retryWrites=false`;
+  await put(join(folder, 'uri'), `mongodb://${credentials}@${address}`, 0o600);
+}
 process.stdout.write('keys and certificates are there\n');
