@@ -2,10 +2,14 @@
 export type JsonFault =
   'not-utf8' | 'not-json' | 'too-deep' | 'too-many-values' | 'duplicate-key' | 'forbidden-character';
 
-export type StrictJson =
+export type StrictJson = (
   | { readonly ok: true; readonly value: unknown }
   /** `at`: where a text ceases to be JSON, such as `column 9` or `line 2 column 1`, when the parser says so. */
-  | { readonly ok: false; readonly fault: JsonFault; readonly at?: string };
+  | { readonly ok: false; readonly fault: JsonFault; readonly at?: string }
+) & {
+  /** How many values the text holds, as far as it was read; absent when it is no text. */
+  readonly values?: number;
+};
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -111,10 +115,11 @@ export function parseStrictJson(
   const text = decode(input);
   if (text === undefined) return { ok: false, fault: 'not-utf8' };
   const shape = measure(text, { maxDepth, maxValues });
-  if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep' };
-  if (shape.values > maxValues) return { ok: false, fault: 'too-many-values' };
+  const { values } = shape;
+  if (shape.depth > maxDepth) return { ok: false, fault: 'too-deep', values };
+  if (values > maxValues) return { ok: false, fault: 'too-many-values', values };
   // Only an escape, or a caller's ill-formed string, can bring a NUL or a lone surrogate into a value.
-  return parseMeasured(text, shape, typeof input === 'string' || text.includes('\\u'));
+  return { ...parseMeasured(text, shape, typeof input === 'string' || text.includes('\\u')), values };
 }
 
 function parseMeasured(text: string, { members }: Shape, suspicious: boolean): StrictJson {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { Counter, Histogram, errorFields } from '@webhooks/runtime';
+import { Counter, Histogram } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import express from 'express';
 import type { NextFunction, Request, Response } from 'express';
@@ -12,6 +12,8 @@ import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
 import type { TenantRule } from './identity.js';
 import type { ApiRequest, Operation } from './operation.js';
+import { TRANSFER_MS } from './listen.js';
+import { createFaultLog } from './log-faults.js';
 import { createRefusedTokenLog } from './log-refused-tokens.js';
 import { originForm } from './origin-form.js';
 import { ownerOf } from './path-owner.js';
@@ -136,6 +138,7 @@ interface Shared extends ApiOptions {
   readonly admit: Admit;
   readonly tellShed: (shed: Shed) => void;
   readonly logRefusedToken: (error: AppError) => void;
+  readonly logFault: ReturnType<typeof createFaultLog>;
 }
 
 function share(options: ApiOptions): Shared {
@@ -147,7 +150,18 @@ function share(options: ApiOptions): Shared {
     admit: createAdmission(limits),
     tellShed: createShedTeller(log, registry, () => performance.now()),
     logRefusedToken: createRefusedTokenLog(log, () => performance.now()),
+    logFault: createFaultLog(log),
   };
+}
+
+/** Calls `done` when the connection is done with an answer: what nobody reads is held in memory until then. */
+function whenRead(response: Response, done: () => void): void {
+  if (response.closed) return done();
+  const cut = setTimeout(() => response.destroy(), TRANSFER_MS);
+  response.once('close', () => {
+    clearTimeout(cut);
+    done();
+  });
 }
 
 /** The method whose operation answers. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
@@ -176,19 +190,9 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
       );
       send(response, reply);
     } finally {
-      leave();
+      whenRead(response, leave);
     }
   };
-}
-
-function logFault(error: AppError, request: Request, response: Response, log: Logger): void {
-  if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
-  log.error('request failed', {
-    requestId: response.get('x-request-id'),
-    path: request.path,
-    code: error.code,
-    ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
-  });
 }
 
 function answerFault(fault: unknown, request: Request, response: Response, shared: Shared): void {
@@ -198,7 +202,7 @@ function answerFault(fault: unknown, request: Request, response: Response, share
       : toAppError(fault);
   if (error.shed) shared.tellShed(error.shed);
   else if (error.code === 'invalid-token') shared.logRefusedToken(error);
-  else logFault(error, request, response, shared.log);
+  else shared.logFault(error, request, response);
   if (response.headersSent) response.destroy(error);
   else sendProblem(request, response, error);
 }

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import { Node, Yallist } from 'yallist';
 
 export interface HttpServer {
   readonly port: number;
@@ -24,6 +23,9 @@ export interface ListenOptions {
   readonly proxies?: BlockList;
 }
 
+/** A request of 1 MiB, and an answer, move at 50 KiB a second at least. */
+export const TRANSFER_MS = 20_000;
+
 /** Header and body deadlines are checked this often, so that none is exceeded by more. */
 const CHECK_MS = 1_000;
 /** Requests of one connection that are not answered yet; all that come in one read are handled in one turn of the event loop. */
@@ -32,19 +34,15 @@ const MAX_PIPELINED = 16;
 /** How often connections that became idle are looked for while the server closes. */
 const IDLE_CHECK_MS = 50;
 
-/**
- * The answers that are not finished, so that those in flight at the end can say `Connection: close`. In a list: a Set keeps
- * what it held until the next full collection, here most of each request.
- */
+/** The answers that are not finished, so that those in flight at the end can say `Connection: close`. */
 class OpenAnswers {
-  private readonly answers = new Yallist<ServerResponse>();
+  private readonly answers = new Set<ServerResponse>();
   private closing = false;
 
   add(answer: ServerResponse): void {
     if (this.closing) answer.setHeader('connection', 'close');
-    const place = new Node(answer);
-    this.answers.pushNode(place);
-    answer.once('close', () => this.answers.removeNode(place));
+    this.answers.add(answer);
+    answer.once('close', () => this.answers.delete(answer));
   }
 
   close(): void {
@@ -116,8 +114,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     {
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
-      // The least pace of a body of 1 MiB is 50 KiB a second.
-      requestTimeout: 20_000,
+      requestTimeout: TRANSFER_MS,
       keepAliveTimeout: 65_000,
       connectionsCheckingInterval: CHECK_MS,
     },

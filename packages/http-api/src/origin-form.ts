@@ -6,7 +6,8 @@ const HTTP: ReadonlySet<string> = new Set(['http:', 'https:']);
  * with a page of its own before any handler is called.
  */
 export function originForm(target: string): string {
-  if (target.startsWith('/')) return target;
+  // Express would take an authority out of `//host/path`, and cut at `#`: a proxy in front saw another path.
+  if (target.startsWith('/')) return /^\/\/|#/.test(target) ? '/' : target;
   const url = URL.canParse(target) ? new URL(target) : undefined;
   return url && HTTP.has(url.protocol) ? `${url.pathname}${url.search}` : '/';
 }

@@ -22,11 +22,11 @@ export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): st
   at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
 
 /** Values of one body: 1,000 events of 64 each, more than twice what an event has. JSON costs by its values, not by its bytes. */
-const MAX_VALUES = 64_000;
+export const MAX_BODY_VALUES = 64_000;
 
 /** A strictly parsed JSON text as a value, or a 422 that names the fault. */
 export function parseJsonText(text: string | Uint8Array): unknown {
-  const parsed = parseStrictJson(text, { maxValues: MAX_VALUES });
+  const parsed = parseStrictJson(text, { maxValues: MAX_BODY_VALUES });
   if (parsed.ok) return parsed.value;
   throw invalidRequest([{ property: '', reason: jsonFault(parsed) }]);
 }

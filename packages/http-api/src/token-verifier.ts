@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, decodeProtectedHeader, errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { AppError } from './app-error.js';
@@ -134,6 +134,29 @@ function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
+/** An issuer that failed is not asked again for so long: each token with an unknown key would ask it. */
+const FETCH_PAUSE_MS = 1_000;
+
+function createFetch(): typeof fetch {
+  let failedAt = -Infinity;
+  return async (url, init) => {
+    const at = performance.now();
+    if (at - failedAt < FETCH_PAUSE_MS) throw new Error('the issuer gave no key set a moment ago');
+    failedAt = at;
+    const response = await fetch(url, init);
+    if (response.ok) failedAt = -Infinity;
+    return response;
+  };
+}
+
+const createKeys = (jwksUri: string, cacheMaxAge: number) =>
+  createRemoteJWKSet(new URL(jwksUri), {
+    cacheMaxAge,
+    cooldownDuration: 30_000,
+    timeoutDuration: 5_000,
+    [customFetch]: createFetch(),
+  });
+
 const rememberTokens = () => new LRUCache<string, TokenClaims>({ max: REMEMBERED_TOKENS });
 
 /** As jose judges it, for a token that was valid when it came first. */
@@ -149,20 +172,20 @@ const isOver = ({ exp }: JWTPayload): boolean =>
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
   const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
   const { onRefreshFailed = () => undefined, keysMaxAgeMs = 86_400_000 } = options;
-  const keys = createRemoteJWKSet(new URL(options.jwksUri), {
-    cacheMaxAge: keysMaxAgeMs,
-    cooldownDuration: 30_000,
-    timeoutDuration: 5_000,
-  });
+  const keys = createKeys(options.jwksUri, keysMaxAgeMs);
   let verified = rememberTokens();
+  const hasKeys = (): boolean => keys.fresh && (keys.jwks()?.keys.length ?? 0) > 0;
+  let refreshAt = -Infinity;
   const refresh = (): void => {
+    // Without keys the service is not ready and nobody calls: it has to ask by itself.
+    if (hasKeys() && performance.now() < refreshAt) return;
+    refreshAt = performance.now() + refreshMs;
     // A token whose key is gone is valid no longer; what is being verified meanwhile is put into the old one.
     keys.reload().then(() => void (verified = rememberTokens()), onRefreshFailed);
   };
   refresh();
-  const timer = setInterval(refresh, refreshMs).unref();
+  const timer = setInterval(refresh, Math.min(refreshMs, FETCH_PAUSE_MS)).unref();
 
-  const hasKeys = (): boolean => keys.fresh && (keys.jwks()?.keys.length ?? 0) > 0;
   const verifyToken = async (token: string): Promise<JWTPayload> => {
     if (keyIdOf(token) === undefined) throw badToken('unknown key');
     try {

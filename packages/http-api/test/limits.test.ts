@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { eventually } from '@webhooks/testkit';
 import type { Operation } from '../src/index.js';
 import { openServedApi } from './support/served-api.js';
@@ -11,6 +12,8 @@ let api: ServedApi;
 /** Ends the handlers that hold their request. */
 let finish: (() => void)[];
 
+const MORE_THAN_SOCKETS_HOLD = 32 * 1_048_576;
+
 const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'POST', path: '/quick', scopes: ['thing.write'], maxBodyBytes: 1_000 },
@@ -19,6 +22,10 @@ const OPERATIONS: readonly Operation[] = [
   {
     ...{ method: 'GET', path: '/held', scopes: ['thing.read'] },
     handle: () => new Promise((resolve) => finish.push(() => resolve({ status: 200, body: {} }))),
+  },
+  {
+    ...{ method: 'GET', path: '/large', scopes: ['thing.read'] },
+    handle: () => Promise.resolve({ status: 200, body: { large: 'x'.repeat(MORE_THAN_SOCKETS_HOLD) } }),
   },
 ];
 
@@ -118,6 +125,17 @@ describe('the requests under way', () => {
     const statuses = (await Promise.all(held)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(4);
     expect((await post('acme')).status).toBe(200);
+  });
+
+  it('count until their answer is read', async () => {
+    await serve({ MAX_OPEN_REQUESTS: '2' });
+    const authorization = `Bearer ${await desk.token({ claims: { tenant_id: 'acme' } })}`;
+    const unread = connect(Number(new URL(api.url).port), '127.0.0.1').pause();
+    unread.write(`GET /large HTTP/1.1\r\nHost: a\r\nAuthorization: ${authorization}\r\n\r\n`);
+    await eventually(async () => (await post('acme')).status === 429);
+    expect((await post('acme')).status).toBe(429);
+    unread.destroy();
+    await eventually(async () => (await post('acme')).status === 200);
   });
 
   it('are bounded for all tenants together, without a line for each', async () => {

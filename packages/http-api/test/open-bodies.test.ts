@@ -132,7 +132,7 @@ describe('a caller that hangs up', () => {
     expect(
       api.lines.filter(({ level, message }) => level === 'debug' && message === 'the caller hung up'),
     ).toHaveLength(1);
-    expect(api.lines.filter(({ message }) => message === 'request failed')).toEqual([]);
+    expect(api.lines.filter(({ message }) => message === 'requests failed')).toEqual([]);
   };
 
   it('in the middle of its body is no failure of ours', async () => {

@@ -50,6 +50,9 @@ describe('a request target', () => {
     'https://user:pass@evil.example:0/other?x=1',
     'file:///etc/passwd',
     '*',
+    '//a@b/things#',
+    '//a@b:99999999/',
+    '/things#',
   ])('%s that leads nowhere is a problem like any other', async (target) => {
     const { status, type, body } = await get(target);
     expect(status).toBe(404);

@@ -207,7 +207,7 @@ describe('an error', () => {
     expect([response.status, problem['code']]).toEqual([500, 'internal-error']);
     expect(JSON.stringify(problem)).not.toMatch(/mongodb|TypeError|at /);
     const line = api.lines.find(
-      ({ message, fields }) => message === 'request failed' && fields['code'] === 'internal-error',
+      ({ message, fields }) => message === 'requests failed' && fields['code'] === 'internal-error',
     );
     expect(line?.fields['error']).toContain('TypeError');
   });

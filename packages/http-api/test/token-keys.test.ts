@@ -53,6 +53,20 @@ describe('the key set', () => {
     expect(by.isReady()).toBe(false);
     expect(await verdictOf(by, undefined)).toBe('invalid-token');
     other.answer = [other.key.publicJwk];
+    await eventually(() => by.isReady(), { message: 'the keys are asked for without a request' });
+    by.close();
+    await other.close();
+  });
+
+  it('is not asked for once for each token with an unknown key while the issuer fails', async () => {
+    const other = await TokenDesk.open();
+    other.answer = 500;
+    const by = openVerifier(other);
+    const next = await makeKey('k2', 'ES256');
+    const before = other.requests;
+    for (let tokens = 0; tokens < 50; tokens += 1)
+      expect(await verdictOf(by, `Bearer ${await other.token({ key: next })}`)).toBe('keys-unavailable');
+    expect(other.requests - before).toBeLessThan(5);
     by.close();
     await other.close();
   });
