@@ -11,6 +11,7 @@ export type {
 export { readKafkaSettings } from './kafka-settings.js';
 export type { KafkaSettings } from './kafka-settings.js';
 export type { Logger, LogLevel } from './log.js';
+export { PENDING_RECORD_BYTES } from './pending-record.js';
 export type { KafkaRecord, RecordHeaders, TopicPartition } from './record.js';
 export { openSink } from './sink.js';
 export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';

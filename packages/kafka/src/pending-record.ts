@@ -27,9 +27,9 @@ export interface PendingRecord {
  * What a pending record holds beside its body: measured, an event of 150 bytes in `ingest` holds 3.4 KB with its promises, its parsed
  * form and what waits for them.
  */
-const HELD_BYTES = 3_072;
+export const PENDING_RECORD_BYTES = 3_072;
 
-export const heldBytes = ({ size }: PendingRecord): number => size + HELD_BYTES;
+export const heldBytes = ({ size }: PendingRecord): number => size + PENDING_RECORD_BYTES;
 
 /** Whether it waits for its end still. */
 export const isPending = ({ place }: PendingRecord): boolean => place !== undefined;

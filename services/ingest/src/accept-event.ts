@@ -40,6 +40,10 @@ export async function acceptEvent(
     };
   const read = readPostedEvent(candidate.value);
   if (!read.ok) return { status: 'invalid', ...idOf(candidate.value), violations: read.violations };
+  if (read.event.tenantId === undefined && identity.scopes.has(ANY_TENANT)) {
+    const violation = { property: 'tenantId', reason: `is required with the scope ${ANY_TENANT}` };
+    return { status: 'invalid', ...idOf(candidate.value), violations: [violation] };
+  }
   const event = stamp(read.event, identity);
   if (event.tenantId !== identity.tenantId && !identity.scopes.has(ANY_TENANT)) {
     return { status: 'forbidden-tenant', id: event.id };

@@ -1,11 +1,11 @@
 import { MAX_EVENT_BYTES, TOPIC_TABLE } from '@webhooks/contracts';
-import { createTenantLimiter, serveApi } from '@webhooks/http-api';
+import { Shares, createTenantLimiter, serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import { Counter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { ANY_TENANT } from './accept-event.js';
 import type { IngestConfig } from './config.js';
-import { notDurable, postEvents } from './post-events.js';
+import { notDurable, postEvents, tooManyPending } from './post-events.js';
 import { createPublishEvent } from './publish-event.js';
 import { createTellFailed } from './tell-failed.js';
 
@@ -36,6 +36,11 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     uncountedScope: ANY_TENANT,
     now,
   });
+  const pending = new Shares({
+    total: config.maxPendingBytes,
+    uncountedScope: ANY_TENANT,
+    refuse: (tenantId) => (tenantId === undefined ? notDurable() : tooManyPending(tenantId)),
+  });
   await serveApi(
     { ...config.api, uncountedScope: ANY_TENANT },
     [
@@ -48,7 +53,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
           tenantEvents.check(identity);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();
         },
-        handle: (request) => postEvents(request, publish, tenantEvents),
+        handle: (request) => postEvents(request, { publish, tenantEvents, pending }),
       },
     ],
     scope,

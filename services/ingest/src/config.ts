@@ -43,6 +43,6 @@ export const readIngestConfig = (settings: SettingsReader): IngestConfig => ({
   tenantEvents: readTenantEvents(settings),
   eventSource: settings.text('EVENT_SOURCE', '/webhooks/ingest'),
   publishTimeoutMs: settings.integer('PUBLISH_TIMEOUT_MS', 5_000, { min: 100, max: 60_000 }),
-  // With what each pending event holds: some 19,000 events of usual size.
-  maxPendingBytes: settings.integer('MAX_PENDING_BYTES', 64 * 1_048_576, { min: 1_048_576 }),
+  // With what each pending event holds: some 19,000 events of usual size. A batch fits into half, the share of one tenant.
+  maxPendingBytes: settings.integer('MAX_PENDING_BYTES', 64 * 1_048_576, { min: 16 * 1_048_576 }),
 });

@@ -1,5 +1,6 @@
 import { AppError, invalidRequest, scopeChallenge } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, TenantLimiter } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Shares, TenantLimiter } from '@webhooks/http-api';
+import { PENDING_RECORD_BYTES } from '@webhooks/kafka';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
@@ -16,6 +17,20 @@ export const notDurable = (members = {}) =>
     shed: { reason: 'kafka' },
     members,
   });
+
+/** 429: the tenant has its share of what waits for Kafka. */
+export const tooManyPending = (tenantId: string) =>
+  new AppError('too-many-requests', 'too many events of this tenant wait for Kafka; send these again', {
+    headers: RETRY_AFTER,
+    shed: { reason: 'tenant-share', tenantId },
+  });
+
+export interface PostPorts {
+  readonly publish: PublishEvent;
+  readonly tenantEvents: TenantLimiter;
+  /** Bytes that events hold while they wait for Kafka. */
+  readonly pending: Shares;
+}
 
 /** One event: 202, or its fault as a problem. */
 function replyToOne(result: EventResult): ApiReply {
@@ -54,14 +69,14 @@ function replyToBatch(results: readonly EventResult[], candidates: readonly Cand
  */
 export async function postEvents(
   request: ApiRequest,
-  publish: PublishEvent,
-  tenantEvents: TenantLimiter,
+  { publish, tenantEvents, pending }: PostPorts,
 ): Promise<ApiReply> {
   const { batch, candidates } = readCandidates(request);
   tenantEvents.take(request.identity, candidates.length);
-  const results = await Promise.all(
-    candidates.map((candidate) => acceptEvent(candidate, request.identity, publish)),
-  );
+  const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
+  pending.take(request.identity, held);
+  const accepting = candidates.map((candidate) => acceptEvent(candidate, request.identity, publish));
+  const results = await Promise.all(accepting).finally(() => pending.give(request.identity, held));
   const [only] = results;
   return !batch && only ? replyToOne(only) : replyToBatch(results, candidates);
 }

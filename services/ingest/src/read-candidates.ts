@@ -1,5 +1,5 @@
 import { parseStrictJson } from '@webhooks/contracts';
-import { invalidRequest, jsonFault, mediaTypeOf, parseJsonText } from '@webhooks/http-api';
+import { MAX_BODY_VALUES, invalidRequest, jsonFault, mediaTypeOf, parseJsonText } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 
 /** One event as it was posted: parsed JSON, or the fault of its line. `line` counts the lines of an NDJSON body from 1. */
@@ -24,14 +24,9 @@ const NDJSON: ReadonlySet<string | undefined> = new Set([
 const tooMany = () =>
   invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
 
-function readLine(text: string, line: number): Candidate {
-  const parsed = parseStrictJson(text);
-  return parsed.ok ? { value: parsed.value, line } : { fault: jsonFault(parsed), line };
-}
-
-/** Lines of a text; empty ones (a last line feed, CRLF) do not count. A line that is no UTF-8 becomes a fault of its own. */
+/** Lines of a text; empty ones (a last line feed, CRLF) do not count. */
 function readLines(body: Buffer): readonly Candidate[] {
-  // Malformed UTF-8 becomes U+FFFD here, which no pattern of an event lets through.
+  // Malformed UTF-8 becomes U+FFFD here: a fault of the line in every field of an event.
   const text = body.toString('utf8');
   const lines: (readonly [text: string, line: number])[] = [];
   for (let start = 0, line = 1; start <= text.length; line += 1) {
@@ -42,7 +37,12 @@ function readLines(body: Buffer): readonly Candidate[] {
     if (lines.length > MAX_BATCH_EVENTS) throw tooMany();
     start = end < 0 ? text.length + 1 : end + 1;
   }
-  return lines.map(([content, line]) => readLine(content, line));
+  let values = MAX_BODY_VALUES;
+  return lines.map(([content, line]) => {
+    const parsed = parseStrictJson(content, { maxValues: values });
+    values -= Math.min(values, parsed.values ?? 0);
+    return parsed.ok ? { value: parsed.value, line } : { fault: jsonFault(parsed), line };
+  });
 }
 
 function readPosted(request: ApiRequest): Posted {

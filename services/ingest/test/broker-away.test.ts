@@ -15,7 +15,11 @@ let ingest: RunningIngest;
 // A broker of its own: it is killed here.
 beforeAll(async () => {
   kafka = await startKafka({ dataDir });
-  ingest = await startIngest({ KAFKA_BROKERS: kafka.brokers.join(','), PUBLISH_TIMEOUT_MS: '1500' });
+  ingest = await startIngest({
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    PUBLISH_TIMEOUT_MS: '1500',
+    MAX_PENDING_BYTES: String(16 * 1_048_576),
+  });
 });
 afterAll(async () => {
   await ingest.stop();
@@ -47,6 +51,14 @@ it('promises nothing while the broker is away, and takes events again when it is
   const batch = await post(`[${event},{}]`, token);
   expect([batch.status, batch.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await batch.json()).toMatchObject({ results: [{ status: 'unavailable' }, { status: 'invalid' }] });
+
+  // Two batches are half of what may wait; see `Shares`.
+  const lines = Array.from({ length: 1_000 }, () => event).join('\n');
+  const batches = await Promise.all(
+    [lines, lines, lines].map((body) => post(`[${body.replaceAll('\n', ',')}]`, token)),
+  );
+  const statuses = batches.map(({ status }) => status).sort();
+  expect(statuses).toEqual([429, 503, 503]);
 
   await kafka.restart();
   await eventually(isTaken, { timeoutMs: 30_000, message: 'waiting for ingest to reach the broker again' });

@@ -113,6 +113,10 @@ describe('one event', () => {
     });
     expect((await post(JSON.stringify(event))).headers.get('www-authenticate')).toBe(ANY_TENANT);
     expect(await clientOf(CLIENTS.payments).postEvent(event)).toBe(event.id);
+    // A forgotten tenant must not become the operator's own one.
+    const { tenantId: _forgotten, ...rest } = event;
+    const response = await post(JSON.stringify(rest), {}, CLIENTS.payments);
+    expect(await response.json()).toMatchObject({ status: 422, violations: [{ property: 'tenantId' }] });
   });
 
   it('is refused whole when the query holds anything', async () => {

@@ -11,7 +11,7 @@ import type { IngestProcess } from './ingest-process.js';
 import { readEvents } from './read-topic.js';
 
 const MIB = 1_048_576;
-/** More than its bounds of 10 MiB take with their parsed events and V8's slack, and far less than what is sent to it. */
+/** More than its bounds of 24 MiB take with their parsed events and V8's slack, and far less than what is sent to it. */
 const GROWTH_BYTES = 150 * MIB;
 
 const dataDir = mkdtempSync(join(tmpdir(), 'ingest-overload-'));
@@ -26,7 +26,7 @@ beforeAll(async () => {
   ingest = await startIngestProcess({
     ...{ KAFKA_BROKERS: kafka.brokers.join(','), TOPICS_REPLICATION_FACTOR: '1' },
     ...{ TOKEN_ISSUER: desk.issuer, TOKEN_JWKS_URI: desk.jwksUri, TOKEN_AUDIENCE: AUDIENCE },
-    ...{ PUBLISH_TIMEOUT_MS: '1000', MAX_PENDING_BYTES: String(2 * MIB) },
+    ...{ PUBLISH_TIMEOUT_MS: '1000', MAX_PENDING_BYTES: String(16 * MIB) },
     MAX_OPEN_BODY_BYTES: String(8 * MIB),
   });
 });

@@ -19,3 +19,18 @@ it.each([
   expect(parse).not.toHaveBeenCalled();
   parse.mockRestore();
 });
+
+it('lines hold together no more values than one body', () => {
+  const line = (values: number): string => `{"x":[${'1,'.repeat(values)}1]}`;
+  const parse = jest.spyOn(JSON, 'parse');
+  const { candidates } = readCandidates(
+    request('application/x-ndjson', [line(63_000), line(10), line(60_000), line(1)].join('\n')),
+  );
+  const fault = 'holds too many values';
+  expect(candidates.map((candidate) => ('fault' in candidate ? candidate.fault : 'read'))).toEqual([
+    ...['read', 'read'],
+    ...[fault, fault],
+  ]);
+  expect(parse).toHaveBeenCalledTimes(2);
+  parse.mockRestore();
+});
