@@ -25,7 +25,7 @@ export interface ConfigurationRow {
   enabled: boolean;
   createdAt: Date;
   updatedAt: Date;
-  secrets: { sealed: string; createdAt: Date; expiresAt?: Date }[];
+  secrets: { sealed: string; createdAt?: Date; expiresAt?: Date }[];
 }
 
 export type ConfigurationModel = Model<ConfigurationRow>;
@@ -35,7 +35,10 @@ const count = { type: Number, required: true } as const;
 const time = { type: Date, required: true } as const;
 
 function createSchema(): Schema<ConfigurationRow> {
-  const secret = new Schema({ sealed: text, createdAt: time, expiresAt: { type: Date } }, { _id: false });
+  const secret = new Schema(
+    { sealed: text, createdAt: { type: Date }, expiresAt: { type: Date } },
+    { _id: false },
+  );
   const schema = new Schema<ConfigurationRow>(
     {
       _id: text,
@@ -75,7 +78,7 @@ export function toConfiguration(row: ConfigurationRow): Configuration {
     ...(typeof applicationId === 'string' ? { applicationId } : {}),
     secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
       sealed,
-      createdAt,
+      ...(createdAt instanceof Date ? { createdAt } : {}),
       ...(expiresAt instanceof Date ? { expiresAt } : {}),
     })),
   };

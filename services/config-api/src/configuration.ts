@@ -6,7 +6,8 @@ export interface StoredSecret {
   readonly sealed: string;
   /** Set on the previous secret of a rotation. */
   readonly expiresAt?: Date;
-  readonly createdAt: Date;
+  /** Absent in what was stored before it was kept. */
+  readonly createdAt?: Date;
 }
 
 /** What a caller may choose of a configuration, its URL already checked. */
@@ -74,7 +75,7 @@ export function toView(configuration: Configuration): WebhookView {
   return {
     ...toListed(configuration),
     hasSecret: newest !== undefined,
-    ...(newest === undefined ? {} : { secretRotatedAt: newest.createdAt.toISOString() }),
+    ...(newest?.createdAt === undefined ? {} : { secretRotatedAt: newest.createdAt.toISOString() }),
     ...timesOf(configuration),
   };
 }

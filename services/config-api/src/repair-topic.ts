@@ -10,6 +10,8 @@ export interface RepairPorts {
   /** All configurations in the order of their keys. */
   readonly page: (afterKey: string, limit: number) => Promise<readonly Configuration[]>;
   readonly replace: (before: Configuration, after: Configuration) => Promise<ReplaceResult>;
+  /** See `storeWithin`. */
+  readonly confirm: (configuration: Configuration) => Promise<boolean>;
   readonly republish: PublishConfiguration;
   readonly now: () => Date;
 }
@@ -47,7 +49,8 @@ export async function repairKey(key: string, ports: RepairPorts): Promise<Repair
   if (difference === 'none') return 'agrees';
   const done =
     difference === 'behind'
-      ? await ports.republish(document)
+      ? // Only what a majority has: readers must never be ahead of the database.
+        (await ports.confirm(document)) && (await ports.republish(document))
       : await raise(document, last?.highest ?? 0, ports);
   return done ? 'repaired' : 'failed';
 }
