@@ -8,8 +8,7 @@ const digest = (parts: readonly string[]): string =>
   base32(hash('sha256', parts.join('\n'), 'binary'));
 
 /**
- * Name of one (event, configuration) pair, 52 characters; the same for every attempt, repeat and redelivery
- *.
+ * Name of one (event, configuration) pair, 52 characters; the same for every attempt, repeat and redelivery.
  */
 export function deliveryIdOf(tenantId: string, ref: string, eventId: string): string {
   return digest([tenantId, ref, eventId]);

@@ -37,7 +37,7 @@ const optionsOf = ({ maxPoolSize = MAX_POOL_SIZE, socketMs = SOCKET_MS }: Connec
     socketTimeoutMS: socketMs,
     waitQueueTimeoutMS: SELECTION_MS,
     maxPoolSize,
-    // An answer of 200 is a promise: the write survives the loss of any one server, and what is read is not rolled back.
+    // An answer of 200 is a promise: the write survives the loss of any one server.
     writeConcern: { w: 'majority', journal: true },
     readPreference: 'primary',
   }) as const;

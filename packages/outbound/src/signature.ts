@@ -1,7 +1,5 @@
 import type { PreparedSecret } from './secret.js';
 
-export const STANDARD_SIGNATURE_HEADER = 'webhook-signature';
-
 export interface SignedMessage {
   /** Newest first; two during a rotation. None: nothing is signed and the text is empty. */
   readonly secrets: readonly PreparedSecret[];

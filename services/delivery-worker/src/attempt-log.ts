@@ -6,8 +6,6 @@ import type { PublishSurely } from './publish-surely.js';
 export interface AttemptLog {
   /** Resolves when the pack that holds this entry is acknowledged by Kafka. */
   append(entry: AttemptLogEntry): Promise<void>;
-  /** Sends what is waiting now. */
-  flush(): void;
 }
 
 interface Pack {
@@ -58,6 +56,5 @@ export function createAttemptLog(publish: PublishSurely, lingerMs = 20): Attempt
       if (pack.entries.length >= MAX_PACK_ENTRIES) flush();
       return pack.sent;
     },
-    flush,
   };
 }

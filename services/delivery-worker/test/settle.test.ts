@@ -35,7 +35,6 @@ async function written(over: Partial<Settled>): Promise<Written> {
           steps.push('told');
           return Promise.resolve();
         },
-        flush: () => undefined,
       },
     },
   );
@@ -140,7 +139,6 @@ describe('a task without an attempt', () => {
             await acks.entry.promise;
             acknowledged.push('entry');
           },
-          flush: () => undefined,
         },
       },
     ).then(() => [...acknowledged]);
