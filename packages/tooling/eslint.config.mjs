@@ -2,7 +2,7 @@ import tseslint from 'typescript-eslint';
 
 // Size rules keep the tail short; typed rules keep every promise owned and every switch exhaustive.
 const SIZE = {
-  'max-lines': ['error', { max: 250, skipBlankLines: false, skipComments: false }],
+  'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
   'max-lines-per-function': ['error', { max: 50, skipBlankLines: true, skipComments: true }],
   complexity: ['error', 8],
   'max-depth': ['error', 3],
