@@ -42,6 +42,7 @@ describe('strict JSON', () => {
       ok: false,
       fault: 'not-json',
       ...(at === undefined ? {} : { at }),
+      values: expect.any(Number) as unknown,
     });
   });
 
@@ -49,7 +50,7 @@ describe('strict JSON', () => {
     'may bound the values of %s before they are made',
     (text) => {
       expect(parseStrictJson(text, { maxValues: 4 }).ok).toBe(true);
-      expect(parseStrictJson(text, { maxValues: 3 })).toEqual({ ok: false, fault: 'too-many-values' });
+      expect(parseStrictJson(text, { maxValues: 3 })).toMatchObject({ ok: false, fault: 'too-many-values' });
     },
   );
 
