@@ -46,6 +46,9 @@ function readsOf(ask: AskModel, memory: WriteMemory) {
         { position: 1 },
         limit,
       ),
+    /** Those of one event type and URL, whatever their application. */
+    findByUrl: (tenantId: string, { eventType, normalizedUrl }: Route, limit: number) =>
+      find({ tenantId, eventType, normalizedUrl }, { position: 1 }, limit),
     /** The oldest first. */
     list: (tenantId: string, { filter, after, limit }: ListQuery) =>
       find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit),

@@ -12,6 +12,7 @@ export interface UpdatePorts extends ChangePorts {
   readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
   readonly findByRoute: (tenantId: string, route: Route) => Promise<Configuration | undefined>;
   readonly findByType: (tenantId: string, route: Route, limit: number) => Promise<readonly Configuration[]>;
+  readonly findByUrl: (tenantId: string, route: Route, limit: number) => Promise<readonly Configuration[]>;
   readonly now: () => Date;
 }
 
@@ -19,17 +20,24 @@ export interface UpdatePorts extends ChangePorts {
 const MAX_CANDIDATES = 100;
 
 const listed = (candidates: readonly Configuration[]) => ({
-  candidates: candidates.map(({ ref, endpointUrl }) => ({ ref, endpointUrl })),
+  candidates: candidates
+    .slice(0, MAX_CANDIDATES)
+    .map(({ ref, endpointUrl, applicationId }) => ({ ref, endpointUrl, applicationId })),
 });
 
-const notRegistered = (candidates: readonly Configuration[] = []): AppError =>
-  new AppError(
-    'webhook-not-registered',
-    'no webhook is registered with these values; register it with POST',
-    {
-      members: listed(candidates),
-    },
-  );
+/** Names those with the same event type and URL, whatever their ref and application, before those `ofType`. */
+async function notRegistered(
+  tenantId: string,
+  input: WebhookInput,
+  ports: UpdatePorts,
+  ofType: readonly Configuration[] = [],
+): Promise<AppError> {
+  const candidates = [...(await ports.findByUrl(tenantId, input, MAX_CANDIDATES)), ...ofType];
+  const missing =
+    input.ref === undefined ? 'no webhook is registered with these values' : 'no webhook has this ref';
+  const advice = candidates.length === 0 ? 'register it with POST' : 'candidates lists what you may mean';
+  return new AppError('webhook-not-registered', `${missing}; ${advice}`, { members: listed(candidates) });
+}
 
 const ambiguous = (candidates: readonly Configuration[]): AppError =>
   new AppError('webhook-ambiguous', 'several webhooks match; name one of them by its ref', {
@@ -49,7 +57,7 @@ async function findUnnamed(
   const exact = await ports.findByRoute(tenantId, input);
   if (exact) return exact;
   const candidates = await ports.findByType(tenantId, input, MAX_CANDIDATES);
-  if (input.enabled === false) throw notRegistered(candidates);
+  if (input.enabled === false) throw await notRegistered(tenantId, input, ports, candidates);
   if (candidates.length > 1) throw ambiguous(candidates);
   return candidates[0];
 }
@@ -59,7 +67,7 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
     input.ref === undefined
       ? await findUnnamed(tenantId, input, ports)
       : await ports.findByRef(tenantId, input.ref);
-  if (!found) throw notRegistered();
+  if (!found) throw await notRegistered(tenantId, input, ports);
   return found;
 }
 

@@ -78,6 +78,9 @@ describe('an update that names the ref', () => {
     expect(first).toMatchObject({ code: 'webhook-not-registered' });
     expect(first).toEqual(second);
     expect((await acme.get(ref)).body['enabled']).toBe(true);
+    const { body } = await acme.put({ ...HOOK, ref: randomUUID() });
+    expect(body['detail']).toBe('no webhook has this ref; candidates lists what you may mean');
+    expect(body['candidates']).toEqual([{ ref, endpointUrl: HOOK.endpointUrl }]);
   });
 
   it('is refused when another configuration has that triple, which is named', async () => {
@@ -129,9 +132,17 @@ describe('an update without ref', () => {
 
   it('is refused when nothing matches', async () => {
     await register({ applicationId: 'shop' });
-    const answer = await acme.put(HOOK);
+    const answer = await acme.put({ ...HOOK, endpointUrl: MOVED });
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ code: 'webhook-not-registered', candidates: [] });
+    expect(answer.body['detail']).toMatch(/these values; register it with POST$/);
+  });
+
+  it.each([true, false])('names another application with that URL when enabled is %s', async (enabled) => {
+    const { ref } = await register({ applicationId: 'shop' });
+    const { body } = await acme.put({ ...HOOK, enabled });
+    expect(body['detail']).toMatch(/these values; candidates lists what you may mean$/);
+    expect(body['candidates']).toEqual([{ ref, endpointUrl: HOOK.endpointUrl, applicationId: 'shop' }]);
   });
 
   it('never disables another webhook: a typo in its URL is refused, and names what may have been meant', async () => {
