@@ -34,13 +34,18 @@ const postedChecks = compileAll<PostedEvent>(postedEventSchema);
 const refused = (reason: RejectReason, violations: readonly Violation[] = []) =>
   ({ ok: false, reason, violations }) as const;
 
-const isObject = (value: unknown): value is { readonly eventType?: unknown } =>
+/** What every event has, of whatever type and however it comes. */
+const ALWAYS = ['eventType', 'occurredAt', 'data'];
+const missingOf = (value: Readonly<Record<string, unknown>>): readonly Violation[] =>
+  ALWAYS.filter((name) => value[name] === undefined).map((property) => ({ property, reason: 'is required' }));
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): ReadResult<T> {
   if (!isObject(value)) return refused('schema', [{ property: '', reason: 'must be a JSON object' }]);
   const { eventType } = value;
-  if (eventType === undefined) return refused('schema', [{ property: 'eventType', reason: 'is required' }]);
+  if (eventType === undefined) return refused('schema', missingOf(value));
   const typeCheck = isEventType(eventType) ? checks.get(eventType) : undefined;
   if (!typeCheck) {
     const reason = `must be one of ${EVENT_TYPES.join(', ')}`;

@@ -142,6 +142,11 @@ describe('a posted event with a mistake', () => {
     });
   });
 
+  it('is told of everything that an empty object lacks', () => {
+    const violations = ['eventType', 'occurredAt', 'data'].map((property) => ({ property }));
+    expect(readPostedEvent({})).toMatchObject({ violations });
+  });
+
   it('may happen up to a day ahead; on the topic neither rule holds', () => {
     expect(readPostedEvent({ ...event, occurredAt: '2026-11-22T14:00:00.000Z' }, NOW).ok).toBe(true);
     const onTopic = {

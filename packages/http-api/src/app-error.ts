@@ -38,7 +38,6 @@ export function invalidRequest(
 ): AppError {
   const [first] = violations;
   const detail = first ? `${first.property || 'request'} ${first.reason}` : 'the request is not valid';
-  return new AppError(code, violations.length > 1 ? `${detail}, and ${violations.length - 1} more` : detail, {
-    violations,
-  });
+  const more = violations.length > 1 ? `, and ${violations.length - 1} more: see violations` : '';
+  return new AppError(code, `${detail}${more}`, { violations });
 }

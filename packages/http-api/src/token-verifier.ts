@@ -45,7 +45,7 @@ const noToken = () =>
 
 /** Why a token is refused: the kind of fault, never a value of the token. */
 const FAULTS = {
-  malformed: 'it is not one bearer token in the form of a JWT',
+  malformed: 'it is not one JWT after the word Bearer',
   type: 'its type is not at+jwt',
   algorithm: 'its algorithm is not allowed',
   'unknown key': 'the issuer has no such key',

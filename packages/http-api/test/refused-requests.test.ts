@@ -73,7 +73,7 @@ describe('a refused request', () => {
       [
         'access tokens are refused',
         {
-          fault: 'the access token is refused: it is not one bearer token in the form of a JWT',
+          fault: 'the access token is refused: it is not one JWT after the word Bearer',
           requests: 1,
         },
       ],
@@ -88,6 +88,8 @@ describe('a refused request', () => {
     const query = Array.from({ length: 2_000 }, (_, index) => `n${index}`).join('&');
     const response = await call(`/things?${query}`);
     expect(response.status).toBe(422);
-    expect(((await response.json()) as { violations: readonly unknown[] }).violations).toHaveLength(20);
+    const { detail, violations } = (await response.json()) as { detail: string; violations: unknown[] };
+    expect(violations).toHaveLength(20);
+    expect(detail).toMatch(/, and 19 more: see violations$/);
   });
 });

@@ -28,7 +28,7 @@ const verdict = async (change: TokenChange = {}): Promise<string> =>
   verdictOn(`Bearer ${await desk.token(change)}`);
 
 const MALFORMED =
-  'Bearer realm="webhooks", error="invalid_token", error_description="it is not one bearer token in the form of a JWT"';
+  'Bearer realm="webhooks", error="invalid_token", error_description="it is not one JWT after the word Bearer"';
 
 const now = (): number => Math.floor(Date.now() / 1_000);
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');

@@ -29,7 +29,7 @@ const checkBody = compileCheck<WebhookBody>({
     endpointUrl: { type: 'string' },
     applicationId: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
     enabled: { type: 'boolean' },
-    ref: { type: 'string', pattern: PATTERNS.givenRef },
+    ref: { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' },
   },
 });
 

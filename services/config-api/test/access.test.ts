@@ -47,7 +47,7 @@ describe.each(named)('%s %s', (_method, _one, options, scope) => {
     const answer = await withHeader('Bearer a.b.c', options);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toContain(
-      'error="invalid_token", error_description="it is not one bearer token in the form of a JWT"',
+      'error="invalid_token", error_description="it is not one JWT after the word Bearer"',
     );
   });
 

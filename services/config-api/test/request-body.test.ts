@@ -100,6 +100,7 @@ describe.each(['POST', 'PUT'])('the body of %s', (method) => {
     };
     const answer = await acme.call({ method, body });
     expect(violationsOf(answer)).toHaveLength(6);
+    expect(violationsOf(answer)).toContainEqual({ property: 'ref', reason: 'must be a UUID' });
     expect(answer.text).not.toContain('SECRET');
   });
 });

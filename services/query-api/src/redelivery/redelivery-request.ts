@@ -27,7 +27,7 @@ const checkBody = compileCheck<RedeliveryBody>({
   additionalProperties: false,
   required: ['from'],
   properties: {
-    ref: { type: 'string', pattern: PATTERNS.givenRef },
+    ref: { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' },
     eventType: { type: 'string', enum: EVENT_TYPES },
     status: { type: 'string', enum: REDELIVERABLE },
     from: { type: 'string', format: 'utc-date-time' },

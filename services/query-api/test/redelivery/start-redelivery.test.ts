@@ -1,3 +1,5 @@
+import type { ApiRequest } from '@webhooks/http-api';
+import { readRedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
 import type { RedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
 import { startRedelivery } from '../../src/redelivery/start-redelivery.js';
 import type { StartRedeliveryPorts } from '../../src/redelivery/start-redelivery.js';
@@ -38,6 +40,12 @@ it.each<[string, Range]>([
     code: 'invalid-request',
     violations: [{ property: 'from', reason }],
   });
+});
+
+it('a ref must be a UUID', () => {
+  const body = Buffer.from('{"from":"2026-11-21T13:00:00Z","ref":"x"}');
+  const request = { header: () => 'application/json', body } as unknown as ApiRequest;
+  expect(() => readRedeliveryRequest(request)).toThrow('ref must be a UUID');
 });
 
 it('a dry run shows the filter that it counted, defaults filled in', async () => {
