@@ -9,7 +9,7 @@ import { USAGE, readArguments } from './read-arguments.js';
 import type { DemoArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
 import { feedAndAccount } from './run-demo.js';
-import { showAddresses, showCommands, showFaults } from './show.js';
+import { showAddresses, showCommands, showFaults, unbalancedLine } from './show.js';
 import { showTruth } from './show-truth.js';
 import { untilProjected } from './until-projected.js';
 import { watchBreakers } from './watch-breakers.js';
@@ -130,9 +130,9 @@ async function demonstrate(
 }
 
 /** Prints the balance as the last line and returns it as exit code. The data folder is kept when the ledger does not balance. */
-function endOnce({ balanced, closing }: Balance, dataDir: string): number {
+function endOnce({ balanced, closing, ledger }: Balance, dataDir: string): number {
   if (balanced) rmSync(dataDir, { recursive: true, force: true });
-  else print(`· the ledger does not balance; everything is kept in ${dataDir}`);
+  else print(unbalancedLine(ledger.totals().accepted, dataDir));
   for (const line of closing) print(line);
   return balanced ? 0 : 1;
 }

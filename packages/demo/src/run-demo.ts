@@ -8,12 +8,13 @@ export async function feedAndAccount<R extends { readonly file: string }>(
   options: { readonly stack: FedStack; readonly lines: readonly FeedLine[]; readonly print: Print },
 ): Promise<Balance<R>> {
   const { stack, lines, print } = options;
-  print(`· ${stage.hooks.length} endpoints registered; one of them refuses two of three first attempts`);
+  const refusing = stage.hooks.length > 0 ? '; one of them refuses two of three first attempts' : '';
+  print(`· ${stage.hooks.length} endpoints registered${refusing}`);
   const started = performance.now();
   const took = (): string => `${((performance.now() - started) / 1_000).toFixed(1)} s`;
   const result = await account(stage, options, async (report) => {
     await feed(stack, lines, report);
-    print(`· ${lines.length} events fed in ${took()}, half to the topic, half to ingest`);
+    print(`· lines fed in ${took()}: ${lines.length}, in turn to the topic and to ingest`);
   });
   print(`· settled ${took()} after the first event`);
   showTable(result.ledger, print);

@@ -38,6 +38,12 @@ export function showTable(ledger: Ledger, print: Print): void {
   print('');
 }
 
+/** Why a run failed, and where its data is. */
+export function unbalancedLine(accepted: number, dataDir: string): string {
+  const fault = 'the ledger does not balance: a delivery is missing, or a bad line was not rejected';
+  return `· ${accepted === 0 ? 'no event was accepted' : fault}; everything is kept in ${dataDir}`;
+}
+
 const SHOWN_FAULTS = 5;
 
 /** Prints which lines of the events file are no events, and why. The services refuse them. */

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEventsFile } from '../src/read-events-file.js';
+import { unbalancedLine } from '../src/show.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'events-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -26,5 +27,10 @@ describe('an events file', () => {
 
   it('says why a folder cannot be read', async () => {
     await expect(readEventsFile(folder)).rejects.toThrow(/EISDIR/);
+  });
+
+  it('without one good line is told as what it is, and not as a loss', () => {
+    expect(unbalancedLine(0, '/x')).toBe('· no event was accepted; everything is kept in /x');
+    expect(unbalancedLine(2, '/x')).toContain('the ledger does not balance');
   });
 });
