@@ -1,6 +1,5 @@
 import type { Node } from 'yallist';
-import type { AnswerHead } from './answer-head.js';
-import type { AnswerEnd, Connection, Exchange } from './connection.js';
+import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import type { Deadlined } from './deadline-queue.js';
 import type { OriginPool } from './origin-pool.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
@@ -19,9 +18,10 @@ export interface AttemptOwner {
   release(attempt: Attempt, now: number): void;
 }
 
-/** One POST: waits for a connection, is its exchange, and ends exactly once — by its answer, an error, or the deadline. */
+/** One POST: waits for a connection, is its exchange, and ends exactly once: by its response, an error, or the deadline. */
 export class Attempt implements Exchange, Deadlined {
-  readonly head: string;
+  readonly path: string;
+  readonly headers: readonly string[];
   readonly body: Buffer;
   readonly deadline: number;
   before: Deadlined | undefined = undefined;
@@ -30,23 +30,27 @@ export class Attempt implements Exchange, Deadlined {
   place: Node<Attempt> | undefined = undefined;
   /** Since when it has waited for a connection the first time, `spareMs()`. */
   waitsSince: number | undefined = undefined;
+  /** Only a connection that carried nothing yet will do: the one before ended without a byte of the response. */
+  needsFresh = false;
   readonly pool: OriginPool;
   readonly startedAt: number;
   readonly #owner: AttemptOwner;
   readonly #settle: Settle;
   #connection: Connection | undefined = undefined;
+  #isFresh = false;
   #reusable = false;
   #ended = false;
 
   constructor(
     owner: AttemptOwner,
     pool: OriginPool,
-    request: Pick<Exchange, 'head' | 'body'>,
+    request: Pick<Exchange, 'path' | 'headers' | 'body'>,
     settle: Settle,
   ) {
     this.#owner = owner;
     this.pool = pool;
-    this.head = request.head;
+    this.path = request.path;
+    this.headers = request.headers;
     this.body = request.body;
     this.#settle = settle;
     this.startedAt = performance.now();
@@ -58,17 +62,19 @@ export class Attempt implements Exchange, Deadlined {
     return this.#connection;
   }
 
-  /** Whether its answer came to its end, and the connection stays open after it. */
+  /** Whether its response came to its end, and the connection stays open after it. */
   get reusable(): boolean {
     return this.#reusable;
   }
 
-  run(connection: Connection): void {
+  /** `isFresh`: it is the first attempt on this connection, whose handshake ended just now. */
+  run(connection: Connection, isFresh: boolean): void {
     this.#connection = connection;
+    this.#isFresh = isFresh;
     connection.post(this);
   }
 
-  onAnswer({ status, retryAfter }: AnswerHead, { cut, reusable }: AnswerEnd): void {
+  onResponse({ status, retryAfter }: ResponseHead, { cut, reusable }: ResponseEnd): void {
     if (this.#ended) return;
     this.#reusable = reusable;
     const answer = { kind: 'answered', status, cut, durationMs: this.#finish() } as const;
@@ -76,9 +82,12 @@ export class Attempt implements Exchange, Deadlined {
     this.#settle.resolve(isUsable ? { ...answer, retryAfter } : answer);
   }
 
-  onGone(): void {
+  /** An endpoint may end an idle connection at any time: then, and once, a fresh one is tried (RFC 9112 §9.3.1). */
+  onSilentEnd(error: Error): void {
     if (this.#ended) return;
+    if (this.#isFresh) return this.fail(error);
     this.#connection = undefined;
+    this.needsFresh = true;
     this.pool.startAgain(this);
   }
 

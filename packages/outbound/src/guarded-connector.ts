@@ -1,12 +1,10 @@
 import { isIP } from 'node:net';
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
+import { checkServerIdentity, connect as connectTls } from 'node:tls';
+import type { ConnectionOptions, PeerCertificate, SecureContext, TLSSocket } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
-import { Inbox } from './inbox.js';
-import type { OpenSocket } from './inbox.js';
 import type { Resolve } from './resolver.js';
-import { codeOf, isTlsCode, SendFailure, toConnectFailure } from './send-failure.js';
+import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
 
 export interface Guard {
   readonly allowAddress: AddressPolicy;
@@ -21,10 +19,7 @@ export interface Guard {
 
 /** Node passes these on to the TCP connection below; its types do not tell. */
 type SocketOptions = ConnectionOptions &
-  Pick<
-    TcpNetConnectOpts,
-    'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout' | 'noDelay' | 'keepAlive' | 'onread'
-  >;
+  Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout' | 'noDelay' | 'keepAlive'>;
 
 interface Destination {
   readonly host: string;
@@ -41,6 +36,8 @@ const shareOf = (connectTimeoutMs: number, addresses: number): number =>
 const SESSION_LIMIT_BYTES = 16_384;
 /** As ALPN has it. A `DataView`, because Node copies anything else into a slab that the connection then keeps whole. */
 const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).buffer);
+/** Of the addresses of one name, how many are tried: each takes a second, and there are three. */
+const MAX_ADDRESSES = 4;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /** A TLS session to resume, of a verified connection to the same origin; kept up to date by its connections. */
@@ -52,7 +49,7 @@ export interface SessionSlot {
 export interface Handshake {
   readonly startedAt: number;
   /** Settles at the connect time-out at the latest. */
-  readonly open: Promise<OpenSocket>;
+  readonly open: Promise<Socket>;
   giveUp(failure: SendFailure): void;
 }
 
@@ -96,7 +93,7 @@ class Connecting {
     this.#slot = slot;
   }
 
-  async run(protocol: string): Promise<OpenSocket> {
+  async run(protocol: string): Promise<Socket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
     const late = new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
     const timer = setTimeout(() => this.giveUp(late), this.#guard.connectTimeoutMs);
@@ -116,22 +113,21 @@ class Connecting {
     this.#socket?.destroy();
   }
 
-  async #open(): Promise<OpenSocket> {
+  async #open(): Promise<Socket> {
     const addresses = await this.#vettedAddresses();
     // An answer of DNS may come when nobody waits for it any more.
     if (this.#given !== undefined) throw this.#given;
-    const inbox = new Inbox();
-    const socket = connectTls(this.#optionsFor(addresses, inbox));
+    const socket = connectTls(this.#optionsFor(addresses));
     this.#socket = socket;
     // Before Node's own listener, which begins with TLS: what is destroyed here says nothing to whoever is there.
     socket.prependOnceListener('connect', () => this.#connected(socket, addresses));
     await this.#secured(socket);
     this.#guard.onOpen();
     socket.once('close', this.#guard.onClose);
-    return { socket, inbox };
+    return socket;
   }
 
-  #optionsFor(addresses: readonly string[], inbox: Inbox): SocketOptions {
+  #optionsFor(addresses: readonly string[]): SocketOptions {
     const { host, port } = this.#to;
     return {
       host,
@@ -141,12 +137,12 @@ class Connecting {
       autoSelectFamilyAttemptTimeout: shareOf(this.#guard.connectTimeoutMs, addresses.length),
       noDelay: true,
       keepAlive: true,
-      onread: inbox.onread,
       ...(isIP(host) === 0 ? { servername: host } : {}),
       secureContext: this.#guard.secureContext,
       ALPNProtocols: HTTP_1_1,
       // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
       rejectUnauthorized: true,
+      checkServerIdentity: checkIdentity,
       session: this.#slot.session,
     };
   }
@@ -212,10 +208,18 @@ class Connecting {
   }
 }
 
+/** Node would take a name from the subject, which no public authority vouches for (RFC 9525 §2). */
+function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
+  if (certificate.subjectaltname !== undefined) return checkServerIdentity(host, certificate);
+  return Object.assign(new Error('the certificate has no subject alternative name'), {
+    code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  });
+}
+
 function toTlsFailure(error: unknown): SendFailure {
   if (error instanceof SendFailure) return error;
   const code = codeOf(error, 'TLS_FAILED');
-  return new SendFailure(isTlsCode(code) ? 'TLS' : 'CONNECT', code, error);
+  return new SendFailure(classOf(code, 'CONNECT'), code, error);
 }
 
 /** Rejects with an early error or close; an error listener stays on for the socket's life. */
@@ -232,7 +236,7 @@ function opened(socket: TLSSocket, describe: (error: unknown) => SendFailure): P
  * connection that the system refuses at once would fail before anyone can listen for it.
  */
 function lookupAmong(addresses: readonly string[]): LookupFunction {
-  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const found = addresses.map((address) => ({ address, family: isIP(address) })).slice(0, MAX_ADDRESSES);
   return (_hostname, options, callback) => {
     const [first] = found;
     if (options.all === true) process.nextTick(callback, null, found);

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import { Connection } from './connection.js';
@@ -5,7 +6,6 @@ import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector
 import { HeldConnections } from './held-connections.js';
 import type { HandshakeLanes } from './handshake-lanes.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
-import type { OpenSocket } from './inbox.js';
 import type { OriginLimits } from './origin-limits.js';
 import { parseOrigin } from './parse-origin.js';
 import { SendFailure, toConnectFailure } from './send-failure.js';
@@ -28,16 +28,16 @@ export interface PoolPorts {
 }
 
 /**
- * The connections to one origin: one attempt on each at a time, the one used last taken first.
+ * The connections of one tenant to one origin: one attempt on each at a time, the one used last taken first. Not shared among tenants:
+ * a response that comes late, or twice, is taken for that of the next attempt on its connection.
  * An attempt without a connection waits; handshakes are begun for those who wait, a few at a time, and what becomes
  * free first — a new connection or a used one — takes whoever waits longest.
  * undici's own Pool opens a second connection whenever the first has answered but not yet turned round, which doubles
  * the connections of a busy endpoint and cost a third more CPU time when measured; here the next attempt queues on it.
  */
 export class OriginPool implements IdleOwner {
-  readonly origin: string;
-  /** With the port when it is not 443, as the `host` field has it. */
-  readonly host: string;
+  /** Tenant and origin. */
+  readonly key: string;
   readonly bornAt: number;
   lastUsedAt: number;
   /** Attempts that run or wait here. */
@@ -62,12 +62,15 @@ export class OriginPool implements IdleOwner {
   #onEmpty: (() => void) | undefined = undefined;
 
   /** Throws when `origin` is no URL, or one with more than scheme, host and port. */
-  constructor(origin: string, ports: PoolPorts, now: number) {
-    this.origin = origin;
+  constructor(
+    key: string,
+    origin: string,
+    { ports, now }: { readonly ports: PoolPorts; readonly now: number },
+  ) {
+    this.key = key;
     this.bornAt = now;
     this.lastUsedAt = now;
     this.#url = parseOrigin(origin);
-    this.host = this.#url.host;
     this.#ports = ports;
     this.#held = new HeldConnections(this.#connections, ports.limits.heldConnectionMs);
   }
@@ -77,20 +80,20 @@ export class OriginPool implements IdleOwner {
     this.#place(attempt);
   }
 
-  /** Its connection had ended before anything was written: it takes another one. */
+  /** Its connection had ended: it takes the next fresh one, because it has waited longest. */
   startAgain(attempt: Attempt): void {
-    this.#place(attempt, true);
+    this.#waiting.add(attempt, true);
+    this.open();
   }
 
-  /** One that had a connection already has waited longest. */
-  #place(attempt: Attempt, again = false): void {
+  #place(attempt: Attempt): void {
     const connection = this.#free.pop();
     if (connection === undefined) {
-      this.#waiting.add(attempt, again);
+      this.#waiting.add(attempt);
       return this.open();
     }
     this.#ports.idle.remove(connection);
-    attempt.run(connection);
+    attempt.run(connection, false);
   }
 
   /** The attempt has ended, in whatever way; a connection that carried it to the end is free for the next one. */
@@ -99,7 +102,7 @@ export class OriginPool implements IdleOwner {
     this.lastUsedAt = now;
     const { connection } = attempt;
     if (connection === undefined) this.#leave(attempt);
-    else if (attempt.reusable) this.#reuse(connection);
+    else if (attempt.reusable) this.#offer(connection, false);
     else this.#discard(connection);
     if (this.#retired && this.busy === 0) this.#onEmpty?.();
   }
@@ -157,9 +160,9 @@ export class OriginPool implements IdleOwner {
     const underWay = { handshake, shared };
     this.#handshakes.push(underWay);
     handshake.open.then(
-      (open) => {
-        if (!this.#isOver(underWay)) return void open.socket.destroy();
-        if (open.socket.writable) this.#up(open);
+      (socket) => {
+        if (!this.#isOver(underWay)) return void socket.destroy();
+        if (socket.writable) this.#up(socket);
         else this.#failed(toConnectFailure({ code: 'ECONNRESET' }), handshake.startedAt);
         this.#freeLane(shared);
       },
@@ -178,11 +181,12 @@ export class OriginPool implements IdleOwner {
     return at >= 0;
   }
 
-  #up(open: OpenSocket): void {
+  #up(socket: Socket): void {
     this.#lastUpAt = performance.now();
-    const connection = new Connection(open, this.#ports.limits, (gone) => this.#forget(gone));
+    const { origin } = this.#url;
+    const connection = new Connection(origin, socket, this.#ports.limits, (gone) => this.#forget(gone));
     this.#connections.pushNode(connection.place);
-    this.#reuse(connection);
+    this.#offer(connection, true);
   }
 
   /** After whoever the handshake was for waits no more, because this begins the next one. */
@@ -215,10 +219,11 @@ export class OriginPool implements IdleOwner {
     underWay.handshake.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
   }
 
-  #reuse(connection: Connection): void {
+  /** `isFresh`: it carried nothing yet. */
+  #offer(connection: Connection, isFresh: boolean): void {
     if (connection.place.list === undefined) return this.open();
-    const attempt = this.#waiting.take();
-    if (attempt !== undefined) return attempt.run(connection);
+    const attempt = this.#waiting.take(isFresh);
+    if (attempt !== undefined) return attempt.run(connection, isFresh);
     this.#free.push(connection);
     this.#ports.idle.add(connection, this);
   }
@@ -228,7 +233,7 @@ export class OriginPool implements IdleOwner {
     this.#discard(connection);
   }
 
-  /** Whatever its attempt came to: given up, broken, or the last one by its answer. */
+  /** Whatever its attempt came to: given up, broken, or the last one by its response. */
   #discard(connection: Connection): void {
     connection.discard();
     this.open();

@@ -4,7 +4,7 @@ import type { PoolPorts } from './origin-pool.js';
 
 export interface PoolLimits extends OriginLimits {
   /**
-   * Origins whose connections are kept; above it the idle ones used longest ago are closed. Busy ones are never
+   * Pools that are kept; above it the idle ones used longest ago are closed. Busy ones are never
    * closed, so there are at most `maxPools` or as many as there are attempts in flight, whichever is more:
    * above the bound a pool is closed as soon as its last attempt has ended.
    */
@@ -15,7 +15,7 @@ export interface PoolLimits extends OriginLimits {
   readonly maxPoolAgeMs: number;
 }
 
-/** The pools by origin. */
+/** The pools by tenant and origin. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #closing = new Set<Promise<void>>();
@@ -35,14 +35,15 @@ export class OriginPools {
     return this.#pools.size;
   }
 
-  of(origin: string, now: number): OriginPool {
-    return this.#pools.get(origin) ?? this.#open(origin, now);
+  of(tenantId: string, origin: string, now: number): OriginPool {
+    const key = `${tenantId} ${origin}`;
+    return this.#pools.get(key) ?? this.#open(key, origin, now);
   }
 
   /** An attempt of this pool has ended. */
   noteEnd(pool: OriginPool): void {
     const above = this.#pools.size > this.#limits.maxPools;
-    if (above && pool.busy === 0 && this.#pools.get(pool.origin) === pool) this.#retire(pool);
+    if (above && pool.busy === 0 && this.#pools.get(pool.key) === pool) this.#retire(pool);
   }
 
   /** Closes all of them once what they carry has ended. */
@@ -52,10 +53,10 @@ export class OriginPools {
     await Promise.all(this.#closing);
   }
 
-  #open(origin: string, now: number): OriginPool {
+  #open(key: string, origin: string, now: number): OriginPool {
     if (this.#pools.size >= this.#limits.maxPools) this.#evictIdle();
-    const pool = new OriginPool(origin, this.#ports, now);
-    this.#pools.set(origin, pool);
+    const pool = new OriginPool(key, origin, { ports: this.#ports, now });
+    this.#pools.set(key, pool);
     return pool;
   }
 
@@ -75,7 +76,7 @@ export class OriginPools {
   }
 
   #retire(pool: OriginPool): void {
-    this.#pools.delete(pool.origin);
+    this.#pools.delete(pool.key);
     const closing = pool.retire().finally(() => this.#closing.delete(closing));
     this.#closing.add(closing);
   }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { HmacKey } from './hmac-key.js';
+import { createSecretKey, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -12,7 +12,7 @@ const OUR_BYTES = 32;
  * A secret ready for signing; make it once for each secret and keep it. It shows nothing of itself in logs.
  */
 export interface PreparedSecret {
-  readonly key: HmacKey;
+  readonly key: KeyObject;
 }
 
 export type ParsedSecret =
@@ -40,5 +40,5 @@ export function parseSecret(text: unknown): ParsedSecret {
 export function prepareSecret(text: string): PreparedSecret {
   const parsed = parseSecret(text);
   if (!parsed.ok) throw new Error(`expected a signing secret; it ${parsed.reason}`);
-  return { key: new HmacKey(parsed.bytes) };
+  return { key: createSecretKey(parsed.bytes) };
 }

@@ -25,8 +25,11 @@ export function codeOf(error: unknown, fallback: string): string {
   return typeof code === 'string' && SAFE_CODE.test(code) ? code : fallback;
 }
 
-/** This machine's exhaustion: no endpoint's failure, so it is thrown. */
-const OUR_FAULT = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+/** This machine's exhaustion, or a request that cannot be sent: no endpoint's failure, so it is thrown. */
+const OUR_FAULT = new Set([
+  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'],
+  ...['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'],
+]);
 
 export function isOurFault(error: Error): boolean {
   const code = error instanceof SendFailure ? error.reasonCode : codeOf(error, '');
@@ -50,11 +53,34 @@ function ranOutOfPorts(error: unknown): boolean {
   return isIPv4(String(address));
 }
 
-const CERTIFICATE_CODES =
-  /^(CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|INVALID_|HOSTNAME_MISMATCH|PATH_LENGTH_|ERROR_IN_CERT_|EPROTO$)/;
+/** Errors of the system, such as `ECONNRESET`. Those of OpenSSL have longer words, but for `EPROTO`. */
+const SYSTEM_CODE = /^(?:UNKNOWN|(?!EPROTO$)E[A-Z0-9]+)$/;
 
-export function isTlsCode(code: string): boolean {
-  return CERTIFICATE_CODES.test(code);
+/** Of an error of a TLS connection whose TCP connection stood: what is no fault of the network is one of TLS. */
+export function classOf(code: string, network: 'CONNECT' | 'SOCKET'): 'CONNECT' | 'SOCKET' | 'TLS' {
+  return SYSTEM_CODE.test(code) ? network : 'TLS';
+}
+
+/** undici's errors for a response that is none. */
+const PROTOCOL_FAULTS = new Map([
+  ['HTTPParserError', 'NOT_HTTP'],
+  ['HeadersOverflowError', 'HEADERS_TOO_LONG'],
+  ['ResponseContentLengthMismatchError', 'BAD_LENGTH'],
+]);
+
+/** Its `SocketError` says only in its message whether the endpoint sent something that nobody asked for. */
+const protocolFault = ({ name, message }: Error): string | undefined =>
+  message.startsWith('bad ') ? 'UNEXPECTED_RESPONSE' : PROTOCOL_FAULTS.get(name);
+
+/** Of an error that ended a request before the status of its response. Those of the system and of TLS stay as they are. */
+export function toResponseFailure(error: Error): Error {
+  if (error instanceof SendFailure) return error;
+  const fault = protocolFault(error);
+  // Not its cause, which may hold what the endpoint sent.
+  if (fault !== undefined) return new SendFailure('PROTOCOL', fault);
+  const code = codeOf(error, '');
+  const isClosed = code.startsWith('UND_ERR_') && !OUR_FAULT.has(code);
+  return isClosed ? new SendFailure('SOCKET', 'OTHER_SIDE_CLOSED', error) : error;
 }
 
 /** Of an error on the way to a connection that stands. */
@@ -68,7 +94,7 @@ export function toFailedResult(error: Error, durationMs: number): Unreachable | 
   if (!(error instanceof SendFailure)) {
     // Of a socket whose connection stood.
     const code = codeOf(error, 'UNKNOWN');
-    return { kind: 'unreachable', error: isTlsCode(code) ? 'TLS' : 'SOCKET', code, durationMs };
+    return { kind: 'unreachable', error: classOf(code, 'SOCKET'), code, durationMs };
   }
   const { errorClass, reasonCode } = error;
   if (errorClass !== 'ADDRESS_DENIED') {

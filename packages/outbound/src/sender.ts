@@ -9,7 +9,6 @@ import { IdleConnections } from './idle-connections.js';
 import { OriginPools } from './origin-pools.js';
 import type { PoolLimits } from './origin-pools.js';
 import { createResolver } from './resolver.js';
-import { requestHead } from './request-head.js';
 import type { Resolve } from './resolver.js';
 import type { SendResult } from './send-result.js';
 import { createTrust } from './trust.js';
@@ -23,8 +22,10 @@ export interface SendTarget {
 }
 
 export interface SendRequest {
+  /** Whose endpoint it is: connections are never shared between tenants. */
+  readonly tenantId: string;
   readonly target: SendTarget;
-  /** Flat list `[name, value, name, value, …]`, without `host`, `connection` and `content-length`. */
+  /** Flat list `[name, value, name, value, …]`, without `host` and what frames a request. */
   readonly headers: readonly string[];
   /** Sent as it is; never changed, so the same bytes can be shared among attempts. */
   readonly body: Buffer;
@@ -39,7 +40,7 @@ export interface SenderOptions extends Partial<Omit<PoolLimits, 'patienceMs'>> {
   readonly resolve?: Resolve;
   /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
   readonly connectTimeoutMs?: number;
-  /** From `post` to the last byte of the answer, default 10,000 ms. */
+  /** From `post` to the last byte of the response, default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
   /**
    * Handshakes under way at once that all origins share, default 64; beside them each origin with attempts waiting
@@ -129,10 +130,9 @@ class PooledSender implements Sender, AttemptOwner {
   post(request: SendRequest): Promise<SendResult> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw new Error('the sender is closed');
-      const pool = this.#pools.of(request.target.origin, performance.now());
-      const { body } = request;
-      const head = requestHead(pool.host, request.target.path, request.headers, body.length);
-      const attempt = new Attempt(this, pool, { head, body }, { resolve, reject });
+      const { tenantId, target, headers, body } = request;
+      const pool = this.#pools.of(tenantId, target.origin, performance.now());
+      const attempt = new Attempt(this, pool, { path: target.path, headers, body }, { resolve, reject });
       this.#posts += 1;
       this.#deadlines.add(attempt);
       pool.start(attempt);

@@ -20,12 +20,14 @@ export class WaitingAttempts {
     return since === undefined ? 0 : spareMs() - since;
   }
 
-  /** Who waits longest, and does no more. */
-  take(): Attempt | undefined {
-    // `shift` of the list would leave the first one pointing to the next, which is what a list is here to avoid.
-    const first = this.#list.head?.value;
-    if (first) this.remove(first);
-    return first;
+  /** Who waits longest for a connection like this one, and does no more. */
+  take(isFresh: boolean): Attempt | undefined {
+    for (const attempt of this.#list) {
+      if (attempt.needsFresh && !isFresh) continue;
+      this.remove(attempt);
+      return attempt;
+    }
+    return undefined;
   }
 
   /** Behind the others, or `first`. */

@@ -26,3 +26,9 @@ describe('an address that the system refuses at once', () => {
     },
   );
 });
+
+it('of 1,500 addresses of one name, four are tried', async () => {
+  const many = Array.from({ length: 1_500 }, (_, index) => `224.0.${index >> 8}.${index & 255}`);
+  const failure: unknown = await connectTo(...many).open.catch((error: unknown) => error);
+  expect(failure).toMatchObject({ cause: { errors: { length: 4 } } });
+});

@@ -82,7 +82,9 @@ describe('createResolver', () => {
     expect(await resolve('hook.acme.com.br')).toEqual(['10.0.0.7']);
     const sender = createSender({ resolve });
     const target = { origin: 'https://hook.acme.com.br', path: '/' };
-    expect(await sender.post({ target, headers: [], body: BODY })).toMatchObject({ kind: 'forbidden' });
+    expect(await sender.post({ tenantId: 'acme', target, headers: [], body: BODY })).toMatchObject({
+      kind: 'forbidden',
+    });
     await sender.close();
   });
 
@@ -121,7 +123,12 @@ describe('createResolver', () => {
     const resolve = createResolver({ servers: [server.address], timeoutMs: 500, tries: 1 });
     const sender = createSender({ resolve });
     const post = (host: string) =>
-      sender.post({ target: { origin: `https://${host}`, path: '/' }, headers: [], body: BODY });
+      sender.post({
+        tenantId: 'acme',
+        target: { origin: `https://${host}`, path: '/' },
+        headers: [],
+        body: BODY,
+      });
     const slow = Array.from({ length: 20 }, (_, i) => post(`slow${i}.acme.com.br`));
     const quick = await post('gone.acme.com.br');
     expect(quick).toMatchObject({ kind: 'unreachable', error: 'DNS', code: 'ENOTFOUND' });

@@ -37,6 +37,7 @@ export const BODY = Buffer.from('{"id":"evt_1"}');
 
 export function post(sender: Sender, origin: string, body: Buffer = BODY): Promise<SendResult> {
   return sender.post({
+    tenantId: 'acme',
     target: { origin, path: '/hook?token=s3cret' },
     headers: ['content-type', 'application/json', 'webhook-id', 'evt_1'],
     body,

@@ -152,6 +152,7 @@ describe('the limits of an answer', () => {
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['an unasked 100', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
     ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
   ])('take %s as a fault of protocol', async (_, bytes) => {
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });

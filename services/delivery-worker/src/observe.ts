@@ -92,7 +92,7 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
             ...{ events, latestTenantId: result.unconfiguredTenantId },
           });
       }
-      meters[countedAs(result)].count += 1;
+      meters[countedAs(result)].inc();
     }),
     damaged: harmless(log, () => meters.damaged.inc()),
   };

@@ -48,8 +48,8 @@ describe('what is counted on the way of a delivery', () => {
 
   it('is each event by what becomes of it', async () => {
     const count = (meters: Meters) => {
-      meters.fannedOut.count += 2;
-      meters.unmatched.count += 1;
+      meters.fannedOut.inc(2);
+      meters.unmatched.inc();
     };
     expect(await readAfter('webhook_events_total', count)).toEqual({
       'result="fanned-out"': 2,
