@@ -2,7 +2,6 @@ import { Node, Yallist } from 'yallist';
 import type { AssignedPartition } from './membership-offsets.js';
 import type { KafkaRecord } from './record.js';
 import type { Feed } from './wire/fetcher.js';
-import { detachedRecord, ownRecord } from './wire/fetched-record.js';
 import type { FetchedPartition } from './wire/fetch-protocol.js';
 import { PartitionBuffer, type BufferLimits } from './wire/partition-buffer.js';
 
@@ -24,8 +23,6 @@ export interface Task {
   readonly lane: Lane;
   /** It is handled. */
   finish(): void;
-  /** The same for a record with bytes of its own, to be held for long. */
-  detached(): Task;
   /** It will not be handled here: should the partition come back, it is read again from what is committed. */
   abandon(): void;
 }
@@ -143,9 +140,8 @@ export class Lane implements Feed {
 
   /** The next record, which is then in flight. */
   take(): Task | undefined {
-    const taken = this.#buffer.take();
-    if (taken === undefined) return undefined;
-    const record = ownRecord(taken);
+    const record = this.#buffer.take();
+    if (record === undefined) return undefined;
     const mark = new Node<Mark>({ offset: record.offset, timestamp: record.timestamp });
     this.#inFlight.pushNode(mark);
     return new Taken(this, record, this.#inFlight, mark);
@@ -174,10 +170,6 @@ class Taken implements Task {
 
   finish(): void {
     this.#mark.list?.removeNode(this.#mark);
-  }
-
-  detached(): Task {
-    return new Taken(this.lane, detachedRecord(this.record), this.#inFlight, this.#mark);
   }
 
   abandon(): void {

@@ -6,7 +6,7 @@ export interface WaitingRoomBounds {
   readonly maxWaitingBytes: number;
 }
 
-/** Records whose moment is near: in memory, bounded, with bytes of their own. */
+/** Records whose moment is near: in memory, bounded. */
 export class WaitingRoom {
   readonly #bounds: WaitingRoomBounds;
   readonly #heap = new DueHeap<Task>();
@@ -30,7 +30,7 @@ export class WaitingRoom {
 
   add(task: Task, due: number): void {
     this.#bytes += task.record.size;
-    this.#heap.push(due, task.detached());
+    this.#heap.push(due, task);
   }
 
   takeDue(now: number): Task | undefined {

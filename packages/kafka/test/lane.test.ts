@@ -124,25 +124,6 @@ describe('lane', () => {
     expect(offsets(takeAll(lane))).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('counts a detached record as the one it was taken as', () => {
-    const lane = openLane(0);
-    feed(lane, 0, 2);
-    const held = takeAll(lane).map((task) => task.detached());
-    finish(held, 0);
-    expect(lane.watermark).toBe(1);
-    lane.unassign();
-    held[1]?.abandon();
-    lane.assign({ ...PLACE, committed: 1, earliest: 0 });
-    expect(lane.want()).toBe(1);
-    // Of the beginning before: nothing of it holds now.
-    held[2]?.abandon();
-    finish(held);
-    lane.assign({ ...PLACE, committed: 1, earliest: 0 });
-    feed(lane, 1, 2);
-    expect(offsets(takeAll(lane))).toEqual([1, 2]);
-    expect(lane.watermark).toBe(1);
-  });
-
   it('begins anew when what was committed is gone: the topic was made anew', () => {
     const lane = openLane(100);
     lane.assign({ ...PLACE, committed: undefined, earliest: 0 });

@@ -1,7 +1,6 @@
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent, RecordOrigin } from '@webhooks/contracts';
 import type { Configuration } from './configuration.js';
-import type { Growing } from './growing.js';
 
 /** What all deliveries of one event share. */
 export interface FanOutSource {
@@ -17,7 +16,7 @@ export interface FanOutSource {
 
 function makeTask(source: FanOutSource, { ref, revision, applicationId }: Configuration): DeliveryTask {
   const { event, body, origin, appendedAt, now, traceparent } = source;
-  const task: Growing<DeliveryTask> = {
+  return {
     deliveryId: deliveryIdOf(event.tenantId, ref, event.id),
     cycle: '0',
     eventId: event.id,
@@ -31,10 +30,9 @@ function makeTask(source: FanOutSource, { ref, revision, applicationId }: Config
     parkedCount: 0,
     origin,
     body,
+    ...(applicationId === undefined ? {} : { applicationId }),
+    ...(traceparent === undefined ? {} : { traceparent }),
   };
-  if (applicationId !== undefined) task.applicationId = applicationId;
-  if (traceparent !== undefined) task.traceparent = traceparent;
-  return task;
 }
 
 /** One first attempt for each configuration in force; they share the bytes of the body. */

@@ -1,18 +1,9 @@
-import { EVENT_TYPES, parseConfigurationRecord } from '@webhooks/contracts';
-import type { ConfigurationRecord, Keyring } from '@webhooks/contracts';
+import { parseConfigurationRecord } from '@webhooks/contracts';
+import type { Keyring } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
 import type { ConfigurationTable } from './configuration-table.js';
 import { toConfiguration, toUnreadable } from './configuration.js';
-import { StringPool } from './string-pool.js';
-
-/** Each record was parsed from bytes of its own: so were its strings. */
-const shareStrings = (record: ConfigurationRecord, pool: StringPool): ConfigurationRecord => ({
-  ...record,
-  tenantId: pool.share(record.tenantId),
-  eventType: EVENT_TYPES.find((known) => known === record.eventType) ?? record.eventType,
-  ...(record.applicationId === undefined ? {} : { applicationId: pool.share(record.applicationId) }),
-});
 
 const keyOf = ({ key }: KafkaRecord): string => key?.toString('utf8') ?? '';
 
@@ -22,7 +13,6 @@ export function createPictureFeed(
   keyring: Keyring,
   log: Logger,
 ): (record: KafkaRecord) => void {
-  const pool = new StringPool();
   return (record) => {
     if (record.value === null) return;
     const parsed = parseConfigurationRecord(record.value);
@@ -37,7 +27,7 @@ export function createPictureFeed(
       return;
     }
     try {
-      table.apply(toConfiguration(shareStrings(parsed.configuration, pool), keyring));
+      table.apply(toConfiguration(parsed.configuration, keyring));
     } catch (error) {
       log.error('a configuration cannot be used', {
         key: keyOf(record),

@@ -2,7 +2,6 @@ import { TOPICS, appendAttempt, taskHeaders, tierFor } from '@webhooks/contracts
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { AttemptLog } from './attempt-log.js';
 import type { Settled } from './deliver.js';
-import type { Growing } from './growing.js';
 import type { AttemptOutcome } from './outcome.js';
 import type { PublishSurely } from './publish-surely.js';
 
@@ -60,10 +59,9 @@ function publishDead(publish: PublishSurely, settled: Settled, reason: string): 
   });
 }
 
-/** A plain literal: this one is made for every attempt. */
 function attemptEntry(settled: Settled, outcome: AttemptOutcome): AttemptLogEntry {
   const { task, source, at, settlement } = settled;
-  const entry: Growing<AttemptLogEntry & { kind: 'attempt' }> = {
+  return {
     kind: 'attempt',
     deliveryId: task.deliveryId,
     cycle: task.cycle,
@@ -77,11 +75,9 @@ function attemptEntry(settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
     source,
     result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
     durationMs: outcome.durationMs,
+    ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
+    ...(settlement.kind === 'retry' ? { nextAt: settlement.dueAt } : {}),
   };
-  if ('status' in outcome) entry.status = outcome.status;
-  else entry.error = outcome.error;
-  if (settlement.kind === 'retry') entry.nextAt = settlement.dueAt;
-  return entry;
 }
 
 function endEntry({ task, source, at, settlement }: Settled): AttemptLogEntry | undefined {

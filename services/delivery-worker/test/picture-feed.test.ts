@@ -2,7 +2,6 @@ import { configurationKey } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { ConfigurationTable } from '../src/configuration-table.js';
 import { createPictureFeed } from '../src/picture-feed.js';
-import { StringPool } from '../src/string-pool.js';
 import { REF, buildRecord } from './builders.js';
 
 describe('the feed of the table', () => {
@@ -57,13 +56,5 @@ describe('the feed of the table', () => {
     feed(recordOf(JSON.stringify(buildRecord({ revision: 4 }))));
     expect(table.find('acme', REF)?.isUnreadable).toBeUndefined();
     expect(table.enabledFor('acme', 'PIX_OUT')).toHaveLength(1);
-  });
-});
-
-describe('a pool of strings', () => {
-  it('gives back the text it was given, and remembers no more than it may', () => {
-    const pool = new StringPool();
-    for (let index = 0; index < 70_000; index += 1) expect(pool.share(`t${index}`)).toBe(`t${index}`);
-    expect(pool.size).toBe(65_536);
   });
 });

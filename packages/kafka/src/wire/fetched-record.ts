@@ -43,35 +43,6 @@ export type RecordPlace = Pick<KafkaRecord, 'topic' | 'partition' | 'offset' | '
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
-/** What a record may keep alive beyond itself: blocks up to this, or this many times its own bytes. */
-const SMALL_BLOCK_BYTES = 16 * 1024;
-const WASTE_FACTOR = 4;
-
-/**
- * For a record that will be held: a few KiB of a block of up to 64 MiB (unpacked) must not keep all of it in memory. One
- * copy of the record's bytes then; none when the block is small or mostly this record.
- */
-export function ownRecord(record: KafkaRecord): KafkaRecord {
-  return record instanceof FetchedRecord ? record.owned() : record;
-}
-
-/** For a record that is held for long: whatever it is a part of, only its own bytes stay in memory. */
-export function detachedRecord(record: KafkaRecord): KafkaRecord {
-  return record instanceof FetchedRecord ? record.detached() : record;
-}
-
-/** The bytes, copied when they are a small part of what they are a view of. */
-export function ownBytes(bytes: Buffer): Buffer {
-  return isWasteful(bytes, bytes.length) ? Buffer.from(bytes) : bytes;
-}
-
-function isWasteful(block: Buffer, usedBytes: number): boolean {
-  const heldBytes = block.buffer.byteLength;
-  // What is cut from Node's slab is a copy already, whatever size the slabs of this process have.
-  const smallBytes = Math.max(SMALL_BLOCK_BYTES, Buffer.poolSize);
-  return heldBytes > smallBytes && heldBytes > usedBytes * WASTE_FACTOR;
-}
-
 /** Key and headers are decoded when they are asked for: most readers of most records never do. */
 export class FetchedRecord implements KafkaRecord {
   readonly topic: string;
@@ -81,42 +52,25 @@ export class FetchedRecord implements KafkaRecord {
   readonly value: Buffer | null;
   readonly size: number;
   readonly #data: Buffer;
-  readonly #bodyAt: number;
   readonly #headersAt: number;
-  readonly #end: number;
 
-  /** Throws when a length points outside the record, that is: between `reader.at` and `end`. */
-  constructor(place: RecordPlace, reader: VarintReader, end: number) {
+  /** `body`: from the length of the key on. Throws when a length points outside it. */
+  constructor(place: RecordPlace, body: Buffer) {
+    const reader = new VarintReader(body, 0);
+    const end = body.length;
     this.topic = place.topic;
     this.partition = place.partition;
     this.offset = place.offset;
     this.timestamp = place.timestamp;
-    this.size = end - reader.at;
-    this.#bodyAt = reader.at;
+    this.size = end;
     reader.skip(end); // the key
     this.value = reader.bytes(end);
-    this.#data = reader.data;
+    this.#data = body;
     this.#headersAt = reader.at;
-    this.#end = end;
   }
 
   get key(): Buffer | null {
-    return new VarintReader(this.#data, this.#bodyAt).bytes(this.#end);
-  }
-
-  /** This record, or its copy when it would keep a much larger block in memory. */
-  owned(): FetchedRecord {
-    return isWasteful(this.#data, this.size) ? this.#copied(Buffer.allocUnsafe(this.size)) : this;
-  }
-
-  /** The same record with bytes of its own: a view would keep the whole fetched block in memory, or Node's slab. */
-  detached(): FetchedRecord {
-    return this.#copied(Buffer.allocUnsafeSlow(this.size));
-  }
-
-  #copied(copy: Buffer): FetchedRecord {
-    this.#data.copy(copy, 0, this.#bodyAt, this.#end);
-    return new FetchedRecord(this, new VarintReader(copy, 0), copy.length);
+    return new VarintReader(this.#data, 0).bytes(this.#data.length);
   }
 
   /**
@@ -127,8 +81,8 @@ export class FetchedRecord implements KafkaRecord {
     if (this.#data[this.#headersAt] === 0) return NONE;
     const headers = Object.create(null) as Record<string, Buffer>;
     this.#readHeaders((reader) => {
-      const name = reader.bytes(this.#end)?.toString() ?? '';
-      headers[name] = reader.bytes(this.#end) ?? EMPTY;
+      const name = reader.bytes(this.#data.length)?.toString() ?? '';
+      headers[name] = reader.bytes(this.#data.length) ?? EMPTY;
     });
     return headers;
   }
@@ -137,11 +91,11 @@ export class FetchedRecord implements KafkaRecord {
   header(name: string): Buffer | undefined {
     let found: Buffer | undefined;
     this.#readHeaders((reader) => {
-      const length = reader.skip(this.#end);
+      const length = reader.skip(this.#data.length);
       const isWanted =
         length === name.length && reader.data.toString('latin1', reader.at - length, reader.at) === name;
-      if (isWanted) found = reader.bytes(this.#end) ?? EMPTY;
-      else reader.skip(this.#end);
+      if (isWanted) found = reader.bytes(this.#data.length) ?? EMPTY;
+      else reader.skip(this.#data.length);
     });
     return found;
   }

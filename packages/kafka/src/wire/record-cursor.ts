@@ -3,7 +3,7 @@ import { AT, batchAt, batchFault, isCurrentFormat, offsetAfter } from './batch-f
 import { readInt64 } from './bytes.js';
 import { unpack } from './codecs.js';
 import { asError } from './errors.js';
-import { FetchedRecord, ownBytes, VarintReader, type RecordPlace } from './fetched-record.js';
+import { FetchedRecord, VarintReader } from './fetched-record.js';
 import type { AbortedTransaction } from './fetch-protocol.js';
 
 const LOG_APPEND_TIME = 0x08;
@@ -17,8 +17,6 @@ const NO_BYTES = Buffer.alloc(0);
 export interface FetchedBlock {
   /** Whole batches. */
   readonly batches: Buffer;
-  /** These bytes will be others once the block is used up: each record gets a copy of its own. */
-  readonly isLent: boolean;
   /** Records before this offset are not given (a fetch starts at a batch's first record). */
   readonly from: number;
   readonly aborted: readonly AbortedTransaction[];
@@ -33,23 +31,19 @@ export class RecordCursor {
   position: number;
   readonly #place: TopicPartition;
   readonly #batches: Buffer;
-  readonly #isLent: boolean;
   readonly #aborted: AbortedTransaction[];
   readonly #abortedProducers = new Set<number>();
   #at = 0;
   #records = new VarintReader(NO_BYTES, 0);
-  /** Packed ones are not: they are unpacked into memory of their own. */
-  #areRecordsLent = false;
   #left = 0;
   #batch: Buffer = NO_BYTES;
   /** The offset after the batch. */
   #batchEnd = 0;
   #fault: string | undefined;
 
-  constructor(place: TopicPartition, { batches, isLent, from, aborted }: FetchedBlock) {
+  constructor(place: TopicPartition, { batches, from, aborted }: FetchedBlock) {
     this.#place = place;
     this.#batches = batches;
-    this.#isLent = isLent;
     this.position = from;
     this.#aborted = [...aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
@@ -102,7 +96,6 @@ export class RecordCursor {
       const packed = batch.subarray(AT.records);
       const data = this.#left > 0 ? unpack(batch.readInt16BE(AT.attributes), packed) : NO_BYTES;
       this.#records = new VarintReader(data, 0);
-      this.#areRecordsLent = this.#isLent && data === packed;
     } catch (error) {
       this.#fault = asError(error).message;
       this.#left = 1;
@@ -131,16 +124,16 @@ export class RecordCursor {
     const appendTime = (batch.readInt16BE(AT.attributes) & LOG_APPEND_TIME) !== 0;
     const timestamp = appendTime ? readInt64(batch, AT.maxTime) : readInt64(batch, AT.baseTime) + timeDelta;
     const { topic, partition } = this.#place;
-    const place = { topic, partition, offset, timestamp };
-    const record = this.#areRecordsLent ? copied(place, reader, end) : new FetchedRecord(place, reader, end);
+    // A record owns its bytes: it may be held long after the block is used up.
+    const body = Buffer.from(reader.data.subarray(reader.at, end));
     reader.at = end;
-    return record;
+    return new FetchedRecord({ topic, partition, offset, timestamp }, body);
   }
 
   /** One record that stands for the rest of its batch, so that the caller can report it and the partition moves on. */
   #undecodable(reason: string): KafkaRecord {
     this.#left = 0;
-    const value = this.#isLent ? Buffer.from(this.#batch) : ownBytes(this.#batch);
+    const value = Buffer.from(this.#batch);
     const dated = value.length >= AT.records && isCurrentFormat(value);
     const timestamp = dated ? readInt64(value, AT.maxTime) : Date.now();
     const { topic, partition } = this.#place;
@@ -148,13 +141,6 @@ export class RecordCursor {
     const size = value.length;
     return { topic, partition, offset, timestamp, key: null, value, headers: {}, size, undecodable: reason };
   }
-}
-
-/** The record from the reader's place to `end`, of bytes of its own. Throws when a length points outside it. */
-function copied(place: RecordPlace, { data, at }: VarintReader, end: number): FetchedRecord {
-  const copy = Buffer.allocUnsafe(end - at);
-  data.copy(copy, 0, at, end);
-  return new FetchedRecord(place, new VarintReader(copy, 0), copy.length);
 }
 
 /** A marker's key is (version int16, type int16). Control batches hold one record, or none after compaction, never packed. */

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Lane } from '../../src/lane.js';
-import { detachedRecord, headerOf } from '../../src/wire/fetched-record.js';
+import { headerOf } from '../../src/wire/fetched-record.js';
 import { batchOf, type BatchShape } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
@@ -37,18 +37,6 @@ describe('a record in flight', () => {
     expect(String(record.key)).toBe('k');
     expect(heldBytes(record.value)).toBeLessThanOrEqual(Buffer.poolSize);
     expect(heldBytes(record.key)).toBeLessThanOrEqual(Buffer.poolSize);
-  });
-
-  it('that is to be held for long shares not even a slab', () => {
-    const record = detachedRecord(firstOf({}));
-    expect([String(record.key), String(record.value)]).toEqual(['k', 'small']);
-    expect(heldBytes(record.value)).toBe(record.size);
-  });
-
-  it('that is most of its block is not copied', () => {
-    const value = 'x'.repeat(1_000_000);
-    const record = firstOf({ values: [value] });
-    expect(heldBytes(record.value)).toBeGreaterThan(value.length + 60);
   });
 
   it('that stands for a damaged batch has bytes of its own too', () => {
@@ -91,7 +79,7 @@ describe('headers of a record', () => {
   it.each(['due-at', 'due-to', 'nothing', 'empty', 'due', 'toString'])(
     'read %j alone as with all',
     (name) => {
-      for (const record of [firstOf({ headers }), detachedRecord(firstOf({ headers })), firstOf({})])
+      for (const record of [firstOf({ headers }), firstOf({})])
         expect(headerOf(record, name)).toEqual(record.headers[name]);
     },
   );

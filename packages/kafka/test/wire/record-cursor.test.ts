@@ -8,7 +8,7 @@ import { batchOf, CONTROL, marker, TRANSACTIONAL } from './batches.js';
 const PLACE = { topic: 't', partition: 3 };
 
 function read(batches: readonly Buffer[], from = 0, aborted: readonly AbortedTransaction[] = []) {
-  const cursor = new RecordCursor(PLACE, { batches: Buffer.concat(batches), isLent: false, from, aborted });
+  const cursor = new RecordCursor(PLACE, { batches: Buffer.concat(batches), from, aborted });
   const records: KafkaRecord[] = [];
   for (let record = cursor.next(); record !== undefined; record = cursor.next()) records.push(record);
   return { records, position: cursor.position };
