@@ -18,7 +18,6 @@ export const USAGE = `npm start -- [options]
 
 Environment:
   KAFKA_BROKERS, MONGODB_URI   use these instead of starting Kafka and a database
-  ENGINES=containers           start both with Docker
   NO_COLOR                     print without colour
 `;
 

@@ -1,13 +1,13 @@
-import type { StartedTestContainer } from 'testcontainers';
-import type { EngineLifecycle } from './engine-lifecycle.js';
+import { beforeDeadline } from './deadline.js';
+import { errorText } from './error-text.js';
+import type { Log } from './log.js';
 
-const STARTUP_TIMEOUT_MS = 180_000;
-const STOP_GRACE_SECONDS = 15;
+/** Whoever waits longer for an image has an embedded engine sooner. */
+const IMAGE_TIMEOUT_MS = 60_000;
 
-export interface ContainerEngine {
+export interface ContainerImage {
   readonly image: string;
-  readonly title: string;
-  /** Listened to inside the container and on the host alike, so that it stays the same over a restart. */
+  /** On the host, and inside the container unless `containerPort` says otherwise. */
   readonly hostPort: number;
   readonly containerPort: number;
   /** Variables for the image; `host` is where the container's ports can be reached. */
@@ -16,53 +16,36 @@ export interface ContainerEngine {
   awaitReady(host: string): Promise<string | undefined>;
 }
 
+export interface RunningContainer {
+  readonly host: string;
+  stop(): Promise<void>;
+}
+
 /**
- * Runs an engine in a container (testcontainers removes it when this process ends, however it ends). Its data lives
- * as long as the container: over `kill` and `restart`, not over `stop`.
+ * Runs an engine in a container (testcontainers removes it when this process ends, however it ends). Undefined, and a line in
+ * the log, when no Docker daemon answers, or the image cannot be had within a minute. Throws when what was started does not serve.
  */
-export async function runContainer(
-  engine: ContainerEngine,
-): Promise<EngineLifecycle & { readonly host: string }> {
-  // Loaded on demand: only ENGINES=containers needs it.
-  const { GenericContainer, getContainerRuntimeClient } = await import('testcontainers');
-  const client = await getContainerRuntimeClient().catch((cause: unknown) => {
-    throw new Error(
-      'ENGINES=containers needs a running Docker (or compatible) daemon, and none answered. ' +
-        'Start it (sudo systemctl start docker), or unset ENGINES to use the embedded engines.',
-      { cause },
-    );
-  });
-  const started: StartedTestContainer = await new GenericContainer(engine.image)
-    .withEnvironment(engine.environment(client.info.containerRuntime.host))
+export async function runContainer(engine: ContainerImage, log: Log): Promise<RunningContainer | undefined> {
+  // Loaded on demand: it brings a hundred packages along.
+  const { GenericContainer, ImageName, getContainerRuntimeClient } = await import('testcontainers');
+  const name = ImageName.fromString(engine.image);
+  let reachable: string;
+  try {
+    const { image, info } = await getContainerRuntimeClient();
+    const isHere = await image.exists(name);
+    if (!isHere) await beforeDeadline(image.pull(name), IMAGE_TIMEOUT_MS, `pulling ${engine.image}`);
+    reachable = info.containerRuntime.host;
+  } catch (error) {
+    log(`no container of ${engine.image} (${errorText(error)})`);
+    return undefined;
+  }
+  const started = await new GenericContainer(engine.image)
+    .withEnvironment(engine.environment(reachable))
     .withExposedPorts({ container: engine.containerPort, host: engine.hostPort })
-    .withStartupTimeout(STARTUP_TIMEOUT_MS)
     .start();
   const host = started.getHost();
-  const handle = client.container.getById(started.getId());
-  let killing: Promise<unknown> = Promise.resolve();
-  const expectReady = async () => {
-    const obstacle = await engine.awaitReady(host);
-    if (obstacle !== undefined)
-      throw new Error(`${engine.title} in ${engine.image} did not start: ${obstacle}`);
-  };
-  const lifecycle = {
-    host,
-    pid: undefined,
-    stop: async () => {
-      await started.stop({ timeout: STOP_GRACE_SECONDS * 1_000 });
-    },
-    kill: () => {
-      killing = handle.kill({ signal: 'SIGKILL' }).catch(() => undefined);
-    },
-    restart: async () => {
-      await killing;
-      await handle.restart({ t: STOP_GRACE_SECONDS });
-      await expectReady();
-    },
-  };
-  await expectReady().catch(async (error: unknown) => {
-    await lifecycle.stop();
-    throw error;
-  });
-  return lifecycle;
+  const obstacle = await engine.awaitReady(host);
+  if (obstacle === undefined) return { host, stop: () => started.stop().then(() => undefined) };
+  await started.stop();
+  throw new Error(`a container of ${engine.image} did not start: ${obstacle}`);
 }

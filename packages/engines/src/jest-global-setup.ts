@@ -1,33 +1,33 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunningContainer } from './container.js';
 import { openedBySetup } from './jest-running-engines.js';
+import { startKafkaContainer } from './kafka/kafka-container.js';
+import type { KafkaEngine } from './kafka/kafka-engine.js';
 import { startKafka } from './kafka/start-kafka.js';
+import type { Log } from './log.js';
+import { startMongoContainer } from './mongo/mongo-container.js';
+import type { MongoEngine } from './mongo/mongo-engine.js';
 import { startMongo } from './mongo/start-mongo.js';
+import { namedAddress } from './named-address.js';
 
 const FOLDER_PREFIX = 'webhooks-jest-engines-';
-const ABANDONED_AFTER_MS = 86_400_000;
 
-interface StartedEngine {
-  readonly kind: string;
-  stop(): Promise<void>;
-  kill(): void;
-}
-
-/** Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. */
+/**
+ * Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. Of each: what the environment
+ * names, else a container, else an embedded one.
+ */
 export default async function startEnginesForJest(): Promise<void> {
-  await removeAbandonedFolders();
   const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   openedBySetup.push(() => rm(folder, { recursive: true, force: true }));
   const log = (line: string) => process.stderr.write(`· ${line}\n`);
   const results = await Promise.allSettled([
-    startKafka({ dataDir: join(folder, 'kafka'), log }).then((kafka) => {
-      openedBySetup.push(() => endQuickly(kafka));
-      process.env['TEST_KAFKA_BROKERS'] = kafka.brokers.join(',');
+    openKafka(join(folder, 'kafka'), log).then((brokers) => {
+      process.env['TEST_KAFKA_BROKERS'] = brokers.join(',');
     }),
-    startMongo({ dataDir: join(folder, 'mongo'), log }).then((mongo) => {
-      openedBySetup.push(() => endQuickly(mongo));
-      process.env['TEST_MONGODB_URI'] = mongo.uri();
+    openMongo(join(folder, 'mongo'), log).then((uri) => {
+      process.env['TEST_MONGODB_URI'] = uri;
     }),
   ]);
   const failed = results.find((result) => result.status === 'rejected');
@@ -35,6 +35,22 @@ export default async function startEnginesForJest(): Promise<void> {
     await closeEngines();
     throw failed.reason;
   }
+}
+
+async function openKafka(dataDir: string, log: Log): Promise<readonly string[]> {
+  const isNamed = namedAddress('KAFKA_BROKERS') !== undefined;
+  const kafka =
+    (isNamed ? undefined : await startKafkaContainer(log)) ?? (await startKafka({ dataDir, log }));
+  openedBySetup.push(() => endQuickly(kafka));
+  return kafka.brokers;
+}
+
+async function openMongo(dataDir: string, log: Log): Promise<string> {
+  const isNamed = namedAddress('MONGODB_URI') !== undefined;
+  const mongo =
+    (isNamed ? undefined : await startMongoContainer(log)) ?? (await startMongo({ dataDir, log }));
+  openedBySetup.push(() => endQuickly(mongo));
+  return mongo.uri();
 }
 
 /** Closes what setup has opened: engines together, then their folder. */
@@ -45,18 +61,7 @@ export async function closeEngines(): Promise<void> {
 }
 
 /** The data is thrown away, so a child process need not end in order: that would cost two seconds of each run. */
-async function endQuickly(engine: StartedEngine): Promise<void> {
-  if (engine.kind === 'embedded') engine.kill();
+async function endQuickly(engine: RunningContainer | KafkaEngine | MongoEngine): Promise<void> {
+  if ('kind' in engine && engine.kind === 'embedded') engine.kill();
   await engine.stop();
-}
-
-/** Removes what runs that were killed left behind more than a day ago. */
-async function removeAbandonedFolders(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    if (!name.startsWith(FOLDER_PREFIX)) continue;
-    const path = join(tmpdir(), name);
-    const seen = await stat(path).catch(() => undefined);
-    if (seen && Date.now() - seen.mtimeMs > ABANDONED_AFTER_MS)
-      await rm(path, { recursive: true, force: true });
-  }
 }

@@ -13,9 +13,6 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
   return join(base === undefined || base === '' ? join(homedir(), '.cache') : base, 'webhooks-engines');
 }
 
-/** Where `cachedFolder(name, …)` is or will be. */
-export const cachedFolderPath = (name: string): string => join(cacheRoot(), name);
-
 /**
  * The folder `name` of the cache; `fill` writes it when it is missing. It appears whole or not at all (written beside and
  * renamed). Two processes that need it at the same time do the work once.
@@ -25,7 +22,7 @@ export async function cachedFolder(
   log: Log,
   fill: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const folder = cachedFolderPath(name);
+  const folder = join(cacheRoot(), name);
   if (existsSync(folder)) return folder;
   const waiting = { waitMs: 600_000, onWait: () => log(`waiting for another process that prepares ${name}`) };
   await withLock(`${folder}.lock`, waiting, async () => {

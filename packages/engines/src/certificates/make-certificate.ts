@@ -31,50 +31,42 @@ export interface AuthorityOptions extends Validity {
 }
 
 /** A certificate authority: an ECDSA P-256 key and a certificate that may sign leaves, and authorities if `pathLength` allows it. */
-export async function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
-  const { authority, pathLength = 0, ...validity } = options;
-  const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
-  const subject = `CN=${name}`;
-  const signer = authority ? await readAuthority(authority) : { key: keys.privateKey, name: subject };
-  const certificate = await x509.X509CertificateGenerator.create({
-    ...validity,
-    subject,
-    issuer: signer.name,
-    publicKey: keys.publicKey,
-    signingKey: signer.key,
-    signingAlgorithm: SIGNATURE,
-    extensions: [
-      new x509.BasicConstraintsExtension(true, pathLength, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
-      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return toPem(certificate, keys.privateKey);
+export function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
+  const { pathLength = 0 } = options;
+  return makePair(`CN=${name}`, options, [
+    new x509.BasicConstraintsExtension(true, pathLength, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+  ]);
 }
 
 /** A server certificate for `hosts`. */
-export async function makeLeaf({ hosts, authority, ...validity }: LeafOptions): Promise<PemPair> {
+export function makeLeaf({ hosts, ...options }: LeafOptions): Promise<PemPair> {
+  return makePair(`CN=${hosts[0] ?? 'localhost'}`, options, [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.SubjectAlternativeNameExtension(
+      hosts.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
+    ),
+  ]);
+}
+
+async function makePair(
+  subject: string,
+  { authority, notBefore, notAfter }: Validity & { readonly authority?: PemPair },
+  extensions: readonly x509.Extension[],
+): Promise<PemPair> {
   const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
-  const subject = `CN=${hosts[0] ?? 'localhost'}`;
-  const signer = authority ? await readAuthority(authority) : { key: keys.privateKey, name: subject };
+  const signer = authority ? await readAuthority(authority) : undefined;
   const certificate = await x509.X509CertificateGenerator.create({
-    ...validity,
-    subject,
-    issuer: signer.name,
+    ...{ notBefore, notAfter, subject, issuer: signer?.certificate.subject ?? subject },
     publicKey: keys.publicKey,
-    signingKey: signer.key,
+    signingKey: signer?.key ?? keys.privateKey,
     signingAlgorithm: SIGNATURE,
     extensions: [
-      new x509.BasicConstraintsExtension(false, undefined, true),
-      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension(
-        hosts.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
-      ),
+      ...extensions,
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
-      ...('certificate' in signer
-        ? [await x509.AuthorityKeyIdentifierExtension.create(signer.certificate)]
-        : []),
+      ...(signer ? [await x509.AuthorityKeyIdentifierExtension.create(signer.certificate)] : []),
     ],
   });
   return toPem(certificate, keys.privateKey);
@@ -85,7 +77,7 @@ async function readAuthority({ certPem, keyPem }: PemPair) {
   const [keyBytes] = x509.PemConverter.decode(keyPem);
   if (keyBytes === undefined) throw new Error('expected a private key in PEM');
   const key = await crypto.subtle.importKey('pkcs8', keyBytes, KEY, false, ['sign']);
-  return { certificate, key, name: certificate.subject };
+  return { certificate, key };
 }
 
 async function toPem(certificate: x509.X509Certificate, privateKey: webcrypto.CryptoKey): Promise<PemPair> {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import type { Configuration } from 'oidc-provider';
+import type { AdapterFactory, Configuration } from 'oidc-provider';
 import { errorText } from '../error-text.js';
 import { freePort } from '../free-port.js';
 import type { Log } from '../log.js';
-import { loadSigningKey, type SigningKey } from './signing-keys.js';
-import { ForgetfulAdapter } from './forgetful-adapter.js';
+import type { JWK } from 'jose';
+import { loadSigningKey } from './signing-keys.js';
 
 /** A machine that may ask for tokens. */
 export interface DevelopmentClient {
@@ -71,12 +71,20 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   };
 }
 
-function configurationFor(options: IssuerOptions, key: SigningKey): Configuration {
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
+
+/** Keeps nothing: clients stand in the configuration, and JWT access tokens are never stored. */
+const forgetful: AdapterFactory = () => ({
+  ...{ upsert: nothing, find: nothing, findByUserCode: nothing, findByUid: nothing },
+  ...{ consume: nothing, destroy: nothing, revokeByGrantId: nothing },
+});
+
+function configurationFor(options: IssuerOptions, key: JWK): Configuration {
   const ttlSeconds = options.tokenTtlSeconds ?? DEFAULT_TTL_SECONDS;
   const scopes = [...new Set(options.clients.flatMap((client) => client.scopes))];
   const tenants = new Map(options.clients.map((client) => [client.clientId, client.tenantId]));
   return {
-    adapter: ForgetfulAdapter,
+    adapter: forgetful,
     jwks: { keys: [key] },
     cookies: { keys: [randomBytes(32).toString('base64url')] },
     scopes,

@@ -4,13 +4,12 @@ import { rememberEngine } from '../data-folder.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
 import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
-import type { Java } from './java.js';
 
 // The first start on a loaded machine takes four seconds; recovery after kill -9 of a large log some more.
 const READY_DEADLINE_MS = 60_000;
 const STOP_GRACE_MS = 10_000;
 
-/** A small heap and quick compiler settings: a start in about a second, 150 MB when idle. */
+/** A small heap and quick compiler settings: a start in two seconds, 150 MB when idle. */
 const SMALL_JVM = [
   '-Xms64m',
   '-Xmx256m',
@@ -29,7 +28,8 @@ const SMALL_JVM = [
 export const ALL_COMPILERS = '-XX:TieredStopAtLevel=4';
 
 export interface BrokerRuntime {
-  readonly java: Java;
+  /** The command. */
+  readonly java: string;
   readonly classPath: string;
 }
 
@@ -41,7 +41,7 @@ export interface BrokerLaunch {
   readonly detours?: readonly Detour[];
   /** Default: alone. */
   readonly member?: ClusterMember;
-  /** Further options of the Java machine (class-data archive). */
+  /** Further options of the Java machine. */
   readonly jvmOptions: readonly string[];
 }
 
@@ -54,19 +54,19 @@ export const javaArguments = (
 
 export const brokerDataFolder = (folder: string): string => join(folder, 'data');
 
-/** Writes `server.properties` and answers its path. */
-export async function writeBrokerProperties(launch: Omit<BrokerLaunch, 'jvmOptions'>): Promise<string> {
+/** Writes `server.properties` and gives its path. */
+export async function writeBrokerProperties(launch: BrokerLaunch, logDir: string): Promise<string> {
   const path = join(launch.folder, 'server.properties');
-  await writeFile(path, brokerProperties({ ...launch, logDir: brokerDataFolder(launch.folder) }));
+  await writeFile(path, brokerProperties({ ...launch, logDir }));
   return path;
 }
 
 /** Starts the broker and resolves when it serves; when it does not, ends it and throws with its last words. */
 export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch): Promise<GuardedProcess> {
-  const propertiesFile = await writeBrokerProperties(launch);
+  const propertiesFile = await writeBrokerProperties(launch, brokerDataFolder(launch.folder));
   const logFile = join(launch.folder, 'kafka.log');
   const args = [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile];
-  const broker = spawnGuarded(runtime.java.command, args, {
+  const broker = spawnGuarded(runtime.java, args, {
     cwd: launch.folder,
     logFile,
     // Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.

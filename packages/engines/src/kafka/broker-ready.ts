@@ -1,6 +1,5 @@
 import { errorText } from '../error-text.js';
 import { pollUntil } from '../poll.js';
-import { portIsOpen } from '../port-is-open.js';
 import { quietKafka } from './quiet-kafkajs.js';
 
 export interface ReadyOptions {
@@ -30,7 +29,6 @@ export async function awaitBroker(
 }
 
 async function obstacleOf(address: string): Promise<string | undefined> {
-  if (!(await portIsOpen(address))) return `nothing listens at ${address}`;
   const admin = quietKafka([address]).admin();
   try {
     await admin.connect();

@@ -1,15 +1,14 @@
-import { mkdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { allOrNone } from '../all-or-none.js';
 import { awaitFreeDataFolder } from '../data-folder.js';
 import { superviseEngine, type EngineLifecycle } from '../engine-lifecycle.js';
 import type { Log } from '../log.js';
-import { brokerDataFolder, launchBroker } from './broker-process.js';
-import { copyTemplate, ensureBrokerTemplate } from './broker-template.js';
-import { ensureClusterTemplate, nodeFolder } from './cluster-template.js';
+import { ensureFormatted, makeInternalTopics } from './broker-data.js';
+import { launchBroker } from './broker-process.js';
 import { ensureKafkaJars } from './jars.js';
 import { findJava } from './java.js';
-import { chooseNodePlaces, type NodePlace } from './node-places.js';
+import { freePort } from '../free-port.js';
+import type { BrokerPlace, ClusterMember } from './broker-properties.js';
 
 export interface KafkaClusterOptions {
   /** Folder of all nodes; made when missing, kept after `stop`. */
@@ -46,10 +45,23 @@ export interface KafkaCluster {
 export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
   const log = options.log ?? (() => undefined);
   const dataDir = resolve(options.dataDir);
-  const startNode = await prepare(dataDir, log);
+  const [java, classPath] = await Promise.all([findJava(), ensureKafkaJars(log)]);
+  let isNew = false as boolean;
+  const startNode = async (place: NodePlace): Promise<ClusterNode> => {
+    const { nodeId } = place.member;
+    const launch = { ...place, folder: join(dataDir, `node-${nodeId}`), jvmOptions: [] };
+    const lifecycle = await superviseEngine(async () => {
+      await awaitFreeDataFolder(launch.folder, log);
+      if (await ensureFormatted({ java, classPath }, launch, log)) isNew = true;
+      return launchBroker({ java, classPath }, launch);
+    });
+    return Object.assign(lifecycle, { nodeId, address: `127.0.0.1:${place.port}` });
+  };
   const nodes = await allOrNone((await chooseNodePlaces()).map(startNode), endNode);
+  const brokers = nodes.map(({ address }) => address);
+  if (isNew) await makeInternalTopics(brokers);
   return {
-    brokers: nodes.map(({ address }) => address),
+    brokers,
     nodes,
     stop: async () => {
       await Promise.all(nodes.map(endNode));
@@ -57,26 +69,20 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
   };
 }
 
-type StartNode = (place: NodePlace) => Promise<ClusterNode>;
+/** Three: two copies of everything are left when one node is down. */
+const NODE_IDS = [1, 2, 3] as const;
 
-/** Everything that the nodes have in common. */
-async function prepare(dataDir: string, log: Log): Promise<StartNode> {
-  const [java, jars] = await Promise.all([findJava(log), ensureKafkaJars(log)]);
-  const runtime = { java, classPath: jars.classPath };
-  const { jvmOptions } = await ensureBrokerTemplate(runtime, jars.fingerprint, log);
-  const parts = { jarsFingerprint: jars.fingerprint, jvmOptions };
-  const template = await ensureClusterTemplate(runtime, parts, log);
-  return async (place) => {
-    const { nodeId } = place.member;
-    const folder = nodeFolder(dataDir, nodeId);
-    await mkdir(folder, { recursive: true });
-    const lifecycle = await superviseEngine(async () => {
-      await awaitFreeDataFolder(folder, log);
-      await copyTemplate({ dataFolder: brokerDataFolder(nodeFolder(template, nodeId)) }, folder, log);
-      return launchBroker(runtime, { ...place, folder, jvmOptions });
-    });
-    return Object.assign(lifecycle, { nodeId, address: `127.0.0.1:${place.port}` });
-  };
+interface NodePlace extends Pick<BrokerPlace, 'port' | 'controllerPort'> {
+  readonly member: ClusterMember;
+}
+
+/** Ports of 127.0.0.1 for each node of a cluster, in the order of their ids. */
+async function chooseNodePlaces(): Promise<NodePlace[]> {
+  const ports = await Promise.all(
+    NODE_IDS.map(async (nodeId) => ({ nodeId, port: await freePort(), controllerPort: await freePort() })),
+  );
+  const controllerPorts = ports.map(({ controllerPort }) => controllerPort);
+  return ports.map(({ nodeId, ...place }) => ({ ...place, member: { nodeId, controllerPorts } }));
 }
 
 async function endNode(node: EngineLifecycle): Promise<void> {

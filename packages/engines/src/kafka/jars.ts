@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import download from 'mvn-artifact-download';
 import { cachedFolder } from '../cache/cached-folder.js';
-import { lastLines, runCommand } from '../command.js';
 import { beforeDeadline } from '../deadline.js';
 import { errorText } from '../error-text.js';
 import { withProgress, type Log } from '../log.js';
@@ -12,38 +11,31 @@ import { readJarLock, type LockedJar } from './jar-lock.js';
 
 const PARALLEL_DOWNLOADS = 6;
 const DOWNLOAD_TIMEOUT_MS = 120_000;
-const MAVEN_TIMEOUT_MS = 600_000;
 
-export interface KafkaJars {
-  /** Value for `java -cp`; always in the order of the lock file, as a class-data archive demands. */
-  readonly classPath: string;
-  readonly fingerprint: string;
-}
-
-/** The broker's jars: from the cache, or fetched from Maven Central and checked against the lock file. */
-export async function ensureKafkaJars(log: Log): Promise<KafkaJars> {
+/** The broker's jars as a class path: from the cache, or fetched from Maven Central and checked against the lock file. */
+export async function ensureKafkaJars(log: Log): Promise<string> {
   const lock = readJarLock();
   const name = `kafka-jars-${lock.fingerprint}`;
   const title = `fetching ${lock.jars.length} jars of Apache Kafka from Maven Central`;
   const ensure = () =>
-    cachedFolder(name, log, (target) => withProgress(log, title, () => fetchJars(lock.jars, target, log)));
+    cachedFolder(name, log, (target) => withProgress(log, title, () => fetchJars(lock.jars, target)));
   let folder = await ensure();
   if (!lock.jars.every((jar) => existsSync(join(folder, jar.fileName)))) {
     log(`${folder} lacks some of its files: fetching them again`);
     await rm(folder, { recursive: true, force: true });
     folder = await ensure();
   }
-  const classPath = lock.jars.map((jar) => join(folder, jar.fileName)).join(delimiter);
-  return { classPath, fingerprint: lock.fingerprint };
+  return lock.jars.map((jar) => join(folder, jar.fileName)).join(delimiter);
 }
 
-async function fetchJars(jars: readonly LockedJar[], folder: string, log: Log): Promise<void> {
-  try {
-    await fetchDirectly(jars, folder);
-  } catch (error) {
-    log(`fetching the jars directly failed (${errorText(error)}); trying Maven, with its own settings`);
-    await fetchWithMaven(jars, folder, error);
-  }
+async function fetchJars(jars: readonly LockedJar[], folder: string): Promise<void> {
+  await fetchDirectly(jars, folder).catch((cause: unknown) => {
+    throw new Error(
+      `The jars of Apache Kafka could not be fetched: ${errorText(cause)}. ` +
+        'Check the connection to Maven Central, or name a running cluster with KAFKA_BROKERS=host:port.',
+      { cause },
+    );
+  });
   for (const jar of jars) await verifyJar(jar, join(folder, jar.fileName));
 }
 
@@ -64,32 +56,6 @@ async function fetchOne(coordinates: string, folder: string): Promise<void> {
     timeout: DOWNLOAD_TIMEOUT_MS,
   });
   await beforeDeadline(arrival, DOWNLOAD_TIMEOUT_MS, `the download of ${coordinates}`);
-}
-
-async function fetchWithMaven(jars: readonly LockedJar[], folder: string, cause: unknown): Promise<void> {
-  const projectFile = join(folder, 'pom.xml');
-  await writeFile(projectFile, mavenProject(jars));
-  const goal = ['-B', '-q', '-f', projectFile, 'dependency:copy-dependencies'];
-  const options = ['-DexcludeTransitive=true', `-DoutputDirectory=${folder}`];
-  const { code, output } = await runCommand('mvn', [...goal, ...options], { timeoutMs: MAVEN_TIMEOUT_MS });
-  await rm(projectFile, { force: true });
-  if (code === 0) return;
-  throw new Error(
-    `The jars of Apache Kafka could not be fetched: directly: ${errorText(cause)}; with Maven: ${lastLines(output, 3)}. ` +
-      'Check the connection to Maven Central, set a mirror in ~/.m2/settings.xml, ' +
-      'or name a running cluster with KAFKA_BROKERS=host:port.',
-    { cause },
-  );
-}
-
-function mavenProject(jars: readonly LockedJar[]): string {
-  const dependencies = jars.map(({ coordinates }) => {
-    const [group, artifact, version] = coordinates.split(':');
-    return `<dependency><groupId>${group ?? ''}</groupId><artifactId>${artifact ?? ''}</artifactId><version>${version ?? ''}</version></dependency>`;
-  });
-  return `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
-<groupId>local</groupId><artifactId>kafka-jars</artifactId><version>1</version><packaging>pom</packaging>
-<dependencies>${dependencies.join('\n')}</dependencies></project>\n`;
 }
 
 /** Throws when the file is not the one of the lock file. */

@@ -1,27 +1,35 @@
 import { runContainer } from '../container.js';
+import type { RunningContainer } from '../container.js';
 import { freePort } from '../free-port.js';
+import type { Log } from '../log.js';
+import { brokerSettings } from './broker-properties.js';
+import type { BrokerSettings } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
-import { brokerSettings, type BrokerSettings } from './broker-properties.js';
-import type { KafkaEngine } from './kafka-engine.js';
 
 const IMAGE = 'apache/kafka:4.3.1';
 const READY_DEADLINE_MS = 60_000;
 
 /**
- * Apache Kafka from the image `apache/kafka` (another one with KAFKA_IMAGE). Started with testcontainers itself: its
- * Kafka module knows the start script of another vendor's image only.
+ * Apache Kafka from the image `apache/kafka`, when a container can be had (see `runContainer`). Started with testcontainers
+ * itself: its Kafka module knows the start script of another vendor's image only.
  */
-export async function startKafkaContainer(preferredPort?: number): Promise<KafkaEngine> {
-  const port = await freePort(preferredPort);
-  const lifecycle = await runContainer({
-    image: process.env['KAFKA_IMAGE'] ?? IMAGE,
-    title: 'Apache Kafka',
-    hostPort: port,
-    containerPort: port,
-    environment: (host) => containerEnvironment(host, port),
-    awaitReady: (host) => awaitBroker(`${host}:${port}`, { deadlineMs: READY_DEADLINE_MS }),
-  });
-  return Object.assign(lifecycle, { kind: 'container' as const, brokers: [`${lifecycle.host}:${port}`] });
+export async function startKafkaContainer(
+  log: Log,
+): Promise<(RunningContainer & { readonly brokers: readonly string[] }) | undefined> {
+  const port = await freePort();
+  const container = await runContainer(
+    {
+      image: IMAGE,
+      hostPort: port,
+      containerPort: port,
+      environment: (host) => containerEnvironment(host, port),
+      awaitReady: (host) => awaitBroker(`${host}:${port}`, { deadlineMs: READY_DEADLINE_MS }),
+    },
+    log,
+  );
+  if (!container) return undefined;
+  log(`Kafka: a container of ${IMAGE}`);
+  return { ...container, brokers: [`${container.host}:${port}`] };
 }
 
 /** The settings of the embedded broker in the image's spelling: `log.dirs` is KAFKA_LOG_DIRS. */

@@ -1,5 +1,5 @@
 import type { EngineLifecycle } from '../engine-lifecycle.js';
-import type { EngineKind } from '../engine-kind.js';
+import type { EngineKind } from '../named-address.js';
 import type { Log } from '../log.js';
 import type { Detour } from './broker-properties.js';
 

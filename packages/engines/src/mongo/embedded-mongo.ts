@@ -7,9 +7,9 @@ import { errorText } from '../error-text.js';
 import { onFreePorts } from '../free-port.js';
 import { withDatabase } from './connection-string.js';
 import type { MongoEngine, MongoSettings } from './mongo-engine.js';
+import { runCommand } from '../command.js';
 import { embeddedUri, launchMongo, type MongoProgram } from './mongo-program.js';
-import { downloadMongod, findInstalledMongod } from './mongod.js';
-import { findSecantus, secantusIsCached } from './secantus.js';
+import { findSecantus } from './secantus.js';
 
 /** A MongoDB-compatible database as a child process, reachable at 127.0.0.1 only. */
 export async function startEmbeddedMongo(
@@ -32,23 +32,37 @@ export async function startEmbeddedMongo(
   });
 }
 
-/** `mongod` where there is one or where it can be had, else SecantusDB; a data folder stays with what wrote it. */
+/** `mongod` where there is one, else SecantusDB; a data folder stays with what wrote it. */
 async function chooseProgram({ dataDir, log }: MongoSettings): Promise<MongoProgram> {
   const writtenBySecantus = existsSync(join(dataDir, 'secantus')) && !existsSync(join(dataDir, 'mongod'));
   if (!writtenBySecantus) {
-    const installed = await findInstalledMongod();
+    const installed = await findMongod();
     if (installed) return installed;
-    const downloaded = (await secantusIsCached()) ? undefined : await downloadMongod(log);
-    if (downloaded) return downloaded;
   }
   try {
     return await findSecantus(log);
   } catch (cause) {
     throw new Error(
       `No MongoDB-compatible database is available: ${errorText(cause)}\n` +
-        'Ways out: set MONGODB_URI to a running one; install mongod (PATH or MONGOMS_SYSTEM_BINARY); ' +
-        'use ENGINES=containers with Docker; or let pip reach PyPI for SecantusDB.',
+        'Ways out: set MONGODB_URI to a running one; install mongod on the PATH; or let pip reach PyPI for SecantusDB.',
       { cause },
     );
   }
+}
+
+/** The `mongod` of the PATH. */
+async function findMongod(): Promise<MongoProgram | undefined> {
+  const { code } = await runCommand('mongod', ['--version'], { timeoutMs: 10_000 });
+  if (code !== 0) return undefined;
+  return {
+    name: 'mongod',
+    title: 'mongod',
+    command: 'mongod',
+    env: {},
+    configFile: { name: 'mongod.conf', text: '' },
+    args: ({ port, dataFolder, configPath }) => [
+      ...['--config', configPath, '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', dataFolder],
+      ...['--storageEngine', 'wiredTiger', '--wiredTigerCacheSizeGB', '0.25', '--nounixsocket'],
+    ],
+  };
 }

@@ -1,30 +1,33 @@
 import { runContainer } from '../container.js';
+import type { RunningContainer } from '../container.js';
 import { freePort } from '../free-port.js';
-import { withDatabase } from './connection-string.js';
-import type { MongoEngine } from './mongo-engine.js';
+import type { Log } from '../log.js';
 import { awaitMongo, selfTestMongo } from './mongo-ready.js';
 
 const IMAGE = 'mongo:8.0';
 const MONGO_PORT = 27_017;
 const READY_DEADLINE_MS = 60_000;
 
-/** MongoDB from the image `mongo` (another one with MONGO_IMAGE): one server, no replica set. */
-export async function startMongoContainer(preferredPort?: number): Promise<MongoEngine> {
-  const port = await freePort(preferredPort);
-  const baseUri = (host: string) => `mongodb://${host}:${port}/?directConnection=true&retryWrites=false`;
-  const lifecycle = await runContainer({
-    image: process.env['MONGO_IMAGE'] ?? IMAGE,
-    title: 'MongoDB',
-    hostPort: port,
-    containerPort: MONGO_PORT,
-    environment: () => ({}),
-    awaitReady: async (host) =>
-      (await awaitMongo(baseUri(host), { deadlineMs: READY_DEADLINE_MS })) ??
-      (await selfTestMongo(baseUri(host))),
-  });
-  const base = baseUri(lifecycle.host);
-  return Object.assign(lifecycle, {
-    kind: 'container' as const,
-    uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
-  });
+/** MongoDB from the image `mongo`, one server without a replica set, when a container can be had (see `runContainer`). */
+export async function startMongoContainer(
+  log: Log,
+): Promise<(RunningContainer & { readonly uri: () => string }) | undefined> {
+  const port = await freePort();
+  const uriAt = (host: string): string =>
+    `mongodb://${host}:${port}/?directConnection=true&retryWrites=false`;
+  const container = await runContainer(
+    {
+      image: IMAGE,
+      hostPort: port,
+      containerPort: MONGO_PORT,
+      environment: () => ({}),
+      awaitReady: async (host) =>
+        (await awaitMongo(uriAt(host), { deadlineMs: READY_DEADLINE_MS })) ??
+        (await selfTestMongo(uriAt(host))),
+    },
+    log,
+  );
+  if (!container) return undefined;
+  log(`MongoDB: a container of ${IMAGE}`);
+  return { ...container, uri: () => uriAt(container.host) };
 }

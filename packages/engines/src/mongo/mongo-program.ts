@@ -2,8 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rememberEngine } from '../data-folder.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
-import { portIsOpen } from '../port-is-open.js';
-import { pollUntil } from '../poll.js';
 import { awaitMongo, selfTestMongo } from './mongo-ready.js';
 
 const READY_DEADLINE_MS = 60_000;
@@ -61,8 +59,6 @@ export async function launchMongo(
 
 async function obstacleToServing(database: GuardedProcess, port: number): Promise<string | undefined> {
   const givenUp = () => database.exitReason() !== undefined;
-  const address = `127.0.0.1:${port}`;
-  await pollUntil(async () => (await portIsOpen(address)) || givenUp(), { deadlineMs: READY_DEADLINE_MS });
   const uri = embeddedUri(port);
   return (await awaitMongo(uri, { deadlineMs: READY_DEADLINE_MS, givenUp })) ?? (await selfTestMongo(uri));
 }

@@ -84,14 +84,14 @@ describe('the embedded Kafka', () => {
     await expect(makeTopic(clientOf(engine.brokers))).resolves.toBeDefined();
   });
 
-  it('starts over what crashes leave: a recycled process id, half a copy, half a data folder', async () => {
+  it('starts over what crashes leave: a recycled process id, half a format, half a data folder', async () => {
     const dataDir = await scratch();
     await writeFile(join(dataDir, 'engine.pid'), `${process.pid}\n`);
-    await mkdir(join(dataDir, 'data.copying', 'rest'), { recursive: true });
+    await mkdir(join(dataDir, 'data.unfinished', 'rest'), { recursive: true });
     await mkdir(join(dataDir, 'data', 'topic-0'), { recursive: true });
     const lines: string[] = [];
     await start(dataDir, undefined, lines);
-    expect(existsSync(join(dataDir, 'data.copying'))).toBe(false);
+    expect(existsSync(join(dataDir, 'data.unfinished'))).toBe(false);
     expect(lines.join('\n')).toMatch(/data was not a complete Kafka folder .* moved to .*data\.incomplete-/);
     const aside = (await readdir(dataDir)).find((name) => name.startsWith('data.incomplete-')) ?? '';
     expect(await readdir(join(dataDir, aside))).toEqual(['topic-0']);

