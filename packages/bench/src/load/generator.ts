@@ -1,53 +1,55 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { reportOf } from '../world/child-reports.js';
-import { entryOf } from '../world/entry.js';
-import { readAcceptances } from './acceptance-file.js';
-import type { Acceptance } from './acceptance-file.js';
-import type { GeneratorReport, LoadPlan, LoadReport } from './generator-messages.js';
+import type { Acceptance } from '../measure/run-ledger.js';
+import { startChild } from './child.js';
+import type { Child } from './child.js';
+import type { EventPlan } from './make-events.js';
+import type { Pace } from './send.js';
+import type { TargetPlan } from './target.js';
+
+export interface LoadPlan {
+  readonly events: EventPlan;
+  readonly target: TargetPlan;
+  readonly pace: Pace;
+  /** So many of the events are sent first and not measured: connections are opened and code is compiled. */
+  readonly warmUp: number;
+}
+
+/** What a generator has sent. */
+export interface Load {
+  /** In the order of the events, those of the warm-up included. */
+  readonly acceptances: readonly Acceptance[];
+  /** Of what is measured: first event sent, and last acknowledgement; monotonic microseconds. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** CPU of the generator in between, in microseconds. */
+  readonly cpuMicros: number;
+  /** How much later than scheduled events were sent, in microseconds: 99 % of them; 0 for a flood. */
+  readonly lateMicros: number;
+}
+
+export type GeneratorReport =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'sent'; readonly load: Load }
+  | { readonly kind: 'failed'; readonly why: string };
 
 /** A generator that has made its events and is connected. */
-export interface Generator {
-  readonly pid: number;
+export interface Generator extends Pick<Child, 'pid' | 'stop'> {
   /** Starts it. Resolves when the last event was acknowledged; rejects when one was not. */
-  go(): Promise<LoadReport>;
-  /** What was acknowledged, once `go` has resolved. */
-  acceptances(): Promise<readonly Acceptance[]>;
-  stop(): Promise<void>;
+  go(): Promise<Load>;
 }
 
 const PREPARE_DEADLINE_MS = 120_000;
 const RUN_DEADLINE_MS = 3_600_000;
 
 export async function startGenerator(plan: LoadPlan): Promise<Generator> {
-  const child = fork(entryOf('load/generator-main.js'), [JSON.stringify(plan)], {
-    execArgv: ['--max-old-space-size=4096', '--no-deprecation', '--disable-warning=TimeoutNegativeWarning'],
-  });
-  const reported = <K extends GeneratorReport['kind']>(kind: K, deadlineMs: number) =>
-    reportOf<GeneratorReport, K>(child, kind, deadlineMs);
-  await reported('ready', PREPARE_DEADLINE_MS);
-  let written: Promise<unknown> = Promise.resolve();
+  const child = startChild<GeneratorReport>('generator-main.js', plan);
+  await child.reported('ready', PREPARE_DEADLINE_MS);
   return {
-    pid: child.pid ?? 0,
+    pid: child.pid,
+    stop: child.stop,
     go: async () => {
-      written = reported('written', RUN_DEADLINE_MS);
-      // Its fault is told by the other wait, which ends first.
-      written.catch(() => undefined);
-      const sent = reported('sent', RUN_DEADLINE_MS);
-      child.send('go');
-      return (await sent).report;
-    },
-    acceptances: async () => {
-      await written;
-      return readAcceptances(plan.file);
-    },
-    stop: async () => {
-      // It may still be writing its file.
-      await written.catch(() => undefined);
-      if (child.exitCode !== null) return;
-      const ended = once(child, 'exit');
-      child.disconnect();
-      await ended;
+      const sent = child.reported('sent', RUN_DEADLINE_MS);
+      child.send({ kind: 'go' });
+      return (await sent).load;
     },
   };
 }

@@ -1,6 +1,22 @@
-import { Histogram } from './histogram.js';
-import type { Acceptance } from '../load/acceptance-file.js';
-import type { Receipt } from '../receiver/receipt-file.js';
+/** One event that was acknowledged. Times are monotonic microseconds. */
+export interface Acceptance {
+  readonly id: string;
+  readonly tenantId: string;
+  /** When the schedule wanted it sent; in a flood: when it was sent. */
+  readonly dueAt: number;
+  /** When it was acknowledged; when it was sent where nobody acknowledges. */
+  readonly acknowledgedAt: number;
+}
+
+/** One arrival at the receiver. */
+export interface Receipt {
+  readonly id: string;
+  readonly path: string;
+  /** Status that it was answered with; 0: none. */
+  readonly status: number;
+  /** When the whole request was there, monotonic microseconds. */
+  readonly arrivedAt: number;
+}
 
 /** An endpoint of a run: every accepted event of the tenant is owed to it. */
 export interface OwedEndpoint {
@@ -9,7 +25,7 @@ export interface OwedEndpoint {
 }
 
 export interface Totals {
-  /** Pairs of (event, configuration) that were owed, and those of them that were answered with 2xx. */
+  /** Pairs of (event, endpoint) that were owed, and those of them that were answered with 2xx. */
   readonly accepted: number;
   readonly delivered: number;
   /** Further 2xx for a pair that had one. */
@@ -20,114 +36,120 @@ export interface Totals {
   readonly strangers: number;
 }
 
-interface Account {
-  readonly tenantId: string;
-  readonly delivered: Uint8Array;
-  readonly firstByteAt: Float64Array;
+/** A pair that was owed, and when it was delivered. */
+export interface Pair {
+  readonly event: Acceptance;
+  readonly path: string;
+  readonly arrivedAt: number | undefined;
 }
 
-/** Which time a latency is counted from: Kafka's (or ingest's) acknowledgement, or the moment at which the event was due. */
-export type Since = 'acknowledged' | 'due';
+/** Which pairs a question is about: by path, and by when the event was due (from, before). */
+export interface Selection {
+  readonly isPath?: (path: string) => boolean;
+  readonly due?: readonly [number, number];
+}
 
-/** Events that were due from the first moment on and before the second; monotonic microseconds. */
-export type DueBetween = readonly [number, number];
-const EVER: DueBetween = [0, Infinity];
+const EVERYTHING: Required<Selection> = { isPath: () => true, due: [0, Infinity] };
 
-/**
- * Holds what was acknowledged against what the receivers wrote down, event by event and endpoint by endpoint. All
- * acceptances are known before the first receipt is noted. Times are monotonic microseconds.
- */
+/** A run without figures: its ledger does not balance, or it could not be finished. The message says why. */
+export class VoidRun extends Error {
+  override readonly name = 'VoidRun';
+}
+
+/** Why a run has no figures; undefined when its ledger balances. `waiting`: pairs that were found waiting in Kafka. */
+export function voidReason({ accepted, delivered, strangers }: Totals, waiting = 0): string | undefined {
+  if (accepted === 0) return 'nothing was accepted';
+  if (strangers > 0) return `${strangers} arrivals were owed to nobody`;
+  const missing = accepted - delivered - waiting;
+  if (missing > 0) return `${missing} of ${accepted} deliveries are missing`;
+  return missing < 0 ? `${-missing} deliveries are both delivered and waiting` : undefined;
+}
+
+interface Account {
+  readonly tenantId: string;
+  /** By index of the event; an event of another tenant has none. */
+  readonly arrivals: Map<number, number>;
+  owed: number;
+}
+
+/** Compares what was acknowledged with what the receiver saw, event by event and endpoint by endpoint. */
 export class RunLedger {
-  readonly acceptances: readonly Acceptance[];
-  readonly #indexOf = new Map<string, number>();
+  readonly #acceptances: readonly Acceptance[];
+  readonly #indexOf: ReadonlyMap<string, number>;
   readonly #accounts: ReadonlyMap<string, Account>;
   #duplicates = 0;
   #refused = 0;
   #strangers = 0;
-  #lastAt = 0;
 
   constructor(acceptances: readonly Acceptance[], endpoints: readonly OwedEndpoint[]) {
-    this.acceptances = acceptances;
-    for (const [index, { id }] of acceptances.entries()) this.#indexOf.set(id, index);
+    this.#acceptances = acceptances;
+    this.#indexOf = new Map(acceptances.map(({ id }, index) => [id, index]));
+    const events = new Map<string, number>();
+    for (const { tenantId } of acceptances) events.set(tenantId, (events.get(tenantId) ?? 0) + 1);
     this.#accounts = new Map(
       endpoints.map(({ path, tenantId }) => [
         path,
-        {
-          tenantId,
-          delivered: new Uint8Array(acceptances.length),
-          firstByteAt: new Float64Array(acceptances.length),
-        },
+        { tenantId, arrivals: new Map(), owed: events.get(tenantId) ?? 0 },
       ]),
     );
   }
 
-  note({ id, path, status, firstByteAt }: Receipt): void {
-    const account = this.#accounts.get(path);
-    // A path of another run, whose endpoints may still get what they are owed.
-    if (!account) return;
-    const index = this.#indexOf.get(id);
-    if (index === undefined || this.acceptances[index]?.tenantId !== account.tenantId) {
-      this.#strangers += 1;
-      return;
+  note(receipts: readonly Receipt[]): void {
+    for (const receipt of receipts) {
+      const account = this.#accounts.get(receipt.path);
+      // Without one it is a path of another run, whose endpoints may still get what they are owed.
+      if (account) this.#noteAt(account, receipt);
     }
-    if (status < 200 || status > 299) this.#refused += 1;
-    else if (account.delivered[index] === 1) this.#duplicates += 1;
-    else this.#deliver(account, index, firstByteAt);
   }
 
-  #deliver(account: Account, index: number, firstByteAt: number): void {
-    account.delivered[index] = 1;
-    account.firstByteAt[index] = firstByteAt;
-    this.#lastAt = Math.max(this.#lastAt, firstByteAt);
+  #noteAt({ tenantId, arrivals }: Account, { id, status, arrivedAt }: Receipt): void {
+    const index = this.#indexOf.get(id);
+    if (index === undefined || this.#acceptances[index]?.tenantId !== tenantId) this.#strangers += 1;
+    else if (status < 200 || status > 299) this.#refused += 1;
+    else if (arrivals.has(index)) this.#duplicates += 1;
+    else arrivals.set(index, arrivedAt);
   }
 
-  /** First byte of the delivery that came last; 0 before the first one. */
-  get lastAt(): number {
-    return this.#lastAt;
+  /** How many deliveries these endpoints are owed and did not get yet. */
+  missing(isPath: (path: string) => boolean): number {
+    let missing = 0;
+    for (const [path, { owed, arrivals }] of this.#accounts)
+      if (isPath(path)) missing += owed - arrivals.size;
+    return missing;
   }
 
   totals(): Totals {
-    let [accepted, delivered] = [0, 0];
-    for (const pair of this.pairs()) {
-      accepted += 1;
-      if (pair.firstByteAt !== undefined) delivered += 1;
-    }
+    const accounts = [...this.#accounts.values()];
     return {
-      accepted,
-      delivered,
+      accepted: accounts.reduce((sum, { owed }) => sum + owed, 0),
+      delivered: accounts.reduce((sum, { arrivals }) => sum + arrivals.size, 0),
       duplicates: this.#duplicates,
       refused: this.#refused,
       strangers: this.#strangers,
     };
   }
 
-  /** Every owed (event, endpoint), with the time of its delivery when there was one. */
-  *pairs(
-    isWanted: (path: string) => boolean = () => true,
-  ): Generator<{ readonly event: Acceptance; readonly path: string; readonly firstByteAt?: number }> {
-    for (const [path, account] of this.#accounts) {
-      if (!isWanted(path)) continue;
-      for (const [index, event] of this.acceptances.entries()) {
-        if (event.tenantId !== account.tenantId) continue;
-        const delivered = account.delivered[index] === 1;
-        yield { event, path, ...(delivered ? { firstByteAt: account.firstByteAt[index] ?? 0 } : {}) };
+  *pairs(selection: Selection = {}): Generator<Pair> {
+    const { isPath, due } = { ...EVERYTHING, ...selection };
+    for (const [path, { tenantId, arrivals }] of this.#accounts) {
+      if (!isPath(path)) continue;
+      for (const [index, event] of this.#acceptances.entries()) {
+        if (event.tenantId !== tenantId || event.dueAt < due[0] || event.dueAt >= due[1]) continue;
+        yield { event, path, arrivedAt: arrivals.get(index) };
       }
     }
   }
 
-  /** One histogram for each endpoint, to be pooled: time until the first byte of the request whose answer was 2xx. */
-  latencies(
-    since: Since,
-    isWanted?: (path: string) => boolean,
-    [from, until] = EVER,
-  ): ReadonlyMap<string, Histogram> {
-    const histograms = new Map<string, Histogram>();
-    for (const { event, path, firstByteAt } of this.pairs(isWanted)) {
-      if (firstByteAt === undefined || event.dueAt < from || event.dueAt >= until) continue;
-      const histogram = histograms.get(path) ?? new Histogram();
-      histograms.set(path, histogram);
-      histogram.record(firstByteAt - (since === 'due' ? event.dueAt : event.acknowledgedAt));
-    }
-    return histograms;
+  /** Times until the delivery, counted from the acknowledgement or from when the event was due. */
+  latencies(since: 'acknowledgedAt' | 'dueAt', selection?: Selection): readonly number[] {
+    // A delivery may overtake its acknowledgement: it took no time then.
+    return [...this.pairs(selection)].flatMap(({ event, arrivedAt }) =>
+      arrivedAt === undefined ? [] : [Math.max(0, arrivedAt - event[since])],
+    );
+  }
+
+  /** When these deliveries arrived, in order. */
+  arrivals(selection?: Selection): Float64Array {
+    return Float64Array.from([...this.pairs(selection)].flatMap(({ arrivedAt }) => arrivedAt ?? [])).sort();
   }
 }

@@ -1,52 +1,42 @@
 import { monotonicMicros } from '../measure/clock.js';
-import type { RunResult } from '../world/run-plan.js';
-import { flood } from '../world/flood.js';
-import { registerEndpoints } from '../world/world.js';
-import { runReport, workerCpu } from './run-figures.js';
-import type { Scenario, Stage } from './scenario.js';
+import { figure } from '../report.js';
+import type { Scenario, Stage } from '../scenario.js';
+import { flood } from '../world/run.js';
+import { registerFanOut } from '../world/world.js';
+import { showRuns, workerCpu } from './run-report.js';
 
 const TENANT = 'backlog';
 const WORKER = 'delivery-worker';
-
-function firstDeliveryAt({ ledger }: RunResult): number {
-  let first = Infinity;
-  for (const { firstByteAt = Infinity } of ledger.pairs()) first = Math.min(first, firstByteAt);
-  return first;
-}
 
 /** Events wait on the topic and a worker is started cold: nothing is compiled, no connection is open. */
 async function measure(stage: Stage): Promise<void> {
   const { count } = stage.sizes;
   const world = await stage.openWorld({ tenants: [TENANT], ports: 1 });
-  const endpoints = await registerEndpoints(world, [{ path: '/backlog', tenantId: TENANT }]);
+  const endpoints = await registerFanOut(world, TENANT, 1);
   const { fleet } = world.stack;
-  const run = `${count.toLocaleString('en-US')} events waiting, worker started cold`;
-  await stage.run(run, async () => {
+  await stage.run(`${count.toLocaleString('en-US')} events waiting, worker started cold`, async () => {
     await fleet.stop(WORKER);
     let startedAt = 0;
     const result = await flood(world, endpoints, count, {
-      batch: 1_000,
-      afterwards: async () => {
+      meanwhile: async (sent) => {
+        await sent;
         startedAt = monotonicMicros();
         await fleet.start(WORKER);
       },
     });
-    const firstAt = firstDeliveryAt(result);
-    const seconds = (result.ledger.lastAt - firstAt) / 1_000_000;
-    stage.report(
-      runReport(run, result, [
-        {
-          name: 'from the start of the process to the first delivery',
-          value: (firstAt - startedAt) / 1_000_000,
-          unit: 's',
-        },
-        {
-          name: 'deliveries each second from then on',
-          value: result.totals.delivered / seconds,
-          unit: '1/s',
-        },
-        { name: 'CPU of the worker for each delivery, start included', value: workerCpu(result), unit: 'µs' },
-      ]),
+    const { ledger, totals } = result;
+    const [firstAt = NaN, lastAt = NaN] = [ledger.arrivals().at(0), ledger.arrivals().at(-1)];
+    return showRuns(
+      [result],
+      [
+        figure('from the start of the process to the first delivery', (firstAt - startedAt) / 1_000_000, 's'),
+        figure(
+          'deliveries each second from then on',
+          (totals.delivered * 1_000_000) / (lastAt - firstAt),
+          '1/s',
+        ),
+        figure('CPU of the worker for each delivery, start included', workerCpu([result]), 'µs'),
+      ],
     );
   });
 }

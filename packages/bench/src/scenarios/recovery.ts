@@ -1,75 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMicros } from '../measure/clock.js';
-import type { DueBetween, RunLedger } from '../measure/run-ledger.js';
-import type { Figure } from '../report/figure.js';
-import { openLoop, warmUp } from '../world/flood.js';
-import type { BenchEndpoint, World } from '../world/world.js';
-import { latenessFigures, runReport } from './run-figures.js';
-import type { Scenario, Stage } from './scenario.js';
-import { TEN, pooled, registerTen, tenTenants } from './ten-endpoints.js';
+import { percentilesOf } from '../measure/percentiles.js';
+import type { RunLedger } from '../measure/run-ledger.js';
+import { figure } from '../report.js';
+import type { Figure } from '../report.js';
+import type { Scenario, Stage } from '../scenario.js';
+import { openLoop, warmUpWorker } from '../world/run.js';
+import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
+import type { BenchEndpoint } from '../world/world.js';
+import { showRuns } from './run-report.js';
 
+const RUN = 'recovery';
 const BEFORE_SECONDS = 5;
 const AFTER_SECONDS = 20;
-const RUN = 'recovery';
-/** The breaker waits up to 10 min between two probes, and a parked record may wait longer than that. */
+const WARM_UP_EVENTS = 20_000;
+/** The breaker waits up to 10 min between two probes, and a deferred record may wait longer than that. */
 const QUIET_MS = 120_000;
 
-/** Moments of the run, monotonic microseconds. */
-interface Moments {
-  shutAt: number;
-  backAt: number;
-}
-
-/** p99 of the other nine, by when their events were due, in milliseconds. */
-const othersP99 = (ledger: RunLedger, deadPath: string, between: DueBetween): number =>
-  pooled({ ledger }, 'acknowledged', (path) => path !== deadPath, between).p99 / 1_000;
-
-function drainOf(ledger: RunLedger, deadPath: string, { shutAt, backAt }: Moments) {
-  let [parked, firstAt, lastAt] = [0, Infinity, 0];
-  for (const { event, firstByteAt = 0 } of ledger.pairs((path) => path === deadPath)) {
-    if (firstByteAt >= backAt) firstAt = Math.min(firstAt, firstByteAt);
-    if (event.dueAt < shutAt || event.dueAt >= backAt) continue;
-    parked += 1;
-    lastAt = Math.max(lastAt, firstByteAt);
-  }
-  return { parked, firstAt, lastAt };
-}
-
-function figuresOf(ledger: RunLedger, deadPath: string, moments: Moments): readonly Figure[] {
-  const { shutAt, backAt } = moments;
-  const { parked, firstAt, lastAt } = drainOf(ledger, deadPath, moments);
-  const seconds = (micros: number): number => micros / 1_000_000;
-  return [
-    { name: 'endpoint dead for', value: seconds(backAt - shutAt), unit: 's' },
-    { name: 'events parked meanwhile', value: parked, unit: '' },
-    { name: 'from coming back to its first delivery', value: seconds(firstAt - backAt), unit: 's' },
-    { name: 'from coming back until all parked are delivered', value: seconds(lastAt - backAt), unit: 's' },
-    { name: 'others, p99 before', value: othersP99(ledger, deadPath, [0, shutAt]), unit: 'ms' },
-    {
-      name: 'others, p99 while it is dead',
-      value: othersP99(ledger, deadPath, [shutAt, backAt]),
-      unit: 'ms',
-    },
-    {
-      name: 'others, p99 while it recovers',
-      value: othersP99(ledger, deadPath, [backAt, lastAt]),
-      unit: 'ms',
-    },
-  ];
-}
-
-async function dieAndComeBack(
-  world: World,
+/** `from`, `until`: when the endpoint was dead, monotonic microseconds. */
+function figuresOf(
+  ledger: RunLedger,
   dead: BenchEndpoint,
-  seconds: number,
-  moments: Moments,
-): Promise<void> {
-  await delay(BEFORE_SECONDS * 1_000);
-  moments.shutAt = monotonicMicros();
-  await world.receiver.shut(dead.origin);
-  await delay(seconds * 1_000);
-  await world.receiver.reopen(dead.origin);
-  moments.backAt = monotonicMicros();
+  [from, until]: readonly [number, number],
+): readonly Figure[] {
+  const isDead = isPathOf([dead]);
+  const isOther = (path: string): boolean => !isDead(path);
+  const missed = ledger.arrivals({ isPath: isDead, due: [from, until] });
+  const lastAt = missed.at(-1) ?? NaN;
+  const firstAt = ledger.arrivals({ isPath: isDead }).find((at) => at >= until) ?? NaN;
+  const seconds = (name: string, micros: number): Figure => figure(name, micros / 1_000_000, 's');
+  const othersP99 = (when: string, due: readonly [number, number]): Figure => {
+    const { p99 } = percentilesOf(ledger.latencies('acknowledgedAt', { isPath: isOther, due }));
+    return figure(`others, p99 ${when}`, p99 / 1_000, 'ms');
+  };
+  return [
+    seconds('endpoint dead for', until - from),
+    figure('events due meanwhile', missed.length, ''),
+    seconds('from coming back to its first delivery', firstAt - until),
+    seconds('from coming back until all of them are delivered', lastAt - until),
+    othersP99('before', [0, from]),
+    othersP99('while it is dead', [from, until]),
+    othersP99('while it recovers', [until, lastAt]),
+  ];
 }
 
 /** One of ten endpoints refuses connections for a while and comes back, with events coming all the time. */
@@ -77,20 +49,26 @@ async function measure(stage: Stage): Promise<void> {
   const { count, seconds } = stage.sizes;
   const world = await stage.openWorld({ tenants: tenTenants(RUN), ports: TEN });
   const endpoints = await registerTen(world, RUN);
-  const dead = endpoints[TEN - 1];
-  if (!dead) throw new Error('there is no endpoint to be dead');
+  const dead = endpoints.at(-1);
+  if (!dead) return;
   const perSecond = (TEN * count) / seconds;
-  const name = `one of ten endpoints dead for ${seconds} s, ${perSecond.toFixed(0)} events/s`;
-  await stage.run(name, async () => {
-    await warmUp(world, endpoints);
-    const moments: Moments = { shutAt: 0, backAt: 0 };
+  const run = `one of ten endpoints dead for ${seconds} s, ${perSecond.toFixed(0)} events/s`;
+  await stage.run(run, async () => {
+    await warmUpWorker(world, endpoints, WARM_UP_EVENTS);
+    let [shutAt, backAt] = [NaN, NaN];
     const load = { perSecond, seconds: BEFORE_SECONDS + seconds + AFTER_SECONDS };
     const result = await openLoop(world, endpoints, load, {
-      meanwhile: () => dieAndComeBack(world, dead, seconds, moments),
+      meanwhile: async () => {
+        await delay(BEFORE_SECONDS * 1_000);
+        shutAt = monotonicMicros();
+        world.receiver.shut(dead.origin);
+        await delay(seconds * 1_000);
+        world.receiver.reopen(dead.origin);
+        backAt = monotonicMicros();
+      },
       quietMs: Math.max(QUIET_MS, 2_000 * seconds),
     });
-    const figures = [...figuresOf(result.ledger, dead.path, moments), ...latenessFigures(result)];
-    stage.report(runReport(name, result, figures));
+    return showRuns([result], figuresOf(result.ledger, dead, [shutAt, backAt]));
   });
 }
 

@@ -1,118 +1,74 @@
-import { atLeast } from '../report/figure.js';
-import type { Figure } from '../report/figure.js';
-import { sumRuns } from '../measure/sum-runs.js';
-import type { RunSums } from '../measure/sum-runs.js';
-import { meanReference } from '../reference/measure-reference.js';
-import type { Reference } from '../reference/measure-reference.js';
-import { flood, warmUpFully } from '../world/flood.js';
-import { registerEndpoints } from '../world/world.js';
-import type { BenchEndpoint, World } from '../world/world.js';
-import { runReport, workerCpu } from './run-figures.js';
-import type { Scenario, Stage } from './scenario.js';
-import { trackReference } from './reference-track.js';
-import type { ReferenceTrack } from './reference-track.js';
+import { CONNECTIONS } from '../load/target.js';
+import { atLeast, figure } from '../report.js';
+import type { Shown } from '../report.js';
+import type { Scenario, Sizes, Stage } from '../scenario.js';
+import { flood, warmUpWorker } from '../world/run.js';
+import { registerFanOut } from '../world/world.js';
+import type { World } from '../world/world.js';
+import { besideReference } from './reference.js';
+import { deliveriesPerSecond, showRuns, workerCpu } from './run-report.js';
 
 interface Case {
   readonly fanOut: number;
   readonly delayMs: number;
 }
 
-const CASES: readonly Case[] = [0, 50, 250].flatMap((delayMs) =>
-  [1, 5].map((fanOut) => ({ fanOut, delayMs })),
-);
-/** Share of the reference's deliveries for each CPU second, in percent. */
+const CASES: readonly Case[] = [
+  { fanOut: 1, delayMs: 0 },
+  { fanOut: 5, delayMs: 0 },
+  { fanOut: 1, delayMs: 50 },
+  { fanOut: 5, delayMs: 50 },
+];
+/** Share of the reference's deliveries for each CPU second, in percent, where receivers answer at once. */
 const SHARE_PERCENT = 50;
-/** `ENDPOINT_CONCURRENCY`: an endpoint that takes d ms gets 64 / d at most. */
-const ENDPOINT_CONCURRENCY = 64;
-
-/** Turns of the events, with the reference between them; each takes a second or more. */
-const MAX_TURNS = 6;
-const MIN_TURN_EVENTS = 15_000;
-/** Before each turn, as many deliveries as the reference posts before it is measured: connections end while it has its turn. */
-const WARM_UP_DELIVERIES = 20_000;
-
-interface Measured {
-  readonly result: RunSums;
-  readonly reference: Reference;
-}
+/** Of one turn between two of the reference: it takes a second or more. */
+const TURN_EVENTS = 15_000;
 
 const tenantOf = ({ fanOut, delayMs }: Case): string => `throughput-${fanOut}-${delayMs}`;
-const nameOf = ({ fanOut, delayMs }: Case): string =>
-  `fan-out ${fanOut}, receiver answers after ${delayMs} ms`;
 
 /** As many events as keep the slowest case busy for the time given; a fan-out of 5 makes five deliveries of each. */
-export function eventsOf({ fanOut, delayMs }: Case, { count, seconds }: Stage['sizes']): number {
-  const busy = delayMs === 0 ? Infinity : (ENDPOINT_CONCURRENCY / delayMs) * 1_000 * seconds;
+export function eventsOf({ fanOut, delayMs }: Case, { count, seconds }: Sizes): number {
+  // An endpoint that takes d ms gets 64 / d at most.
+  const busy = delayMs === 0 ? Infinity : (CONNECTIONS / delayMs) * 1_000 * seconds;
   return Math.round(Math.min(count / Math.sqrt(fanOut), busy));
 }
 
-async function openCase(world: World, one: Case): Promise<readonly BenchEndpoint[]> {
-  const tenantId = tenantOf(one);
-  const wanted = Array.from({ length: one.fanOut }, (_, index) => ({
-    path: `/${tenantId}/${index}`,
-    tenantId,
-  }));
-  for (const { path } of wanted)
-    world.receiver.behave(path, { kind: 'answer', status: 200, delayMs: one.delayMs });
-  return registerEndpoints(world, wanted);
-}
-
-function figuresOf({ delayMs }: Case, result: RunSums, reference: Reference): readonly Figure[] {
-  const share = (100 * reference.cpuMicrosPerPost) / workerCpu(result);
-  const bar = delayMs === 0 ? { bar: atLeast(SHARE_PERCENT) } : {};
-  return [
-    { name: 'deliveries each second', value: result.totals.delivered / result.seconds, unit: '1/s' },
-    { name: 'CPU of the worker for each delivery', value: workerCpu(result), unit: 'µs' },
-    { name: 'CPU of the reference for each post', value: reference.cpuMicrosPerPost, unit: 'µs' },
-    { name: "share of the reference's deliveries for each CPU second", value: share, unit: '%', ...bar },
-  ];
-}
-
-/** A machine that others share changes its pace within seconds: the reference has its turn between shares of the events. */
-async function inTurns(
-  world: World,
-  track: ReferenceTrack,
-  { endpoints, count }: { endpoints: readonly BenchEndpoint[]; count: number },
-): Promise<Measured> {
-  const turns = Math.max(1, Math.min(MAX_TURNS, Math.floor(count / MIN_TURN_EVENTS)));
-  const runs: RunSums[] = [];
-  const references: Reference[] = [];
-  for (let turn = 0; turn < turns; turn += 1) {
-    const { value, reference } = await track.around(async () => {
-      await flood(world, endpoints, Math.ceil(Math.min(count, WARM_UP_DELIVERIES) / endpoints.length));
-      return flood(world, endpoints, Math.ceil(count / turns));
-    });
-    runs.push(value);
-    references.push(reference);
-  }
-  return { result: sumRuns(runs), reference: meanReference(references) };
+async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Shown> {
+  const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
+  for (const { path } of endpoints)
+    world.receiver.answerAt(path, { kind: 'status', status: 200, delayMs: one.delayMs });
+  const count = eventsOf(one, sizes);
+  const turns = Math.ceil(count / TURN_EVENTS);
+  const { runs, referenceMicros } = await besideReference(world, turns, async () => {
+    // Connections end while the reference has its turn.
+    await warmUpWorker(world, endpoints, count / turns);
+    return flood(world, endpoints, Math.ceil(count / turns));
+  });
+  const cpu = workerCpu(runs);
+  const share = (100 * referenceMicros) / cpu;
+  const bar = one.delayMs === 0 ? atLeast(SHARE_PERCENT) : undefined;
+  return showRuns(runs, [
+    figure('deliveries each second', deliveriesPerSecond(runs), '1/s'),
+    figure('CPU of the worker for each delivery', cpu, 'µs'),
+    figure('CPU of the reference for each post', referenceMicros, 'µs'),
+    figure("share of the reference's deliveries for each CPU second", share, '%', bar),
+  ]);
 }
 
 /** The worker alone: events on the topic faster than it takes them. */
 async function measure(stage: Stage): Promise<void> {
-  const world = await stage.openWorld({ tenants: CASES.map(tenantOf), ports: 5 });
-  const opened = await Promise.all(CASES.map((one) => openCase(world, one)));
-  const track = trackReference(world);
-  await stage.run('warm-up', () => warmUpFully(world, opened.slice(0, 2), stage.sizes.count));
-  for (const [index, one] of CASES.entries()) {
-    const name = nameOf(one);
-    await stage.run(name, async () => {
-      const endpoints = opened[index] ?? [];
-      const count = eventsOf(one, stage.sizes);
-      // The slow receivers have no bar: what was measured for the others is near enough.
-      const { result, reference } =
-        one.delayMs === 0
-          ? await inTurns(world, track, { endpoints, count })
-          : { result: await flood(world, endpoints, count), reference: track.mean() };
-      if (index === 0) stage.shared.eventsPerSecond = result.totals.delivered / result.seconds;
-      stage.report(runReport(name, result, figuresOf(one, result, reference)));
-    });
-  }
+  const ports = Math.max(...CASES.map(({ fanOut }) => fanOut));
+  const world = await stage.openWorld({ tenants: CASES.map(tenantOf), ports });
+  for (const one of CASES)
+    await stage.run(`fan-out ${one.fanOut}, receiver answers after ${one.delayMs} ms`, () =>
+      measureCase(world, one, stage.sizes),
+    );
 }
 
 export const throughput: Scenario = {
-  title: 'worker alone, fan-out 1 and 5, receivers that answer after 0, 50 and 250 ms; count: events',
+  title:
+    'worker alone, fan-out 1 and 5, receivers that answer at once and after 50 ms; count: events, seconds: of slow receivers',
   usual: { count: 30_000, seconds: 4 },
-  whole: { count: 200_000, seconds: 60 },
+  whole: { count: 120_000, seconds: 60 },
   measure,
 };

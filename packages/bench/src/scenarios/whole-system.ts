@@ -1,139 +1,97 @@
-import { atMost } from '../report/figure.js';
-import type { Figure } from '../report/figure.js';
-import { ingestDoor } from '../world/doors.js';
-import { flood, openLoop, warmUpFully } from '../world/flood.js';
-import { registerEndpoints } from '../world/world.js';
-import type { BenchEndpoint } from '../world/world.js';
-import { trackReference } from './reference-track.js';
-import { latenessFigures, percentileFigures, runReport } from './run-figures.js';
-import type { Scenario, Stage } from './scenario.js';
-import { flowOf, pooled, registerTen, tenTenants } from './ten-endpoints.js';
-import { CONNECTIONS, measureCase, singlePosts } from './whole-system-case.js';
-import type { WholeCase, WholeParts } from './whole-system-case.js';
-import { measureWithQueryApi } from './whole-system-query.js';
+import { atLeast, atMost, figure } from '../report.js';
+import type { Bar, Shown } from '../report.js';
+import type { Scenario, Stage } from '../scenario.js';
+import { followProjections } from '../world/follow-projections.js';
+import { flood, throughIngest, warmUpWorker } from '../world/run.js';
+import type { RunOptions } from '../world/run.js';
+import { registerFanOut } from '../world/world.js';
+import type { World } from '../world/world.js';
+import { besideReference } from './reference.js';
+import { deliveriesPerSecond, showRuns, systemCpu } from './run-report.js';
 
-const FIVE = 5;
+/** Events at the limit, by one of the two ways in; broker and database are counted. */
+interface Case {
+  readonly through: 'ingest' | 'topic';
+  readonly fanOut: number;
+  /** Of the deliveries each second. */
+  readonly rate?: Bar;
+  /** Of the CPU of the system for each delivery, in times of the reference's for a post. */
+  readonly cost?: Bar;
+}
+
+const CASES: readonly Case[] = [
+  { through: 'ingest', fanOut: 1, rate: atLeast(6_500), cost: atMost(10) },
+  { through: 'ingest', fanOut: 5, rate: atLeast(12_000), cost: atMost(5) },
+  { through: 'topic', fanOut: 1, cost: atMost(6) },
+  { through: 'topic', fanOut: 5, cost: atMost(4) },
+];
+/** No bars: they are of what has to run for a delivery. */
+const CASES_WITH_LOG: readonly Case[] = [
+  { through: 'ingest', fanOut: 1 },
+  { through: 'topic', fanOut: 1 },
+];
+/** The embedded database takes longer to write what is logged of a delivery than the delivery takes. */
+const SHARE_WITH_LOG = 0.2;
 /** Java goes on compiling the broker: 57 µs of its CPU time for each post at first, 43 after 100,000, 33 after 300,000. */
 const MOST_WARM_UP_POSTS = 150_000;
 /** Of the run's own count, when that is small. */
 const WARM_UP_TIMES = 3;
-/** The hanging endpoint answers after 30 s, when the worker has long given up. */
-const HANG_MS = 30_000;
-/** Load of the runs with ten endpoints, as a share of what one endpoint gets through the whole system. */
-const LOAD_SHARE = 0.5;
-const P99_TIMES = 2;
+const WARM_UP = 'warm-up';
 
-const CASES: readonly WholeCase[] = [
-  { name: 'POST of single events, fan-out 1', fanOut: 1, through: 'ingest', perSecond: 6_500, times: 10 },
-  { name: 'POST of single events, fan-out 5', fanOut: 5, through: 'ingest', perSecond: 12_000, times: 5 },
-  { name: 'produced to the topic, fan-out 1', fanOut: 1, through: 'topic', times: 6 },
-  { name: 'produced to the topic, fan-out 5', fanOut: 5, through: 'topic', times: 4 },
-];
+const tenantOf = ({ through, fanOut }: Case): string => `${through}-${fanOut}`;
 
-const tenantOf = (fanOut: number): string => `whole-${fanOut}`;
-
-interface TenCase {
-  readonly name: string;
-  /** Names its tenants. */
-  readonly run: string;
-  readonly perSecond: number;
-  readonly hangs: boolean;
-  /** Healthy p99 when none hangs, in microseconds. */
-  readonly without?: number | undefined;
+async function measureCase(
+  world: World,
+  one: Case,
+  { count, ...options }: RunOptions & { readonly count: number },
+): Promise<Shown> {
+  const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
+  const through = one.through === 'ingest' ? await throughIngest(world) : {};
+  const { runs, referenceMicros } = await besideReference(world, 1, () =>
+    flood(world, endpoints, Math.ceil(count / Math.sqrt(one.fanOut)), { ...through, ...options }),
+  );
+  const cpu = systemCpu(runs);
+  return showRuns(runs, [
+    figure('deliveries each second', deliveriesPerSecond(runs), '1/s', one.rate),
+    figure('CPU of the whole system for each delivery', cpu, 'µs'),
+    figure('CPU of the reference for each post', referenceMicros, 'µs'),
+    figure("times the reference's CPU for a post", cpu / referenceMicros, '×', one.cost),
+  ]);
 }
 
-/** Ten endpoints at a fixed rate through `ingest`; returns the p99 of the first nine, from due to first byte. */
-async function measureTen(
-  { stage, world }: Pick<WholeParts, 'stage' | 'world'>,
-  { name, run, perSecond, hangs, without }: TenCase,
-): Promise<number | undefined> {
-  return stage.run(name, async () => {
-    const endpoints = await registerTen(world, run);
-    const last = endpoints.at(-1)?.path ?? '';
-    const isHealthy = (path: string): boolean => path !== last;
-    if (hangs) world.receiver.behave(last, { kind: 'answer', status: 200, delayMs: HANG_MS });
-    const door = await ingestDoor(world, CONNECTIONS);
-    const more = { door, batch: 1, ...(hangs ? { mayWait: (path: string) => path === last } : {}) };
-    const result = await openLoop(world, endpoints, { perSecond, seconds: stage.sizes.seconds }, more);
-    const latencies = pooled(result, 'due', isHealthy);
-    const { backlog } = flowOf(result.ledger, isHealthy);
-    const times: readonly Figure[] =
-      without !== undefined
-        ? [
-            {
-              name: 'healthy p99, times that without',
-              value: latencies.p99 / without,
-              unit: '×',
-              bar: atMost(P99_TIMES),
-            },
-          ]
-        : [];
-    stage.report(
-      runReport(name, result, [
-        { name: 'events each second', value: perSecond, unit: '1/s' },
-        ...percentileFigures('healthy, due to first byte', latencies),
-        ...times,
-        // A second's worth of events: a backlog that grows is far above that when the schedule ends.
-        {
-          name: 'healthy events under way at the end of the schedule',
-          value: backlog,
-          unit: '',
-          ...(hangs ? { bar: atMost(perSecond) } : {}),
-        },
-        ...latenessFigures(result),
-      ]),
-    );
-    return latencies.p99;
-  });
-}
-
-/** Ten healthy endpoints, and then one of them hanging. */
-async function measureTens(parts: WholeParts, perSecond: number): Promise<void> {
-  const well = await measureTen(parts, {
-    name: 'POST at half of that rate, ten endpoints',
-    run: 'whole-well',
-    perSecond,
-    hangs: false,
-  });
-  const hang = {
-    name: 'POST at half of that rate, one of ten hangs for 30 s',
-    run: 'whole-hang',
-    perSecond,
-    hangs: true,
-  };
-  await measureTen(parts, { ...hang, without: well });
+/** A world of its own, warm before it is measured. */
+async function measureCases(
+  stage: Stage,
+  cases: readonly Case[],
+  { count, withQueryApi }: { readonly count: number; readonly withQueryApi: boolean },
+): Promise<void> {
+  const tenants = [WARM_UP, ...cases.map(tenantOf)];
+  const ports = Math.max(...cases.map(({ fanOut }) => fanOut));
+  const world = await stage.openWorld({ tenants, ports, withQueryApi });
+  const options = withQueryApi ? { whenDelivered: () => followProjections(world) } : {};
+  const warm = await registerFanOut(world, WARM_UP, 1);
+  await warmUpWorker(world, warm, count);
+  const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * count);
+  await flood(world, warm, posts, { ...(await throughIngest(world)), ...options });
+  for (const one of cases) {
+    const way = one.through === 'ingest' ? 'posted to ingest one by one' : 'produced to the topic';
+    const run = `${way}, fan-out ${one.fanOut}${withQueryApi ? ', with query-api' : ''}`;
+    await stage.run(run, () => measureCase(world, one, { count, ...options }));
+  }
+  await world.close();
 }
 
 async function measure(stage: Stage): Promise<void> {
-  const tenants = [tenantOf(1), tenantOf(FIVE), ...tenTenants('whole-well'), ...tenTenants('whole-hang')];
-  const world = await stage.openWorld({ tenants, ports: 10 });
-  const open = (fanOut: number): Promise<readonly BenchEndpoint[]> =>
-    registerEndpoints(
-      world,
-      Array.from({ length: fanOut }, (_, index) => ({
-        tenantId: tenantOf(fanOut),
-        path: `/whole-${fanOut}/${index}`,
-      })),
-    );
-  const endpoints = { 1: await open(1), 5: await open(FIVE) };
-  await stage.run('warm-up', async () => {
-    await warmUpFully(world, [endpoints[1]], stage.sizes.count);
-    const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * stage.sizes.count);
-    await flood(world, endpoints[1], posts, await singlePosts(world));
-  });
-  const parts = { stage, world, track: trackReference(world) };
-  const rates: (number | undefined)[] = [];
-  for (const one of CASES) rates.push(await measureCase(parts, one, endpoints[one.fanOut]));
-  const perSecond = (rates[0] ?? 0) * LOAD_SHARE;
-  if (perSecond > 0) await measureTens(parts, perSecond);
-  await world.close();
-  await measureWithQueryApi(stage);
+  const { count } = stage.sizes;
+  await measureCases(stage, CASES, { count, withQueryApi: false });
+  const few = Math.ceil(count * SHARE_WITH_LOG);
+  await measureCases(stage, CASES_WITH_LOG, { count: few, withQueryApi: true });
 }
 
 export const wholeSystem: Scenario = {
   title:
-    'single events posted to ingest over 64 connections, to one endpoint and to five, and with one of ten hanging; broker and database counted, and both ways in once more with query-api running; count: events, seconds: with ten endpoints',
-  usual: { count: 20_000, seconds: 12 },
-  whole: { count: 200_000, seconds: 120 },
+    'single events posted to ingest and produced to the topic, to one endpoint and to five, and with query-api; broker and database counted; count: events',
+  usual: { count: 20_000, seconds: 0 },
+  whole: { count: 200_000, seconds: 0 },
   measure,
 };

@@ -1,8 +1,7 @@
 import { RETRY_TIERS, TOPICS } from '@webhooks/contracts';
-import { openSpans } from '@webhooks/ledger';
-import type { HandledPlace, OpenSpan } from '@webhooks/ledger';
-import type { Kafka } from 'kafkajs';
-import { benchKafka } from './kafka-tools.js';
+import { openSpans, readWhole } from '@webhooks/ledger';
+import type { HandledPlace } from '@webhooks/ledger';
+import kafkajs from 'kafkajs';
 
 /** Where deliveries wait, and the prefix of the groups that handle them. */
 const PLACE: HandledPlace = {
@@ -11,57 +10,27 @@ const PLACE: HandledPlace = {
 };
 const DEADLINE_MS = 60_000;
 
-const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
-
-/** Reads those spans and gives the delivery ids found in them. */
-async function readSpans(kafka: Kafka, spans: readonly OpenSpan[]): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  const byKey = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
-  const open = new Set(byKey.keys());
-  if (open.size === 0) return found;
-  const consumer = kafka.consumer({ groupId: `bench-waiting-${process.pid}-${Date.now()}` });
-  await consumer.connect();
-  await consumer.subscribe({ topics: [...new Set(spans.map(({ topic }) => topic))], fromBeginning: true });
-  const { promise: done, resolve, reject } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(
-    () => reject(new Error('what waits in Kafka could not be read in 60 s')),
-    DEADLINE_MS,
-  );
-  await consumer.run({
-    autoCommit: false,
-    eachMessage: ({ topic, partition, message }) => {
-      const key = keyOf(topic, partition);
-      const span = byKey.get(key);
-      const offset = Number(message.offset);
-      const id = message.headers?.['delivery-id'];
-      if (span && offset >= span.from && id !== undefined) found.add(String(id));
-      if (span && offset >= span.to - 1) open.delete(key);
-      if (open.size === 0) resolve(undefined);
-      return Promise.resolve();
-    },
+/** Ids of the deliveries that wait in Kafka: in a retry tier or in `webhooks.deliveries`, beyond what was handled. */
+export async function findWaiting(brokers: readonly string[], place = PLACE): Promise<ReadonlySet<string>> {
+  const kafka = new kafkajs.Kafka({
+    clientId: 'bench',
+    brokers: [...brokers],
+    logLevel: kafkajs.logLevel.NOTHING,
   });
-  try {
-    await done;
-  } finally {
-    clearTimeout(timer);
-    await consumer.disconnect();
-  }
-  return found;
-}
-
-/** Those of these deliveries that wait in Kafka: in a retry tier or in `webhooks.deliveries`, beyond what was handled. */
-export async function findWaiting(
-  brokers: readonly string[],
-  deliveryIds: readonly string[],
-  place = PLACE,
-): Promise<ReadonlySet<string>> {
-  const kafka = benchKafka(brokers);
   const admin = kafka.admin();
   await admin.connect();
-  try {
-    const waiting = await readSpans(kafka, await openSpans(admin, place));
-    return new Set(deliveryIds.filter((id) => waiting.has(id)));
-  } finally {
-    await admin.disconnect();
-  }
+  const spans = await openSpans(admin, place).finally(() => admin.disconnect());
+  const firstOf = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]));
+  const waiting = new Set<string>();
+  await readWhole(
+    kafka,
+    [...new Set(spans.map(({ topic }) => topic))],
+    ({ topic, partition, message }) => {
+      const id = message.headers?.['delivery-id'];
+      if (id !== undefined && Number(message.offset) >= (firstOf.get(`${topic}/${partition}`) ?? Infinity))
+        waiting.add(String(id));
+    },
+    DEADLINE_MS,
+  );
+  return waiting;
 }

@@ -1,15 +1,14 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventType } from '@webhooks/contracts';
 import { clientFor } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { startReceiver } from '../load/receiver.js';
+import type { Receiver } from '../load/receiver.js';
 import type { OwedEndpoint } from '../measure/run-ledger.js';
-import type { Pids } from '../measure/usage-span.js';
-import { startReceiver } from '../receiver/receiver.js';
-import type { Receiver } from '../receiver/receiver.js';
+import type { Pids } from '../measure/usage.js';
 
 /** An endpoint that is registered and in force. */
 export interface BenchEndpoint extends OwedEndpoint {
@@ -18,15 +17,12 @@ export interface BenchEndpoint extends OwedEndpoint {
   readonly ref: string;
 }
 
+export type Endpoints = readonly BenchEndpoint[];
+
 /** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
 export interface World {
   readonly stack: Stack;
   readonly receiver: Receiver;
-  /** A folder that is removed with the world. */
-  readonly dir: string;
-  readonly caFile: string;
-  /** Which database it has, in words, and whether one of ours: then it is a child process on this machine. */
-  readonly database: { readonly title: string; readonly isEmbedded: boolean };
   /** Processes of the system under test, by name: services, broker, database. */
   pids(): Pids;
   /** Does nothing when it was closed before. */
@@ -34,51 +30,32 @@ export interface World {
 }
 
 export interface WorldOptions {
+  /** Removed with the world. */
   readonly dataDir: string;
   readonly tenants: readonly string[];
   /** Ports of the receiver: the endpoints with connections of their own. */
   readonly ports: number;
   /** Whether query-api runs too; default: no. */
   readonly withQueryApi?: boolean;
-  /** Settings for each service, by its name. */
-  readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** See `ReceiverPlan`. */
-  readonly dropReceipt?: number;
-}
-
-/** The engine says which one it is in a line of the start's log; one that was not started here has no process. */
-function databaseOf({ description }: Stack, told: readonly string[]): World['database'] {
-  const [title = 'a database'] = told.flatMap(
-    (line) => /^MongoDB: (.+?)(?: at mongodb:.*)?$/.exec(line)?.[1] ?? [],
-  );
-  return { title, isEmbedded: description().processes['mongodb'] !== undefined };
 }
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
-  const told: string[] = [];
   const stack = await startStack({
     dataDir,
     fixedPorts: false,
     forLoad: true,
-    // Reads beside the deliveries: a row of its own where it is measured.
     without: options.withQueryApi === true ? [] : ['query-api'],
     tenants,
-    overrides: options.overrides ?? {},
-    log: (line) => void told.push(line),
+    log: () => undefined,
   });
-  const { certFile, keyFile, caFile } = stack.description().tls;
-  const receiver = await startReceiver({
-    certFile,
-    keyFile,
-    ports,
-    file: join(dataDir, 'receipts.txt'),
-    ...(options.dropReceipt === undefined ? {} : { dropReceipt: options.dropReceipt }),
-  }).catch(async (error: unknown) => {
-    await stack.stop();
-    throw error;
-  });
+  const receiver = await startReceiver({ ...stack.description().tls, ports }).catch(
+    async (error: unknown) => {
+      await stack.stop();
+      throw error;
+    },
+  );
   const closeAll = async (): Promise<void> => {
     await receiver.stop();
     await stack.stop();
@@ -88,9 +65,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return {
     stack,
     receiver,
-    dir: dataDir,
-    caFile,
-    database: databaseOf(stack, told),
     pids: () => {
       const { start: _bench, ...processes } = stack.description().processes;
       return processes;
@@ -106,18 +80,41 @@ const IN_FORCE_MS = 1_000;
 export async function registerEndpoints(
   { stack, receiver }: World,
   wanted: readonly (OwedEndpoint & { readonly eventType?: EventType })[],
-): Promise<readonly BenchEndpoint[]> {
+): Promise<Endpoints> {
   const endpoints = await Promise.all(
     wanted.map(async ({ path, tenantId, eventType = BENCH_EVENT_TYPE }, index) => {
       const origin = receiver.origins[index % receiver.origins.length] ?? '';
       const client = clientFor(stack.clientOf(tenantId), stack.description());
-      const { ref } = await client.register({
-        eventType,
-        endpointUrl: `${origin}${path}`,
-      });
+      const { ref } = await client.register({ eventType, endpointUrl: `${origin}${path}` });
       return { path, tenantId, origin, ref };
     }),
   );
   await delay(IN_FORCE_MS);
   return endpoints;
+}
+
+export const TEN = 10;
+
+/** Names of ten tenants of a run. */
+export const tenTenants = (run: string): readonly string[] =>
+  Array.from({ length: TEN }, (_, index) => `${run}-${index}`);
+
+/** Ten endpoints with a tenant, a port and a tenth of the events each. */
+export const registerTen = (world: World, run: string): Promise<Endpoints> =>
+  registerEndpoints(
+    world,
+    tenTenants(run).map((tenantId) => ({ tenantId, path: `/${tenantId}` })),
+  );
+
+/** Endpoints of one tenant, each of which gets all of its events. */
+export const registerFanOut = (world: World, tenantId: string, fanOut: number): Promise<Endpoints> =>
+  registerEndpoints(
+    world,
+    Array.from({ length: fanOut }, (_, index) => ({ tenantId, path: `/${tenantId}/${index}` })),
+  );
+
+/** Whether a path is one of these endpoints'. */
+export function isPathOf(endpoints: readonly OwedEndpoint[]): (path: string) => boolean {
+  const paths = new Set(endpoints.map(({ path }) => path));
+  return (path) => paths.has(path);
 }

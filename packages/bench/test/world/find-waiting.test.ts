@@ -41,12 +41,7 @@ describe('findWaiting', () => {
   });
 
   it('finds what lies beyond what the workers have handled, in every topic and partition', async () => {
-    const ids = ['waiting-1', 'waiting-2', 'waiting-3'];
-    expect(await findWaiting(brokers, ids, place)).toEqual(new Set(ids));
-  });
-
-  it('does not find what was handled, or was never there: that is lost if nobody got it', async () => {
-    const ids = ['handled', 'also-handled', 'never-there', 'waiting-1'];
-    expect(await findWaiting(brokers, ids, place)).toEqual(new Set(['waiting-1']));
+    const waiting = await findWaiting(brokers, place);
+    expect([...waiting].sort()).toEqual(['waiting-1', 'waiting-2', 'waiting-3']);
   });
 });

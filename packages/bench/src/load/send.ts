@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMicros } from '../measure/clock.js';
+import { percentilesOf } from '../measure/percentiles.js';
+import type { Outgoing, Target } from './target.js';
+
+/** How fast. */
+export type Pace =
+  /** Open loop: each event at its scheduled time, whether or not the ones before it are done. */
+  | { readonly kind: 'scheduled'; readonly perSecond: number }
+  /** Closed loop: so many requests are always under way. */
+  | { readonly kind: 'flood'; readonly underWay: number };
+
+/** What was sent. Times are monotonic microseconds, by index of the event. */
+export interface Sent {
+  readonly dueAt: Float64Array;
+  readonly acknowledgedAt: Float64Array;
+  /** How much later than scheduled events were sent: 99 % of them; 0 for a flood. */
+  readonly lateMicros: number;
+}
+
+const newTimes = (count: number) => ({
+  dueAt: new Float64Array(count),
+  acknowledgedAt: new Float64Array(count),
+  lateMicros: 0,
+});
+
+async function sendFlood(events: readonly Outgoing[], target: Target, underWay: number): Promise<Sent> {
+  const times = newTimes(events.length);
+  let next = 0;
+  const sendInTurn = async (): Promise<void> => {
+    while (next < events.length) {
+      const from = next;
+      const to = Math.min(from + target.batch, events.length);
+      next = to;
+      times.dueAt.fill(monotonicMicros(), from, to);
+      await target.send(events.slice(from, to));
+      times.acknowledgedAt.fill(monotonicMicros(), from, to);
+    }
+  };
+  await Promise.all(Array.from({ length: underWay }, sendInTurn));
+  return times;
+}
+
+/**
+ * What is due is sent at once. An event that is sent late keeps its due time, so that a stall of anyone, the generator
+ * included, shows in the latencies.
+ */
+async function sendScheduled(events: readonly Outgoing[], target: Target, perSecond: number): Promise<Sent> {
+  const times = newTimes(events.length);
+  const startedAt = monotonicMicros();
+  times.dueAt.forEach((_, index, dueAt) => (dueAt[index] = startedAt + (index * 1_000_000) / perSecond));
+  const lateness: number[] = [];
+  const underWay: Promise<void>[] = [];
+  const send = async (from: number, to: number): Promise<void> => {
+    const sentAt = monotonicMicros();
+    for (const dueAt of times.dueAt.subarray(from, to)) lateness.push(sentAt - dueAt);
+    await target.send(events.slice(from, to));
+    times.acknowledgedAt.fill(target.acknowledges ? monotonicMicros() : sentAt, from, to);
+  };
+  for (let from = 0; from < events.length;) {
+    const due = ((monotonicMicros() - startedAt) * perSecond) / 1_000_000 + 1;
+    const to = Math.min(events.length, from + target.batch, Math.floor(due));
+    if (to > from) {
+      const sending = send(from, to);
+      // Awaited when all are sent; until then a fault must not count as unhandled.
+      sending.catch(() => undefined);
+      underWay.push(sending);
+      from = to;
+    } else await delay(target.lingerMs);
+  }
+  await Promise.all(underWay);
+  return { ...times, lateMicros: percentilesOf(lateness).p99 };
+}
+
+/** Sends all events; resolves when the last one was acknowledged, rejects when one was not. */
+export const sendAll = (events: readonly Outgoing[], target: Target, pace: Pace): Promise<Sent> =>
+  pace.kind === 'flood'
+    ? sendFlood(events, target, pace.underWay)
+    : sendScheduled(events, target, pace.perSecond);

@@ -1,0 +1,98 @@
+import type { Client, DeliveryFilter, DeliverySummary } from '@webhooks/client';
+import type { DynamicPaidData, PaymentEvent } from '@webhooks/contracts';
+import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { plannedDelivery } from './attempt-log.js';
+import type { LogPlan, PlannedDelivery } from './attempt-log.js';
+
+type QueryClient = Pick<Client, 'charge' | 'transaction' | 'deliveries' | 'delivery' | 'health'>;
+
+/** A query that query-api documents, about something else each turn; resolves with whether the answer is right. */
+export interface Question {
+  readonly name: string;
+  readonly ask: (turn: number) => Promise<boolean>;
+}
+
+/** Turns jump through the log: a prime, so that they come by everything. */
+const STRIDE = 7_919;
+/** Half of the span of a question about a time range. */
+const AROUND_MS = 300_000;
+/** Page of a list when nothing is said. */
+const LIMIT = 50;
+
+const utc = (ms: number): string => new Date(ms).toISOString();
+const statusAt = (turn: number): 'delivered' | 'dead' => (turn % 2 === 0 ? 'delivered' : 'dead');
+
+/** Whether a row is what a filter is about. */
+const isMeant = (row: DeliverySummary, { from = '', to = '~', ...filter }: DeliveryFilter): boolean =>
+  row.createdAt >= from &&
+  row.createdAt < to &&
+  Object.entries(filter).every(([name, value]) => row[name as keyof DeliverySummary] === value);
+
+/** Every documented query of deliveries, and the health of their endpoints. */
+export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Question[] {
+  const known = (turn: number): PlannedDelivery => plannedDelivery(plan, (turn * STRIDE) % plan.deliveries);
+  const list = (name: string, filterOf: (delivery: PlannedDelivery, turn: number) => DeliveryFilter) => ({
+    name: `list by ${name}`,
+    ask: async (turn: number) => {
+      const filter = filterOf(known(turn), turn);
+      const { data, results } = await client.deliveries(filter);
+      const isPage = results > 0 && results <= LIMIT && data.length === results;
+      return isPage && data.every((row) => isMeant(row, filter));
+    },
+  });
+  return [
+    list('ref', ({ ref }) => ({ ref })),
+    list('ref and status', ({ ref }, turn) => ({ ref, status: statusAt(turn) })),
+    list('ref and time range', ({ ref, createdAt }) => ({
+      ref,
+      from: utc(createdAt - AROUND_MS),
+      to: utc(createdAt + AROUND_MS),
+    })),
+    list('event', ({ eventId }) => ({ eventId })),
+    list('event type', ({ eventType }) => ({ eventType })),
+    list('status', (_, turn) => ({ status: statusAt(turn) })),
+    {
+      name: 'one delivery',
+      ask: async (turn) => {
+        const { deliveryId, status, attempts } = known(turn);
+        const found = await client.delivery(deliveryId);
+        return found.status === status && found.attempts.length === attempts;
+      },
+    },
+    {
+      name: 'health of an endpoint',
+      ask: async (turn) => {
+        const { ref } = known(turn);
+        const health = await client.health(ref);
+        return health.ref === ref && health.lastDay.attempts > 0;
+      },
+    },
+  ];
+}
+
+/** The queries of payments of dynamic charges. */
+export function questionsOfEvents(client: QueryClient, events: readonly PaymentEvent[]): readonly Question[] {
+  const known = (turn: number): DynamicPaidData => {
+    const event = events[(turn * STRIDE) % events.length];
+    if (event?.eventType !== BENCH_EVENT_TYPE) throw new Error(`expected events of ${BENCH_EVENT_TYPE}`);
+    return event.data;
+  };
+  return [
+    {
+      name: 'charge by txId',
+      ask: async (turn) => {
+        const { txId, amount } = known(turn);
+        const charge = await client.charge(txId);
+        return charge.txId === txId && charge.status === 'CONCLUIDA' && charge.amount === amount;
+      },
+    },
+    {
+      name: 'transaction by endToEndId',
+      ask: async (turn) => {
+        const { endToEndId, amount } = known(turn);
+        const transaction = await client.transaction(endToEndId);
+        return transaction.endToEndId === endToEndId && transaction.amount === amount;
+      },
+    },
+  ];
+}
