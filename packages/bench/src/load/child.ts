@@ -11,8 +11,8 @@ export interface Child<Report extends Message = Message> {
   readonly pid: number;
   send(message: Message): void;
   onReport(listener: (report: Report) => void): void;
-  /** The next report of one kind. Rejects with the words of a `failed` one, when the process ends, or at the deadline. */
-  reported<K extends Report['kind']>(kind: K, deadlineMs: number): Promise<Extract<Report, { kind: K }>>;
+  /** The next report of one kind. Rejects with the words of a `failed` one, when the process ends, and after an hour. */
+  reported<K extends Report['kind']>(kind: K): Promise<Extract<Report, { kind: K }>>;
   readonly stop: () => Promise<void>;
 }
 
@@ -20,6 +20,8 @@ export interface Child<Report extends Message = Message> {
 const PROGRAMS = import.meta.dirname.replace(/(\/dist)?\/src\/load$/, '/dist/src/load');
 /** V8's default would end a generator that has made a million events. */
 const HEAP_MIB = 4_096;
+/** No load takes as long. */
+const DEADLINE_MS = 3_600_000;
 
 /** Starts a program of this folder with a plan as JSON in its first argument. It ends when its channel closes. */
 export function startChild<Report extends Message>(program: string, plan: object): Child<Report> {
@@ -30,8 +32,8 @@ export function startChild<Report extends Message>(program: string, plan: object
     pid: child.pid ?? 0,
     send: (message) => void child.send(message),
     onReport: (listener) => void child.on('message', listener),
-    reported: async <K extends Report['kind']>(kind: K, deadlineMs: number) => {
-      const signal = AbortSignal.timeout(deadlineMs);
+    reported: async <K extends Report['kind']>(kind: K) => {
+      const signal = AbortSignal.timeout(DEADLINE_MS);
       const reports = on(child, 'message', { signal, close: ['exit'] });
       for await (const [report] of reports as AsyncIterable<[Report & { readonly why?: string }]>) {
         if (report.kind === kind) return report as Extract<Report, { kind: K }>;

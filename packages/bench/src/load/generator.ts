@@ -37,17 +37,14 @@ export interface Generator extends Pick<Child, 'pid' | 'stop'> {
   go(): Promise<Load>;
 }
 
-const PREPARE_DEADLINE_MS = 120_000;
-const RUN_DEADLINE_MS = 3_600_000;
-
 export async function startGenerator(plan: LoadPlan): Promise<Generator> {
   const child = startChild<GeneratorReport>('generator-main.js', plan);
-  await child.reported('ready', PREPARE_DEADLINE_MS);
+  await child.reported('ready');
   return {
     pid: child.pid,
     stop: child.stop,
     go: async () => {
-      const sent = child.reported('sent', RUN_DEADLINE_MS);
+      const sent = child.reported('sent');
       child.send({ kind: 'go' });
       return (await sent).load;
     },

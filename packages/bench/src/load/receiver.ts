@@ -32,11 +32,9 @@ export interface Receiver extends Pick<Child, 'pid' | 'stop'> {
   take(): readonly Receipt[];
 }
 
-const START_DEADLINE_MS = 30_000;
-
 export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
   const child = startChild<ReceiverReport>('receiver-main.js', plan);
-  const { ports } = await child.reported('listening', START_DEADLINE_MS);
+  const { ports } = await child.reported('listening');
   let received: Receipt[] = [];
   child.onReport((report) => {
     if (report.kind === 'received') received.push(...report.receipts);

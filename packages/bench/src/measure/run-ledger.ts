@@ -12,7 +12,7 @@ export interface Acceptance {
 export interface Receipt {
   readonly id: string;
   readonly path: string;
-  /** Status that it was answered with; 0: none. */
+  /** Status that it is answered with, perhaps later; 0: none. */
   readonly status: number;
   /** When the whole request was there, monotonic microseconds. */
   readonly arrivedAt: number;
@@ -72,7 +72,7 @@ interface Account {
   owed: number;
 }
 
-/** Compares what was acknowledged with what the receiver saw, event by event and endpoint by endpoint. */
+/** Compares what was acknowledged with what arrived, event by event and endpoint by endpoint. */
 export class RunLedger {
   readonly #acceptances: readonly Acceptance[];
   readonly #indexOf: ReadonlyMap<string, number>;

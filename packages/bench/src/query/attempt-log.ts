@@ -21,6 +21,7 @@ const RETRIED_AFTER = 10_000;
 /** What was attempted before a delivery died is older than the log. */
 const LAST_ATTEMPT = 13;
 
+/** Endpoints of a log take turns in what they are registered for. */
 export const typeOfEndpoint = (index: number): EventType =>
   EVENT_TYPES[index % EVENT_TYPES.length] ?? 'PIX_OUT';
 

@@ -13,7 +13,6 @@ import { showRuns } from './run-report.js';
 const RUN = 'recovery';
 const BEFORE_SECONDS = 5;
 const AFTER_SECONDS = 20;
-const WARM_UP_EVENTS = 20_000;
 /** The breaker waits up to 10 min between two probes, and a deferred record may wait longer than that. */
 const QUIET_MS = 120_000;
 
@@ -54,7 +53,7 @@ async function measure(stage: Stage): Promise<void> {
   const perSecond = (TEN * count) / seconds;
   const run = `one of ten endpoints dead for ${seconds} s, ${perSecond.toFixed(0)} events/s`;
   await stage.run(run, async () => {
-    await warmUpWorker(world, endpoints, WARM_UP_EVENTS);
+    await warmUpWorker(world, endpoints, TEN * count);
     let [shutAt, backAt] = [NaN, NaN];
     const load = { perSecond, seconds: BEFORE_SECONDS + seconds + AFTER_SECONDS };
     const result = await openLoop(world, endpoints, load, {

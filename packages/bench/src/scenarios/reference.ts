@@ -6,19 +6,20 @@ import { flood, toEndpoint } from '../world/run.js';
 import type { RunResult } from '../world/run.js';
 import type { World } from '../world/world.js';
 
-/** The generator is compiled then: what it costs from there on is the limit. */
-const WARM_UP_POSTS = 20_000;
-/** They take half a second of CPU time to two, which getrusage counts in microseconds. */
+/**
+ * They take half a second of CPU time to two, which getrusage counts in microseconds. As many are sent before: the generator is
+ * compiled then, and what it costs from there on is the limit.
+ */
 const POSTS = 20_000;
 
 /** The same bytes to the same receiver by the same HTTP client, with nothing around it. */
 async function measureReference(world: World, posts: number): Promise<Load> {
   const [origin = ''] = world.receiver.origins;
   const endpoint = { path: '/reference', tenantId: 'reference', origin, ref: '' };
-  const { load } = await flood(world, [endpoint], WARM_UP_POSTS + posts, {
+  const { load } = await flood(world, [endpoint], POSTS + posts, {
     target: toEndpoint(world, endpoint),
     pace: { kind: 'flood', underWay: CONNECTIONS },
-    warmUp: WARM_UP_POSTS,
+    warmUp: POSTS,
   });
   return load;
 }

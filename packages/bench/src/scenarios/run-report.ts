@@ -22,6 +22,7 @@ const cpuEach = (runs: readonly RunResult[], isWanted: (name: string) => boolean
 export const workerCpu = (runs: readonly RunResult[]): number => cpuEach(runs, isWorker);
 export const systemCpu = (runs: readonly RunResult[]): number => cpuEach(runs, isSystem);
 
+/** Of runs one after the other, from the first event sent until the last delivery. */
 export const deliveriesPerSecond = (runs: readonly RunResult[]): number =>
   deliveredIn(runs) / sum(runs, ({ seconds }) => seconds);
 

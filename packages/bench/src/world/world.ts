@@ -17,6 +17,7 @@ export interface BenchEndpoint extends OwedEndpoint {
   readonly ref: string;
 }
 
+/** The endpoints of a run. */
 export type Endpoints = readonly BenchEndpoint[];
 
 /** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
@@ -93,6 +94,7 @@ export async function registerEndpoints(
   return endpoints;
 }
 
+/** Ports that ten endpoints with connections of their own need. */
 export const TEN = 10;
 
 /** Names of ten tenants of a run. */
