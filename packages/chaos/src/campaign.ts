@@ -1,36 +1,85 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatCampaign } from './report/format-campaign.js';
-import { optionsOf, storm } from './storm.js';
-import type { StormOptions, StormRun } from './storm.js';
+import { describeMachine, describeVersions } from '@webhooks/ledger';
+import type { Print } from '@webhooks/ledger';
+import { FAULTS } from './faults.js';
+import { formatPlan, makePlan } from './plan.js';
+import type { ChaosArguments } from './read-arguments.js';
+import { formatCampaign, formatReport } from './report.js';
+import { runChaos } from './run-chaos.js';
+import type { ChaosResult } from './run-chaos.js';
+import { WORKER_SETTINGS } from './world/settings.js';
 
-/** A run that came to no verdict, because something of the runner itself failed. */
-export interface BrokenRun {
+export interface CampaignOptions {
+  readonly given: ChaosArguments;
+  /** Where results are written, and the data of a run while it lasts. */
+  readonly dataDir: string;
+  readonly stopping: AbortSignal;
+  readonly print: Print;
+}
+
+/** One run of a campaign. Without a result it came to no verdict, because something of the runner itself failed. */
+export interface SeedRun {
   readonly seed: number;
-  readonly why: string;
+  readonly passed: boolean;
+  readonly result?: ChaosResult;
 }
 
-async function runOne(options: StormOptions): Promise<StormRun | BrokenRun> {
-  const { seed } = options.given;
-  try {
-    return await storm(options);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    options.print(`seed ${seed} came to no verdict: ${error instanceof Error ? String(error.stack) : why}`);
-    return { seed, why };
-  }
+/** The options with which a run is made again. */
+const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): string =>
+  [
+    `--seed ${seed} --minutes ${minutes} --rate ${eventsPerSecond}`,
+    ...(faults.length > 0 ? [`--faults ${faults.join(',')}`] : []),
+  ].join(' ');
+
+/** Says what came of a run. It passes when nothing was found, something was delivered, and each thing was tried that is tried by default. */
+function hasPassed({ verdict, untested }: ChaosResult, { given, stopping, print }: CampaignOptions): boolean {
+  // Whoever names faults wants these, and looks at them.
+  const missing = given.faults.length === 0 ? untested : [];
+  for (const what of missing) print(`not tested: ${what}`);
+  const isBalanced = verdict.findings.length === 0 && verdict.totals.accepted > 0;
+  return isBalanced && missing.length === 0 && !stopping.aborted;
 }
 
-/** One run after the other, each with the next seed; true when each passed. The page of all so far is written after each. */
-export async function campaign(options: Omit<StormOptions, 'resultFile'>): Promise<boolean> {
+/** One run with one seed, from its plan to what it found. What did not pass is kept. */
+async function runSeed(seed: number, options: CampaignOptions): Promise<SeedRun> {
   const { given, print, stopping } = options;
-  const file = join(options.dataDir, 'chaos-report.md');
-  const runs: (StormRun | BrokenRun)[] = [];
-  for (let nth = 0; nth < given.seeds && !stopping.aborted; nth += 1) {
-    const seed = given.seed + nth;
-    runs.push(await runOne({ ...options, given: { ...given, seed }, resultFile: `chaos-${seed}.json` }));
-    writeFileSync(file, formatCampaign(runs, { runs: given.seeds, options: optionsOf(given) }));
+  const { minutes, eventsPerSecond } = given;
+  const faults = FAULTS.filter(({ name }) => given.faults.length === 0 || given.faults.includes(name));
+  const durationMs = 60_000 * minutes;
+  const steps = makePlan({ seed, durationMs, faults });
+  print(`· the plan of ${optionsOf({ ...given, seed })}: ${steps.length} faults`);
+  for (const line of formatPlan(steps)) print(line);
+  const dataDir = join(options.dataDir, `chaos-${process.pid}-${seed}`);
+  try {
+    const result = await runChaos({ seed, steps, durationMs, eventsPerSecond, dataDir, stopping, print });
+    for (const line of formatReport(result)) print(line);
+    const passed = hasPassed(result, options);
+    if (passed) rmSync(dataDir, { recursive: true, force: true });
+    else print(`everything is kept in ${dataDir}`);
+    return { seed, passed, result };
+  } catch (error) {
+    print(`seed ${seed} came to no verdict: ${error instanceof Error ? String(error.stack) : String(error)}`);
+    return { seed, passed: false };
   }
-  print(`\nthe page of ${runs.length} of ${given.seeds} runs is written to ${file}`);
-  return runs.length === given.seeds && runs.every((run) => 'passed' in run && run.passed);
+}
+
+/** One run after the other, each with the next seed; true when each passed. What all found so far is written after each. */
+export async function campaign(options: CampaignOptions): Promise<boolean> {
+  const { given, dataDir, print, stopping } = options;
+  const [resultFile, reportFile] = [join(dataDir, 'chaos.json'), join(dataDir, 'chaos-report.md')];
+  const about = {
+    ...{ at: new Date().toISOString(), machine: describeMachine(), versions: describeVersions() },
+    settings: { ...given, worker: WORKER_SETTINGS },
+  };
+  const command = `npm run chaos -- ${optionsOf(given)} --seeds ${given.seeds}`;
+  const runs: SeedRun[] = [];
+  for (let nth = 0; nth < given.seeds && !stopping.aborted; nth += 1) {
+    runs.push(await runSeed(given.seed + nth, options));
+    writeFileSync(resultFile, `${JSON.stringify({ ...about, runs }, null, 2)}\n`);
+    writeFileSync(reportFile, formatCampaign(runs, command, JSON.stringify(about.machine)));
+  }
+  print(`written to ${resultFile} and ${reportFile}`);
+  print(`the same plan again: ${command}`);
+  return runs.length === given.seeds && runs.every(({ passed }) => passed);
 }

@@ -1,15 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { campaign } from './campaign.js';
-import { fuzz } from './fuzz/fuzz.js';
-import { loadFaults } from './load-faults.js';
-import { findPlanted } from './planted/find-planted.js';
-import { PLANTED } from './planted/planted.js';
+import { FAULTS } from './faults.js';
 import { USAGE, readArguments } from './read-arguments.js';
-import type { ChaosArguments, KnownNames } from './read-arguments.js';
-import { storm } from './storm.js';
+import type { ChaosArguments } from './read-arguments.js';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
+const NAMES = FAULTS.map(({ name }) => name);
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -25,19 +22,10 @@ function untilSignal(): AbortSignal {
   return stopping.signal;
 }
 
-/** Shows that each of these planted bugs, or of all, is found. */
-async function lookForPlanted(names: readonly string[]): Promise<number> {
-  const wanted = names.length === 0 ? PLANTED : PLANTED.filter(({ name }) => names.includes(name));
-  const { missed, unclean } = await findPlanted(wanted, untilSignal(), print);
-  print(`found ${wanted.length - missed.length} of ${wanted.length} planted bugs`);
-  for (const options of unclean) print(`not clean with nothing planted: ${options}`);
-  return missed.length + unclean.length === 0 ? 0 : 1;
-}
-
 /** Undefined when the arguments are none, which has been said then. */
-function readOrSay(known: KnownNames): ChaosArguments | undefined {
+function readOrSay(): ChaosArguments | undefined {
   try {
-    return readArguments(process.argv.slice(2), known, randomInt(2 ** 32 - 1));
+    return readArguments(process.argv.slice(2), NAMES, randomInt(2 ** 32 - 1));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${why}\nnpm run chaos -- --help tells what there is\n`);
@@ -46,24 +34,13 @@ function readOrSay(known: KnownNames): ChaosArguments | undefined {
 }
 
 async function main(): Promise<number> {
-  const all = await loadFaults();
-  const names = all.map(({ name }) => name);
-  const bugs = PLANTED.map(({ name }) => name);
-  const given = readOrSay({ faults: names, bugs });
+  const given = readOrSay();
   if (!given) return 2;
   if (given.help) {
-    print(`${USAGE}\nFaults: ${names.join(', ')}\nPlanted bugs: ${bugs.join(', ')}`);
+    print(`${USAGE}\nFaults: ${NAMES.join(', ')}`);
     return 0;
   }
-  if (given.planted) return lookForPlanted(given.planted);
-  if (given.fuzz)
-    return fuzz(given, { dataDir: join(DATA, `fuzz-${process.pid}`), stopping: untilSignal(), print });
-  const options = { given, all, dataDir: DATA, stopping: untilSignal(), print };
-  const passed =
-    given.seeds > 1
-      ? await campaign(options)
-      : (await storm({ ...options, resultFile: 'chaos.json' })).passed;
-  return passed ? 0 : 1;
+  return (await campaign({ given, dataDir: DATA, stopping: untilSignal(), print })) ? 0 : 1;
 }
 
 process.exitCode = await main();

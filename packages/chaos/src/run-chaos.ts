@@ -1,29 +1,32 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Print } from '@webhooks/ledger';
 import { closeAfterFault } from '@webhooks/stack';
-import type { Verdict } from './checker/check.js';
-import type { Finding } from './checker/finding.js';
-import { findLeftOut, findUntested } from './checker/untested.js';
-import type { Fault } from './fault.js';
-import { readJournal } from './generator/journal.js';
-import { judgeRun } from './judge-run.js';
-import { makeStorm } from './make-storm.js';
-import type { Step } from './plan/plan.js';
+import { createRandom } from '@webhooks/testkit';
+import { check } from './checker/check.js';
+import type { ToldFinding, Verdict } from './checker/check.js';
+import type { Evidence } from './evidence/evidence.js';
+import { gatherEvidence } from './evidence/gather-evidence.js';
+import { FAULTS } from './faults.js';
+import { makeChanges } from './generator/changer.js';
+import { isMade } from './generator/changes.js';
+import type { Change } from './generator/changes.js';
+import { giveIngest, openTopicDoor } from './generator/doors.js';
+import type { Give } from './generator/doors.js';
+import { generate } from './generator/generator.js';
+import { DOORS, openJournal } from './generator/journal.js';
+import type { Journal } from './generator/journal.js';
+import type { Step } from './plan.js';
+import { runPlan, waitOrStop } from './run-plan.js';
 import type { DoneStep } from './run-plan.js';
-import { untilDrained } from './until-drained.js';
-import { planConfigurations } from './world/configurations.js';
-import { registerAll } from './world/register-all.js';
 import { openWorld } from './world/world.js';
 import type { World } from './world/world.js';
 
 export interface ChaosOptions {
   readonly seed: number;
   readonly steps: readonly Step[];
-  readonly faults: readonly Fault[];
   /** How long events are made and things are broken, in milliseconds. */
   readonly durationMs: number;
-  /** Ends as soon as all steps are done and what they hit is up again; `durationMs` is the deadline then. */
-  readonly endsWithPlan?: true;
   readonly eventsPerSecond: number;
   /** Everything of the run; it is left there. */
   readonly dataDir: string;
@@ -37,57 +40,96 @@ export interface ChaosResult {
   readonly steps: readonly DoneStep[];
   /** Every SIGKILL, by the name of the process. */
   readonly killed: readonly string[];
-  /** From the end of the last fault until everything owed to a healthy endpoint was there, milliseconds. */
-  readonly recoveryMs: number;
-  /** What was tried, and never came about. */
+  /** What makes a balanced ledger worth nothing, because the run never did it. */
   readonly untested: readonly string[];
-  /** Kinds of fault that were never done, and checks that had nothing to look at. */
-  readonly leftOut: readonly string[];
+}
+
+/** Faults, doors and changes that came to nothing. */
+export function findUntested({
+  steps,
+  sent,
+  changes,
+}: Pick<Evidence, 'steps' | 'sent' | 'changes'>): readonly string[] {
+  const accepted = [...sent.values()].filter(({ acceptedAt }) => acceptedAt !== undefined);
+  const doors = new Set(accepted.map(({ door }) => door));
+  const made = new Set(changes.filter(isMade).map(({ asked }) => asked.what));
+  return [
+    ...(steps.some(({ outcome }) => outcome === 'done') ? [] : ['any fault']),
+    ...DOORS.filter((door) => !doors.has(door)).map((door) => `the door ${door}: it accepted nothing`),
+    ...(['disable', 'enable', 'move', 'rotate'] as const)
+      .filter((what) => !made.has(what))
+      .map((what) => `a change of a configuration: ${what}`),
+  ];
+}
+
+/** Breaks things, makes events and changes configurations at the same time. When the time is over, or a part fails, the others end in order. */
+async function breakUnderLoad(
+  world: World,
+  journal: Journal,
+  topic: Give,
+  options: ChaosOptions,
+): Promise<Pick<Evidence, 'steps' | 'changes'>> {
+  const { seed, eventsPerSecond, durationMs } = options;
+  const failing = new AbortController();
+  const over = new AbortController();
+  const stopping = AbortSignal.any([options.stopping, failing.signal]);
+  const changes: Change[] = [];
+  const startedAt = performance.now();
+  const until = startedAt + durationMs;
+  const parts = [
+    runPlan({ ...options, stopping, faults: FAULTS, world, startedAt, until }),
+    generate({
+      random: createRandom(seed),
+      eventsPerSecond,
+      doors: { ingest: giveIngest(world.paymentSystem), topic },
+      journal,
+      stopping: over.signal,
+    }),
+    makeChanges({ world, onChange: (change) => changes.push(change), until, stopping: over.signal }),
+    waitOrStop(durationMs, stopping).finally(() => over.abort()),
+  ] as const;
+  for (const part of parts) part.catch(() => failing.abort());
+  await Promise.allSettled(parts);
+  const [steps] = await Promise.all(parts);
+  return { steps, changes };
 }
 
 async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   const { dataDir, print, seed } = options;
   const journalFile = join(dataDir, 'journal.ndjson');
-  await registerAll(world, planConfigurations());
   print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${options.durationMs / 1_000} s`);
-  const storm = await makeStorm(world, journalFile, options);
-  print('· calm: nothing is broken any more, and no more events');
-  const lastEndedAt = Math.max(0, ...storm.steps.map(({ takenBackAt }) => takenBackAt));
-  const calmAt = await untilDrained(world, { journalFile, changes: storm.changes });
-  const recoveryMs = lastEndedAt === 0 ? 0 : Math.max(0, Math.round(calmAt - lastEndedAt));
-  print(`· recovered ${(recoveryMs / 1_000).toFixed(1)} s after the last fault; reading the evidence`);
-  const tried = {
-    planned: options.steps,
-    configurations: planConfigurations(),
-    sent: readJournal(journalFile),
-    redeliveries: world.redeliveries,
-    ...storm,
-  };
+  const journal = openJournal(journalFile);
+  const topic = await openTopicDoor(world.stack.description().kafkaBrokers);
+  const done = await breakUnderLoad(world, journal, topic.give, options).finally(async () => {
+    journal.close();
+    await topic.close();
+  });
+  print('· calm: nothing is broken any more, and no more events; waiting for the rest');
+  // Else its breaker would open, now that it gets nothing else, and the last retries would take hours.
+  await world.receivers.stubborn.become({ answer: 200 });
+  const evidence = await gatherEvidence(world, journalFile, done);
+  print('· all evidence is there; comparing');
   return {
-    verdict: await judgeRun(world, { journalFile, ...storm }, print),
-    steps: storm.steps,
+    verdict: check(evidence),
+    steps: done.steps,
     killed: world.killed,
-    recoveryMs,
-    untested: findUntested(tried),
-    leftOut: findLeftOut(tried),
+    untested: findUntested(evidence),
   };
 }
 
 /** A world that does not stop in order takes no verdict away: it is one more finding. */
 async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Promise<ChaosResult> {
   const findings = await world.stop().then(
-    (): readonly Finding[] => [],
-    (error: unknown): readonly Finding[] => [{ kind: 'not-stopped', text: String(error) }],
+    (): readonly ToldFinding[] => [],
+    (error: unknown): readonly ToldFinding[] => [{ kind: 'not-stopped', text: String(error) }],
   );
   return { ...result, verdict: { ...verdict, findings: [...verdict.findings, ...findings] } };
 }
 
 /** One run from an empty world to its verdict. Everything that was started is stopped. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
-  const world = await openWorld({
-    ...options,
-    withDisks: options.steps.some(({ fault }) => fault.startsWith('disk-')),
-  });
+  mkdirSync(options.dataDir, { recursive: true });
+  const world = await openWorld(options.dataDir, options.print);
   let result: ChaosResult;
   try {
     result = await run(world, options);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Print } from '@webhooks/ledger';
 import { NotNow } from './fault.js';
 import type { End, Fault, Lane } from './fault.js';
-import type { Step } from './plan/plan.js';
+import type { Step } from './plan.js';
 import type { World } from './world/world.js';
 
 /** A step that was done, or why it was not. Times are Unix milliseconds. */
@@ -24,8 +24,6 @@ export interface PlanRun {
   readonly steps: readonly Step[];
   readonly faults: readonly Fault[];
   readonly world: World;
-  /** How many events have been accepted so far. */
-  readonly countAccepted: () => number;
   /** `performance.now()` at which the plan began, and after which no further step does. */
   readonly startedAt: number;
   readonly until: number;
@@ -34,100 +32,66 @@ export interface PlanRun {
   readonly print: Print;
 }
 
-const LOOK_MS = 50;
-
-/** Waits so long, or until the run is stopped. */
-async function wait(ms: number, stopping: AbortSignal): Promise<void> {
+/** Waits so long, or until it is stopped. */
+export async function waitOrStop(ms: number, stopping: AbortSignal): Promise<void> {
   if (ms <= 0 || stopping.aborted) return;
   await delay(ms, undefined, { signal: stopping }).catch((error: unknown) => {
     if (!stopping.aborted) throw error;
   });
 }
 
-/** A step that is over as far as its lane goes; `mended` when what was hit is up again. */
-interface Broken {
-  readonly mended: Promise<DoneStep>;
-  /** Its lane waits for that. */
-  readonly alone: boolean;
-}
-
 type About = Pick<DoneStep, 'lane' | 'fault' | 'target' | 'startedAt'>;
 
-const said = (done: DoneStep, print: Print): DoneStep => {
-  const seconds = ((done.endedAt - done.startedAt) / 1_000).toFixed(1);
-  const how = done.outcome === 'done' ? `up again after ${seconds} s` : `${done.outcome}: ${done.why ?? ''}`;
-  print(`  ${done.fault} ${done.target}: ${how}`);
-  return done;
-};
-
-function faulty(about: About, error: unknown): DoneStep {
-  const why = error instanceof Error ? error.message : String(error);
-  const now = Date.now();
-  const outcome = error instanceof NotNow ? 'passed-over' : 'failed';
-  return { ...about, takenBackAt: now, endedAt: now, outcome, why };
-}
-
-async function mend(about: About, end: End, print: Print): Promise<DoneStep> {
+/** Waits until what was hit is up again, and says how it ended. */
+async function settle(about: About, mending: Promise<void>, print: Print): Promise<DoneStep> {
   const takenBackAt = Date.now();
+  let end: Pick<DoneStep, 'outcome' | 'why'> = { outcome: 'done' };
   try {
-    await end();
-    return said({ ...about, takenBackAt, endedAt: Date.now(), outcome: 'done' }, print);
+    await mending;
   } catch (error) {
-    return said(faulty(about, error), print);
+    const why = error instanceof Error ? error.message : String(error);
+    end = { outcome: error instanceof NotNow ? 'passed-over' : 'failed', why };
   }
+  const endedAt = Date.now();
+  const seconds = ((endedAt - about.startedAt) / 1_000).toFixed(1);
+  const how = end.why === undefined ? `up again after ${seconds} s` : `${end.outcome}: ${end.why}`;
+  print(`  ${about.fault} ${about.target}: ${how}`);
+  return { ...about, takenBackAt, endedAt, ...end };
 }
 
-const isOn = ({ stopping, until }: PlanRun): boolean => !stopping.aborted && performance.now() < until;
-
-/** Begins a fault; a patient step asks again while there is nothing to hit. */
-async function begin(fault: Fault, { target, afterEvents }: Step, run: PlanRun): Promise<End> {
-  for (;;)
-    try {
-      return await fault.begin(target, run.world);
-    } catch (error) {
-      if (afterEvents === undefined || !(error instanceof NotNow) || !isOn(run)) throw error;
-      await wait(LOOK_MS, run.stopping);
-    }
+async function begin({ fault: name, target }: Step, { faults, world }: PlanRun): Promise<End> {
+  const fault = faults.find((candidate) => candidate.name === name);
+  if (!fault) throw new Error('there is no such fault');
+  return fault.begin(target, world);
 }
 
-async function breakOne(step: Step, run: PlanRun): Promise<Broken> {
-  const { lane, fault: name, target, lastsMs } = step;
-  const about = { lane, fault: name, target, startedAt: Date.now() };
-  try {
-    const fault = run.faults.find((candidate) => candidate.name === name);
-    if (!fault) throw new Error('there is no such fault');
-    const end = await begin(fault, step, run);
-    await wait(lastsMs, run.stopping);
-    return { mended: mend(about, end, run.print), alone: fault.alone === true };
-  } catch (error) {
-    return { mended: Promise.resolve(said(faulty(about, error), run.print)), alone: false };
-  }
-}
-
-/** Waits for the step's time and, when it is a patient one, for what came before it in its lane and for its events. */
-async function untilTurn(step: Step, before: readonly Promise<DoneStep>[], run: PlanRun): Promise<void> {
-  await wait(run.startedAt + step.atMs - performance.now(), run.stopping);
-  if (step.afterEvents === undefined) return;
-  await Promise.all(before);
-  const enough = run.countAccepted() + step.afterEvents;
-  while (run.countAccepted() < enough && isOn(run)) await wait(LOOK_MS, run.stopping);
+/** Breaks something and takes it back; what comes of it is still to be awaited. */
+async function breakOne(step: Step, run: PlanRun): Promise<{ readonly settled: Promise<DoneStep> }> {
+  const { lane, fault, target, lastsMs } = step;
+  const about = { lane, fault, target, startedAt: Date.now() };
+  const beginning = begin(step, run);
+  const hasBegun = await beginning.then(
+    () => true,
+    () => false,
+  );
+  if (hasBegun) await waitOrStop(lastsMs, run.stopping);
+  const mending = beginning.then((end) => end());
+  return { settled: settle(about, mending, run.print) };
 }
 
 async function runLane(lane: Lane, run: PlanRun): Promise<readonly DoneStep[]> {
-  const mending: Promise<DoneStep>[] = [];
+  const settled: Promise<DoneStep>[] = [];
   for (const step of run.steps.filter((candidate) => candidate.lane === lane)) {
-    await untilTurn(step, mending, run);
-    if (!isOn(run)) break;
-    const { mended, alone } = await breakOne(step, run);
-    mending.push(mended);
-    if (alone) await mended;
+    await waitOrStop(run.startedAt + step.atMs - performance.now(), run.stopping);
+    if (run.stopping.aborted || performance.now() >= run.until) break;
+    settled.push((await breakOne(step, run)).settled);
   }
-  return Promise.all(mending);
+  return Promise.all(settled);
 }
 
 /**
- * Does the steps of both lanes, each lane in order. What comes back slowly does not hold its lane up, unless its fault is
- * to be alone; a step that is late for that is done at once, and what has not begun when the time is over is left out.
+ * Does the steps of both lanes, each lane in order. What comes back slowly does not hold its lane up; a step that is late is
+ * done at once, and what has not begun when the time is over is left out.
  */
 export async function runPlan(run: PlanRun): Promise<readonly DoneStep[]> {
   const lanes = await Promise.all([runLane('system', run), runLane('receivers', run)]);

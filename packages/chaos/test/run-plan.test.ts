@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { NotNow } from '../src/fault.js';
 import type { End, Fault } from '../src/fault.js';
-import type { Step } from '../src/plan/plan.js';
+import type { Step } from '../src/plan.js';
 import { runPlan } from '../src/run-plan.js';
 import type { PlanRun } from '../src/run-plan.js';
 import type { World } from '../src/world/world.js';
@@ -40,7 +40,6 @@ const run = (over: Partial<PlanRun>): PlanRun => ({
   steps: [],
   faults: [],
   world: NO_WORLD,
-  countAccepted: () => 0,
   startedAt: performance.now(),
   until: performance.now() + 10_000,
   stopping: new AbortController().signal,
@@ -48,39 +47,26 @@ const run = (over: Partial<PlanRun>): PlanRun => ({
   ...over,
 });
 
-describe('a patient step', () => {
-  it('waits for what was broken before it, then for further events, then for what it hits', async () => {
-    let accepted = 5;
-    const countAccepted = (): number => {
-      told.push(`accepted ${accepted}`);
-      return accepted++;
-    };
-    const faults = [telling('one'), telling('two', 2)];
-    const steps = [stepOf('one'), stepOf('two', { afterEvents: 2 })];
-    const done = await runPlan(run({ steps, faults, countAccepted }));
-    expect(done.map(({ fault, outcome }) => `${fault} ${outcome}`)).toEqual(['one done', 'two done']);
-    expect(told).toEqual([
-      'one breaks it',
-      'one is mended',
-      'accepted 5',
-      'accepted 6',
-      'accepted 7',
-      'two breaks it',
-      'two is mended',
-    ]);
-  });
-
-  it('is left out when its events do not come in time', async () => {
-    const steps = [stepOf('one', { afterEvents: 1 })];
-    const done = await runPlan(run({ steps, faults: [telling('one')], until: performance.now() + 120 }));
-    expect([done, told]).toEqual([[], []]);
-  });
-});
-
-it('another step does not wait for those before it, and is passed over when there is nothing to hit', async () => {
+it('a step does not wait until what was broken before it is up again, and is passed over when there is nothing to hit', async () => {
   const faults = [telling('one'), telling('two', 1), telling('three')];
   const steps = ['one', 'two', 'three'].map((name) => stepOf(name));
   const done = await runPlan(run({ steps, faults }));
   expect(done.map(({ outcome }) => outcome)).toEqual(['done', 'passed-over', 'done']);
   expect(told.slice(0, 2)).toEqual(['one breaks it', 'three breaks it']);
+});
+
+it('what does not come back has failed, and so has what nobody planned', async () => {
+  const lost = { ...telling('lost'), begin: () => () => Promise.reject(new Error('gone for ever')) };
+  const steps = ['lost', 'unknown'].map((name) => stepOf(name));
+  const done = await runPlan(run({ steps, faults: [lost] }));
+  expect(done.map(({ outcome, why }) => [outcome, why])).toEqual([
+    ['failed', 'gone for ever'],
+    ['failed', 'there is no such fault'],
+  ]);
+});
+
+it('what has not begun when the time is over is left out', async () => {
+  const steps = [stepOf('one'), stepOf('one', { atMs: 60 })];
+  const done = await runPlan(run({ steps, faults: [telling('one')], until: performance.now() + 30 }));
+  expect(done).toHaveLength(1);
 });

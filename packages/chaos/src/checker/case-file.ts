@@ -1,8 +1,8 @@
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Arrived, DeadSeen, EntrySeen, Evidence, Place, TaskSeen } from '../evidence/evidence.js';
+import type { SentEvent } from '../generator/journal.js';
 import { movedPath } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
-import type { SentEvent } from '../generator/journal.js';
 
 /** All that is known of one delivery: one (event, configuration). */
 export interface Delivery {
@@ -23,17 +23,7 @@ export interface CaseFile {
   readonly strangers: readonly string[];
 }
 
-/** The configuration behind each path, both paths of one that is moved. */
-function byPath(configurations: readonly Configuration[]): Map<string, Configuration> {
-  const known = new Map<string, Configuration>();
-  for (const configuration of configurations) {
-    known.set(configuration.path, configuration);
-    if (configuration.treatment === 'moved') known.set(movedPath(configuration), configuration);
-  }
-  return known;
-}
-
-function makeDeliveries({ configurations, sent, topics }: Evidence): Map<string, Delivery> {
+function makeDeliveries({ configurations, sent, topics }: Evidence): ReadonlyMap<string, Delivery> {
   const deliveries = new Map<string, Delivery>();
   const routeOf = (tenantId: string, eventType: string): string => `${tenantId} ${eventType}`;
   const routes = Map.groupBy(configurations, ({ tenantId, eventType }) => routeOf(tenantId, eventType));
@@ -49,44 +39,33 @@ function makeDeliveries({ configurations, sent, topics }: Evidence): Map<string,
   return deliveries;
 }
 
-type Put = (deliveryId: string, what: string, add: (delivery: Delivery) => unknown) => void;
-
-function putArrivals(
-  evidence: Evidence,
-  configurationAt: ReadonlyMap<string, Configuration>,
-  put: Put,
-): void {
-  for (const arrived of evidence.arrivals) {
-    const { tenantId = '', ref = '' } = configurationAt.get(arrived.path) ?? {};
-    put(deliveryIdOf(tenantId, ref, arrived.id), `arrival of ${arrived.id} at ${arrived.path}`, (delivery) =>
-      delivery.arrivals.push(arrived),
-    );
-  }
-}
-
-function putRecords({ topics }: Evidence, put: Put): void {
-  for (const task of topics.tasks)
-    put(task.deliveryId, `task of ${task.eventId} in ${task.place.topic}`, ({ tasks }) => tasks.push(task));
-  for (const seen of topics.entries)
-    put(seen.entry.deliveryId, `${seen.entry.kind} of ${seen.entry.eventId}`, ({ entries }) =>
-      entries.push(seen),
-    );
-  for (const one of topics.dead)
-    put(one.deliveryId, `dead letter of ${one.eventId}`, ({ dead }) => dead.push(one));
-}
-
 /** Puts every piece of evidence to its delivery; what has none is a stranger. */
 export function openCaseFile(evidence: Evidence): CaseFile {
+  const { configurations, sent, topics, arrivals } = evidence;
   const deliveries = makeDeliveries(evidence);
-  const strangers = [...evidence.topics.copies.keys()]
-    .filter((id) => !evidence.sent.has(id))
+  const strangers = [...topics.copies.keys()]
+    .filter((id) => !sent.has(id))
     .map((id) => `${id} on payments.events`);
-  const put: Put = (deliveryId, what, add) => {
+  const put = (deliveryId: string, what: string, add: (delivery: Delivery) => unknown): void => {
     const delivery = deliveries.get(deliveryId);
     if (delivery) add(delivery);
     else strangers.push(what);
   };
-  putArrivals(evidence, byPath(evidence.configurations), put);
-  putRecords(evidence, put);
+  const paths = new Map(
+    configurations.flatMap((one) => [one.path, movedPath(one)].map((path) => [path, one])),
+  );
+  for (const arrived of arrivals) {
+    const { tenantId = '', ref = '' } = paths.get(arrived.path) ?? {};
+    const what = `arrival of ${arrived.id} at ${arrived.path}`;
+    put(deliveryIdOf(tenantId, ref, arrived.id), what, (delivery) => delivery.arrivals.push(arrived));
+  }
+  for (const task of topics.tasks)
+    put(task.deliveryId, `task of ${task.eventId} in ${task.place.topic}`, ({ tasks }) => tasks.push(task));
+  for (const seen of topics.entries) {
+    const { deliveryId, kind, eventId } = seen.entry;
+    put(deliveryId, `${kind} of ${eventId}`, ({ entries }) => entries.push(seen));
+  }
+  for (const one of topics.dead)
+    put(one.deliveryId, `dead letter of ${one.eventId}`, ({ dead }) => dead.push(one));
   return { deliveries, strangers };
 }

@@ -1,13 +1,13 @@
-import type { Evidence } from '../evidence/evidence.js';
+import type { EntrySeen, Evidence } from '../evidence/evidence.js';
+import { IN_FORCE_MS, isMade } from '../generator/changes.js';
+import type { Change } from '../generator/changes.js';
 import type { CaseFile, Delivery } from './case-file.js';
 import { fateOf, isSuccess } from './fate.js';
 import type { Fate } from './fate.js';
 import type { Finding } from './finding.js';
 import { mayNeverHaveBegun } from './never-begun.js';
-import { findToggles, promisedFor } from './owed.js';
-import type { Promised } from './owed.js';
-import { waitsForWrongTime } from './wrong-clock.js';
-import { wasWronglyCancelled } from './wrongly-cancelled.js';
+import { findToggles, isDisabling, promisedFor } from './owed.js';
+import type { Toggles } from './owed.js';
 
 /** Deliveries of events that were accepted or stand on the topic, by what became of them. */
 export interface Totals {
@@ -22,75 +22,86 @@ export interface Totals {
   readonly lost: number;
   /** The longest way from the acknowledgement, or the append of what had none, to the first 2xx of an endpoint that was well all the time, milliseconds. */
   readonly slowestMs: number;
+  /** From the end of the last fault to the last first 2xx of such an endpoint, milliseconds. */
+  readonly recoveryMs: number;
 }
 
-type Count = Exclude<keyof Totals, 'acceptedEvents' | 'slowestMs'>;
+type Heading = Exclude<keyof Totals, 'acceptedEvents' | 'accepted' | 'slowestMs' | 'recoveryMs'>;
 
-/** Whether it may have ended like this: it was disabled before it began, or before it was cancelled. */
-interface Excuses {
-  readonly ofNone: () => boolean;
-  readonly ofCancelled: () => boolean;
+/** Whether a worker may have seen it disabled at this time: a disabling was requested before, and no enabling behind it is in force. */
+function mayBeDisabled(toggles: readonly Change[], at: number): boolean {
+  const before = toggles.filter(({ askedAt }) => askedAt <= at);
+  const enabled = before.findLastIndex(
+    (change) => !isDisabling(change) && isMade(change) && change.answeredAt + IN_FORCE_MS <= at,
+  );
+  return before.slice(enabled + 1).some(isDisabling);
 }
 
-/** Under which heading a delivery counts; undefined when nothing was promised. */
-function headingOf(promised: Promised, fate: Fate, excuses: Excuses): Exclude<Count, 'accepted'> | undefined {
-  if (promised === 'nothing') return undefined;
+/** Each cancellation has to come of a disabling, at a time at which it may have been seen. */
+const isExcused = ({ entry }: EntrySeen, toggles: readonly Change[]): boolean =>
+  entry.kind !== 'cancelled' || (entry.reason === 'disabled' && mayBeDisabled(toggles, entry.at));
+
+/** Under which heading a delivery counts that was promised something. */
+function headingOf(delivery: Delivery, fate: Fate, toggles: Toggles, steps: Evidence['steps']): Heading {
   if (fate !== 'none' && fate !== 'cancelled') return fate;
-  const mayEnd = fate === 'none' ? excuses.ofNone : excuses.ofCancelled;
-  return promised === 'may-end' && mayEnd() ? 'cancelled' : 'lost';
+  const own = toggles.get(delivery.configuration.ref) ?? [];
+  const mayEnd =
+    fate === 'none'
+      ? mayNeverHaveBegun(delivery, toggles, steps)
+      : delivery.entries.every((seen) => isExcused(seen, own));
+  return mayEnd && promisedFor(delivery, toggles) === 'may-end' ? 'cancelled' : 'lost';
 }
 
-/** From the acknowledgement to the first 2xx; 0 when there was none, or before the acknowledgement was read. */
-function wayMs({ sent, copies, arrivals }: Delivery): number {
-  const first = Math.min(...arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt));
-  return Number.isFinite(first)
-    ? Math.max(0, first - (sent.acceptedAt ?? copies[0]?.appendedAt ?? first))
-    : 0;
-}
+/** The endpoint was well all the time. */
+const wasWell = ({ configuration }: Delivery): boolean => configuration.receiver === 'steady';
 
-/** Every one that is neither stubborn nor of a receiver that went through too much to live. */
-const mustRecover = ({ configuration }: Delivery): boolean => configuration.receiver === 'steady';
-
-function findingFor(delivery: Delivery, heading: string, fate: Fate): Finding | undefined {
-  const { deliveryId, sent, configuration } = delivery;
-  const name = `${sent.event.id} for ${configuration.path}`;
+function findingFor(delivery: Delivery, heading: Heading, fate: Fate): Finding | undefined {
   if (heading === 'lost') {
-    const how = fate === 'cancelled' ? 'was cancelled though it was not disabled then' : 'is nowhere';
-    return { kind: 'lost', text: `${name} ${how}`, deliveryId };
+    const text = fate === 'cancelled' ? 'was cancelled though it was not disabled then' : 'is nowhere';
+    return { kind: 'lost', text, delivery };
   }
-  if (heading === 'delivered' || heading === 'cancelled' || !mustRecover(delivery)) return undefined;
-  if (heading === 'waiting' && waitsForWrongTime(delivery)) return undefined;
-  return { kind: 'not-recovered', text: `${name} is ${heading} though its endpoint is well`, deliveryId };
+  if (heading === 'waiting' || (heading === 'dead' && wasWell(delivery)))
+    return { kind: 'not-recovered', text: `is ${heading} though its endpoint is well`, delivery };
+  return undefined;
+}
+
+/** The longest times of deliveries to endpoints that were well. */
+function timesOf(
+  deliveries: readonly Delivery[],
+  { steps }: Evidence,
+): Pick<Totals, 'slowestMs' | 'recoveryMs'> {
+  const calmAt = Math.max(0, ...steps.map(({ takenBackAt }) => takenBackAt));
+  let [slowestMs, recoveryMs] = [0, 0];
+  for (const { arrivals, sent, copies } of deliveries) {
+    const first = arrivals.find(isSuccess)?.receivedAt;
+    if (first === undefined) continue;
+    slowestMs = Math.max(slowestMs, first - (sent.acceptedAt ?? copies[0]?.appendedAt ?? first));
+    if (calmAt > 0) recoveryMs = Math.max(recoveryMs, first - calmAt);
+  }
+  return { slowestMs: Math.round(slowestMs), recoveryMs: Math.round(recoveryMs) };
 }
 
 /**
- * accepted, or on the topic ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery; and what goes to a healthy endpoint is
- * delivered in the end, not only kept.
+ * accepted, or on the topic ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery. In the end all endpoints are well:
+ * then nothing waits, and what goes to one that was well all the time is delivered.
  */
 export function checkFates(
   { deliveries }: CaseFile,
-  { sent, changes, steps, topics }: Evidence,
+  evidence: Evidence,
 ): { readonly totals: Totals; readonly findings: readonly Finding[] } {
+  const { sent, changes, steps, topics } = evidence;
   const toggles = findToggles(changes);
-  const counts: Record<Count, number> = {
-    ...{ accepted: 0, delivered: 0, waiting: 0, dead: 0, cancelled: 0, lost: 0 },
-  };
+  const counts = { delivered: 0, waiting: 0, dead: 0, cancelled: 0, lost: 0 };
   const findings: Finding[] = [];
-  let slowestMs = 0;
-  for (const delivery of deliveries.values()) {
+  const promised = [...deliveries.values()].filter((one) => promisedFor(one, toggles) !== 'nothing');
+  for (const delivery of promised) {
     const fate = fateOf(delivery, topics);
-    const promised = promisedFor(delivery, toggles);
-    const heading = headingOf(promised, fate, {
-      ofNone: () => mayNeverHaveBegun(delivery, toggles, steps),
-      ofCancelled: () => !wasWronglyCancelled(delivery, toggles),
-    });
-    if (!heading) continue;
-    counts.accepted += 1;
+    const heading = headingOf(delivery, fate, toggles, steps);
     counts[heading] += 1;
-    if (promised === 'owed' && mustRecover(delivery)) slowestMs = Math.max(slowestMs, wayMs(delivery));
     const finding = findingFor(delivery, heading, fate);
     if (finding) findings.push(finding);
   }
   const acceptedEvents = [...sent.values()].filter(({ acceptedAt }) => acceptedAt !== undefined).length;
-  return { totals: { acceptedEvents, ...counts, slowestMs: Math.round(slowestMs) }, findings };
+  const times = timesOf(promised.filter(wasWell), evidence);
+  return { totals: { acceptedEvents, accepted: promised.length, ...counts, ...times }, findings };
 }

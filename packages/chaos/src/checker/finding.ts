@@ -1,3 +1,5 @@
+import type { Delivery } from './case-file.js';
+
 /** What can be wrong. */
 export type FindingKind =
   | 'lost'
@@ -14,17 +16,15 @@ export type FindingKind =
   | 'died-early'
   | 'rejected'
   | 'wrong-log'
-  | 'wrong-answer'
   | 'wrong-configuration'
-  | 'not-redelivered'
   | 'not-back'
   | 'not-stopped';
 
 /** One thing that is not as promised. */
 export interface Finding {
   readonly kind: FindingKind;
-  /** What is wrong, in a sentence with its figures. */
+  /** What is wrong, with its figures. */
   readonly text: string;
-  /** The delivery that it is about, whose story is told. */
-  readonly deliveryId?: string;
+  /** What it is about; its name and story are told. */
+  readonly delivery?: Delivery;
 }

@@ -1,4 +1,3 @@
-import type { Change } from '../generator/changes.js';
 import type { DoneStep } from '../run-plan.js';
 import type { Delivery } from './case-file.js';
 import { findHindrances } from './disturbances.js';
@@ -19,21 +18,8 @@ function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
 }
 
 /**
- * Whether a configuration was disabled by the time an event was read that was sent to it: a disabling that was asked for
- * later excuses nothing. Times are Unix milliseconds, `hindrances` what may have held the workers up.
- */
-export function mayEndUnread(
-  { sentAt, appendedAt }: { readonly sentAt: number; readonly appendedAt: number },
-  toggles: readonly Change[],
-  hindrances: readonly DoneStep[],
-): boolean {
-  const until = readBy(appendedAt, hindrances);
-  return toggles.some((change) => isDisabling(change) && change.askedAt > sentAt && change.askedAt <= until);
-}
-
-/**
- * Whether a delivery of which nothing is told may never have begun. Once there is a task, its end is told, also that it was
- * cancelled.
+ * Whether a delivery of which nothing is told may never have begun: its configuration was disabled by the time the event was
+ * read. A disabling that was requested later excuses nothing, and once there is a task, its end is told.
  */
 export function mayNeverHaveBegun(
   { sent: { sentAt }, configuration, copies, tasks }: Delivery,
@@ -42,6 +28,7 @@ export function mayNeverHaveBegun(
 ): boolean {
   const last = copies.at(-1);
   if (!last || tasks.length > 0) return false;
+  const until = readBy(last.appendedAt, findHindrances(steps));
   const own = toggles.get(configuration.ref) ?? [];
-  return mayEndUnread({ sentAt, appendedAt: last.appendedAt }, own, findHindrances(steps));
+  return own.some((change) => isDisabling(change) && change.askedAt > sentAt && change.askedAt <= until);
 }

@@ -1,6 +1,5 @@
-import { isMade } from '../generator/changes.js';
+import { IN_FORCE_MS, isMade } from '../generator/changes.js';
 import type { Change } from '../generator/changes.js';
-import { IN_FORCE_MS } from '../in-force.js';
 import type { Delivery } from './case-file.js';
 
 /**

@@ -26,7 +26,7 @@ export interface Arrived {
   readonly startedAtSeconds: number;
   /** SHA-256 of the body, in hex. */
   readonly digest: string;
-  /** Only of a signed one. */
+  /** Only where the secret is changed. */
   readonly signed?: { readonly signature: string; readonly body: string };
 }
 
@@ -34,13 +34,9 @@ export interface Arrived {
 export interface TaskSeen {
   readonly place: Place;
   readonly deliveryId: string;
-  /** `0`, or the redelivery that it belongs to. */
-  readonly cycle: string;
   readonly eventId: string;
-  readonly ref: string;
   readonly attempt: number;
   readonly dueAt: number;
-  readonly parkedCount: number;
   readonly history: readonly HistoryEntry[];
 }
 
@@ -52,10 +48,7 @@ export interface EntrySeen {
 export interface DeadSeen {
   readonly place: Place;
   readonly deliveryId: string;
-  /** As of a task. */
-  readonly cycle: string;
   readonly eventId: string;
-  readonly ref: string;
   readonly attempt: number;
   readonly reason: string;
 }
@@ -76,30 +69,12 @@ export interface TopicEvidence {
 
 export type LoggedStatus = 'pending' | 'delivered' | 'dead' | 'cancelled';
 
-/** A transaction as query-api tells it, of those that were asked for. */
-export interface AskedTransaction {
-  readonly endToEndId: string;
-  /** Undefined: query-api did not know it. */
-  readonly amount: string | undefined;
-}
-
 /** A configuration as config-api lists it. */
 export interface ListedConfiguration {
   readonly ref: string;
   readonly enabled: boolean;
   /** Of its URL. */
   readonly path: string;
-}
-
-/** A job that sent deliveries again, as query-api tells of it in the end. */
-export interface RedeliverySeen {
-  /** Of its deliveries. */
-  readonly cycle: string;
-  readonly state: 'running' | 'completed' | 'cancelled';
-  /** Deliveries that it was to send when it began. */
-  readonly matched: number;
-  readonly refused: number;
-  readonly expired: number;
 }
 
 /** All that the checker looks at. It reads no clock, no file and no network. */
@@ -112,9 +87,7 @@ export interface Evidence {
   readonly topics: TopicEvidence;
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;
-  readonly transactions: readonly AskedTransaction[];
   readonly listed: readonly ListedConfiguration[];
-  readonly redeliveries: readonly RedeliverySeen[];
   /** Waits before attempts 2, 3, …, milliseconds, and the share by which they are spread. */
   readonly schedule: { readonly delaysMs: readonly number[]; readonly jitter: number };
 }

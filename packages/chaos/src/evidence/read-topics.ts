@@ -62,11 +62,11 @@ class Collector {
     const headers = message.headers ?? {};
     const parsed = parseDeliveryTask(headers, message.value);
     if (!parsed.ok) return false;
-    const { deliveryId, cycle, eventId, ref, attempt, dueAt, parkedCount, history } = parsed.task;
-    const about = { place, deliveryId, cycle, eventId, ref, attempt };
+    const { deliveryId, eventId, attempt, dueAt, history } = parsed.task;
+    const about = { place, deliveryId, eventId, attempt };
     if (topic === TOPICS.deadLetters)
       this.dead.push({ ...about, reason: headerText(headers, 'dead-reason') ?? '' });
-    else this.tasks.push({ ...about, dueAt, parkedCount, history: parseAttemptHistory(history) });
+    else this.tasks.push({ ...about, dueAt, history: parseAttemptHistory(history) });
     return true;
   }
 }
@@ -88,14 +88,6 @@ async function readHandled(stack: Pick<Stack, 'description'>): Promise<ReadonlyM
 export async function countOpen(stack: Pick<Stack, 'description'>): Promise<number> {
   const spans = await withAdmin(stack, (admin) => openSpans(admin, HANDLED));
   return spans.reduce((sum, { from, to }) => sum + to - from, 0);
-}
-
-/** Where each event stands on `payments.events` by now. */
-export async function readCopies(stack: Pick<Stack, 'description'>): Promise<TopicEvidence['copies']> {
-  const collector = new Collector();
-  const kafka = chaosKafka(stack.description().kafkaBrokers);
-  await readWhole(kafka, [TOPICS.events], (record) => collector.note(record), READ_DEADLINE_MS);
-  return collector.copies;
 }
 
 /** Reads what Kafka holds. No worker may run: what is read and what is handled must not change in between. */

@@ -1,17 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Client, Webhook } from '@webhooks/client';
+import { waitOrStop } from '../run-plan.js';
+import { movedPath, planConfigurations } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
-import type { Asked, Change } from './changes.js';
-import { FIRST_TURN, askFor, isDue, turnAfter } from './turns.js';
-import type { Turn } from './turns.js';
+import type { World } from '../world/world.js';
+import { isMade } from './changes.js';
+import type { Change, Requested } from './changes.js';
+import { isServiceAway } from './doors.js';
 
 export interface ChangerOptions {
-  readonly configurations: readonly Configuration[];
-  readonly clientOf: (tenantId: string) => Client;
-  readonly originOf: (configuration: Configuration) => string;
-  /** Whether a service answers like this that is down, cut off, or of another time. */
-  readonly isAway: (error: unknown) => boolean;
-  /** Told of every change, once it was answered or failed. */
+  readonly world: Pick<World, 'clientOf' | 'receivers'>;
+  /** Called with every change, once it was answered or failed. */
   readonly onChange: (change: Change) => void;
   /** When the run ends, milliseconds of `performance.now()`. */
   readonly until: number;
@@ -19,62 +16,73 @@ export interface ChangerOptions {
 }
 
 const PAUSE_MS = 4_000;
-
-type Answer = Pick<Change, 'published' | 'secret'>;
-
-async function put(
-  client: Client,
-  configuration: Configuration,
-  asked: Exclude<Asked, { what: 'rotate' }>,
-  origin: string,
-): Promise<Answer> {
-  const { ref, eventType, path } = configuration;
-  const endpointUrl = `${origin}${asked.what === 'move' ? asked.path : path}`;
-  const enabled = asked.what !== 'disable';
-  const answer: Webhook = await client.update({ ref, eventType, endpointUrl, enabled });
-  return { published: answer.published !== false };
-}
-
-async function rotate(client: Client, ref: string): Promise<Answer> {
-  const { secret, published } = await client.rotateSecret(ref);
-  return { secret, published: published !== false };
-}
-
-async function ask(configuration: Configuration, asked: Asked, options: ChangerOptions): Promise<Answer> {
-  const client = options.clientOf(configuration.tenantId);
-  if (asked.what !== 'rotate') return put(client, configuration, asked, options.originOf(configuration));
-  return rotate(client, configuration.ref);
-}
-
-async function change(configuration: Configuration, asked: Asked, options: ChangerOptions): Promise<Change> {
-  const about = { ref: configuration.ref, asked, askedAt: Date.now() };
-  try {
-    const answer = await ask(configuration, asked, options);
-    return { ...about, ...answer, answeredAt: Date.now() };
-  } catch (error) {
-    // Then the change was made, or not; any other answer is a bug.
-    if (options.isAway(error)) return about;
-    throw error;
-  }
-}
-
 /**
- * Changes what may be changed, one after the other and again and again: disabled and enabled, moved and moved back, a new
- * secret.
+ * How long a toggled configuration stays enabled, and is left so at the end of a run. It is in force after 1 s, and an event
+ * is read within 5 s (`never-begun.ts`): what is sent in between is surely owed, and is missed when it vanishes.
  */
-export async function makeChanges(options: ChangerOptions): Promise<void> {
-  const treated = options.configurations.filter(({ treatment }) => treatment !== 'left-alone');
-  const turns = new Map<string, Turn>();
-  while (!options.stopping.aborted) {
-    for (const configuration of treated) {
-      const turn = turns.get(configuration.ref) ?? FIRST_TURN;
-      const asked = askFor(configuration, turn);
-      if (isDue(asked, turn, performance.now(), options.until)) {
-        const made = await change(configuration, asked, options);
-        options.onChange(made);
-        turns.set(configuration.ref, turnAfter(turn, made, performance.now()));
-      }
-      await delay(PAUSE_MS / treated.length);
-    }
+const ENABLED_MS = 15_000;
+
+async function request(
+  { ref, tenantId, eventType, receiver, path }: Configuration,
+  asked: Requested,
+  { world }: ChangerOptions,
+): Promise<Pick<Change, 'published' | 'secret'>> {
+  const client = world.clientOf(tenantId);
+  if (asked.what === 'rotate') {
+    const { secret, published } = await client.rotateSecret(ref);
+    return { secret, published: published !== false };
   }
+  const endpointUrl = `${world.receivers[receiver].origin}${asked.what === 'move' ? asked.path : path}`;
+  const enabled = asked.what !== 'disable';
+  const { published } = await client.update({ ref, eventType, endpointUrl, enabled });
+  return { published: published !== false };
+}
+
+async function change(
+  configuration: Configuration,
+  asked: Requested,
+  options: ChangerOptions,
+): Promise<Change> {
+  const about = { ref: configuration.ref, asked, askedAt: Date.now() };
+  let made: Change = about;
+  try {
+    made = { ...about, ...(await request(configuration, asked, options)), answeredAt: Date.now() };
+  } catch (error) {
+    // Then the change was made, or not; any other response is a bug.
+    if (!isServiceAway(error)) throw error;
+  }
+  options.onChange(made);
+  return made;
+}
+
+/** What was disabled is enabled until that is in force: a disabling that failed may have been made all the same. */
+async function toggle(configuration: Configuration, options: ChangerOptions): Promise<void> {
+  const isOn = (): boolean => !options.stopping.aborted;
+  while (isOn() && performance.now() + PAUSE_MS + ENABLED_MS <= options.until) {
+    await change(configuration, { what: 'disable' }, options);
+    do await waitOrStop(PAUSE_MS, options.stopping);
+    while (isOn() && !isMade(await change(configuration, { what: 'enable' }, options)));
+    await waitOrStop(ENABLED_MS, options.stopping);
+  }
+}
+
+/** Moved and moved back, or a new secret, again and again; what failed is requested again. */
+async function repeat(configuration: Configuration, options: ChangerOptions): Promise<void> {
+  const paths = [movedPath(configuration), configuration.path];
+  for (let nth = 0; !options.stopping.aborted;) {
+    const path = paths[nth % paths.length] ?? configuration.path;
+    const asked: Requested =
+      configuration.treatment === 'signed' ? { what: 'rotate' } : { what: 'move', path };
+    const { answeredAt } = await change(configuration, asked, options);
+    if (answeredAt !== undefined) nth += 1;
+    await waitOrStop(PAUSE_MS, options.stopping);
+  }
+}
+
+/** Changes what may be changed until the run ends: disabled and enabled, moved and moved back, a new secret. */
+export async function makeChanges(options: ChangerOptions): Promise<void> {
+  const treated = planConfigurations().filter(({ treatment }) => treatment !== 'left-alone');
+  await Promise.all(
+    treated.map((one) => (one.treatment === 'toggled' ? toggle(one, options) : repeat(one, options))),
+  );
 }

@@ -1,22 +1,25 @@
-/** What was asked of config-api for one configuration. */
-export type Asked =
+/** What was requested of config-api for one configuration. */
+export type Requested =
   | { readonly what: 'disable' }
   | { readonly what: 'enable' }
   | { readonly what: 'move'; readonly path: string }
   | { readonly what: 'rotate' };
 
-/** One change, as whoever asked for it saw it. Times are Unix milliseconds. */
+/** One change, as whoever requested it saw it. Times are Unix milliseconds. */
 export interface Change {
   readonly ref: string;
-  readonly asked: Asked;
+  readonly asked: Requested;
   readonly askedAt: number;
-  /** Absent: no answer, or one that said no. It may have been made all the same. */
+  /** Absent: no response, or one that said no. It may have been made all the same. */
   readonly answeredAt?: number;
   /** False: durable, and not published yet when it was answered. */
   readonly published?: boolean;
   /** The new secret of a rotation. */
   readonly secret?: string;
 }
+
+/** A change of a configuration holds for what comes later than this after its response. */
+export const IN_FORCE_MS = 1_000;
 
 /** Answered, and in force one second later. */
 export type MadeChange = Change & { readonly answeredAt: number };

@@ -1,13 +1,22 @@
-import { ProblemError } from '@webhooks/client';
+import { ConnectionError, ProblemError } from '@webhooks/client';
 import type { Client, EventResult } from '@webhooks/client';
 import { TOPICS, encodeEvent } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { createPaymentProducer } from '@webhooks/ledger';
 
-/** Gives events to the service; answers the ids of those that were accepted. Never repeats by itself. */
+/** Gives events to the service; resolves with the ids of those that were accepted. Never repeats by itself. */
 export type Give = (events: readonly PaymentEvent[]) => Promise<readonly string[]>;
 
 const TOO_MANY_REQUESTS = 429;
+
+/**
+ * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
+ * 500 that names what is unavailable.
+ */
+export const isServiceAway = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof ProblemError &&
+    (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
 
 const isTooMany = (error: unknown): boolean =>
   error instanceof ProblemError && error.problem.status === TOO_MANY_REQUESTS;
@@ -20,17 +29,17 @@ function isAccepted(id: string, result: EventResult | undefined): boolean {
 }
 
 /**
- * Through ingest: 202, event by event. No answer, one of a service that is away as `isAway` knows it, and 429 promise
- * nothing; it throws for any other, which no valid event may get.
+ * Through ingest: 202, event by event. No response, one of a service that is away, and 429 promise nothing; it throws for any
+ * other, which no valid event may get.
  */
 export const giveIngest =
-  (client: Pick<Client, 'postEvents'>, isAway: (error: unknown) => boolean): Give =>
+  (client: Pick<Client, 'postEvents'>): Give =>
   async (events) => {
     try {
       const results = await client.postEvents(events);
       return events.flatMap(({ id }, index) => (isAccepted(id, results[index]) ? [id] : []));
     } catch (error) {
-      if (isAway(error) || isTooMany(error)) return [];
+      if (isServiceAway(error) || isTooMany(error)) return [];
       throw error;
     }
   };

@@ -1,8 +1,10 @@
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import type { PaymentEvent } from '@webhooks/contracts';
 
-/** Which way an event was given to the service. */
-export type Door = 'ingest' | 'topic';
+/** The ways to give an event to the service. */
+export const DOORS = ['ingest', 'topic'] as const;
+export type Door = (typeof DOORS)[number];
 
 /** What the payment system writes down before and after each event, outside of the service. Times are Unix milliseconds. */
 export type JournalLine =
@@ -21,29 +23,23 @@ export interface SentEvent {
 export interface Journal {
   /** The lines are with the kernel when this returns: a crash of the writer loses none. */
   append(lines: readonly JournalLine[]): void;
-  /** Events that were accepted so far. */
-  countAccepted(): number;
   close(): void;
 }
 
 export function openJournal(file: string): Journal {
   const descriptor = openSync(file, 'a');
-  let accepted = 0;
   return {
     append: (lines) => {
       writeSync(descriptor, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-      accepted += lines.filter(({ kind }) => kind === 'accepted').length;
     },
-    countAccepted: () => accepted,
     close: () => closeSync(descriptor),
   };
 }
 
-/** Reads a journal whole: every event by its id. */
-export function readJournal(file: string): ReadonlyMap<string, SentEvent> {
+/** Reads a journal, line by line: every event by its id. */
+export async function readJournal(file: string): Promise<ReadonlyMap<string, SentEvent>> {
   const sent = new Map<string, SentEvent>();
-  for (const text of readFileSync(file, 'utf8').split('\n')) {
-    if (text === '') continue;
+  for await (const text of createInterface({ input: createReadStream(file) })) {
     const line = JSON.parse(text) as JournalLine;
     if (line.kind === 'sent') {
       sent.set(line.event.id, { event: line.event, door: line.door, sentAt: line.at });

@@ -2,11 +2,8 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
 import { refOf } from '@webhooks/ledger';
 
-/**
- * Receivers, each with a port of its own. `moody` ones are what the faults of receivers hit; `named` is not at `localhost`
- * but behind a name that is asked for.
- */
-export const RECEIVERS = ['steady', 'stubborn', 'moody-1', 'moody-2', 'named'] as const;
+/** Receivers, each with a port of its own. `moody` ones are what the faults of receivers hit. */
+export const RECEIVERS = ['steady', 'stubborn', 'moody-1', 'moody-2'] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
 
 /** What the run does to a configuration. */
@@ -50,12 +47,11 @@ export function planConfigurations(): readonly Configuration[] {
     ...steady,
     configuration('acme', 'PIX_STATIC', 'moody-1'),
     configuration('acme', 'PIX_OUT', 'moody-2'),
-    configuration('acme', 'PIX_DYNAMIC_PAID', 'named'),
     configuration('acme', 'PIX_REVERSAL', 'steady', { name: 'signed', treatment: 'signed' }),
     configuration('globex', 'PIX_STATIC', 'stubborn'),
     configuration('globex', 'PIX_OUT', 'steady', { name: 'toggled', treatment: 'toggled' }),
     configuration('globex', 'PIX_REVERSAL', 'steady', { name: 'moved', treatment: 'moved' }),
-    configuration('globex', 'PIX_DYNAMIC_PAID', 'stubborn', {
+    configuration('globex', 'PIX_STATIC', 'stubborn', {
       name: 'toggled-stubborn',
       treatment: 'toggled',
     }),

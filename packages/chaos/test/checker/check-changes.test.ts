@@ -25,21 +25,6 @@ describe('changes of a configuration', () => {
     expect(late(3.1)).toEqual(['not-in-force']);
   });
 
-  it('takes the time of an attempt as it was, however wrong the clock of the worker', () => {
-    const told = (seconds: number, wrongSeconds: number) =>
-      kinds(
-        changed('toggled', {
-          arrivals: [arrived(seconds, { startedAtSeconds: Math.floor(at(seconds + wrongSeconds) / 1_000) })],
-          changes: [disabled],
-          listed: off,
-          topics: { entries: [entry(seconds, { at: at(seconds + wrongSeconds) })] },
-        }),
-      );
-    expect(told(1.1, 600)).toEqual([]);
-    expect(told(3.1, 600)).toEqual(['not-in-force']);
-    expect(told(3.1, -600)).toEqual(['not-in-force']);
-  });
-
   it('not in force: the worker itself tells of such an attempt, which no receiver saw', () => {
     const topics = { entries: [entry(0.1), entry(2.3, { result: 'failed', error: 'CONNECT' })] };
     expect(kinds(changed('toggled', { changes: [disabled], listed: off, topics }))).toEqual(['not-in-force']);

@@ -75,12 +75,9 @@ export const entry = (seconds: number, over: Partial<AttemptLogEntry> = {}): Ent
 export const task = (seconds: number, over: Partial<TaskSeen> = {}): TaskSeen => ({
   place: place('webhooks.retries.1s', 3, seconds),
   deliveryId,
-  cycle: '0',
   eventId: event.id,
-  ref: REF,
   attempt: 2,
   dueAt: at(seconds + 1),
-  parkedCount: 0,
   history: [{ attempt: 1, at: at(seconds), durationMs: 2, result: 503 }],
   ...over,
 });
@@ -88,9 +85,7 @@ export const task = (seconds: number, over: Partial<TaskSeen> = {}): TaskSeen =>
 export const dead = (seconds: number, over: Partial<DeadSeen> = {}): DeadSeen => ({
   place: place('webhooks.dead-letters', 0, seconds),
   deliveryId,
-  cycle: '0',
   eventId: event.id,
-  ref: REF,
   attempt: 3,
   reason: 'attempts-exhausted',
   ...over,
@@ -116,8 +111,6 @@ export function evidence(
     changes: [],
     steps: [],
     log: new Map([[deliveryId, 'delivered']]),
-    transactions: [{ endToEndId: event.data.endToEndId, amount: event.data.amount }],
-    redeliveries: [],
     listed: [{ ref: REF, enabled: true, path: CONFIGURATION.path }],
     schedule: { delaysMs: [1_000, 2_000], jitter: 0.2 },
     ...rest,

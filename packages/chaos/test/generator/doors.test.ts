@@ -3,8 +3,7 @@ import type { EventResult } from '@webhooks/client';
 import { PROBLEMS } from '@webhooks/contracts';
 import type { ProblemCode } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
-import { giveIngest } from '../../src/generator/doors.js';
-import { isServiceAway } from '../../src/world/unavailable.js';
+import { giveIngest, isServiceAway } from '../../src/generator/doors.js';
 
 const [first, second] = [buildEvent(), buildEvent()];
 const lost = new ConnectionError({ method: 'POST', origin: 'http://localhost' }, new Error('reset'));
@@ -14,7 +13,7 @@ const problem = (code: ProblemCode) => {
 };
 
 const give = (answer: () => Promise<readonly EventResult[]>) =>
-  giveIngest({ postEvents: answer }, isServiceAway)([first, second]);
+  giveIngest({ postEvents: answer })([first, second]);
 const refused = (error: Error) => give(() => Promise.reject(error));
 const answered = (...statuses: EventResult['status'][]) =>
   give(() => Promise.resolve(statuses.map((status, index) => ({ index, status }))));
@@ -49,4 +48,15 @@ describe('the door ingest', () => {
     await expect(answered('forbidden-tenant', 'accepted')).rejects.toThrow('answered forbidden-tenant');
     await expect(answered('accepted')).rejects.toThrow('answered nothing');
   });
+});
+
+it.each<[string, unknown, boolean]>([
+  ['no response', lost, true],
+  ['503', problem('unavailable'), true],
+  ['500 without the database', problem('database-unavailable'), true],
+  ['500 for a bug', problem('internal-error'), false],
+  ['422', problem('invalid-request'), false],
+  ['anything else', new TypeError('not a function'), false],
+])('a service that is away: %s', (_, error, expected) => {
+  expect(isServiceAway(error)).toBe(expected);
 });

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
@@ -9,7 +9,7 @@ import type { JournalLine } from '../../src/generator/journal.js';
 const folder = mkdtempSync(join(tmpdir(), 'journal-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('tells of each event when it was sent and, if it was, when it was accepted', () => {
+it('tells of each event when it was sent and, if it was, when it was accepted', async () => {
   const file = join(folder, 'plain');
   const journal = openJournal(file);
   const [kept, refused] = [buildEvent(), buildEvent()];
@@ -19,22 +19,22 @@ it('tells of each event when it was sent and, if it was, when it was accepted', 
   ]);
   journal.append([{ kind: 'accepted', at: 5, id: kept.id }]);
   journal.close();
-  expect([...readJournal(file).values()]).toEqual([
+  expect([...(await readJournal(file)).values()]).toEqual([
     { event: kept, door: 'ingest', sentAt: 1, acceptedAt: 5 },
     { event: refused, door: 'topic', sentAt: 1 },
   ]);
 });
 
-it('does not take an acceptance of what was never sent', () => {
+it('does not take an acceptance of what was never sent', async () => {
   const file = join(folder, 'stranger');
   appendFileSync(file, `${JSON.stringify({ kind: 'accepted', at: 5, id: 'evt_1' })}\n`);
-  expect(() => readJournal(file)).toThrow('accepts evt_1');
+  await expect(readJournal(file)).rejects.toThrow('accepts evt_1');
 });
 
 it('makes the same facts of the same seed', () => {
   const make = (): readonly string[] => {
     const random = createRandom(3);
-    return Array.from({ length: 200 }, () => makeEvent(random)).map(({ tenantId, eventType, data }) =>
+    return Array.from({ length: 1_000 }, () => makeEvent(random)).map(({ tenantId, eventType, data }) =>
       [tenantId, eventType, data.amount].join(' '),
     );
   };
@@ -53,7 +53,8 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
     eventsPerSecond: 200,
     doors: {
       ingest: (events) => {
-        knownBefore.push(events.every(({ id }) => readJournal(file).has(id)));
+        const written = readFileSync(file, 'utf8');
+        knownBefore.push(events.every(({ id }) => written.includes(id)));
         answers += 1;
         return Promise.resolve(events.map(({ id }) => id));
       },
@@ -67,7 +68,7 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
   await running;
   journal.close();
   expect(knownBefore).not.toContain(false);
-  const sent = [...readJournal(file).values()];
+  const sent = [...(await readJournal(file)).values()];
   expect(new Set(sent.map(({ door }) => door))).toEqual(new Set(['ingest', 'topic']));
   for (const { door, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(door === 'ingest');
 });
@@ -80,7 +81,7 @@ describe('ends with the first fault, and waits for what is under way', () => {
         ingest: (events) => Promise.resolve(events.map(({ id }) => id)),
         topic: () => Promise.resolve([]),
       },
-      journal: { append: () => undefined, countAccepted: () => 0, close: () => undefined },
+      journal: { append: () => undefined, close: () => undefined },
       ...over,
     });
 
@@ -91,9 +92,10 @@ describe('ends with the first fault, and waits for what is under way', () => {
       faults += 1;
       throw new Error(`no space ${faults}`);
     };
-    await expect(
-      running({ journal: { append, countAccepted: () => 0, close: () => undefined } }),
-    ).rejects.toMatchObject({ message: 'the door ingest failed', cause: { message: 'no space 1' } });
+    await expect(running({ journal: { append, close: () => undefined } })).rejects.toMatchObject({
+      message: 'a door failed',
+      cause: { message: 'no space 1' },
+    });
   });
 
   it('of a door', async () => {

@@ -1,0 +1,93 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client, DeliverySummary } from '@webhooks/client';
+import { areZero, parseLags } from '@webhooks/ledger';
+import { readJournal } from '../generator/journal.js';
+import { TENANTS, planConfigurations } from '../world/configurations.js';
+import { RETRY_DELAYS_MS, RETRY_JITTER } from '../world/settings.js';
+import { WORKERS } from '../world/world.js';
+import type { World } from '../world/world.js';
+import type { Evidence, ListedConfiguration, LoggedStatus } from './evidence.js';
+import { readArrivals } from './read-arrivals.js';
+import { countOpen, readTopics } from './read-topics.js';
+
+const LOOK_MS = 500;
+/** Where nothing changes for so long, all stands still: the longest pause is that of a retry, 6 s. */
+const STALLED_MS = 60_000;
+/** On a small machine query-api may be behind by several times the length of the run. */
+const DEADLINE_MS = 1_800_000;
+const REQUEST_DEADLINE_MS = 5_000;
+/** One look at nothing proves nothing: what was written last may not have been fetched yet. */
+const LOOKS = 4;
+const PAGE = 200;
+
+/** Looks until nothing is left, several times in a row, or until all stands still. Whoever does not respond has something left. */
+async function untilNone(countLeft: () => Promise<number>): Promise<void> {
+  const deadline = performance.now() + DEADLINE_MS;
+  let last = Number.NaN;
+  let changedAt = performance.now();
+  for (let looks = 0; looks < LOOKS;) {
+    await delay(LOOK_MS);
+    const left = await countLeft().catch(() => Number.POSITIVE_INFINITY);
+    looks = left === 0 ? looks + 1 : 0;
+    if (left !== last) changedAt = performance.now();
+    last = left;
+    const now = performance.now();
+    if (now > deadline || now - changedAt > STALLED_MS) return;
+  }
+}
+
+/** Records that query-api has not projected yet. */
+async function countUnprojected({ stack }: World): Promise<number> {
+  const url = `${stack.description().admin['query-api'] ?? ''}/metrics`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
+  const lags = parseLags(await response.text());
+  return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
+}
+
+async function* deliveriesOf(client: Client): AsyncGenerator<DeliverySummary> {
+  let cursor: string | undefined;
+  do {
+    const page = await client.deliveries({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    yield* page.data;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+/** The delivery log of all tenants, page by page. */
+async function readLog(clients: readonly Client[]): Promise<ReadonlyMap<string, LoggedStatus>> {
+  const log = new Map<string, LoggedStatus>();
+  for (const client of clients)
+    for await (const { deliveryId, status } of deliveriesOf(client)) log.set(deliveryId, status);
+  return log;
+}
+
+/** The configurations of all tenants as config-api lists them. */
+async function readConfigurations(clients: readonly Client[]): Promise<readonly ListedConfiguration[]> {
+  const lists = await Promise.all(clients.map((client) => client.list()));
+  return lists.flatMap(({ data }) =>
+    data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
+  );
+}
+
+/** Waits until workers and query-api are done, or get no further; stops the workers, and reads all that there is. */
+export async function gatherEvidence(
+  world: World,
+  journalFile: string,
+  { changes, steps }: Pick<Evidence, 'changes' | 'steps'>,
+): Promise<Evidence> {
+  await untilNone(() => countOpen(world.stack));
+  await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
+  await untilNone(() => countUnprojected(world));
+  const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));
+  return {
+    configurations: planConfigurations(),
+    sent: await readJournal(journalFile),
+    arrivals: await readArrivals(world.arrivalsFile),
+    changes,
+    steps,
+    topics: await readTopics(world.stack),
+    log: await readLog(clients),
+    listed: await readConfigurations(clients),
+    schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
+  };
+}

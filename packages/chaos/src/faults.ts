@@ -1,0 +1,140 @@
+import type { Answer } from '@webhooks/testkit';
+import { NotNow } from './fault.js';
+import type { Fault } from './fault.js';
+import type { ReceiverName } from './world/configurations.js';
+import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
+import type { Manners } from './world/receiver.js';
+import type { LinkState } from './world/tcp-proxy.js';
+import { LINKS } from './world/world.js';
+import type { LinkName } from './world/world.js';
+
+/** A signal that ends a process; the stack starts it again. */
+const endProcess = (about: Pick<Fault, 'name' | 'weight'>, signal: 'SIGKILL' | 'SIGTERM'): Fault => ({
+  ...about,
+  lane: 'system',
+  targets: PROCESSES,
+  lasts: [0, 0],
+  begin: (target, world) => {
+    const pid = runningId(world, target);
+    signalProcess(world, target, signal);
+    return () => untilBack(world, new Map([[target, pid]]));
+  },
+});
+
+/** SIGKILL to all that runs at once, as when the power fails. */
+const killEverything: Fault = {
+  name: 'kill-everything',
+  lane: 'system',
+  weight: 1,
+  targets: ['everything'],
+  lasts: [0, 0],
+  begin: (_target, world) => {
+    const before = whatRuns(world);
+    if (before.size === 0) throw new NotNow('nothing runs');
+    for (const name of before.keys()) signalProcess(world, name, 'SIGKILL');
+    return () => untilBack(world, before);
+  },
+};
+
+/** SIGSTOP and, later, SIGCONT: a machine that was paused comes back and believes that nothing has happened. */
+const freeze: Fault = {
+  name: 'freeze',
+  lane: 'system',
+  weight: 3,
+  targets: PROCESSES,
+  lasts: [1_000, 60_000],
+  begin: (target, world) => {
+    const pid = runningId(world, target);
+    signalProcess(world, target, 'SIGSTOP');
+    return () => {
+      if (whatRuns(world).get(target) === pid) signalProcess(world, target, 'SIGCONT');
+    };
+  },
+};
+
+const GUEST = 'delivery-worker-3';
+
+/** One more worker comes and goes: partitions of all three groups change hands twice. One that finds no broker has joined nothing. */
+const rebalance: Fault = {
+  name: 'rebalance',
+  lane: 'system',
+  weight: 2,
+  targets: [GUEST],
+  lasts: [3_000, 20_000],
+  begin: (_target, { stack }) => {
+    const coming = stack.fleet.startMore({ name: GUEST, like: 'delivery-worker' }).catch(() => undefined);
+    return async () => {
+      await coming;
+      await stack.fleet.stop(GUEST);
+    };
+  },
+};
+
+const BROKER = 'kafka';
+const isLink = (name: string): name is LinkName => LINKS.some((link) => link === name);
+
+/** A link by its name; `kafka` stands for all that lead to the broker. */
+const linksOf = (target: string): readonly LinkName[] =>
+  isLink(target) ? [target] : LINKS.filter((name) => name !== 'mongodb');
+
+/** A fault of the network between services and engines. */
+const spoilLinks = (name: string, state: LinkState): Fault => ({
+  name,
+  lane: 'system',
+  weight: 2,
+  targets: [BROKER, ...LINKS],
+  lasts: [500, 60_000],
+  begin: (target, world) => {
+    const links = linksOf(target).map((link) => world.links[link]);
+    for (const link of links) link.become(state);
+    return () => {
+      for (const link of links) link.become('open');
+    };
+  },
+});
+
+const MOODY: readonly [ReceiverName, ...ReceiverName[]] = ['moody-1', 'moody-2'];
+
+/** A receiver has these manners for a while. */
+const misbehave = (name: string, manners: Manners): Fault => ({
+  name,
+  lane: 'receivers',
+  weight: 1,
+  targets: MOODY,
+  lasts: [2_000, 30_000],
+  begin: async (target, { receivers }) => {
+    const receiver = receivers[target as ReceiverName];
+    await receiver.become(manners);
+    return () => receiver.become({});
+  },
+});
+
+const STAGES = ['before-answer', 'in-headers', 'in-body'] as const;
+
+/** Everything but a plain 2xx, in turn, and some of those. */
+const WRONG: readonly (number | Answer)[] = [
+  { kind: 'status', status: 302, headers: { location: 'https://localhost/elsewhere' } },
+  { kind: 'status', status: 429, headers: { 'retry-after': '99999999' } },
+  { kind: 'raw', bytes: 'this is not HTTP\r\n\r\n', then: 'end' },
+  ...[404, 500, 503, 200],
+];
+
+/** Every fault there is, by the name that `--faults` takes. */
+export const FAULTS: readonly Fault[] = [
+  endProcess({ name: 'kill', weight: 8 }, 'SIGKILL'),
+  endProcess({ name: 'terminate', weight: 2 }, 'SIGTERM'),
+  killEverything,
+  freeze,
+  rebalance,
+  /** Connections are reset and refused. */
+  spoilLinks('cut-network', 'cut'),
+  /** Connections stay and nothing comes through: who waits for a response has only its own deadline. */
+  spoilLinks('half-open-network', 'half-open'),
+  misbehave('receiver-refuses', { closed: true }),
+  misbehave('receiver-breaks-handshakes', { connection: 'reset-in-handshake' }),
+  misbehave('receiver-hangs', { answer: { kind: 'hang' } }),
+  misbehave('receiver-resets', {
+    answer: ({ index }) => ({ kind: 'cut', stage: STAGES[index % STAGES.length] ?? 'in-body' }),
+  }),
+  misbehave('receiver-answers-wrongly', { answer: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
+];

@@ -1,0 +1,79 @@
+import type { SeedRun } from './campaign.js';
+import type { Verdict } from './checker/check.js';
+import type { ChaosResult } from './run-chaos.js';
+import type { DoneStep } from './run-plan.js';
+
+/** SIGKILLs that were sent, by process. */
+const killsOf = (killed: readonly string[]): string =>
+  [...Map.groupBy(killed, (name) => name)].map(([name, own]) => `${name} ${own.length}`).join(', ');
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+/** Each fault that was planned and reached: how often, and how long at most until what was hit was up again. */
+function faultLines(steps: readonly DoneStep[]): readonly string[] {
+  const byFault = [...Map.groupBy(steps, ({ fault }) => fault)].sort(([a], [b]) => a.localeCompare(b));
+  return byFault.map(([fault, own]) => {
+    const done = own.filter(({ outcome }) => outcome !== 'passed-over');
+    const longest = seconds(Math.max(0, ...done.map(({ startedAt, endedAt }) => endedAt - startedAt)));
+    const passed = own.length > done.length ? `, passed over ${own.length - done.length}` : '';
+    return `  ${fault.padEnd(26)} ${String(done.length).padStart(3)} times, ${longest} at most${passed}`;
+  });
+}
+
+const MOST_FINDINGS = 20;
+
+function findingLines({ findings }: Verdict): readonly string[] {
+  if (findings.length === 0) return [];
+  const counts = [...Map.groupBy(findings, ({ kind }) => kind)].map(
+    ([kind, own]) => `  ${kind}: ${own.length}`,
+  );
+  const told = findings
+    .filter(({ story }, index) => story !== undefined || index < MOST_FINDINGS)
+    .slice(0, MOST_FINDINGS)
+    .flatMap(({ kind, text, story = [] }) => [`${kind}: ${text}`, ...story.map((line) => `    ${line}`)]);
+  return ['', `findings: ${findings.length}`, ...counts, '', ...told];
+}
+
+/** The closing lines: a table of what was done, what was found, and the ledger in one line. */
+export function formatReport({ steps, verdict, killed }: ChaosResult): readonly string[] {
+  const { acceptedEvents, repeats, slowestMs, recoveryMs, ...fates } = verdict.totals;
+  return [
+    ...['', 'faults', ...faultLines(steps)],
+    `kills: ${killed.length} (${killsOf(killed)})`,
+    ...findingLines(verdict),
+    '',
+    `recovery=${seconds(recoveryMs)} events=${acceptedEvents} repeats=${repeats} slowest=${seconds(slowestMs)}`,
+    Object.entries(fates)
+      .map(([name, count]) => `${name}=${count}`)
+      .join(' '),
+  ];
+}
+
+const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
+
+/** The page of several runs, in Markdown; the command in it makes the same runs again. */
+export function formatCampaign(runs: readonly SeedRun[], command: string, machine: string): string {
+  const results = runs.flatMap(({ result }) => result ?? []);
+  const tables = results.map(({ killed, steps, verdict: { totals, findings } }) => ({
+    kills: killed.length,
+    faults: steps.filter(({ outcome }) => outcome === 'done').length,
+    ...totals,
+    findings: findings.length,
+  }));
+  const names = Object.keys(tables[0] ?? {}) as (keyof (typeof tables)[number])[];
+  const seeds = runs.filter(({ result }) => result).map(({ seed, passed }) => [seed, passed]);
+  /** Of times the longest counts. */
+  const all = names.map((name) => {
+    const values = tables.map((table) => table[name]);
+    return name.endsWith('Ms') ? Math.max(...values) : values.reduce((sum, value) => sum + value, 0);
+  });
+  return [
+    ...['```sh', command, '```', ''],
+    `${runs.filter(({ passed }) => passed).length} of ${runs.length} runs passed, on ${machine}.`,
+    ...runs.filter(({ result }) => !result).map(({ seed }) => `Seed ${seed} came to no verdict.`),
+    ...['', row(['seed', 'passed', ...names]), row(['---', '---', ...names.map(() => '---')])],
+    ...tables.map((table, index) => row([...(seeds[index] ?? []), ...names.map((name) => table[name])])),
+    row(['all', '', ...all]),
+    ...['', `Kills: ${killsOf(results.flatMap(({ killed }) => killed))}`, ''],
+  ].join('\n');
+}
