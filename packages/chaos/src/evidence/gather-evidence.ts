@@ -11,8 +11,8 @@ import { readArrivals } from './read-arrivals.js';
 import { countOpen, readTopics } from './read-topics.js';
 
 const LOOK_MS = 500;
-/** Where nothing changes for so long, all stands still: the longest pause is that of a retry, 6 s. */
-const STALLED_MS = 60_000;
+/** Where nothing changes for so long, all stands still. On two cores that others used too, one batch of query-api took 100 s. */
+const STALLED_MS = 300_000;
 /** On a small machine query-api may be behind by several times the length of the run. */
 const DEADLINE_MS = 1_800_000;
 const REQUEST_DEADLINE_MS = 5_000;

@@ -38,15 +38,22 @@ export async function openReceiver(
   const usual: Script = name === 'stubborn' ? ({ id }) => (isStubborn(id) ? 500 : 200) : 200;
   const { certPem, keyPem } = await authority.issue(['localhost']);
   let endpoint: Endpoint | undefined;
-  const close = async (): Promise<void> => {
+  const shut = async (): Promise<void> => {
     await endpoint?.close();
     endpoint = undefined;
   };
-  const become = async ({ answer = usual, connection = 'accept', closed }: Manners): Promise<void> => {
-    await close();
+  const open = async ({ answer = usual, connection = 'accept', closed }: Manners): Promise<void> => {
+    await shut();
     if (closed === true) return;
     endpoint = await startEndpoint({ port, file, certPem, keyPem, remember: 1, answer, connection });
   };
+  let last = Promise.resolve();
+  /** One after the other: a fault may be taken back while the next one begins. */
+  const inTurn = (change: () => Promise<void>): Promise<void> => {
+    last = last.then(change);
+    return last;
+  };
+  const become = (manners: Manners): Promise<void> => inTurn(() => open(manners));
   await become({});
-  return { origin: `https://localhost:${port}`, become, close };
+  return { origin: `https://localhost:${port}`, become, close: () => inTurn(shut) };
 }
