@@ -28,7 +28,7 @@ function readOrSay(): ChaosArguments | undefined {
     return readArguments(process.argv.slice(2), NAMES, randomInt(2 ** 32 - 1));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${why}\nnpm run chaos -- --help tells what there is\n`);
+    process.stderr.write(`${why}\nnpm run chaos -- --help lists the options\n`);
     return undefined;
   }
 }

@@ -27,11 +27,11 @@ function findingLines({ findings }: Verdict): readonly string[] {
   const counts = [...Map.groupBy(findings, ({ kind }) => kind)].map(
     ([kind, own]) => `  ${kind}: ${own.length}`,
   );
-  const told = findings
+  const lines = findings
     .filter(({ story }, index) => story !== undefined || index < MOST_FINDINGS)
     .slice(0, MOST_FINDINGS)
     .flatMap(({ kind, text, story = [] }) => [`${kind}: ${text}`, ...story.map((line) => `    ${line}`)]);
-  return ['', `findings: ${findings.length}`, ...counts, '', ...told];
+  return ['', `findings: ${findings.length}`, ...counts, '', ...lines];
 }
 
 /** The closing lines: a table of what was done, what was found, and the ledger in one line. */

@@ -4,7 +4,7 @@ import type { Print } from '@webhooks/ledger';
 import { closeAfterFault } from '@webhooks/stack';
 import { createRandom } from '@webhooks/testkit';
 import { check } from './checker/check.js';
-import type { ToldFinding, Verdict } from './checker/check.js';
+import type { ReportedFinding, Verdict } from './checker/check.js';
 import type { Evidence } from './evidence/evidence.js';
 import { gatherEvidence } from './evidence/gather-evidence.js';
 import { FAULTS } from './faults.js';
@@ -52,7 +52,7 @@ export function findUntested({
 }: Pick<Evidence, 'steps' | 'sent' | 'changes'>): readonly string[] {
   const accepted = [...sent.values()].filter(({ acceptedAt }) => acceptedAt !== undefined);
   const doors = new Set(accepted.map(({ door }) => door));
-  const made = new Set(changes.filter(isMade).map(({ asked }) => asked.what));
+  const made = new Set(changes.filter(isMade).map(({ requested }) => requested.what));
   return [
     ...(steps.some(({ outcome }) => outcome === 'done') ? [] : ['any fault']),
     ...DOORS.filter((door) => !doors.has(door)).map((door) => `the door ${door}: it accepted nothing`),
@@ -120,8 +120,8 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
 /** A world that does not stop in order takes no verdict away: it is one more finding. */
 async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Promise<ChaosResult> {
   const findings = await world.stop().then(
-    (): readonly ToldFinding[] => [],
-    (error: unknown): readonly ToldFinding[] => [{ kind: 'not-stopped', text: String(error) }],
+    (): readonly ReportedFinding[] => [],
+    (error: unknown): readonly ReportedFinding[] => [{ kind: 'not-stopped', text: String(error) }],
   );
   return { ...result, verdict: { ...verdict, findings: [...verdict.findings, ...findings] } };
 }

@@ -11,7 +11,12 @@ describe('what a run did not test', () => {
   const event = buildEvent();
   const sent = (door: 'ingest' | 'topic', isAccepted = true) =>
     [`evt_${door}`, { event, door, sentAt: 1, ...(isAccepted ? { acceptedAt: 2 } : {}) }] as const;
-  const change = (asked: Change['asked']): Change => ({ ref: 'r', asked, askedAt: 1, answeredAt: 2 });
+  const change = (requested: Change['requested']): Change => ({
+    ref: 'r',
+    requested,
+    requestedAt: 1,
+    respondedAt: 2,
+  });
   const changes = [
     ...[change({ what: 'disable' }), change({ what: 'enable' }), change({ what: 'rotate' })],
     change({ what: 'move', path: '/elsewhere' }),

@@ -14,10 +14,10 @@ beforeEach(() => void told.splice(0));
 
 /** Says so many times that there is nothing to hit; what it hit comes back a turn later. */
 function telling(name: string, notNow = 0): Fault {
-  let asked = 0;
+  let requested = 0;
   const begin = (): Promise<End> => {
-    asked += 1;
-    if (asked <= notNow) return Promise.reject(new NotNow('it is being started'));
+    requested += 1;
+    if (requested <= notNow) return Promise.reject(new NotNow('it is being started'));
     told.push(`${name} breaks it`);
     return Promise.resolve(async () => {
       await setImmediate();

@@ -5,7 +5,7 @@ import type { CaseFile, Delivery } from './case-file.js';
 import type { Finding } from './finding.js';
 import { verifySignature } from './verify-signature.js';
 
-/** From when a change is in force until the next one of its configuration was asked for. Unix milliseconds. */
+/** From when a change is in force until the next one of its configuration was requested. Unix milliseconds. */
 interface Reign {
   readonly change: MadeChange;
   readonly from: number;
@@ -16,12 +16,12 @@ interface Reign {
 function reignsOf(changes: readonly Change[]): readonly Reign[] {
   return changes.flatMap((change, index) => {
     if (!isMade(change)) return [];
-    const to = changes[index + 1]?.askedAt ?? Number.POSITIVE_INFINITY;
-    return [{ change, from: change.answeredAt + IN_FORCE_MS, to }];
+    const to = changes[index + 1]?.requestedAt ?? Number.POSITIVE_INFINITY;
+    return [{ change, from: change.respondedAt + IN_FORCE_MS, to }];
   });
 }
 
-/** The worker's clock is told in whole seconds: the attempt began in the second from then on. */
+/** The worker reports its clock in whole seconds: the attempt began in the second from then on. */
 const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Reign): boolean =>
   1_000 * startedAtSeconds > from && 1_000 * (startedAtSeconds + 1) <= to;
 
@@ -37,7 +37,7 @@ function judgeDisabled({ arrivals, entries }: Delivery, reign: Reign): Fault | u
       .map(({ entry }) => entry.at),
   ];
   if (late === undefined) return undefined;
-  const afterMs = Math.round(late - reign.change.answeredAt);
+  const afterMs = Math.round(late - reign.change.respondedAt);
   return { kind: 'not-in-force', text: `an attempt began ${afterMs} ms after the response that disabled it` };
 }
 
@@ -56,12 +56,12 @@ function judgeSigned({ arrivals }: Delivery, reign: Reign): Fault | undefined {
 }
 
 function judge(delivery: Delivery, reign: Reign): Fault | undefined {
-  const { asked } = reign.change;
-  switch (asked.what) {
+  const { requested } = reign.change;
+  switch (requested.what) {
     case 'disable':
       return judgeDisabled(delivery, reign);
     case 'move':
-      return judgeMoved(delivery, reign, asked.path);
+      return judgeMoved(delivery, reign, requested.path);
     case 'rotate':
       return judgeSigned(delivery, reign);
     case 'enable':
@@ -74,9 +74,9 @@ function checkListed({ configurations, changes, listed }: Evidence): readonly Fi
   const lists = new Map(listed.map(({ ref, path, enabled }) => [ref, `${path}, enabled ${enabled}`]));
   return configurations.flatMap(({ ref, path }) => {
     const last = changes.findLast((change) => change.ref === ref);
-    if (last && last.answeredAt === undefined) return [];
-    const rightPath = last?.asked.what === 'move' ? last.asked.path : path;
-    const expected = `${rightPath}, enabled ${last?.asked.what !== 'disable'}`;
+    if (last && last.respondedAt === undefined) return [];
+    const rightPath = last?.requested.what === 'move' ? last.requested.path : path;
+    const expected = `${rightPath}, enabled ${last?.requested.what !== 'disable'}`;
     const seen = lists.get(ref) ?? 'nothing';
     const text = `${ref}: config-api lists ${seen}; accepted was ${expected}`;
     return seen === expected ? [] : [{ kind: 'wrong-configuration', text }];

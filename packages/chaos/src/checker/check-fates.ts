@@ -30,9 +30,9 @@ type Heading = Exclude<keyof Totals, 'acceptedEvents' | 'accepted' | 'slowestMs'
 
 /** Whether a worker may have seen it disabled at this time: a disabling was requested before, and no enabling behind it is in force. */
 function mayBeDisabled(toggles: readonly Change[], at: number): boolean {
-  const before = toggles.filter(({ askedAt }) => askedAt <= at);
+  const before = toggles.filter(({ requestedAt }) => requestedAt <= at);
   const enabled = before.findLastIndex(
-    (change) => !isDisabling(change) && isMade(change) && change.answeredAt + IN_FORCE_MS <= at,
+    (change) => !isDisabling(change) && isMade(change) && change.respondedAt + IN_FORCE_MS <= at,
   );
   return before.slice(enabled + 1).some(isDisabling);
 }

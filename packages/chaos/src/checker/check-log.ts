@@ -35,6 +35,6 @@ export function checkLog({ deliveries }: CaseFile, evidence: Evidence): readonly
   }
   for (const deliveryId of evidence.log.keys())
     if (!deliveries.has(deliveryId))
-      findings.push({ kind: 'wrong-log', text: `the log tells of ${deliveryId}, which was never owed` });
+      findings.push({ kind: 'wrong-log', text: `the log has ${deliveryId}, which was never owed` });
   return findings;
 }

@@ -37,7 +37,7 @@ function judgeBegun(
   if (attempt === 1) return undefined;
   const dueAt = due.get(attempt);
   if (dueAt === undefined)
-    return { kind: 'from-nowhere', text: `attempt ${attempt}, of which no retry tells` };
+    return { kind: 'from-nowhere', text: `attempt ${attempt}, which no retry planned` };
   if (at >= dueAt - CLOCK_SLACK_MS) return undefined;
   return { kind: 'too-early', text: `attempt ${attempt} ${Math.round(dueAt - at)} ms before it was due` };
 }

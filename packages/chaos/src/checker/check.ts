@@ -8,10 +8,10 @@ import { checkLog } from './check-log.js';
 import { checkRepeats } from './check-repeats.js';
 import { checkSchedule } from './check-schedule.js';
 import type { Finding, FindingKind } from './finding.js';
-import { tellStory } from './tell-story.js';
+import { storyOf } from './story-of.js';
 
 /** A finding in words. */
-export interface ToldFinding {
+export interface ReportedFinding {
   readonly kind: FindingKind;
   readonly text: string;
   /** Only of the first ones of a kind that are about a delivery. */
@@ -21,10 +21,10 @@ export interface ToldFinding {
 export interface Verdict {
   /** `repeats`: further 2xx of deliveries that had one. */
   readonly totals: Totals & { readonly repeats: number };
-  readonly findings: readonly ToldFinding[];
+  readonly findings: readonly ReportedFinding[];
 }
 
-/** Stories told for each kind of finding; all findings are counted. */
+/** Stories for each kind of finding; all findings are counted. */
 const STORIES = 2;
 
 const checkSteps = ({ steps }: Evidence): readonly Finding[] =>
@@ -32,14 +32,14 @@ const checkSteps = ({ steps }: Evidence): readonly Finding[] =>
     .filter(({ outcome }) => outcome === 'failed')
     .map(({ fault, target, why }) => ({ kind: 'not-back', text: `${fault} ${target}: ${why ?? ''}` }));
 
-function tellAll(findings: readonly Finding[], evidence: Evidence): readonly ToldFinding[] {
+function reportAll(findings: readonly Finding[], evidence: Evidence): readonly ReportedFinding[] {
   const byKind = Map.groupBy(findings, ({ kind }) => kind);
   return [...byKind.values()].flatMap((own) =>
     own.map(({ kind, text, delivery }, index) => {
       if (!delivery) return { kind, text };
       const named = `${delivery.sent.event.id} for ${delivery.configuration.path}: ${text}`;
       return index < STORIES
-        ? { kind, text: named, story: tellStory(delivery, evidence) }
+        ? { kind, text: named, story: storyOf(delivery, evidence) }
         : { kind, text: named };
     }),
   );
@@ -59,5 +59,5 @@ export function check(evidence: Evidence): Verdict {
     ...checkLog(file, evidence),
     ...checkSteps(evidence),
   ];
-  return { totals: { ...fates.totals, repeats }, findings: tellAll(all, evidence) };
+  return { totals: { ...fates.totals, repeats }, findings: reportAll(all, evidence) };
 }

@@ -25,6 +25,6 @@ export interface Finding {
   readonly kind: FindingKind;
   /** What is wrong, with its figures. */
   readonly text: string;
-  /** What it is about; its name and story are told. */
+  /** What it is about; its name and story are reported. */
   readonly delivery?: Delivery;
 }

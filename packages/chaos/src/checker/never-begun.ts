@@ -18,8 +18,8 @@ function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
 }
 
 /**
- * Whether a delivery of which nothing is told may never have begun: its configuration was disabled by the time the event was
- * read. A disabling that was requested later excuses nothing, and once there is a task, its end is told.
+ * Whether a delivery of which nothing is reported may never have begun: its configuration was disabled by the time the event was
+ * read. A disabling that was requested later excuses nothing, and once there is a task, its end is reported.
  */
 export function mayNeverHaveBegun(
   { sent: { sentAt }, configuration, copies, tasks }: Delivery,
@@ -30,5 +30,7 @@ export function mayNeverHaveBegun(
   if (!last || tasks.length > 0) return false;
   const until = readBy(last.appendedAt, findHindrances(steps));
   const own = toggles.get(configuration.ref) ?? [];
-  return own.some((change) => isDisabling(change) && change.askedAt > sentAt && change.askedAt <= until);
+  return own.some(
+    (change) => isDisabling(change) && change.requestedAt > sentAt && change.requestedAt <= until,
+  );
 }

@@ -12,25 +12,25 @@ import type { Delivery } from './case-file.js';
  */
 export type Promised = 'owed' | 'may-end' | 'nothing';
 
-/** Whether it asks that nothing be delivered any more. */
-export const isDisabling = ({ asked }: Change): boolean => asked.what === 'disable';
+/** Whether it requests that nothing be delivered any more. */
+export const isDisabling = ({ requested }: Change): boolean => requested.what === 'disable';
 
 /** Changes of whether a configuration is enabled, by ref, oldest first. */
 export type Toggles = ReadonlyMap<string, readonly Change[]>;
 
 export const findToggles = (changes: readonly Change[]): Toggles =>
   Map.groupBy(
-    changes.filter(({ asked }) => asked.what === 'disable' || asked.what === 'enable'),
+    changes.filter(({ requested }) => requested.what === 'disable' || requested.what === 'enable'),
     ({ ref }) => ref,
   );
 
-/** Whether an enabling was surely in force when the event was sent, and no disabling was asked for in between. */
+/** Whether an enabling was surely in force when the event was sent, and no disabling was requested in between. */
 function wasEnabled(toggles: readonly Change[], sentAt: number): boolean {
-  const before = toggles.filter(({ askedAt }) => askedAt <= sentAt);
+  const before = toggles.filter(({ requestedAt }) => requestedAt <= sentAt);
   const last = before.at(-1);
   if (!last) return true; // as it was registered
   if (isDisabling(last)) return false;
-  return isMade(last) && last.answeredAt + IN_FORCE_MS <= sentAt;
+  return isMade(last) && last.respondedAt + IN_FORCE_MS <= sentAt;
 }
 
 export function promisedFor(
@@ -40,5 +40,5 @@ export function promisedFor(
   if (sent.acceptedAt === undefined && copies.length === 0) return 'nothing';
   const own = toggles.get(configuration.ref) ?? [];
   if (!wasEnabled(own, sent.sentAt)) return 'nothing';
-  return own.some((change) => isDisabling(change) && change.askedAt > sent.sentAt) ? 'may-end' : 'owed';
+  return own.some((change) => isDisabling(change) && change.requestedAt > sent.sentAt) ? 'may-end' : 'owed';
 }

@@ -13,7 +13,7 @@ import type { Stack } from '@webhooks/stack';
 import { chaosKafka, withAdmin } from '../world/kafka-tools.js';
 import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
 
-/** What the workers read; `openSpans` tells how far they are. */
+/** What the workers read; `openSpans` says how far they are. */
 const HANDLED = {
   topics: [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
   groupPrefix: 'delivery-worker',

@@ -24,29 +24,29 @@ const ENABLED_MS = 15_000;
 
 async function request(
   { ref, tenantId, eventType, receiver, path }: Configuration,
-  asked: Requested,
+  requested: Requested,
   { world }: ChangerOptions,
 ): Promise<Pick<Change, 'published' | 'secret'>> {
   const client = world.clientOf(tenantId);
-  if (asked.what === 'rotate') {
+  if (requested.what === 'rotate') {
     const { secret, published } = await client.rotateSecret(ref);
     return { secret, published: published !== false };
   }
-  const endpointUrl = `${world.receivers[receiver].origin}${asked.what === 'move' ? asked.path : path}`;
-  const enabled = asked.what !== 'disable';
+  const endpointUrl = `${world.receivers[receiver].origin}${requested.what === 'move' ? requested.path : path}`;
+  const enabled = requested.what !== 'disable';
   const { published } = await client.update({ ref, eventType, endpointUrl, enabled });
   return { published: published !== false };
 }
 
 async function change(
   configuration: Configuration,
-  asked: Requested,
+  requested: Requested,
   options: ChangerOptions,
 ): Promise<Change> {
-  const about = { ref: configuration.ref, asked, askedAt: Date.now() };
+  const about = { ref: configuration.ref, requested, requestedAt: Date.now() };
   let made: Change = about;
   try {
-    made = { ...about, ...(await request(configuration, asked, options)), answeredAt: Date.now() };
+    made = { ...about, ...(await request(configuration, requested, options)), respondedAt: Date.now() };
   } catch (error) {
     // Then the change was made, or not; any other response is a bug.
     if (!isServiceAway(error)) throw error;
@@ -71,10 +71,10 @@ async function repeat(configuration: Configuration, options: ChangerOptions): Pr
   const paths = [movedPath(configuration), configuration.path];
   for (let nth = 0; !options.stopping.aborted;) {
     const path = paths[nth % paths.length] ?? configuration.path;
-    const asked: Requested =
+    const requested: Requested =
       configuration.treatment === 'signed' ? { what: 'rotate' } : { what: 'move', path };
-    const { answeredAt } = await change(configuration, asked, options);
-    if (answeredAt !== undefined) nth += 1;
+    const { respondedAt } = await change(configuration, requested, options);
+    if (respondedAt !== undefined) nth += 1;
     await waitOrStop(PAUSE_MS, options.stopping);
   }
 }

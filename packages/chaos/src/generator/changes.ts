@@ -8,10 +8,10 @@ export type Requested =
 /** One change, as whoever requested it saw it. Times are Unix milliseconds. */
 export interface Change {
   readonly ref: string;
-  readonly asked: Requested;
-  readonly askedAt: number;
+  readonly requested: Requested;
+  readonly requestedAt: number;
   /** Absent: no response, or one that said no. It may have been made all the same. */
-  readonly answeredAt?: number;
+  readonly respondedAt?: number;
   /** False: durable, and not published yet when it was answered. */
   readonly published?: boolean;
   /** The new secret of a rotation. */
@@ -22,7 +22,7 @@ export interface Change {
 export const IN_FORCE_MS = 1_000;
 
 /** Answered, and in force one second later. */
-export type MadeChange = Change & { readonly answeredAt: number };
+export type MadeChange = Change & { readonly respondedAt: number };
 
 export const isMade = (change: Change): change is MadeChange =>
-  change.answeredAt !== undefined && change.published !== false;
+  change.respondedAt !== undefined && change.published !== false;

@@ -15,7 +15,12 @@ import {
 describe('changes of a configuration', () => {
   const changed = (treatment: 'toggled' | 'moved' | 'signed', over: Parameters<typeof evidence>[0]) =>
     evidence({ ...over, configurations: [{ ...CONFIGURATION, treatment }] });
-  const disabled = { ref: REF, asked: { what: 'disable' as const }, askedAt: at(1), answeredAt: at(1.2) };
+  const disabled = {
+    ref: REF,
+    requested: { what: 'disable' as const },
+    requestedAt: at(1),
+    respondedAt: at(1.2),
+  };
   const off = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
 
   it('not in force: an attempt began later than 1 s after the answer that disabled it', () => {
@@ -36,7 +41,12 @@ describe('changes of a configuration', () => {
   });
 
   it('owes what was sent a second after it was enabled again', () => {
-    const enabled = { ref: REF, asked: { what: 'enable' as const }, askedAt: at(2), answeredAt: at(2.5) };
+    const enabled = {
+      ref: REF,
+      requested: { what: 'enable' as const },
+      requestedAt: at(2),
+      respondedAt: at(2.5),
+    };
     const sentAt = (seconds: number) =>
       new Map([[event.id, { event, door: 'topic' as const, sentAt: at(seconds), acceptedAt: at(seconds) }]]);
     const story = (seconds: number) =>
@@ -46,18 +56,24 @@ describe('changes of a configuration', () => {
   });
 
   it('not in force: an attempt went to where the endpoint was before', () => {
-    const asked = { what: 'move' as const, path: `${CONFIGURATION.path}/elsewhere` };
-    const changes = [{ ref: REF, asked, askedAt: at(1), answeredAt: at(1.2) }];
-    const listed = [{ ref: REF, enabled: true, path: asked.path }];
+    const requested = { what: 'move' as const, path: `${CONFIGURATION.path}/elsewhere` };
+    const changes = [{ ref: REF, requested, requestedAt: at(1), respondedAt: at(1.2) }];
+    const listed = [{ ref: REF, enabled: true, path: requested.path }];
     const moved = (path: string) =>
       kinds(changed('moved', { arrivals: [arrived(4, { path })], changes, listed }));
-    expect(moved(asked.path)).toEqual([]);
+    expect(moved(requested.path)).toEqual([]);
     expect(moved(CONFIGURATION.path)).toEqual(['not-in-force']);
   });
 
   it('wrong signature: an attempt is not signed by the secret that is in force', () => {
     const changes = [
-      { ref: REF, asked: { what: 'rotate' as const }, askedAt: at(1), answeredAt: at(1.2), secret: SECRET },
+      {
+        ref: REF,
+        requested: { what: 'rotate' as const },
+        requestedAt: at(1),
+        respondedAt: at(1.2),
+        secret: SECRET,
+      },
     ];
     const signed = (arrival: ReturnType<typeof arrived>) =>
       kinds(changed('signed', { arrivals: [arrival], changes }));
@@ -71,7 +87,7 @@ describe('changes of a configuration', () => {
   it('wrong configuration: config-api lists something else than was accepted last', () => {
     expect(kinds(changed('toggled', { changes: [disabled] }))).toEqual(['wrong-configuration']);
     expect(kinds(evidence({ listed: [] }))).toEqual(['wrong-configuration']);
-    const unanswered = [{ ref: REF, asked: { what: 'disable' as const }, askedAt: at(1) }];
+    const unanswered = [{ ref: REF, requested: { what: 'disable' as const }, requestedAt: at(1) }];
     expect(kinds(changed('toggled', { changes: unanswered }))).toEqual([]);
   });
 });

@@ -98,7 +98,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
   const disabledAfter = (seconds: number) => ({
     configurations: [{ ...CONFIGURATION, treatment: 'toggled' as const }],
     listed: [{ ref: REF, enabled: false, path: CONFIGURATION.path }],
-    changes: [{ ref: REF, asked: { what: 'disable' as const }, askedAt: at(seconds) }],
+    changes: [{ ref: REF, requested: { what: 'disable' as const }, requestedAt: at(seconds) }],
   });
 
   it('is cancelled, or never begun, when it was disabled before its event was read', () => {
@@ -120,16 +120,16 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     expect(kinds(evidence({ ...undelivered, ...disabledAfter(20), log, topics: { entries } }))).toEqual([]);
   });
 
-  describe('a cancellation is excused by a disabling that was asked for before it, and only then', () => {
+  describe('a cancellation is excused by a disabling that was requested before it, and only then', () => {
     const toggle = (what: 'disable' | 'enable', seconds: number, over: object = {}) => ({
-      ...{ ref: REF, asked: { what }, askedAt: at(seconds), answeredAt: at(seconds + 0.2) },
+      ...{ ref: REF, requested: { what }, requestedAt: at(seconds), respondedAt: at(seconds + 0.2) },
       ...over,
     });
     const OFF = toggle('disable', 10);
     /** Cancelled at this time. */
     const cancelledAt = (seconds: number, changes: readonly Change[], reason = 'disabled') => {
       const told = { at: at(seconds), kind: 'cancelled', reason } as object;
-      const enabled = changes.at(-1)?.asked.what === 'enable';
+      const enabled = changes.at(-1)?.requested.what === 'enable';
       return kinds(
         evidence({
           ...{ arrivals: [], changes, log: new Map([[deliveryId, 'cancelled' as const]]) },
@@ -142,11 +142,11 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     const ON = toggle('enable', 14);
 
     it.each<[string, readonly string[], readonly string[]]>([
-      ['before the disabling was asked for', cancelledAt(9.9, [OFF]), ['lost']],
+      ['before the disabling was requested', cancelledAt(9.9, [OFF]), ['lost']],
       ['after it', cancelledAt(10.1, [OFF]), []],
       [
         'after it, though it had no answer',
-        cancelledAt(12, [{ ref: REF, asked: OFF.asked, askedAt: OFF.askedAt }]),
+        cancelledAt(12, [{ ref: REF, requested: OFF.requested, requestedAt: OFF.requestedAt }]),
         [],
       ],
       ['while the enabling behind it was not in force', cancelledAt(15.1, [OFF, ON]), []],

@@ -32,7 +32,7 @@ function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, {
 }
 
 /** The story of one delivery: when and where it was seen, and which faults ran when it was seen last. */
-export function tellStory(delivery: Delivery, evidence: Evidence): readonly string[] {
+export function storyOf(delivery: Delivery, evidence: Evidence): readonly string[] {
   const moments = momentsOf(delivery, evidence);
   const lines = moments.map(([at, what]) => `${new Date(at).toISOString()} ${what}`);
   const lastAt = moments.at(-1)?.[0] ?? 0;
