@@ -19,7 +19,6 @@ export { areZero, parseLags } from './projection-lag.js';
 export type { ProjectionLag } from './projection-lag.js';
 export { readWhole } from './read-whole.js';
 export type { FoundRecord } from './read-whole.js';
-export { openReceipts } from './receipts.js';
 export type { Receipt } from './receipts.js';
 export type { Receivers } from './receivers.js';
 export { refuseFirst } from './refuse-first.js';
