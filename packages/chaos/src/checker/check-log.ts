@@ -38,3 +38,14 @@ export function checkLog({ deliveries }: CaseFile, evidence: Evidence): readonly
       findings.push({ kind: 'wrong-log', text: `the log has ${deliveryId}, which was never owed` });
   return findings;
 }
+
+/** A transaction that was accepted is known, with its amount. */
+export function checkTransactions({ sent, transactions }: Evidence): readonly Finding[] {
+  const amounts = new Map([...sent.values()].map(({ event: { data } }) => [data.endToEndId, data.amount]));
+  return transactions
+    .filter(({ endToEndId, amount }) => amount !== amounts.get(endToEndId))
+    .map(({ endToEndId, amount = 'nothing' }) => ({
+      kind: 'wrong-transaction',
+      text: `query-api has ${amount} for ${endToEndId}, the journal ${amounts.get(endToEndId) ?? 'nothing'}`,
+    }));
+}

@@ -4,7 +4,7 @@ import { checkChanges } from './check-changes.js';
 import { checkContent } from './check-content.js';
 import { checkFates } from './check-fates.js';
 import type { Totals } from './check-fates.js';
-import { checkLog } from './check-log.js';
+import { checkLog, checkTransactions } from './check-log.js';
 import { checkRepeats } from './check-repeats.js';
 import { checkSchedule } from './check-schedule.js';
 import type { Finding, FindingKind } from './finding.js';
@@ -57,6 +57,7 @@ export function check(evidence: Evidence): Verdict {
     ...findings,
     ...checkChanges(file, evidence),
     ...checkLog(file, evidence),
+    ...checkTransactions(evidence),
     ...checkSteps(evidence),
   ];
   return { totals: { ...fates.totals, repeats }, findings: reportAll(all, evidence) };

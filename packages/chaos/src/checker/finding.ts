@@ -16,6 +16,7 @@ export type FindingKind =
   | 'died-early'
   | 'rejected'
   | 'wrong-log'
+  | 'wrong-transaction'
   | 'wrong-configuration'
   | 'not-back'
   | 'not-stopped';

@@ -77,6 +77,13 @@ export interface ListedConfiguration {
   readonly path: string;
 }
 
+/** A transaction as query-api knows it, of those that were requested. */
+export interface SeenTransaction {
+  readonly endToEndId: string;
+  /** Undefined: query-api did not know it. */
+  readonly amount: string | undefined;
+}
+
 /** All that the checker looks at. It reads no clock, no file and no network. */
 export interface Evidence {
   readonly configurations: readonly Configuration[];
@@ -87,6 +94,7 @@ export interface Evidence {
   readonly topics: TopicEvidence;
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;
+  readonly transactions: readonly SeenTransaction[];
   readonly listed: readonly ListedConfiguration[];
   /** Waits before attempts 2, 3, …, milliseconds, and the share by which they are spread. */
   readonly schedule: { readonly delaysMs: readonly number[]; readonly jitter: number };

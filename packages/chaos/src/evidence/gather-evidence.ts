@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ProblemError } from '@webhooks/client';
 import type { Client, DeliverySummary } from '@webhooks/client';
 import { areZero, parseLags } from '@webhooks/ledger';
 import { readJournal } from '../generator/journal.js';
+import type { SentEvent } from '../generator/journal.js';
 import { TENANTS, planConfigurations } from '../world/configurations.js';
 import { RETRY_DELAYS_MS, RETRY_JITTER } from '../world/settings.js';
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
-import type { Evidence, ListedConfiguration, LoggedStatus } from './evidence.js';
+import type { Evidence, ListedConfiguration, LoggedStatus, SeenTransaction } from './evidence.js';
 import { readArrivals } from './read-arrivals.js';
 import { countOpen, readTopics } from './read-topics.js';
 
@@ -19,6 +21,8 @@ const REQUEST_DEADLINE_MS = 5_000;
 /** One look at nothing proves nothing: what was written last may not have been fetched yet. */
 const LOOKS = 4;
 const PAGE = 200;
+/** Transactions that are requested, at most. */
+const TRANSACTIONS = 200;
 
 /** Looks until nothing is left, several times in a row, or until all stands still. Whoever does not respond has something left. */
 async function untilNone(countLeft: () => Promise<number>): Promise<void> {
@@ -61,6 +65,33 @@ async function readLog(clients: readonly Client[]): Promise<ReadonlyMap<string, 
   return log;
 }
 
+/** The amount that query-api knows; undefined when it says 404. */
+async function amountOf(client: Client, endToEndId: string): Promise<string | undefined> {
+  try {
+    return (await client.transaction(endToEndId)).amount;
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Transactions of some of the accepted payments, evenly chosen; reversals have none of their own. */
+async function readTransactions(
+  { clientOf }: World,
+  sent: Evidence['sent'],
+): Promise<readonly SeenTransaction[]> {
+  const isPayment = ({ event, acceptedAt }: SentEvent): boolean =>
+    acceptedAt !== undefined && event.eventType !== 'PIX_REVERSAL';
+  const payments = [...sent.values()].filter(isPayment);
+  const every = Math.ceil(payments.length / TRANSACTIONS);
+  const transactions: SeenTransaction[] = [];
+  for (const { event } of payments.filter((_, index) => index % every === 0)) {
+    const { endToEndId } = event.data;
+    transactions.push({ endToEndId, amount: await amountOf(clientOf(event.tenantId), endToEndId) });
+  }
+  return transactions;
+}
+
 /** The configurations of all tenants as config-api lists them. */
 async function readConfigurations(clients: readonly Client[]): Promise<readonly ListedConfiguration[]> {
   const lists = await Promise.all(clients.map((client) => client.list()));
@@ -79,14 +110,16 @@ export async function gatherEvidence(
   await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
   await untilNone(() => countUnprojected(world));
   const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));
+  const sent = await readJournal(journalFile);
   return {
     configurations: planConfigurations(),
-    sent: await readJournal(journalFile),
+    sent,
     arrivals: await readArrivals(world.arrivalsFile),
     changes,
     steps,
     topics: await readTopics(world.stack),
     log: await readLog(clients),
+    transactions: await readTransactions(world, sent),
     listed: await readConfigurations(clients),
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
   };

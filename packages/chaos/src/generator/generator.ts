@@ -15,9 +15,10 @@ export interface GeneratorOptions {
   readonly stopping: AbortSignal;
 }
 
-const EVERY_MS = 100;
+/** Small batches, so that a kill finds some under way: at 500 events a second, 50 of ten. */
+const EVERY_MS = 20;
 /** Batches that wait for a response; beyond that, events are not made: a payment system would hold them. */
-const MAX_UNDER_WAY = 100;
+const MAX_UNDER_WAY = 500;
 /** One event of so many goes to the tenant with the large fan-out: at 500 a second, 85 deliveries a second. */
 const LARGE_FAN_OUT_ONE_OF = 200;
 /** So many of the others are of the type with one endpoint, as most are where nobody tries things out; others have up to three. */

@@ -11,6 +11,7 @@ import {
   dead,
   deliveryId,
   entry,
+  event,
   evidence,
   kinds,
   moody,
@@ -137,6 +138,16 @@ const DOCTORED: readonly (readonly [string, Evidence, string])[] = [
   ],
   ['a change that is forgotten', changed('toggled', { what: 'disable' }, {}), 'wrong-configuration'],
   ['an entry that is not projected', evidence({ log: new Map() }), 'wrong-log'],
+  [
+    'a transaction that is not projected',
+    evidence({ transactions: [{ endToEndId: event.data.endToEndId, amount: undefined }] }),
+    'wrong-transaction',
+  ],
+  [
+    'another amount projected',
+    evidence({ transactions: [{ endToEndId: event.data.endToEndId, amount: '0.01' }] }),
+    'wrong-transaction',
+  ],
   ['a process that stays away', evidence({ steps: [step(1, 2, { outcome: 'failed' })] }), 'not-back'],
 ];
 

@@ -111,6 +111,7 @@ export function evidence(
     changes: [],
     steps: [],
     log: new Map([[deliveryId, 'delivered']]),
+    transactions: [{ endToEndId: event.data.endToEndId, amount: event.data.amount }],
     listed: [{ ref: REF, enabled: true, path: CONFIGURATION.path }],
     schedule: { delaysMs: [1_000, 2_000], jitter: 0.2 },
     ...rest,
