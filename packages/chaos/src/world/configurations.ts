@@ -7,7 +7,7 @@ export const RECEIVERS = ['steady', 'stubborn', 'moody-1', 'moody-2'] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
 
 /** What the run does to a configuration. */
-export type Treatment = 'left-alone' | 'toggled' | 'moved' | 'signed';
+type Treatment = 'left-alone' | 'toggled' | 'moved' | 'signed';
 
 /** One configuration of the run, and the path by which its arrivals are known. */
 export interface Configuration {
@@ -20,7 +20,7 @@ export interface Configuration {
 }
 
 export const TENANTS = ['acme', 'globex', 'initech'] as const;
-export type Tenant = (typeof TENANTS)[number];
+type Tenant = (typeof TENANTS)[number];
 
 /** More than 32: deliveries of its events travel through `webhooks.deliveries`. */
 const LARGE_FAN_OUT = 34;

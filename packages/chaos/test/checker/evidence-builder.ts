@@ -8,7 +8,7 @@ import type { DoneStep } from '../../src/run-plan.js';
 import type { Configuration } from '../../src/world/configurations.js';
 
 /** A second of a run, in Unix milliseconds: stories are told in seconds. */
-export const T0 = 1_790_000_000_000;
+const T0 = 1_790_000_000_000;
 export const at = (seconds: number): number => T0 + 1_000 * seconds;
 
 export const REF = '11111111-1111-4111-8111-111111111111';
@@ -92,7 +92,7 @@ export const dead = (seconds: number, over: Partial<DeadSeen> = {}): DeadSeen =>
 });
 
 /** Everything of the topics handled. */
-export const HANDLED = new Map([
+const HANDLED = new Map([
   ['payments.events/0', 100],
   ['webhooks.retries.1s/0', 100],
 ]);
