@@ -71,6 +71,8 @@ export interface Endpoint {
   stats(): EndpointStats;
   /** Changes what is answered from now on. */
   answerWith(script: Script): void;
+  /** Forgets arrivals and counts of ids, not connections. */
+  forget(): void;
   /** Breaks open connections and stops listening; resolves when the file is written. */
   close(): Promise<void>;
 }
@@ -93,6 +95,7 @@ export async function startEndpoint(options: EndpointOptions = {}): Promise<Endp
     arrivals: receiver.arrivals,
     stats: () => receiver.stats(),
     answerWith: (script) => receiver.answerWith(script),
+    forget: () => receiver.forget(),
     async close() {
       const closed = once(door, 'close');
       door.close();

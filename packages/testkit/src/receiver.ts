@@ -23,6 +23,7 @@ export interface Receiver {
   noteSecured(resumed: boolean): void;
   stats(): EndpointStats;
   answerWith(script: Script): void;
+  forget(): void;
   breakConnections(): void;
   finishFile(): Promise<void>;
 }
@@ -142,6 +143,12 @@ class RecordingReceiver implements Receiver {
 
   answerWith(script: Script): void {
     this.#script = script;
+  }
+
+  forget(): void {
+    this.arrivals.length = 0;
+    this.#countById.clear();
+    this.#received = 0;
   }
 
   breakConnections(): void {

@@ -35,7 +35,7 @@ it('whatever bytes a batch holds, its records are given or called undecodable, i
   fc.assert(
     fc.property(damaged, (batch) => {
       const batches = Buffer.concat([batch, NEXT]);
-      const cursor = new RecordCursor(PLACE, { batches, isLent: false, from: BASE, aborted: [] });
+      const cursor = new RecordCursor(PLACE, { batches, from: BASE, aborted: [] });
       let [last, position] = [BASE - 1, BASE];
       for (let record = cursor.next(); record !== undefined; record = cursor.next()) {
         expect(record.offset).toBeGreaterThan(last);
