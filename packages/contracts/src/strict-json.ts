@@ -11,7 +11,6 @@ export type StrictJson = (
   readonly values?: number;
 };
 
-const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -40,24 +39,19 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
-const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
-const COLON = 0x3a;
-const COMMA = 0x2c;
-/** A value follows each of these. */
-const BEGINNING: ReadonlySet<number> = new Set([...OPENING, COLON, COMMA]);
-
 /** Counts nesting, `name: value` pairs and values in the text, before a parser makes them and drops repeated names. */
 function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
   let [depth, deepest, members, values] = [0, 0, 0, 0];
-  const isWithin = (): boolean => deepest <= maxDepth && values <= maxValues;
-  for (let at = 0; at < text.length && isWithin(); at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at + 1);
-    else if (CLOSING.has(code)) depth -= 1;
-    else if (OPENING.has(code)) deepest = Math.max(deepest, (depth += 1));
-    else if (code === COLON) members += 1;
-    if (BEGINNING.has(code)) values += 1;
+  // All else is passed over at once: a body of spaces costs no more than one of text.
+  const structure = /["{}[\]:,]/g;
+  for (let found = structure.exec(text); found !== null; found = structure.exec(text)) {
+    const [sign] = found;
+    if (sign === '"') structure.lastIndex = endOfString(text, found.index + 1) + 1;
+    else if (sign === '}' || sign === ']') depth -= 1;
+    else values += 1;
+    if (sign === ':') members += 1;
+    if (sign === '{' || sign === '[') deepest = Math.max(deepest, (depth += 1));
+    if (deepest > maxDepth || values > maxValues) break;
   }
   return { depth: deepest, members, values };
 }

@@ -13,6 +13,9 @@ export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number)
   if (encoding !== undefined && encoding !== 'identity') {
     throw invalidRequest([{ property: 'Content-Encoding', reason: 'must be identity' }]);
   }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw invalidRequest([{ property: 'Transfer-Encoding', reason: 'must be chunked' }]);
   if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
 }
 
@@ -38,7 +41,7 @@ export function refuseBody({ method, headers }: IncomingMessage): void {
 
 /** Chunks cost by their number: 1 MiB byte by byte took a second of CPU. So many are free, then each has to bring so much. */
 const FREE_CHUNKS = 1_000;
-const MIN_CHUNK_BYTES = 64;
+const MIN_CHUNK_BYTES = 512;
 
 /** The connection ended before the body did: nobody is left to answer, and nothing of ours failed. */
 export class CallerGone extends Error {

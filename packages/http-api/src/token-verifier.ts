@@ -140,12 +140,17 @@ const FETCH_PAUSE_MS = 1_000;
 function createFetch(): typeof fetch {
   let failedAt = -Infinity;
   return async (url, init) => {
-    const at = performance.now();
-    if (at - failedAt < FETCH_PAUSE_MS) throw new Error('the issuer gave no key set a moment ago');
-    failedAt = at;
-    const response = await fetch(url, init);
-    if (response.ok) failedAt = -Infinity;
-    return response;
+    if (performance.now() - failedAt < FETCH_PAUSE_MS)
+      throw new Error('the issuer gave no key set a moment ago');
+    failedAt = Infinity;
+    try {
+      const response = await fetch(url, init);
+      failedAt = response.ok ? -Infinity : performance.now();
+      return response;
+    } catch (error) {
+      failedAt = performance.now();
+      throw error;
+    }
   };
 }
 

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
@@ -31,6 +32,17 @@ function raw(bytes: string): Promise<string> {
     const socket = connect(server.port, HOST, () => socket.write(bytes));
     socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
     socket.once('error', reject).once('close', () => resolve(answer));
+  });
+}
+
+/** The same, whether the server ends the connection or breaks it. */
+function flooded(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, HOST, () => socket.write(bytes));
+    socket.on('error', () => undefined);
+    socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+    socket.once('close', () => resolve(text));
   });
 }
 
@@ -141,17 +153,27 @@ describe('connections', () => {
       port: 0,
       host: HOST,
     });
-    const answers = await new Promise<string>((resolve) => {
-      let text = '';
-      const requests = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(sent - 1);
-      const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
-      const socket = connect(own.port, HOST, () => socket.write(requests + last));
-      socket.on('error', () => undefined);
-      socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
-      socket.once('close', () => resolve(text));
-    });
+    const requests = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(sent - 1);
+    const last = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+    const answers = await flooded(own.port, requests + last);
     expect(answers.split('200 OK').length - 1).toBe(served);
     await own.close(0);
+  });
+
+  it('that pipeline make the parser read little of what they sent', async () => {
+    let made = 0;
+    const count = (): void => void (made += 1);
+    subscribe('http.server.request.start', count);
+    await flooded(server.port, 'GET /held HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2_500));
+    unsubscribe('http.server.request.start', count);
+    expect(made).toBeGreaterThan(16);
+    expect(made).toBeLessThan(200);
+  });
+
+  it('that expect something unknown are served within the same bound', async () => {
+    const answers = await flooded(server.port, 'GET / HTTP/1.1\r\nHost:\r\nExpect: x\r\n\r\n'.repeat(2_500));
+    expect(answers).not.toContain(' 417 ');
+    expect(answers.split('200 OK').length - 1).toBeLessThanOrEqual(16);
   });
 
   it('whose headers do not come end a second after their deadline at the latest', async () => {

@@ -16,9 +16,9 @@ const inChunks = (bytes: number, chunkBytes: number): IncomingMessage =>
     { headers: {} },
   ) as unknown as IncomingMessage;
 
-it('sixteen thousand chunks hold one buffer, and all that is held is taken first', async () => {
+it('two thousand chunks hold one buffer, and all that is held is taken first', async () => {
   const taken: number[] = [];
-  const body = await readBody(inChunks(MIB, 64), MIB, (bytes) => taken.push(bytes));
+  const body = await readBody(inChunks(MIB, 512), MIB, (bytes) => taken.push(bytes));
   expect(body.equals(Buffer.alloc(MIB, 'x'))).toBe(true);
   expect(body.buffer.byteLength).toBe(MIB);
   expect(taken.reduce((sum, bytes) => sum + bytes, 0)).toBe(MIB);
@@ -29,7 +29,7 @@ it('is refused as soon as it is too large, comes in too many tiny chunks, or fin
   const any = (): undefined => undefined;
   await expect(readBody(inChunks(11, 1), 10, any)).rejects.toThrow('must not be larger than 10 bytes');
   expect((await readBody(inChunks(1_000, 1), MIB, any)).byteLength).toBe(1_000);
-  await expect(readBody(inChunks(1_001, 1), MIB, any)).rejects.toThrow('chunks of 64 bytes or more');
+  await expect(readBody(inChunks(1_001, 1), MIB, any)).rejects.toThrow('chunks of 512 bytes or more');
   const full = (): never => {
     throw new Error('no room');
   };

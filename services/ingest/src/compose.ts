@@ -51,6 +51,9 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
         maxBodyBytes: MAX_EVENT_BYTES,
         admit: (identity) => {
           tenantEvents.check(identity);
+          // Before the body is read and parsed: a tenant whose share is used up finds no room for a byte.
+          pending.take(identity, 1);
+          pending.give(identity, 1);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();
         },
         handle: (request) => postEvents(request, { publish, tenantEvents, pending }),

@@ -24,9 +24,15 @@ const NDJSON: ReadonlySet<string | undefined> = new Set([
 const tooMany = () =>
   invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
 
-/** Lines of a text; empty ones (a last line feed, CRLF) do not count. */
+/** With the empty ones (a last line feed, CRLF), which do not count as events. */
+const MAX_LINES = 2 * MAX_BATCH_EVENTS;
+/** What malformed UTF-8 becomes; no field of an event may hold it. */
+const MALFORMED = '\ufffd';
+
+const readLine = (text: string, maxValues: number): ReturnType<typeof parseStrictJson> =>
+  text.includes(MALFORMED) ? { ok: false, fault: 'not-utf8' } : parseStrictJson(text, { maxValues });
+
 function readLines(body: Buffer): readonly Candidate[] {
-  // Malformed UTF-8 becomes U+FFFD here: a fault of the line in every field of an event.
   const text = body.toString('utf8');
   const lines: (readonly [text: string, line: number])[] = [];
   for (let start = 0, line = 1; start <= text.length; line += 1) {
@@ -34,12 +40,12 @@ function readLines(body: Buffer): readonly Candidate[] {
     const content = text.slice(start, end < 0 ? undefined : end);
     if (content.trim() !== '') lines.push([content, line]);
     // Before any of them is parsed.
-    if (lines.length > MAX_BATCH_EVENTS) throw tooMany();
+    if (lines.length > MAX_BATCH_EVENTS || line > MAX_LINES) throw tooMany();
     start = end < 0 ? text.length + 1 : end + 1;
   }
   let values = MAX_BODY_VALUES;
   return lines.map(([content, line]) => {
-    const parsed = parseStrictJson(content, { maxValues: values });
+    const parsed = readLine(content, values);
     values -= Math.min(values, parsed.values ?? 0);
     return parsed.ok ? { value: parsed.value, line } : { fault: jsonFault(parsed), line };
   });

@@ -12,12 +12,30 @@ it.each([
     '{\n'.repeat(524_288),
     'must not hold more than 1000 events',
   ],
+  [
+    'a million empty lines',
+    'application/x-ndjson',
+    '\n'.repeat(1_048_576),
+    'must not hold more than 1000 events',
+  ],
   ['an array of 500,000 numbers', 'application/json', `[${'1,'.repeat(500_000)}1]`, 'holds too many values'],
 ])('%s are refused before any of them is parsed', (_what, type, text, reason) => {
   const parse = jest.spyOn(JSON, 'parse');
   expect(() => readCandidates(request(type, text))).toThrow(reason);
   expect(parse).not.toHaveBeenCalled();
   parse.mockRestore();
+});
+
+it('a line that is no UTF-8 is a fault of its own, whatever holds it', () => {
+  const body = Buffer.concat([Buffer.from('{"unknown":"'), Buffer.from([0xff]), Buffer.from('"}\n{}')]);
+  const { candidates } = readCandidates({
+    header: () => 'application/x-ndjson',
+    body,
+  } as unknown as ApiRequest);
+  expect(candidates).toEqual([
+    { fault: 'must be UTF-8', line: 1 },
+    { value: {}, line: 2 },
+  ]);
 });
 
 it('lines hold together no more values than one body', () => {
