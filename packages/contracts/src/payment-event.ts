@@ -1,4 +1,4 @@
-/** The four event types. */
+/** The event types. */
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

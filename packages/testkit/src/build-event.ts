@@ -27,7 +27,7 @@ export function buildAmount(random: Random): string {
 }
 
 /**
- * A valid payment event of the given type (default: any of the four); everything else is made up by `random`
+ * A valid payment event of the given type (default: any); everything else is made up by `random`
  * (default: a fresh seed), so that two calls never describe the same fact. Without `id` it is derived as `ingest` does.
  */
 export function buildEvent<T extends EventType = EventType>(

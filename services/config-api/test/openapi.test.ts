@@ -111,7 +111,7 @@ describe('openapi.yaml', () => {
 describe('the notifications of openapi.yaml', () => {
   const pointerOf = (type: string) => `#/webhooks/${type}/post/requestBody/content/application~1json`;
 
-  it('are the four event types', () => {
+  it('are the event types', () => {
     expect(Object.keys(at('#/webhooks'))).toEqual([...EVENT_TYPES]);
   });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   kafka = await startKafka({ dataDir });
   ingest = await startIngest({
     KAFKA_BROKERS: kafka.brokers.join(','),
-    PUBLISH_TIMEOUT_MS: '1500',
+    PUBLISH_TIMEOUT_MS: '4000',
     MAX_PENDING_BYTES: String(16 * 1_048_576),
   });
 });
