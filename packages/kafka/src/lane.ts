@@ -1,4 +1,3 @@
-import { Node, Yallist } from 'yallist';
 import type { AssignedPartition } from './membership-offsets.js';
 import type { KafkaRecord } from './record.js';
 import type { Feed } from './wire/fetcher.js';
@@ -14,8 +13,10 @@ export interface LaneOptions extends BufferLimits {
 /** Where a record in flight lies, and when it was appended (Unix milliseconds). */
 type Mark = Pick<KafkaRecord, 'offset' | 'timestamp'>;
 
-/** Ascending. A list and no Map: what is taken out of it refers to nothing that comes later. */
-type InFlight = Yallist<Mark>;
+/** In the order of offsets. */
+type InFlight = Set<Mark>;
+
+const firstOf = (inFlight: InFlight): Mark | undefined => inFlight.values().next().value;
 
 /** A record in flight. */
 export interface Task {
@@ -40,7 +41,7 @@ export class Lane implements Feed {
   readonly #buffer: PartitionBuffer;
   readonly #options: LaneOptions;
   /** Replaced at each new beginning. */
-  #inFlight: InFlight = new Yallist();
+  #inFlight: InFlight = new Set();
   #assigned = false;
   #abandoned = false;
   /** What the group has committed; -1 for nothing. */
@@ -59,7 +60,7 @@ export class Lane implements Feed {
 
   /** All offsets below are finished: what may be committed. */
   get watermark(): number {
-    return this.#inFlight.head?.value.offset ?? this.#buffer.position;
+    return firstOf(this.#inFlight)?.offset ?? this.#buffer.position;
   }
 
   /** Offsets that a crash now would repeat, at most. */
@@ -73,7 +74,7 @@ export class Lane implements Feed {
 
   /** When the oldest record that is not finished was appended (Unix ms); undefined when none is known. */
   get oldestAt(): number | undefined {
-    return (this.#inFlight.head?.value ?? this.#buffer.peek())?.timestamp;
+    return (firstOf(this.#inFlight) ?? this.#buffer.peek())?.timestamp;
   }
 
   /** The partition's end was seen otherwise than by a fetch. */
@@ -123,12 +124,12 @@ export class Lane implements Feed {
 
   #skipTo(offset: number): void {
     const inFlight = this.#inFlight;
-    while (inFlight.head && inFlight.head.value.offset < offset) inFlight.removeNode(inFlight.head);
+    for (const mark of inFlight) if (mark.offset < offset) inFlight.delete(mark);
     if (offset > this.#buffer.position) this.#buffer.seek(offset);
   }
 
   #restart(offset: number): void {
-    this.#inFlight = new Yallist();
+    this.#inFlight = new Set();
     this.#abandoned = false;
     this.#buffer.seek(offset);
     this.committed = -1;
@@ -142,8 +143,8 @@ export class Lane implements Feed {
   take(): Task | undefined {
     const record = this.#buffer.take();
     if (record === undefined) return undefined;
-    const mark = new Node<Mark>({ offset: record.offset, timestamp: record.timestamp });
-    this.#inFlight.pushNode(mark);
+    const mark = { offset: record.offset, timestamp: record.timestamp };
+    this.#inFlight.add(mark);
     return new Taken(this, record, this.#inFlight, mark);
   }
 
@@ -159,9 +160,9 @@ class Taken implements Task {
   readonly lane: Lane;
   readonly #inFlight: InFlight;
   /** In no list any more when it is finished, or was passed over. */
-  readonly #mark: Node<Mark>;
+  readonly #mark: Mark;
 
-  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight, mark: Node<Mark>) {
+  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight, mark: Mark) {
     this.lane = lane;
     this.record = record;
     this.#inFlight = inFlight;
@@ -169,7 +170,7 @@ class Taken implements Task {
   }
 
   finish(): void {
-    this.#mark.list?.removeNode(this.#mark);
+    this.#inFlight.delete(this.#mark);
   }
 
   abandon(): void {

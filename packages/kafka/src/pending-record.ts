@@ -1,4 +1,3 @@
-import type { Node } from 'yallist';
 import { encodeBody } from './wire/record-batch.js';
 import type { OutgoingRecord } from './sink-types.js';
 
@@ -18,8 +17,7 @@ export interface PendingRecord {
   readonly deadlineAt: number;
   /** Batches that hold this record must not be larger: halved while a batch is refused, to find the one at fault. */
   maxGroup: number;
-  /** Among all that is pending; undefined once it is settled. */
-  place: Node<PendingRecord> | undefined;
+  isSettled: boolean;
   readonly settle: (error?: Error) => void;
 }
 
@@ -32,7 +30,7 @@ export const PENDING_RECORD_BYTES = 3_072;
 export const heldBytes = ({ size }: PendingRecord): number => size + PENDING_RECORD_BYTES;
 
 /** Whether it waits for its end still. */
-export const isPending = ({ place }: PendingRecord): boolean => place !== undefined;
+export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
 function bytesOf(content: Buffer | string | null | undefined): Buffer | null {
   return typeof content === 'string' ? Buffer.from(content) : (content ?? null);
@@ -58,7 +56,7 @@ export function toPending(
     size: body.length + RECORD_OVERHEAD_BYTES,
     deadlineAt,
     maxGroup: Infinity,
-    place: undefined,
+    isSettled: false,
     settle,
   };
 }

@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { Node, Yallist } from 'yallist';
 import { openLinkOf } from './create-kafka.js';
 import { within } from './deadline.js';
 import { heldBytes, isPending, toPending, type PendingRecord } from './pending-record.js';
@@ -38,7 +37,7 @@ class BatchingSink implements Sink {
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
   /** All that is pending. A list: a Set would keep what it held until the next full collection. */
-  readonly #open = new Yallist<PendingRecord>();
+  readonly #open = new Set<PendingRecord>();
   #pendingBytes = 0;
   #lastError: string | undefined;
   #lingering: NodeJS.Timeout | undefined;
@@ -85,7 +84,7 @@ class BatchingSink implements Sink {
   }
 
   health() {
-    const base = { pendingRecords: this.#open.length, pendingBytes: this.#pendingBytes };
+    const base = { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes };
     return this.#lastError === undefined ? base : { ...base, lastError: this.#lastError };
   }
 
@@ -98,8 +97,7 @@ class BatchingSink implements Sink {
     } catch (error) {
       return settle(asError(error));
     }
-    pending.place = new Node(pending);
-    this.#open.pushNode(pending.place);
+    this.#open.add(pending);
     this.#pendingBytes += heldBytes(pending);
     this.#place(pending);
     this.#linger();
@@ -113,13 +111,11 @@ class BatchingSink implements Sink {
   }
 
   #settled(pending: PendingRecord, settle: (error?: Error) => void, error?: Error): void {
-    const { place } = pending;
-    if (place === undefined) return;
-    pending.place = undefined;
-    this.#open.removeNode(place);
+    if (!this.#open.delete(pending)) return;
+    pending.isSettled = true;
     this.#pendingBytes -= heldBytes(pending);
     settle(error);
-    if (this.#open.length === 0) this.#onEmpty?.();
+    if (this.#open.size === 0) this.#onEmpty?.();
   }
 
   #place(pending: PendingRecord): void {
@@ -147,7 +143,7 @@ class BatchingSink implements Sink {
 
   /** The first record waits `lingerMs` for company; a full batch goes at once. */
   #linger(): void {
-    if (this.#open.length >= this.#settings.maxBatchRecords || this.#settings.lingerMs <= 0) {
+    if (this.#open.size >= this.#settings.maxBatchRecords || this.#settings.lingerMs <= 0) {
       this.#courier.go();
       return;
     }
@@ -162,7 +158,7 @@ class BatchingSink implements Sink {
     const now = performance.now();
     const expired = (pending: PendingRecord) => pending.deadlineAt <= now;
     this.#giveUp(expired, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
-    if (this.#open.length > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
+    if (this.#open.size > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
   }
 
   #because(): string {
@@ -193,7 +189,7 @@ class BatchingSink implements Sink {
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
     this.#courier.go();
-    if (this.#open.length > 0) await this.#empty(options.deadlineMs ?? CLOSE_DEADLINE_MS);
+    if (this.#open.size > 0) await this.#empty(options.deadlineMs ?? CLOSE_DEADLINE_MS);
     clearTimeout(this.#lingering);
     clearTimeout(this.#sweeping);
     this.#courier.stop();

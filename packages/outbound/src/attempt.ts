@@ -1,4 +1,3 @@
-import type { Node } from 'yallist';
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import type { Deadlined } from './deadline-queue.js';
 import type { OriginPool } from './origin-pool.js';
@@ -24,10 +23,6 @@ export class Attempt implements Exchange, Deadlined {
   readonly headers: readonly string[];
   readonly body: Buffer;
   readonly deadline: number;
-  before: Deadlined | undefined = undefined;
-  after: Deadlined | undefined = undefined;
-  /** Among those of its origin that wait for a connection; undefined while it does not. */
-  place: Node<Attempt> | undefined = undefined;
   /** Since when it has waited for a connection the first time, `spareMs()`. */
   waitsSince: number | undefined = undefined;
   /** Only a connection that carried nothing yet will do: the one before ended without a byte of the response. */

@@ -1,8 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
-import { Node } from 'yallist';
-import type { Idle } from './idle-connections.js';
 import { SendFailure, toResponseFailure } from './send-failure.js';
 import { spareMs } from './spare-time.js';
 
@@ -52,10 +50,6 @@ const INFORMATIONAL_LIMIT = 16;
 
 /** HTTP/1.1 over one TLS connection that stands, by an undici `Client` that has no other one: one exchange at a time. */
 export class Connection {
-  /** Among those of its origin. */
-  readonly place = new Node<Connection>(this);
-  /** Among the idle ones of all origins. */
-  idlePlace: Node<Idle> | undefined = undefined;
   readonly #socket: Socket;
   readonly #client: Client;
   readonly #onGone: (connection: Connection) => void;
@@ -107,6 +101,11 @@ export class Connection {
     const { path, headers, body } = exchange;
     const request = { method: 'POST', path, headers: headers as string[], body } as const;
     this.#client.dispatch(request, this.#handlerOf(exchange));
+  }
+
+  /** Whether it can carry nothing more. */
+  get isGone(): boolean {
+    return this.#gone;
   }
 
   /** For how long a response has been waited for; `spareNow` is `spareMs()`, in whose milliseconds the wait is told. */

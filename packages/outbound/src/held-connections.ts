@@ -4,7 +4,7 @@ import { spareMs } from './spare-time.js';
 /** All connections of an origin are looked at for it: not with each attempt. */
 const COUNT_EVERY_MS = 20;
 
-type Connections = Iterable<Pick<Connection, 'waitedMs'>> & { readonly length: number };
+type Connections = Iterable<Pick<Connection, 'waitedMs'>> & { readonly size: number };
 
 /**
  * How many of an origin's connections an answer is waited for on that does not come. Endpoints of many tenants may share an
@@ -26,11 +26,11 @@ export class HeldConnections {
 
   get count(): number {
     const now = performance.now();
-    const { length } = this.#connections;
+    const { size } = this.#connections;
     // Fewer: those that hung may have ended together.
-    if (length >= this.#among && now - this.#countedAt < COUNT_EVERY_MS) return this.#count;
+    if (size >= this.#among && now - this.#countedAt < COUNT_EVERY_MS) return this.#count;
     this.#countedAt = now;
-    this.#among = length;
+    this.#among = size;
     const spareNow = spareMs();
     this.#count = 0;
     for (const connection of this.#connections)

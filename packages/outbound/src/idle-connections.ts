@@ -1,16 +1,9 @@
-import { Node, Yallist } from 'yallist';
 import type { Connection } from './connection.js';
 
 /** An origin that has idle connections. */
 export interface IdleOwner {
   /** Ends one that is idle. */
   closeIdle(connection: Connection): void;
-}
-
-/** A connection and the one origin that it belongs to. */
-export interface Idle {
-  readonly connection: Connection;
-  readonly owner: IdleOwner;
 }
 
 /**
@@ -21,28 +14,26 @@ export interface Idle {
 export class IdleConnections {
   readonly #max: number;
   /** Longest idle first. */
-  readonly #idle = new Yallist<Idle>();
+  readonly #idle = new Map<Connection, IdleOwner>();
 
   constructor(max: number) {
     this.#max = max;
   }
 
   add(connection: Connection, owner: IdleOwner): void {
-    connection.idlePlace ??= new Node<Idle>({ connection, owner });
-    this.#idle.pushNode(connection.idlePlace);
-    if (this.#idle.length > this.#max) this.#endLongest();
+    this.#idle.set(connection, owner);
+    if (this.#idle.size > this.#max) this.#endLongest();
   }
 
   /** It is in use again, or gone. */
   remove(connection: Connection): void {
-    const { idlePlace } = connection;
-    if (idlePlace?.list !== undefined) this.#idle.removeNode(idlePlace);
+    this.#idle.delete(connection);
   }
 
   #endLongest(): void {
-    const { head } = this.#idle;
-    if (head === undefined) return;
-    this.#idle.removeNode(head);
-    head.value.owner.closeIdle(head.value.connection);
+    for (const [connection, owner] of this.#idle) {
+      this.#idle.delete(connection);
+      return owner.closeIdle(connection);
+    }
   }
 }

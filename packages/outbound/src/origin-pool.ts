@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import { Connection } from './connection.js';
 import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
@@ -44,8 +43,7 @@ export class OriginPool implements IdleOwner {
   busy = 0;
   readonly #url: URL;
   readonly #ports: PoolPorts;
-  /** A list: a Set would keep closed sockets until the next full collection. */
-  readonly #connections = new Yallist<Connection>();
+  readonly #connections = new Set<Connection>();
   readonly #held: HeldConnections;
   readonly #free: Connection[] = [];
   readonly #waiting = new WaitingAttempts();
@@ -129,7 +127,7 @@ export class OriginPool implements IdleOwner {
     const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
     const underWay = this.#handshakes.length;
     if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
-    const wanted = this.#connections.length + underWay;
+    const wanted = this.#connections.size + underWay;
     return wanted < connectionsPerOrigin && this.#isTimeFor(wanted, underWay);
   }
 
@@ -185,7 +183,7 @@ export class OriginPool implements IdleOwner {
     this.#lastUpAt = performance.now();
     const { origin } = this.#url;
     const connection = new Connection(origin, socket, this.#ports.limits, (gone) => this.#forget(gone));
-    this.#connections.pushNode(connection.place);
+    this.#connections.add(connection);
     this.#offer(connection, true);
   }
 
@@ -221,7 +219,7 @@ export class OriginPool implements IdleOwner {
 
   /** `isFresh`: it carried nothing yet. */
   #offer(connection: Connection, isFresh: boolean): void {
-    if (connection.place.list === undefined) return this.open();
+    if (connection.isGone) return this.open();
     const attempt = this.#waiting.take(isFresh);
     if (attempt !== undefined) return attempt.run(connection, isFresh);
     this.#free.push(connection);
@@ -240,7 +238,7 @@ export class OriginPool implements IdleOwner {
   }
 
   #forget(connection: Connection): void {
-    if (connection.place.list !== undefined) this.#connections.removeNode(connection.place);
+    this.#connections.delete(connection);
     const at = this.#free.indexOf(connection);
     if (at < 0) return;
     this.#free.splice(at, 1);

@@ -1,59 +1,46 @@
-import { Node, Yallist } from 'yallist';
 import type { Attempt } from './attempt.js';
 import type { SendFailure } from './send-failure.js';
 import { spareMs } from './spare-time.js';
 
-/**
- * The attempts of one origin that wait for a connection, the longest first. A list: a Set would keep ended attempts until
- * the next full collection.
- */
+/** The attempts of one origin that wait for a connection, the longest first. */
 export class WaitingAttempts {
-  readonly #list = new Yallist<Attempt>();
+  #waiting: Attempt[] = [];
 
   get size(): number {
-    return this.#list.length;
+    return this.#waiting.length;
   }
 
   /** For how long the one behind the first `ahead` of them has waited, in spare milliseconds; 0 when there is none. */
   spareMsBehind(ahead: number): number {
-    const since = this.#list.get(ahead)?.waitsSince;
+    const since = this.#waiting[ahead]?.waitsSince;
     return since === undefined ? 0 : spareMs() - since;
   }
 
   /** Who waits longest for a connection like this one, and does no more. */
   take(isFresh: boolean): Attempt | undefined {
-    for (const attempt of this.#list) {
-      if (attempt.needsFresh && !isFresh) continue;
-      this.remove(attempt);
-      return attempt;
-    }
-    return undefined;
+    const at = this.#waiting.findIndex(({ needsFresh }) => isFresh || !needsFresh);
+    return at < 0 ? undefined : this.#waiting.splice(at, 1)[0];
   }
 
   /** Behind the others, or `first`. */
   add(attempt: Attempt, first = false): void {
-    attempt.place = new Node(attempt);
     attempt.waitsSince ??= spareMs();
-    if (first) this.#list.unshiftNode(attempt.place);
-    else this.#list.pushNode(attempt.place);
+    if (first) this.#waiting.unshift(attempt);
+    else this.#waiting.push(attempt);
   }
 
   /** Whether it waited: it does no more. */
   remove(attempt: Attempt): boolean {
-    const { place } = attempt;
-    if (place === undefined) return false;
-    attempt.place = undefined;
-    this.#list.removeNode(place);
-    return true;
+    const at = this.#waiting.indexOf(attempt);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    return at >= 0;
   }
 
   /** The failure of whoever waits longest, and of those others that began at `since` (`performance.now()`) or before. */
   fail(failure: SendFailure, since: number): void {
-    const [longest, ...others] = this.#list;
-    if (longest === undefined) return;
-    for (const attempt of [longest, ...others.filter(({ startedAt }) => startedAt <= since)]) {
-      this.remove(attempt);
-      attempt.fail(failure);
-    }
+    const [longest] = this.#waiting;
+    const failed = this.#waiting.filter((attempt) => attempt === longest || attempt.startedAt <= since);
+    this.#waiting = this.#waiting.filter((attempt) => !failed.includes(attempt));
+    for (const attempt of failed) attempt.fail(failure);
   }
 }

@@ -11,8 +11,6 @@ function member(name: string, inMs: number, expired: string[]): Member {
     name,
     deadline: performance.now() + inMs,
     expire: () => expired.push(name),
-    before: undefined,
-    after: undefined,
   };
 }
 
@@ -60,8 +58,6 @@ describe('DeadlineQueue', () => {
     const self: Deadlined = {
       deadline: performance.now() + 10,
       expire: () => queue.remove(self),
-      before: undefined,
-      after: undefined,
     };
     queue.add(self);
     queue.add(member('next', 5_000, []));

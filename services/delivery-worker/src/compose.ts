@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { DUE_AT, RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
 import {
   connectKafka,
@@ -18,7 +19,6 @@ import { consumeTask, moveTask, publishDamaged } from './consume-task.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
-import { Slots } from './slots.js';
 import { createObservers } from './observe.js';
 import { createPictureFeed } from './picture-feed.js';
 import { createPicture } from './picture.js';
@@ -107,7 +107,7 @@ async function openEventSource(
     reject: (record: Parameters<typeof rejectRecord>[0], why: Parameters<typeof rejectRecord>[1]) =>
       rejectRecord(record, why, publish),
     observe: observers.event,
-    largeFanOuts: new Slots(LARGE_FAN_OUTS),
+    largeFanOuts: pLimit(LARGE_FAN_OUTS),
   };
   const source = await openSource({
     kafka,

@@ -1,3 +1,4 @@
+import type { LimitFunction } from 'p-limit';
 import {
   TOPICS,
   headerText,
@@ -11,7 +12,6 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import { fanOut } from './fan-out.js';
 import type { FanOutSource } from './fan-out.js';
 import type { Picture } from './picture.js';
-import type { Slots } from './slots.js';
 import type { Configuration } from './configuration.js';
 import type { PublishSurely } from './publish-surely.js';
 
@@ -39,7 +39,7 @@ export interface ConsumeEventPorts {
     why: { reason: string; violations: readonly Violation[] },
   ) => Promise<void>;
   /** How many large fan-outs are written at once. */
-  readonly largeFanOuts: Slots;
+  readonly largeFanOuts: LimitFunction;
   /** Counts and logs it. Must not throw. */
   readonly observe: (result: EventResult) => void;
 }
@@ -88,15 +88,12 @@ async function publishTasks(
   ports: ConsumeEventPorts,
 ): Promise<void> {
   const share = Math.max(1, Math.min(MAX_SHARE_TASKS, Math.floor(MAX_SHARE_BYTES / source.body.byteLength)));
-  await ports.largeFanOuts.enter('');
-  try {
+  await ports.largeFanOuts(async () => {
     for (let from = 0; from < configurations.length; from += share) {
       const tasks = fanOut(source, configurations.slice(from, from + share));
       await settleAll(tasks.map((task) => publishTask(ports.publish, task)));
     }
-  } finally {
-    ports.largeFanOuts.leave('');
-  }
+  });
 }
 
 /** Rejects a record, and tells of it. */

@@ -12,7 +12,6 @@ const CATCH_UP_MS = 30_000;
 
 /** The worker's picture of all configurations, and whether it may be used now. */
 export interface Picture {
-  readonly size: number;
   isFresh(): boolean;
   /** Resolves as soon as the picture is fresh; at once when it is. Rejects when the worker stops. */
   whenFresh(): Promise<void>;
@@ -28,9 +27,6 @@ export function createPicture(table: ConfigurationTable, reader: TableReader): P
   const ends = shareEnds(() => reader.fetchEnds());
   const isFresh = (): boolean => performance.now() - reader.freshAt() <= FRESH_MS;
   return {
-    get size() {
-      return table.size;
-    },
     isFresh,
     whenFresh: () => (isFresh() ? Promise.resolve() : waiters.wait(isFresh)),
     find: (tenantId, ref) => table.find(tenantId, ref),
