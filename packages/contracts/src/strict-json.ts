@@ -39,19 +39,28 @@ function endOfString(text: string, from: number): number {
   }
 }
 
+/** All else is passed over at once: a body of spaces costs no more than one of text. */
+const STRUCTURE = /["{}[\]:,]/g;
+const NESTING = new Map([
+  ['{', 1],
+  ['[', 1],
+  ['}', -1],
+  [']', -1],
+]);
+
 /** Counts nesting, `name: value` pairs and values in the text, before a parser makes them and drops repeated names. */
 function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
   let [depth, deepest, members, values] = [0, 0, 0, 0];
-  // All else is passed over at once: a body of spaces costs no more than one of text.
-  const structure = /["{}[\]:,]/g;
-  for (let found = structure.exec(text); found !== null; found = structure.exec(text)) {
+  STRUCTURE.lastIndex = 0;
+  while (deepest <= maxDepth && values <= maxValues) {
+    const found = STRUCTURE.exec(text);
+    if (found === null) break;
     const [sign] = found;
-    if (sign === '"') structure.lastIndex = endOfString(text, found.index + 1) + 1;
-    else if (sign === '}' || sign === ']') depth -= 1;
-    else values += 1;
+    if (sign === '"') STRUCTURE.lastIndex = endOfString(text, found.index + 1) + 1;
+    else if (!'}]'.includes(sign)) values += 1;
     if (sign === ':') members += 1;
-    if (sign === '{' || sign === '[') deepest = Math.max(deepest, (depth += 1));
-    if (deepest > maxDepth || values > maxValues) break;
+    depth += NESTING.get(sign) ?? 0;
+    deepest = Math.max(deepest, depth);
   }
   return { depth: deepest, members, values };
 }

@@ -8,17 +8,12 @@ import { lastWords } from './last-words.js';
 
 const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
 /**
- * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: with these bounds a worker flooded with
- * events for one to five endpoints took 190 to 215 MiB, without the first two 280 to 400, for objects that live for milliseconds. A million
- * configurations fit. The third lets the old generation grow to twice what lives in it, the fourth keeps out of it what lives
- * for milliseconds, the fifth leaves the cores to the others while V8 collects.
+ * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: a flooded worker took 280 to 400 MiB without
+ * these bounds, for objects that live for milliseconds. A million configurations fit.
  */
 export const NODE_FLAGS = [
   '--max-old-space-size=1536',
   '--max-semi-space-size=16',
-  '--heap-growing-percent=100',
-  '--no-allocation-site-pretenuring',
-  '--v8-pool-size=1',
   '--enable-source-maps',
 ];
 /** As in the image, too. */
