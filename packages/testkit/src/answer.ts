@@ -1,13 +1,11 @@
 import type { Arrival } from './arrival.js';
 
-export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
-
 /** What the endpoint does with one request. Everything but `status` is a misbehaviour that a sender must survive. */
 export type Answer =
   | {
       readonly kind: 'status';
       readonly status: number;
-      readonly headers?: AnswerHeaders;
+      readonly headers?: Record<string, string | string[]>;
       readonly body?: string | Buffer;
       readonly delayMs?: number;
     }
@@ -18,7 +16,7 @@ export type Answer =
   /** The header block, one byte every `everyMs`, without an end. */
   | { readonly kind: 'drip-headers'; readonly everyMs: number }
   /** A body as fast as it is read, without an end. `bytesSent` of the endpoint's stats counts them. */
-  | { readonly kind: 'endless-body'; readonly status?: number; readonly headers?: AnswerHeaders }
+  | { readonly kind: 'endless-body' }
   /** Header lines as fast as they are read, without an end. */
   | { readonly kind: 'endless-headers' }
   /** `count` informational answers (default: without an end), then a 200. */

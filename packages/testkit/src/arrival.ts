@@ -16,64 +16,31 @@ export interface Arrival {
   readonly receivedAt: number;
   /** Number of the TCP connection at this endpoint, from 1: equal numbers mean a reused connection. */
   readonly connection: number;
-  /** `webhook-id`, else the body's `id`, else the empty string. */
+  /** `webhook-id`, else the empty string. */
   readonly id: string;
   /** How many arrivals carried this id so far, this one included (always 1 without an id). */
   readonly nth: number;
 }
 
-/** The line of the append-only file for one arrival; the body as text (base64 when it is not UTF-8). */
-export interface ArrivalLine {
-  readonly id: string;
-  readonly nth: number;
-  readonly method: string;
-  readonly path: string;
-  readonly receivedAt: number;
+/** The line of the append-only file for one arrival. */
+export interface ArrivalLine extends Pick<Arrival, 'id' | 'path' | 'receivedAt' | 'headers'> {
+  /** What the endpoint was about to answer; 0 means no ordinary answer (it hangs, cuts or drips). */
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
-  readonly bodyBase64?: string;
+  /** As text. */
+  readonly body: string;
 }
 
 export function clockMs(): number {
   return performance.timeOrigin + performance.now();
 }
 
-export function flatHeaders(request: IncomingMessage): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headersDistinct)) {
-    flat[name] = value?.join(', ') ?? '';
-  }
-  return flat;
+export function flatHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  const flat = Object.entries(headersDistinct).map(([name, value]) => [name, value?.join(', ') ?? '']);
+  return Object.fromEntries(flat) as Record<string, string>;
 }
 
-export function arrivalId(headers: Readonly<Record<string, string>>, body: Buffer): string {
-  const named = headers['webhook-id'];
-  if (named !== undefined) return named;
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'));
-    return typeof parsed === 'object' && parsed !== null && 'id' in parsed && typeof parsed.id === 'string'
-      ? parsed.id
-      : '';
-  } catch {
-    return '';
-  }
-}
-
-/** `status` is what the endpoint is about to answer; 0 means no ordinary answer (it hangs, cuts or drips). */
 export function arrivalLine(arrival: Arrival, status: number): string {
-  const text = arrival.body.toString('utf8');
-  const line: ArrivalLine = {
-    id: arrival.id,
-    nth: arrival.nth,
-    method: arrival.method,
-    path: arrival.path,
-    receivedAt: arrival.receivedAt,
-    status,
-    headers: arrival.headers,
-    ...(Buffer.from(text, 'utf8').equals(arrival.body)
-      ? { body: text }
-      : { bodyBase64: arrival.body.toString('base64') }),
-  };
+  const { id, path, receivedAt, headers, body } = arrival;
+  const line: ArrivalLine = { id, path, receivedAt, status, headers, body: body.toString('utf8') };
   return `${JSON.stringify(line)}\n`;
 }

@@ -16,12 +16,12 @@ export interface EventOverrides<T extends EventType = EventType> {
 }
 
 /** The first of the Pix identifiers' shapes: `E` or `D`, ISPB, minute in UTC, 11 letters and digits. */
-export function buildEndToEndId(at: Date, random: Random, prefix: 'E' | 'D' = 'E'): string {
+function buildEndToEndId(at: Date, random: Random, prefix: 'E' | 'D' = 'E'): string {
   const minute = at.toISOString().replace(/\D/g, '').slice(0, 12);
   return `${prefix}${random.text(8, '0123456789')}${minute}${random.text(11)}`;
 }
 
-export function buildAmount(random: Random): string {
+function buildAmount(random: Random): string {
   const cents = random.int(1, 500_000);
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 }

@@ -7,8 +7,7 @@ import { createServer as createTcpServer } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import type { Answer, Script } from './answer.js';
 import type { Arrival } from './arrival.js';
-import { createReceiver } from './receiver.js';
-import type { Receiver } from './receiver.js';
+import { Receiver } from './receiver.js';
 import { sharedAuthority } from './test-authority.js';
 
 /**
@@ -80,7 +79,7 @@ export interface Endpoint {
 /** Starts a real HTTPS receiver for `localhost` that records what arrives and behaves as `answer` says, well or badly. */
 export async function startEndpoint(options: EndpointOptions = {}): Promise<Endpoint> {
   const credentials = await findCredentials(options);
-  const receiver = createReceiver(options);
+  const receiver = new Receiver(options);
   const web = createWebServer(options, credentials, receiver);
   const door = createTcpServer((tcp) => receiver.admit(tcp, web));
   door.listen(options.port ?? 0, options.host ?? '127.0.0.1');

@@ -21,31 +21,21 @@ export async function eventually<T>(
   const { timeoutMs = 10_000, intervalMs = 20 } = options;
   const end = performance.now() + timeoutMs;
   for (;;) {
-    const asked = await ask(check);
-    if ('value' in asked && isYes(asked.value)) return asked.value;
-    if (performance.now() >= end) throw tooLate(timeoutMs, options.message, asked);
+    let cause: unknown;
+    try {
+      const value = await check();
+      if (isYes(value)) return value;
+    } catch (error) {
+      cause = error;
+    }
+    if (performance.now() >= end) throw tooLate(timeoutMs, cause, options.message);
     await wait(intervalMs);
   }
 }
 
-type Asked<T> = { readonly value: T } | { readonly error: unknown };
-
-async function ask<T>(check: () => T | Promise<T>): Promise<Asked<T>> {
-  try {
-    return { value: await check() };
-  } catch (error) {
-    return { error };
-  }
-}
-
-function tooLate(timeoutMs: number, message: string | undefined, asked: Asked<unknown>): Error {
-  const cause = 'error' in asked ? asked.error : undefined;
+function tooLate(timeoutMs: number, cause: unknown, message = 'the condition holds'): Error {
   const seen = cause instanceof Error ? `: ${cause.message}` : '';
-  return new Error(`expected within ${timeoutMs} ms that ${message ?? 'the condition holds'}${seen}`, {
-    cause,
-  });
+  return new Error(`expected within ${timeoutMs} ms that ${message}${seen}`, { cause });
 }
 
-function isYes<T>(value: T): value is Exclude<T, false> {
-  return value !== false;
-}
+const isYes = <T>(value: T): value is Exclude<T, false> => value !== false;

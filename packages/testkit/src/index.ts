@@ -6,7 +6,6 @@ export * from './eventually.js';
 export { startNameServer } from './name-server.js';
 export type { NameReply, NameServer } from './name-server.js';
 export { openApiDocument } from './open-api-document.js';
-export type { OpenApiDocument, SeenAnswer } from './open-api-document.js';
 export * from './random.js';
 export * from './random-name.js';
 export { stopProcess } from './stop-process.js';

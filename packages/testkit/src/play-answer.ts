@@ -37,31 +37,19 @@ type Flood = Extract<Answer, { kind: `endless-${string}` | 'informational' }>;
 
 function playFlood(answer: Flood, exchange: Exchange): void {
   const { response, stream } = exchange;
-  switch (answer.kind) {
-    case 'endless-body':
-      response.writeHead(answer.status ?? 200, mutable(answer.headers));
-      return pump(exchange, (done) => response.write(CHUNK, done), CHUNK.length);
-    case 'endless-headers':
-      stream.write('HTTP/1.1 200 OK\r\n');
-      return pump(exchange, (done) => stream.write(HEADER_LINE, done), HEADER_LINE.length);
-    case 'informational':
-      return playInformational(answer, exchange);
-  }
+  if (answer.kind === 'informational') return playInformational(answer, exchange);
+  if (answer.kind === 'endless-body')
+    return pump(exchange, (done) => response.write(CHUNK, done), CHUNK.length);
+  stream.write('HTTP/1.1 200 OK\r\n');
+  pump(exchange, (done) => stream.write(HEADER_LINE, done), HEADER_LINE.length);
 }
 
 function playStatus(answer: Extract<Answer, { kind: 'status' }>, { response, stream }: Exchange): void {
   const send = (): void => {
-    if (stream.destroyed) return;
-    response.writeHead(answer.status, mutable(answer.headers));
-    response.end(answer.body);
+    if (!stream.destroyed) response.writeHead(answer.status, answer.headers).end(answer.body);
   };
-  if (answer.delayMs === undefined) return send();
-  const giveUp = (): void => clearTimeout(timer);
-  const timer = setTimeout(() => {
-    stream.off('close', giveUp);
-    send();
-  }, answer.delayMs);
-  stream.once('close', giveUp);
+  if (answer.delayMs === undefined) send();
+  else setTimeout(send, answer.delayMs).unref();
 }
 
 function playInformational(answer: Extract<Answer, { kind: 'informational' }>, exchange: Exchange): void {
@@ -99,13 +87,4 @@ function pump(exchange: Exchange, write: (done: () => void) => void, bytes: numb
     if (!exchange.stream.destroyed) setImmediate(() => write(next));
   };
   write(next);
-}
-
-function mutable(headers: Extract<Answer, { kind: 'status' }>['headers']): Record<string, string | string[]> {
-  return Object.fromEntries(
-    Object.entries(headers ?? {}).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? value : [...value],
-    ]),
-  );
 }

@@ -11,7 +11,7 @@ export interface Random {
   text(length: number, alphabet?: string): string;
 }
 
-export const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /** mulberry32: 32 bits of state, good enough for samples and property tests. */
 export function createRandom(seed: number): Random {

@@ -1,11 +1,12 @@
+import { createWriteStream } from 'node:fs';
+import type { WriteStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
 import type { Answer, Script } from './answer.js';
 import { plannedStatus, toAnswer } from './answer.js';
 import type { Arrival } from './arrival.js';
-import { arrivalId, arrivalLine, clockMs, flatHeaders } from './arrival.js';
-import { openArrivalFile } from './arrival-file.js';
-import type { ArrivalFile } from './arrival-file.js';
+import { arrivalLine, clockMs, flatHeaders } from './arrival.js';
 import type { EndpointOptions, EndpointStats } from './endpoint.js';
 import { playAnswer } from './play-answer.js';
 import { spoilHandshake } from './spoil-handshake.js';
@@ -16,27 +17,10 @@ interface Connection {
 }
 
 /** The part of an endpoint behind the socket: records each request, then plays what the script says. */
-export interface Receiver {
-  readonly arrivals: readonly Arrival[];
-  admit(tcp: Socket, web: Server): void;
-  receive(request: IncomingMessage, response: ServerResponse): void;
-  noteSecured(resumed: boolean): void;
-  stats(): EndpointStats;
-  answerWith(script: Script): void;
-  forget(): void;
-  breakConnections(): void;
-  finishFile(): Promise<void>;
-}
-
-export function createReceiver(options: EndpointOptions): Receiver {
-  const file = options.file === undefined ? undefined : openArrivalFile(options.file);
-  return new RecordingReceiver(options, file);
-}
-
-class RecordingReceiver implements Receiver {
+export class Receiver {
   readonly arrivals: Arrival[] = [];
   readonly #options: EndpointOptions;
-  readonly #file: ArrivalFile | undefined;
+  readonly #file: WriteStream | undefined;
   readonly #remember: number;
   readonly #open = new Map<number, Connection>();
   readonly #countById = new Map<string, number>();
@@ -46,11 +30,11 @@ class RecordingReceiver implements Receiver {
   #received = 0;
   #endlessBytes = 0;
 
-  constructor(options: EndpointOptions, file: ArrivalFile | undefined) {
+  constructor(options: EndpointOptions) {
     this.#options = options;
     this.#script = options.answer ?? 200;
     this.#remember = options.remember ?? 10_000;
-    this.#file = file;
+    this.#file = options.file === undefined ? undefined : createWriteStream(options.file, { flags: 'a' });
   }
 
   admit(tcp: Socket, web: Server): void {
@@ -82,7 +66,7 @@ class RecordingReceiver implements Receiver {
   #record(request: IncomingMessage, body: Buffer, startedAt: number): Arrival {
     const { method = '', url = '', httpVersion } = request;
     const headers = flatHeaders(request);
-    const id = arrivalId(headers, body);
+    const id = headers['webhook-id'] ?? '';
     this.#received += 1;
     const arrival: Arrival = {
       index: this.#received,
@@ -116,7 +100,7 @@ class RecordingReceiver implements Receiver {
   async #answer(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const script = this.#script;
     const answer = toAnswer(typeof script === 'function' ? await script(arrival, arrival.nth) : script);
-    this.#file?.append(arrivalLine(arrival, plannedStatus(answer)));
+    this.#file?.write(arrivalLine(arrival, plannedStatus(answer)));
     this.#play(answer, request, response);
   }
 
@@ -156,6 +140,6 @@ class RecordingReceiver implements Receiver {
   }
 
   async finishFile(): Promise<void> {
-    await this.#file?.close();
+    if (this.#file) await finished(this.#file.end());
   }
 }

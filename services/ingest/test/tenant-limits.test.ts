@@ -6,7 +6,7 @@ import { CLIENTS, startIngest } from './start-ingest.js';
 import type { RunningIngest } from './start-ingest.js';
 
 const PATH = '/integration/v1/events';
-const document = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
+const faultsOfAnswer = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
 
 let ingest: RunningIngest;
 
@@ -30,7 +30,7 @@ async function postBatch(client: DevelopmentClient, events: number): Promise<Res
   });
   const contentType = response.headers.get('content-type');
   const answer = { method: 'POST', path: PATH, status: response.status, contentType };
-  expect(document.faultsOfAnswer({ ...answer, body: await response.clone().json() })).toEqual([]);
+  expect(faultsOfAnswer({ ...answer, body: await response.clone().json() })).toEqual([]);
   return response;
 }
 

@@ -11,8 +11,7 @@ const SIGNED: ReadonlySet<string> = new Set(
 );
 
 function toArrived(line: ArrivalLine): Arrived {
-  const { id, path, status, receivedAt, headers } = line;
-  const body = line.body ?? Buffer.from(line.bodyBase64 ?? '', 'base64').toString('utf8');
+  const { id, path, status, receivedAt, headers, body } = line;
   const signature = headers['webhook-signature'];
   return {
     id,
