@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { paint, setStage } from '@webhooks/ledger';
-import type { Balance, Stage } from '@webhooks/ledger';
+import { freePort } from '@webhooks/engines';
+import { createArrivalLines, paint, setStage } from '@webhooks/ledger';
+import type { Balance } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { writeEnvFile } from './env-script.js';
@@ -12,6 +13,7 @@ import { feedAndAccount } from './run-demo.js';
 import { showAddresses, showCommands, showFaults, unbalancedLine } from './show.js';
 import { showTruth } from './show-truth.js';
 import { untilProjected } from './until-projected.js';
+import { untilSignal } from './until-signal.js';
 import { watchBreakers } from './watch-breakers.js';
 
 const { isTTY } = process.stdout;
@@ -25,81 +27,29 @@ const showProgress = (line: string): void => {
   process.stdout.write(isTTY ? `${ERASE}${line}\r` : `${line}\n`);
 };
 
-const STOPPING = '· stopping; attempts under way may take 10 s';
+const RECEIVER_PORT = 8443;
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
-/** Resolves at the first signal; a second one ends the process at once. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let asked = false;
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.on(signal, () => {
-        if (asked) process.exit(130);
-        asked = true;
-        resolve();
-      });
-    }
-  });
-}
-
-interface Stopping {
-  readonly asked: Promise<void>;
-  /** The signal came before the demonstration was over. */
-  isEarly?: boolean;
-  /** The demonstration is over, and it waits for the signal. */
-  stayUp: boolean;
-  /** Stopped in order when the signal comes earlier. */
+/** What has to be stopped in the end, as soon as it is there. */
+interface Running {
   stack?: Stack;
   /** Names the addresses of this stack; removed when the stack stops. */
   envFile?: string;
 }
 
 /** Stops what runs; the file with its addresses goes first. */
-async function end({ stack, envFile }: Stopping): Promise<void> {
+async function stop(running: Running): Promise<void> {
+  const { stack, envFile } = running;
+  delete running.stack;
   if (envFile !== undefined) rmSync(envFile, { force: true });
   await stack?.stop();
 }
 
-async function stopEarly(stopping: Stopping): Promise<number> {
-  stopping.isEarly = true;
-  print(STOPPING);
-  await end(stopping);
-  return 130;
-}
-
-/** Shows how to use the stack, and from then on arrivals and breakers. */
-function showUse(stack: Stack, { receivers }: Balance, envFile: string): void {
-  showCommands(`. ${relative(process.cwd(), envFile)}`, print);
-  receivers.showArrivals(print);
-  watchBreakers(stack.description().admin['delivery-worker'] ?? '', print);
-}
-
-/** Shows the part that reads from query-api. While query-api is behind, the stack can be used already. */
-async function showQueries(stack: Stack, use: () => void): Promise<void> {
-  await untilProjected(stack.description().admin['query-api'] ?? '', { showProgress, onBehind: use });
-  await showTruth(stack, print);
-}
-
-/** Stays up until a signal comes. */
-async function stayUp(stack: Stack, result: Balance, stopping: Stopping): Promise<void> {
-  let isShown = false;
-  const use = (): void => {
-    if (!isShown) showUse(stack, result, stopping.envFile ?? '');
-    isShown = true;
-  };
-  await showQueries(stack, use);
-  for (const line of result.closing) print(line);
-  print('');
-  use();
-  stopping.stayUp = true;
-  await stopping.asked;
-  print(STOPPING);
-}
-
+/** Resolves with the exit code, or with nothing when the stack stays up. */
 async function demonstrate(
   { once, eventsFile }: Pick<DemoArguments, 'once' | 'eventsFile'>,
-  stopping: Stopping,
-): Promise<number> {
+  running: Running,
+): Promise<number | undefined> {
   const lines = await readEventsFile(eventsFile);
   const dataDir = once ? join(DATA, `once-${process.pid}`) : DATA;
   mkdirSync(dataDir, { recursive: true });
@@ -108,25 +58,28 @@ async function demonstrate(
   print('· starting Kafka, MongoDB, token issuer and services');
   const log = (line: string): void => print(`· ${line}`);
   const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log });
-  stopping.stack = stack;
-  let stage: Stage | undefined;
-  let result: Balance;
-  try {
-    print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
-    showFaults(lines, print);
-    stage = await setStage({ stack, lines, dataDir, fixedPorts: !once, print });
-    const { origin } = stage.receivers.willing;
-    // Before the events are fed: from here on other terminals can use the stack.
-    stopping.envFile = writeEnvFile(dataDir, stack.description(), origin);
-    if (!once) showAddresses(stack.description(), origin, dataDir, print);
-    result = await feedAndAccount(stage, { stack, lines, print });
-    if (once) await showQueries(stack, () => undefined);
-    else await stayUp(stack, result, stopping);
-  } finally {
-    await stage?.receivers.close();
-    await end(stopping);
+  running.stack = stack;
+  print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
+  showFaults(lines, print);
+  const port = once ? 0 : await freePort(RECEIVER_PORT);
+  const stage = await setStage({ stack, lines, dataDir, port });
+  const { origin } = stage.receiver;
+  // Before the events are fed: from here on other terminals can use the stack.
+  running.envFile = writeEnvFile(dataDir, stack.description(), origin);
+  if (!once) showAddresses(stack.description(), origin, dataDir, print);
+  const result = await feedAndAccount(stage, { stack: stack.description(), lines, print });
+  const { admin } = stack.description();
+  if (!once) {
+    for (const line of result.closing) print(line);
+    showCommands(`. ${relative(process.cwd(), running.envFile)}`, print);
+    stage.show = createArrivalLines(print);
+    watchBreakers(admin['delivery-worker'] ?? '', print);
   }
-  return once ? endOnce(result, dataDir) : 0;
+  await untilProjected(admin['query-api'], showProgress);
+  await showTruth(stack, print);
+  if (!once) return undefined;
+  await stop(running);
+  return endOnce(result, dataDir);
 }
 
 /** Prints the balance as the last line and returns it as exit code. The data folder is kept when the ledger does not balance. */
@@ -143,15 +96,19 @@ async function main(): Promise<number> {
     print(USAGE);
     return 0;
   }
-  const stopping: Stopping = { asked: untilSignal(), stayUp: false };
-  const work = demonstrate(given, stopping);
-  const stopped = stopping.asked.then(() => (stopping.stayUp ? work : stopEarly(stopping)));
-  // A call that fails because the stack stops is no fault.
-  const finished = work.catch((error: unknown) => {
-    if (stopping.isEarly) return stopped;
-    throw error;
+  const running: Running = {};
+  const asked = untilSignal().then(() => {
+    print('· stopping; attempts under way may take 10 s');
+    return 130;
   });
-  return Promise.race([finished, stopped]);
+  try {
+    // After a signal, a call that fails because the stack stops is no fault.
+    const code = await Promise.race([asked, demonstrate(given, running)]);
+    if (code === undefined) await asked;
+    return code ?? 0;
+  } finally {
+    await stop(running);
+  }
 }
 
 main().then(

@@ -3,10 +3,10 @@ import type { Balance, FedStack, FeedLine, Print, Stage } from '@webhooks/ledger
 import { showTable } from './show.js';
 
 /** Feeds all lines, waits until they are settled, and prints the progress and the table. */
-export async function feedAndAccount<R extends { readonly file: string }>(
-  stage: Stage<R>,
+export async function feedAndAccount(
+  stage: Pick<Stage, 'file' | 'hooks'>,
   options: { readonly stack: FedStack; readonly lines: readonly FeedLine[]; readonly print: Print },
-): Promise<Balance<R>> {
+): Promise<Balance> {
   const { stack, lines, print } = options;
   const refusing = stage.hooks.length > 0 ? '; one of them refuses two of three first attempts' : '';
   print(`· ${stage.hooks.length} endpoints registered${refusing}`);

@@ -5,9 +5,7 @@ import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { eventually } from '@webhooks/testkit';
 import type { FeedLine } from '@webhooks/ledger';
-import { readFeedLine } from '@webhooks/ledger';
-import { generateSample } from '@webhooks/ledger';
-import { account, feed, setStage } from '@webhooks/ledger';
+import { account, feed, generateSample, readFeedLine, setStage } from '@webhooks/ledger';
 
 const EVENTS = 20_000;
 /** Killed one after the other, each while events go through; the last turn kills all of them at once. */
@@ -58,23 +56,23 @@ async function feedAndKill(
   report: Parameters<typeof feed>[2],
 ): Promise<void> {
   const half = Math.floor(lines.length / 2);
-  await feed(stack, lines.slice(0, half), report);
-  const second = feed(stack, lines.slice(half), report);
+  await feed(stack.description(), lines.slice(0, half), report);
+  const second = feed(stack.description(), lines.slice(half), report);
   const before = killNow(victims);
   await Promise.all([second, untilBack(victims, before)]);
 }
 
 it('kill -9 of each service, of the broker and of the database loses nothing that was acknowledged', async () => {
   const lines = generateSample(EVENTS, 11).map((event) => readFeedLine(JSON.stringify(event)));
-  const options = { stack, lines, dataDir, fixedPorts: false, print: (line: string) => said.push(line) };
-  const stage = await setStage(options);
+  const options = { stack: stack.description(), print: (line: string) => said.push(line) };
+  const stage = await setStage({ stack, lines, dataDir, port: 0 });
   const share = Math.ceil(EVENTS / VICTIMS.length);
   const result = await account(stage, options, async (report) => {
     for (const [turn, victims] of VICTIMS.entries()) {
       await feedAndKill(lines.slice(turn * share, (turn + 1) * share), victims, report);
     }
   });
-  await stage.receivers.close();
+  await stage.receiver.close();
   process.stdout.write(`${result.closing.join('\n')}\n`);
   expect(result.ledger.totals()).toMatchObject({ lost: 0 });
   expect(result.ledger.totals().accepted).toBeGreaterThan(EVENTS);

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
-import { toNdjson } from '@webhooks/ledger';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 import { feedProgram, has, needs, python } from './tool.js';
@@ -34,7 +33,11 @@ async function produce(
   keys = 'keys',
 ): Promise<PaymentEvent[]> {
   const events = sample();
-  await feedProgram(python ?? '', [PRODUCE, brokers(), codec, mode, partitioner, keys], toNdjson(events));
+  await feedProgram(
+    python ?? '',
+    [PRODUCE, brokers(), codec, mode, partitioner, keys],
+    events.map((event) => JSON.stringify(event)).join('\n'),
+  );
   return events;
 }
 
@@ -99,7 +102,7 @@ describe('events of kcat', () => {
       await feedProgram(
         'kcat',
         ['-P', '-b', brokers(), '-t', 'payments.events', '-z', codec],
-        toNdjson(events),
+        events.map((event) => JSON.stringify(event)).join('\n'),
       );
       await allArrive(events);
     },

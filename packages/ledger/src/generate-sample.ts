@@ -22,6 +22,3 @@ export function generateSample(count: number, seed: number): PaymentEvent[] {
     ),
   );
 }
-
-export const toNdjson = (events: readonly PaymentEvent[]): string =>
-  events.map((event) => `${JSON.stringify(event)}\n`).join('');

@@ -1,9 +1,9 @@
 import type { Admin } from 'kafkajs';
 
-/** Topics, and the prefix of the consumer groups that handle them. */
+/** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
 export interface HandledPlace {
   readonly topics: readonly string[];
-  readonly groupPrefix: string;
+  readonly groupPrefix?: string;
 }
 
 /** The records of a partition that no group has handled: from the first one's offset, before `to`. */
@@ -18,17 +18,15 @@ const keyOf = (topic: string, partition: number): string => `${topic}/${partitio
 
 /** The furthest offset that any of the groups has committed, by partition. */
 async function committedOffsets(admin: Admin, place: HandledPlace): Promise<ReadonlyMap<string, number>> {
-  const { groups } = await admin.listGroups();
-  const handling = groups.map(({ groupId }) => groupId).filter((id) => id.startsWith(place.groupPrefix));
   const committed = new Map<string, number>();
-  for (const groupId of handling) {
-    const topics = await admin.fetchOffsets({ groupId, topics: [...place.topics] });
-    for (const { topic, partitions } of topics)
+  if (place.groupPrefix === undefined) return committed;
+  const { groups } = await admin.listGroups();
+  for (const { groupId } of groups.filter(({ groupId }) => groupId.startsWith(place.groupPrefix ?? '')))
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: [...place.topics] }))
       for (const { partition, offset } of partitions) {
         const key = keyOf(topic, partition);
         committed.set(key, Math.max(committed.get(key) ?? 0, Number(offset)));
       }
-  }
   return committed;
 }
 

@@ -18,6 +18,12 @@ export function parseLags(metrics: string): readonly ProjectionLag[] {
   return [...lags].map(([projection, lag]) => ({ projection, ...lag }));
 }
 
+/** The lags that query-api's admin server reports. Rejects when it does not respond within 5 s. */
+export async function readLags(queryAdmin = ''): Promise<readonly ProjectionLag[]> {
+  const response = await fetch(`${queryAdmin}/metrics`, { signal: AbortSignal.timeout(5_000) });
+  return parseLags(await response.text());
+}
+
 /** Whether no projection is behind. */
 export const areZero = (lags: readonly ProjectionLag[]): boolean =>
   lags.length > 0 && lags.every(({ records }) => records === 0);

@@ -1,13 +1,19 @@
-import { createClient } from '@webhooks/client';
-import type { Client } from '@webhooks/client';
-import { ProblemError } from '@webhooks/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProblemError, createClient } from '@webhooks/client';
+import type { Client, WebhookInput } from '@webhooks/client';
 import type { DevelopmentClient } from '@webhooks/engines';
 import type { StackDescription } from '@webhooks/stack';
+import type { FeedLine } from './feed-line.js';
+import { planHooks } from './hooks.js';
 import type { Hook } from './hooks.js';
 
-/** Addresses of the services. Behind one public address all are the same, and `queryApi` may be left out. */
-export type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'tokenEndpoint'> &
-  Partial<Pick<StackDescription, 'queryApi'>>;
+type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'queryApi' | 'tokenEndpoint'>;
+
+/** What feeding and accounting need of a stack, whether it runs as processes or as containers. */
+export type FedStack = ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
+
+/** A registration is in force for events that reach Kafka later than this after its response. */
+const IN_FORCE_MS = 1_000;
 
 /** A client of the services for one machine's credentials. */
 export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {
@@ -19,33 +25,47 @@ export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: 
   });
 }
 
-/** Registers the hook's endpoint, or moves it to this run's address when an earlier run registered it. */
-async function registerHook(client: Client, hook: Hook, endpointUrl: string): Promise<void> {
-  const webhook = {
-    ref: hook.ref,
-    eventType: hook.eventType,
-    endpointUrl,
-    applicationId: 'demo',
-    enabled: true,
+/** A client for the first credentials that fit. Throws when there are none. */
+export function findClient(stack: FedStack, fits: (client: DevelopmentClient) => boolean): Client {
+  const found = stack.clients.find(fits);
+  if (!found)
+    throw new Error('the stack has no client for a tenant of the events, or none for a payment system');
+  return clientFor(found, stack);
+}
+
+/** Registers endpoints, or moves them to this run's addresses when an earlier run registered them. Waits until they are in force. */
+export async function registerWebhooks(client: Client, webhooks: readonly WebhookInput[]): Promise<void> {
+  const register = async (webhook: WebhookInput): Promise<unknown> => {
+    try {
+      return await client.register(webhook);
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.problem.code !== 'webhook-already-registered')
+        throw error;
+      return client.update({ ...webhook, enabled: true });
+    }
   };
-  try {
-    await client.register(webhook);
-  } catch (error) {
-    if (!(error instanceof ProblemError) || error.problem.code !== 'webhook-already-registered') throw error;
-    await client.update(webhook);
-  }
+  await Promise.all(webhooks.map(register));
+  await delay(IN_FORCE_MS);
 }
 
-export interface RegisterOptions {
-  readonly clientOf: (tenantId: string) => Client;
-  readonly urlOf: (hook: Hook) => string;
-}
-
-/** Registers all hooks, tenant by tenant with the tenant's own token. */
-export async function registerHooks(hooks: readonly Hook[], options: RegisterOptions): Promise<void> {
+/** Registers an endpoint at `receiver` for each tenant and type found in the lines, and waits until they are in force. */
+export async function putInForce(
+  lines: readonly FeedLine[],
+  stack: FedStack,
+  receiver: string,
+): Promise<readonly Hook[]> {
+  const hooks = planHooks(lines.flatMap(({ event }) => event ?? []));
   const byTenant = Map.groupBy(hooks, ({ tenantId }) => tenantId);
-  for (const [tenantId, own] of byTenant) {
-    const client = options.clientOf(tenantId);
-    await Promise.all(own.map((hook) => registerHook(client, hook, options.urlOf(hook))));
-  }
+  await Promise.all(
+    [...byTenant].map(([tenantId, own]) =>
+      registerWebhooks(
+        findClient(stack, (client) => client.tenantId === tenantId),
+        own.map(({ ref, eventType, path }) => ({
+          ...{ ref, eventType, applicationId: 'demo', enabled: true },
+          endpointUrl: receiver + path,
+        })),
+      ),
+    ),
+  );
+  return hooks;
 }

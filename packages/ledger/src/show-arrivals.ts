@@ -1,5 +1,5 @@
 import type { Arrival } from '@webhooks/testkit';
-import { paint } from './paint.js';
+import { paint } from './print.js';
 import type { Print } from './print.js';
 
 /** More lines in a second than a person reads. */
@@ -20,7 +20,7 @@ function describe({ path, headers, body }: Arrival, status: number): string {
  */
 export function createArrivalLines(
   print: Print,
-  later: (work: () => void, ms: number) => void,
+  later: (work: () => void, ms: number) => void = (work, ms) => setTimeout(work, ms).unref(),
 ): (arrival: Arrival, status: number) => void {
   let count = 0;
   let shown = LINES_A_SECOND;

@@ -1,4 +1,4 @@
-import { areZero, parseLags } from '../src/index.js';
+import { areZero, parseLags } from '../src/projection-lag.js';
 
 const METRICS = `# HELP query_projection_lag_records Records that are not projected yet
 # TYPE query_projection_lag_records gauge

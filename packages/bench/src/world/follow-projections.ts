@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { areZero, parseLags } from '@webhooks/ledger';
-import type { ProjectionLag } from '@webhooks/ledger';
+import { areZero, readLags } from '@webhooks/ledger';
 import { monotonicMicros } from '../measure/clock.js';
 import { VoidRun } from '../measure/run-ledger.js';
 import type { World } from './world.js';
@@ -10,11 +9,6 @@ const LOOK_MS = 100;
 const ZERO_LOOKS = 5;
 /** The embedded database projects some hundred attempts a second at its slowest: a full run takes minutes. */
 const DEADLINE_MS = 900_000;
-
-async function readLags({ stack }: World): Promise<readonly ProjectionLag[]> {
-  const response = await fetch(`${stack.description().admin['query-api'] ?? ''}/metrics`);
-  return parseLags(await response.text());
-}
 
 /**
  * Waits until query-api has projected everything on its topics, by this projection or by all. Gives the moment (monotonic
@@ -26,7 +20,7 @@ export async function followProjections(world: World, wanted?: string): Promise<
   while (zeroLooks < ZERO_LOOKS) {
     if (performance.now() > deadline) throw new VoidRun('projections are still behind after 15 min');
     await delay(LOOK_MS);
-    const lags = await readLags(world);
+    const lags = await readLags(world.stack.description().admin['query-api']);
     const isZero = areZero(lags.filter(({ projection }) => wanted === undefined || projection === wanted));
     if (isZero && zeroLooks === 0) zeroSince = monotonicMicros();
     zeroLooks = isZero ? zeroLooks + 1 : 0;

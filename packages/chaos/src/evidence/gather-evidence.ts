@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError } from '@webhooks/client';
 import type { Client, DeliverySummary } from '@webhooks/client';
-import { areZero, parseLags } from '@webhooks/ledger';
+import { areZero, readLags } from '@webhooks/ledger';
 import { readJournal } from '../generator/journal.js';
 import type { SentEvent } from '../generator/journal.js';
 import { TENANTS, planConfigurations } from '../world/configurations.js';
@@ -17,7 +17,6 @@ const LOOK_MS = 500;
 const STALLED_MS = 300_000;
 /** On a small machine query-api may be behind by several times the length of the run. */
 const DEADLINE_MS = 1_800_000;
-const REQUEST_DEADLINE_MS = 5_000;
 /** One look at nothing proves nothing: what was written last may not have been fetched yet. */
 const LOOKS = 4;
 const PAGE = 200;
@@ -42,9 +41,7 @@ async function untilNone(countLeft: () => Promise<number>): Promise<void> {
 
 /** Records that query-api has not projected yet. */
 async function countUnprojected({ stack }: World): Promise<number> {
-  const url = `${stack.description().admin['query-api'] ?? ''}/metrics`;
-  const response = await fetch(url, { signal: AbortSignal.timeout(REQUEST_DEADLINE_MS) });
-  const lags = parseLags(await response.text());
+  const lags = await readLags(stack.description().admin['query-api']);
   return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
 }
 

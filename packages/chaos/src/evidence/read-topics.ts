@@ -7,10 +7,10 @@ import {
   parseDeliveryTask,
   readEvent,
 } from '@webhooks/contracts';
-import { openSpans, readWhole } from '@webhooks/ledger';
+import { createKafkaClient, openSpans, readSpans } from '@webhooks/ledger';
 import type { FoundRecord } from '@webhooks/ledger';
 import type { Stack } from '@webhooks/stack';
-import { chaosKafka, withAdmin } from '../world/kafka-tools.js';
+import { withAdmin } from '../world/kafka-tools.js';
 import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
 
 /** What the workers read; `openSpans` says how far they are. */
@@ -95,8 +95,9 @@ export async function readTopics(stack: Pick<Stack, 'description'>): Promise<Top
   const handledUpTo = await readHandled(stack);
   const collector = new Collector();
   const topics = [...HANDLED.topics, TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected];
-  const kafka = chaosKafka(stack.description().kafkaBrokers);
-  await readWhole(kafka, topics, (record) => collector.note(record), READ_DEADLINE_MS);
+  const spans = await withAdmin(stack, (admin) => openSpans(admin, { topics }));
+  const kafka = createKafkaClient(stack.description().kafkaBrokers, 'chaos');
+  await readSpans(kafka, spans, (record) => collector.note(record), READ_DEADLINE_MS);
   const { copies, tasks, entries, dead, rejected, unreadable } = collector;
   return { copies, tasks, entries, dead, rejected, unreadable, handledUpTo };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openCertificateAuthority } from '@webhooks/engines';
 import { openDevelopmentSecrets, planClients } from '@webhooks/stack';
 import { FILES, FOLDERS } from './folders.js';
-import { required } from './required.js';
+import { print, required } from './environment.js';
 
 // Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept.
 
@@ -39,4 +39,4 @@ for (const [database, folder] of [
   const address = `${required('MONGODB_HOST')}/${database}?directConnection=true&retryWrites=false`;
   await put(join(folder, 'uri'), `mongodb://${credentials}@${address}`, 0o600);
 }
-process.stdout.write('keys and certificates are there\n');
+print('keys and certificates are there');

@@ -1,8 +1,7 @@
 import { startIssuer } from '@webhooks/engines';
+import { untilSignal } from '../until-signal.js';
+import { print, readClients, required } from './environment.js';
 import { FILES } from './folders.js';
-import { readClients } from './read-clients.js';
-import { required } from './required.js';
-import { untilSignal } from './until-signal.js';
 
 // The token issuer for development, reached by the name that the services trust (TOKEN_ISSUER).
 const name = required('TOKEN_ISSUER');
@@ -13,7 +12,7 @@ const issuer = await startIssuer({
   audience: required('TOKEN_AUDIENCE'),
   clients: readClients(),
   keysFile: FILES.signingKey,
-  log: (line) => process.stdout.write(`${line}\n`),
+  log: print,
 });
 await untilSignal();
 await issuer.stop();

@@ -1,0 +1,13 @@
+import kafkajs from 'kafkajs';
+import type { Kafka, Producer } from 'kafkajs';
+
+/** A plain kafkajs client that logs nothing. */
+export const createKafkaClient = (brokers: readonly string[], clientId: string): Kafka =>
+  new kafkajs.Kafka({ clientId, brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
+
+/** A producer as any payment system could have, with the default partitioner. Not connected yet. */
+export const createPaymentProducer = (brokers: readonly string[], clientId: string): Producer =>
+  createKafkaClient(brokers, clientId).producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  });
