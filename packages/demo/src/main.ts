@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { freePort } from '@webhooks/engines';
 import { createArrivalLines, paint, setStage } from '@webhooks/ledger';
@@ -7,7 +7,6 @@ import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { writeEnvFile } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
-import type { DemoArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
 import { feedAndAccount } from './run-demo.js';
 import { showAddresses, showCommands, showFaults, unbalancedLine } from './show.js';
@@ -46,13 +45,9 @@ async function stop(running: Running): Promise<void> {
 }
 
 /** Resolves with the exit code, or with nothing when the stack stays up. */
-async function demonstrate(
-  { once, eventsFile }: Pick<DemoArguments, 'once' | 'eventsFile'>,
-  running: Running,
-): Promise<number | undefined> {
+async function demonstrate(once: boolean, eventsFile: string, running: Running): Promise<number | undefined> {
   const lines = await readEventsFile(eventsFile);
   const dataDir = once ? join(DATA, `once-${process.pid}`) : DATA;
-  mkdirSync(dataDir, { recursive: true });
   const tenants = [...new Set(lines.flatMap(({ event }) => event?.tenantId ?? []))];
   const started = performance.now();
   print('· starting Kafka, MongoDB, token issuer and services');
@@ -62,7 +57,7 @@ async function demonstrate(
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
   showFaults(lines, print);
   const port = once ? 0 : await freePort(RECEIVER_PORT);
-  const stage = await setStage({ stack, lines, dataDir, port });
+  const stage = await setStage(stack, lines, dataDir, port);
   const { origin } = stage.receiver;
   // Before the events are fed: from here on other terminals can use the stack.
   running.envFile = writeEnvFile(dataDir, stack.description(), origin);
@@ -91,8 +86,8 @@ function endOnce({ balanced, closing, ledger }: Balance, dataDir: string): numbe
 }
 
 async function main(): Promise<number> {
-  const given = readArguments(process.argv.slice(2));
-  if (given.help) {
+  const { once, help, eventsFile } = readArguments(process.argv.slice(2));
+  if (help) {
     print(USAGE);
     return 0;
   }
@@ -103,7 +98,7 @@ async function main(): Promise<number> {
   });
   try {
     // After a signal, a call that fails because the stack stops is no fault.
-    const code = await Promise.race([asked, demonstrate(given, running)]);
+    const code = await Promise.race([asked, demonstrate(once, eventsFile, running)]);
     if (code === undefined) await asked;
     return code ?? 0;
   } finally {

@@ -1,13 +1,6 @@
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-export interface DemoArguments {
-  /** Ends by itself, with the balance as the last line. */
-  readonly once: boolean;
-  readonly eventsFile: string;
-  readonly help: boolean;
-}
-
 const SAMPLE = join(import.meta.dirname, '..', '..', 'sample', 'events.ndjson');
 
 export const USAGE = `npm start -- [options]
@@ -21,23 +14,16 @@ Environment:
   NO_COLOR                     print without colour
 `;
 
-/** Throws with the usage when an argument is unknown. */
-export function readArguments(args: readonly string[]): DemoArguments {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        once: { type: 'boolean', default: false },
-        events: { type: 'string', default: SAMPLE },
-        help: { type: 'boolean', default: false },
-      },
-    });
-    // npm runs scripts in the project's folder; a relative path counts from the folder where the command was typed.
-    const eventsFile = resolve(process.env['INIT_CWD'] ?? '.', values.events);
-    return { once: values.once, eventsFile, help: values.help };
-  } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : 'wrong arguments'}\n\n${USAGE}`, {
-      cause: error,
-    });
-  }
+/** Throws when an argument is unknown. With `once` the demonstration ends by itself, with the balance as the last line. */
+export function readArguments(args: readonly string[]): { once: boolean; help: boolean; eventsFile: string } {
+  const { once, help, events } = parseArgs({
+    args: [...args],
+    options: {
+      once: { type: 'boolean', default: false },
+      events: { type: 'string', default: SAMPLE },
+      help: { type: 'boolean', default: false },
+    },
+  }).values;
+  // npm runs scripts in the project's folder; a relative path counts from the folder where the command was typed.
+  return { once, help, eventsFile: resolve(process.env['INIT_CWD'] ?? '.', events) };
 }

@@ -37,8 +37,7 @@ function showLog({ deliveryId, status, attempts }: DeliveryDetail, print: Print)
 const made = (client: Client, eventId: string, times: number): Promise<DeliveryDetail> =>
   eventually(
     async () => {
-      const { data } = await client.deliveries({ ref: REF, eventId, status: 'delivered' });
-      const [found] = data;
+      const [found] = (await client.deliveries({ ref: REF, eventId, status: 'delivered' })).data;
       const detail = found && (await client.delivery(found.deliveryId));
       return detail && detail.attempts.length >= times ? detail : false;
     },

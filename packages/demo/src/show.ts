@@ -5,30 +5,25 @@ import type { FeedLine, HookAccount, Ledger, Print } from '@webhooks/ledger';
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 function retryColumn({ retryWaits }: HookAccount): string {
-  if (retryWaits.length === 0) return '–';
-  return `${seconds(Math.min(...retryWaits.slice(0, 100_000)))} – ${seconds(Math.max(...retryWaits.slice(0, 100_000)))}`;
+  const waits = retryWaits.slice(0, 100_000);
+  return waits.length === 0 ? '–' : `${seconds(Math.min(...waits))} – ${seconds(Math.max(...waits))}`;
 }
 
 const HEADER = ['endpoint', 'expected', 'delivered', 'duplicates', 'refused', 'second attempt after'];
 
 /** The table at the end: what each endpoint had to receive and what it received. */
 export function showTable(ledger: Ledger, print: Print): void {
-  const rows = ledger.accounts.map((account) => [
-    account.hook.path,
-    String(account.expected),
-    String(account.delivered),
-    String(account.duplicates),
-    String(account.refused),
-    retryColumn(account),
-  ]);
-  const all = [HEADER, ...rows];
-  const widths = HEADER.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ');
+  const rows = ledger.accounts.map((account) => {
+    const { hook, expected, delivered, duplicates, refused } = account;
+    return [hook.path, ...[expected, delivered, duplicates, refused].map(String), retryColumn(account)];
+  });
+  const widths = HEADER.map((head, column) =>
+    Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = ([path = '', ...cells]: readonly string[]): string =>
+    [path.padEnd(widths[0] ?? 0), ...cells.map((cell, index) => cell.padStart(widths[index + 1] ?? 0))].join(
+      '  ',
+    );
   print('');
   print(paint('dim', line(HEADER)));
   print(widths.map((width) => '─'.repeat(width)).join('  '));

@@ -65,7 +65,7 @@ async function feedAndKill(
 it('kill -9 of each service, of the broker and of the database loses nothing that was acknowledged', async () => {
   const lines = generateSample(EVENTS, 11).map((event) => readFeedLine(JSON.stringify(event)));
   const options = { stack: stack.description(), print: (line: string) => said.push(line) };
-  const stage = await setStage({ stack, lines, dataDir, port: 0 });
+  const stage = await setStage(stack, lines, dataDir, 0);
   const share = Math.ceil(EVENTS / VICTIMS.length);
   const result = await account(stage, options, async (report) => {
     for (const [turn, victims] of VICTIMS.entries()) {

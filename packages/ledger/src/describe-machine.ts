@@ -5,13 +5,6 @@ import { dirname, join } from 'node:path';
 
 const require = createRequire(import.meta.url);
 
-/** The embedded broker's version, as the jar lock of `engines` names it. */
-function kafkaVersion(): string {
-  const engines = dirname(require.resolve('@webhooks/engines'));
-  const lock = readFileSync(join(engines, '..', '..', 'kafka-jars.lock.json'), 'utf8');
-  return /:kafka_[\d.]+:([\d.]+)/.exec(lock)?.[1] ?? 'unknown';
-}
-
 /** The machine of a run. */
 export const describeMachine = () => ({
   processor: cpus()[0]?.model ?? 'unknown',
@@ -20,13 +13,10 @@ export const describeMachine = () => ({
   platform: `${process.platform} ${process.arch}`,
 });
 
-/** Versions of what every run uses. */
+/** Versions of what every run uses. Kafka's is that of the embedded broker, as the jar lock of `engines` names it. */
 export function describeVersions() {
   const { version } = require('kafkajs/package.json') as { readonly version: string };
-  return {
-    node: process.versions.node,
-    openssl: process.versions.openssl,
-    kafkajs: version,
-    kafka: kafkaVersion(),
-  };
+  const lock = join(dirname(require.resolve('@webhooks/engines')), '..', '..', 'kafka-jars.lock.json');
+  const kafka = /:kafka_[\d.]+:([\d.]+)/.exec(readFileSync(lock, 'utf8'))?.[1] ?? 'unknown';
+  return { node: process.versions.node, openssl: process.versions.openssl, kafkajs: version, kafka };
 }

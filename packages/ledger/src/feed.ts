@@ -21,7 +21,6 @@ export interface FeedReport {
 export const newReport = (): FeedReport => ({ acknowledged: [], refusedByIngest: 0, toBeRejected: 0 });
 
 const BATCH = 100;
-const INGEST_CONNECTIONS = 4;
 const RETRY_FOR_MS = 120_000;
 
 function* batchesOf(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> {
@@ -75,26 +74,20 @@ async function postLines(
 }
 
 /** Posts lines until each is accepted or refused. An unavailable line is posted again with the same id. */
-async function postBatch(client: Client, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
-  let open = lines;
-  await persist(async () => {
-    const results = await postLines(client, open);
-    const having = (status: string): FeedLine[] =>
-      open.filter((_, index) => results[index]?.status === status);
-    const [accepted, unavailable] = [having('accepted'), having('unavailable')];
-    report.acknowledged.push(...accepted);
-    report.refusedByIngest += open.length - accepted.length - unavailable.length;
-    open = unavailable;
-    return open.length === 0;
-  });
-}
-
 async function feedIngest(client: Client, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
-  const batches = batchesOf(lines);
-  const post = async (): Promise<void> => {
-    for (const batch of batches) await postBatch(client, batch, report);
-  };
-  await Promise.all(Array.from({ length: INGEST_CONNECTIONS }, post));
+  for (const batch of batchesOf(lines)) {
+    let open = batch;
+    await persist(async () => {
+      const results = await postLines(client, open);
+      const having = (status: string): FeedLine[] =>
+        open.filter((_, index) => results[index]?.status === status);
+      const [accepted, unavailable] = [having('accepted'), having('unavailable')];
+      report.acknowledged.push(...accepted);
+      report.refusedByIngest += open.length - accepted.length - unavailable.length;
+      open = unavailable;
+      return open.length === 0;
+    });
+  }
 }
 
 /** Feeds every second line straight to the topic and posts the others to ingest, both at the same time. */

@@ -25,13 +25,9 @@ function makeHook(tenantId: string, eventType: EventType, refusesFirst: boolean)
 
 /** One endpoint for each tenant and type found, and one more that refuses first attempts, for the rarest of them. */
 export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {
-  const counts = new Map<string, { tenantId: string; eventType: EventType; count: number }>();
-  for (const { tenantId, eventType } of events) {
-    const key = `${tenantId} ${eventType}`;
-    counts.set(key, { tenantId, eventType, count: (counts.get(key)?.count ?? 0) + 1 });
-  }
-  const routes = [...counts.values()].sort((a, b) => a.count - b.count);
-  const [rarest] = routes;
+  const byRoute = Map.groupBy(events, ({ tenantId, eventType }) => `${tenantId} ${eventType}`);
+  const routes = [...byRoute.values()].sort((a, b) => a.length - b.length).flatMap(([first]) => first ?? []);
   const hooks = routes.map(({ tenantId, eventType }) => makeHook(tenantId, eventType, false));
-  return rarest ? [...hooks, makeHook(rarest.tenantId, rarest.eventType, true)] : hooks;
+  const rarest = routes.slice(0, 1).map(({ tenantId, eventType }) => makeHook(tenantId, eventType, true));
+  return [...hooks, ...rarest];
 }

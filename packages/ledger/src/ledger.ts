@@ -30,7 +30,7 @@ export class Ledger {
   readonly accounts: readonly HookAccount[];
   unmatched = 0;
   private readonly pairs = new Map<string, Pair>();
-  private readonly byRoute = new Map<string, HookAccount[]>();
+  private readonly byRoute: ReadonlyMap<string, readonly HookAccount[]>;
 
   constructor(hooks: readonly Hook[]) {
     this.accounts = hooks.map((hook) => ({
@@ -41,10 +41,7 @@ export class Ledger {
       refused: 0,
       retryWaits: [],
     }));
-    for (const account of this.accounts) {
-      const route = `${account.hook.tenantId} ${account.hook.eventType}`;
-      this.byRoute.set(route, [...(this.byRoute.get(route) ?? []), account]);
-    }
+    this.byRoute = Map.groupBy(this.accounts, ({ hook }) => `${hook.tenantId} ${hook.eventType}`);
   }
 
   /** Notes that an event was acknowledged. Call it for all events before the first receipt is read. */
@@ -78,14 +75,9 @@ export class Ledger {
   }
 
   totals(): { accepted: number; delivered: number; duplicates: number; lost: number } {
-    const sum = (pick: (account: HookAccount) => number): number =>
-      this.accounts.reduce((total, account) => total + pick(account), 0);
-    const [accepted, delivered] = [sum(({ expected }) => expected), sum((account) => account.delivered)];
-    return {
-      accepted,
-      delivered,
-      duplicates: sum((account) => account.duplicates),
-      lost: accepted - delivered,
-    };
+    const sum = (of: 'expected' | 'delivered' | 'duplicates'): number =>
+      this.accounts.reduce((total, account) => total + account[of], 0);
+    const [accepted, delivered] = [sum('expected'), sum('delivered')];
+    return { accepted, delivered, duplicates: sum('duplicates'), lost: accepted - delivered };
   }
 }

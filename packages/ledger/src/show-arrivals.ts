@@ -4,7 +4,6 @@ import type { Print } from './print.js';
 
 /** More lines in a second than a person reads. */
 const LINES_A_SECOND = 20;
-const SECOND_MS = 1_000;
 /** Characters of a body in a line: a notification of a Pix has about 230. */
 const SHOWN_BODY = 300;
 
@@ -16,11 +15,11 @@ function describe({ path, headers, body }: Arrival, status: number): string {
 
 /**
  * Shows each notification as a line, and beyond 20 in a second their number. After such a second, each second is one line until
- * fewer arrive. `later` calls back after so many milliseconds.
+ * fewer arrive. `later` calls back after a second.
  */
 export function createArrivalLines(
   print: Print,
-  later: (work: () => void, ms: number) => void = (work, ms) => setTimeout(work, ms).unref(),
+  later: (work: () => void) => void = (work) => setTimeout(work, 1_000).unref(),
 ): (arrival: Arrival, status: number) => void {
   let count = 0;
   let shown = LINES_A_SECOND;
@@ -29,10 +28,10 @@ export function createArrivalLines(
     if (count > shown) print(`→ ${shown > 0 ? `… and ${hidden} more` : hidden} notifications in this second`);
     shown = count > LINES_A_SECOND ? 0 : LINES_A_SECOND;
     count = 0;
-    if (shown === 0) later(endSecond, SECOND_MS);
+    if (shown === 0) later(endSecond);
   };
   return (arrival, status) => {
-    if (count === 0 && shown > 0) later(endSecond, SECOND_MS);
+    if (count === 0 && shown > 0) later(endSecond);
     count += 1;
     if (count <= shown) print(describe(arrival, status));
   };

@@ -39,16 +39,13 @@ export interface Stage {
   readonly hooks: readonly Hook[];
 }
 
-export interface StageOptions {
-  readonly stack: Stack;
-  readonly lines: readonly FeedLine[];
-  readonly dataDir: string;
-  /** 0: a free one. */
-  readonly port: number;
-}
-
-/** Starts the receiver, registers its endpoints and waits until they are in force. */
-export async function setStage({ stack, lines, dataDir, port }: StageOptions): Promise<Stage> {
+/** Starts the receiver at `port` (0: a free one), registers its endpoints and waits until they are in force. */
+export async function setStage(
+  stack: Stack,
+  lines: readonly FeedLine[],
+  dataDir: string,
+  port: number,
+): Promise<Stage> {
   const file = join(dataDir, 'receipts.ndjson');
   writeFileSync(file, '');
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);

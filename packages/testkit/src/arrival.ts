@@ -30,9 +30,7 @@ export interface ArrivalLine extends Pick<Arrival, 'id' | 'path' | 'receivedAt' 
   readonly body: string;
 }
 
-export function clockMs(): number {
-  return performance.timeOrigin + performance.now();
-}
+export const clockMs = (): number => performance.timeOrigin + performance.now();
 
 export function flatHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
   const flat = Object.entries(headersDistinct).map(([name, value]) => [name, value?.join(', ') ?? '']);

@@ -57,7 +57,7 @@ export interface EndpointStats {
   readonly endlessBytes: number;
 }
 
-export interface Endpoint {
+export interface Endpoint extends Pick<Receiver, 'stats' | 'answerWith' | 'forget'> {
   /** `https://localhost:<port>` without a path. */
   readonly origin: string;
   /** `https://localhost:<port>/hook`. */
@@ -67,11 +67,6 @@ export interface Endpoint {
   readonly caFile: string;
   /** The newest arrivals, oldest first. */
   readonly arrivals: readonly Arrival[];
-  stats(): EndpointStats;
-  /** Changes what is answered from now on. */
-  answerWith(script: Script): void;
-  /** Forgets arrivals and counts of ids, not connections. */
-  forget(): void;
   /** Breaks open connections and stops listening; resolves when the file is written. */
   close(): Promise<void>;
 }

@@ -11,36 +11,27 @@ import type { EndpointOptions, EndpointStats } from './endpoint.js';
 import { playAnswer } from './play-answer.js';
 import { spoilHandshake } from './spoil-handshake.js';
 
-interface Connection {
-  readonly tcp: Socket;
-  readonly number: number;
-}
-
 /** The part of an endpoint behind the socket: records each request, then plays what the script says. */
 export class Receiver {
+  /** The newest arrivals, oldest first. */
   readonly arrivals: Arrival[] = [];
-  readonly #options: EndpointOptions;
+  readonly #options: EndpointOptions & { readonly remember: number };
   readonly #file: WriteStream | undefined;
-  readonly #remember: number;
-  readonly #open = new Map<number, Connection>();
+  readonly #open = new Map<number, { readonly tcp: Socket; readonly number: number }>();
   readonly #countById = new Map<string, number>();
   #script: Script;
-  #accepted = 0;
-  #resumed = 0;
-  #received = 0;
-  #endlessBytes = 0;
+  readonly #counts = { connections: 0, resumed: 0, arrivals: 0, endlessBytes: 0 };
 
   constructor(options: EndpointOptions) {
-    this.#options = options;
+    this.#options = { remember: 10_000, ...options };
     this.#script = options.answer ?? 200;
-    this.#remember = options.remember ?? 10_000;
     this.#file = options.file === undefined ? undefined : createWriteStream(options.file, { flags: 'a' });
   }
 
   admit(tcp: Socket, web: Server): void {
-    this.#accepted += 1;
+    this.#counts.connections += 1;
     const peer = tcp.remotePort ?? 0;
-    this.#open.set(peer, { tcp, number: this.#accepted });
+    this.#open.set(peer, { tcp, number: this.#counts.connections });
     tcp.on('error', () => undefined);
     tcp.once('close', () => this.#open.delete(peer));
     const { connection = 'accept' } = this.#options;
@@ -67,9 +58,9 @@ export class Receiver {
     const { method = '', url = '', httpVersion } = request;
     const headers = flatHeaders(request);
     const id = headers['webhook-id'] ?? '';
-    this.#received += 1;
+    this.#counts.arrivals += 1;
     const arrival: Arrival = {
-      index: this.#received,
+      index: this.#counts.arrivals,
       method,
       path: url,
       httpVersion,
@@ -77,12 +68,12 @@ export class Receiver {
       body,
       startedAt,
       receivedAt: clockMs(),
-      connection: this.#connectionOf(request)?.number ?? 0,
+      connection: this.#open.get(request.socket.remotePort ?? 0)?.number ?? 0,
       id,
       nth: this.#count(id),
     };
     this.arrivals.push(arrival);
-    if (this.arrivals.length > this.#remember) this.arrivals.shift();
+    if (this.arrivals.length > this.#options.remember) this.arrivals.shift();
     return arrival;
   }
 
@@ -93,10 +84,6 @@ export class Receiver {
     return nth;
   }
 
-  #connectionOf(request: IncomingMessage): Connection | undefined {
-    return this.#open.get(request.socket.remotePort ?? 0);
-  }
-
   async #answer(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const script = this.#script;
     const answer = toAnswer(typeof script === 'function' ? await script(arrival, arrival.nth) : script);
@@ -105,34 +92,33 @@ export class Receiver {
   }
 
   #play(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
-    const tcp = this.#connectionOf(request)?.tcp ?? request.socket;
-    const onBytes = (count: number): void => void (this.#endlessBytes += count);
+    const tcp = this.#open.get(request.socket.remotePort ?? 0)?.tcp ?? request.socket;
+    const onBytes = (count: number): void => void (this.#counts.endlessBytes += count);
     playAnswer(answer, { response, stream: request.socket, tcp, onBytes });
   }
 
   noteSecured(resumed: boolean): void {
-    if (resumed) this.#resumed += 1;
+    if (resumed) this.#counts.resumed += 1;
   }
 
   stats(): EndpointStats {
     return {
-      connections: this.#accepted,
+      ...this.#counts,
       openConnections: this.#open.size,
-      resumed: this.#resumed,
-      arrivals: this.#received,
       distinctIds: this.#countById.size,
-      endlessBytes: this.#endlessBytes,
     };
   }
 
+  /** Changes what is answered from now on. */
   answerWith(script: Script): void {
     this.#script = script;
   }
 
+  /** Forgets arrivals and counts of ids, not connections. */
   forget(): void {
     this.arrivals.length = 0;
     this.#countById.clear();
-    this.#received = 0;
+    this.#counts.arrivals = 0;
   }
 
   breakConnections(): void {

@@ -25,7 +25,4 @@ export const FILES = {
   certificateKey: join(FOLDERS.receiver, 'key.pem'),
   receipts: join(FOLDERS.receiver, 'receipts.ndjson'),
   clients: join(FOLDERS.tokens, 'clients.json'),
-  signingKey: join(FOLDERS.tokens, 'issuer-keys.json'),
-  authority: join(FOLDERS.secrets, 'ca.pem'),
-  keyring: join(FOLDERS.secrets, 'secrets-keys'),
 } as const;

@@ -15,12 +15,12 @@ async function put(file: string, text: string, mode: 0o600 | 0o640 | 0o644): Pro
 
 const authority = await openCertificateAuthority(FOLDERS.authority);
 const { certPem, keyPem } = await authority.issue([required('RECEIVER_HOST')]);
-await put(FILES.authority, authority.caPem, 0o644);
+await put(join(FOLDERS.secrets, 'ca.pem'), authority.caPem, 0o644);
 await put(FILES.certificate, certPem, 0o644);
 await put(FILES.certificateKey, keyPem, 0o600);
 
 const secrets = openDevelopmentSecrets(FOLDERS.authority);
-await put(FILES.keyring, secrets.keyring, 0o600);
+await put(join(FOLDERS.secrets, 'secrets-keys'), secrets.keyring, 0o600);
 await put(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
 
 /** Makes a password that the database reads, for `deploy/compose/mongodb-users.js`. */

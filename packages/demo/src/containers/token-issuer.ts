@@ -1,7 +1,8 @@
+import { join } from 'node:path';
 import { startIssuer } from '@webhooks/engines';
 import { untilSignal } from '../until-signal.js';
 import { print, readClients, required } from './environment.js';
-import { FILES } from './folders.js';
+import { FOLDERS } from './folders.js';
 
 // The token issuer for development, reached by the name that the services trust (TOKEN_ISSUER).
 const name = required('TOKEN_ISSUER');
@@ -11,7 +12,7 @@ const issuer = await startIssuer({
   issuer: name,
   audience: required('TOKEN_AUDIENCE'),
   clients: readClients(),
-  keysFile: FILES.signingKey,
+  keysFile: join(FOLDERS.tokens, 'issuer-keys.json'),
   log: print,
 });
 await untilSignal();
