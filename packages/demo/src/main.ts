@@ -57,20 +57,21 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
   showFaults(lines, print);
   const port = once ? 0 : await freePort(RECEIVER_PORT);
+  if (!once && port !== RECEIVER_PORT)
+    log(`port ${RECEIVER_PORT} is in use; the receiver listens on ${port}`);
   const stage = await setStage(stack, lines, dataDir, port);
   const { origin } = stage.receiver;
   // Before the events are fed: from here on other terminals can use the stack.
   running.envFile = writeEnvFile(dataDir, stack.description(), origin);
   if (!once) showAddresses(stack.description(), origin, dataDir, print);
   const result = await feedAndAccount(stage, { stack: stack.description(), lines, print });
-  const { admin } = stack.description();
   if (!once) {
     for (const line of result.closing) print(line);
     showCommands(`. ${relative(process.cwd(), running.envFile)}`, print);
     stage.show = createArrivalLines(print);
-    watchBreakers(admin['delivery-worker'] ?? '', print);
+    watchBreakers(stack.description().admin['delivery-worker'] ?? '', print);
   }
-  await untilProjected(admin['query-api'], showProgress);
+  await untilProjected(stack.description().admin['query-api'], showProgress);
   await showTruth(stack, print);
   if (!once) return undefined;
   await stop(running);

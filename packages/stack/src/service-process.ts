@@ -11,11 +11,7 @@ const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
  * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: a flooded worker took 280 to 400 MiB without
  * these bounds, for objects that live for milliseconds. A million configurations fit.
  */
-export const NODE_FLAGS = [
-  '--max-old-space-size=1536',
-  '--max-semi-space-size=16',
-  '--enable-source-maps',
-];
+export const NODE_FLAGS = ['--max-old-space-size=1536', '--max-semi-space-size=16', '--enable-source-maps'];
 /** As in the image, too. */
 export const ALLOCATOR = {
   MALLOC_ARENA_MAX: '2',
