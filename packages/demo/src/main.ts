@@ -1,9 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { freePort } from '@webhooks/engines';
 import { createArrivalLines, paint, setStage } from '@webhooks/ledger';
 import type { Balance } from '@webhooks/ledger';
-import { startStack } from '@webhooks/stack';
+import { choosePort, startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { writeEnvFile } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
@@ -56,9 +55,7 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   running.stack = stack;
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
   showFaults(lines, print);
-  const port = once ? 0 : await freePort(RECEIVER_PORT);
-  if (!once && port !== RECEIVER_PORT)
-    log(`port ${RECEIVER_PORT} is in use; the receiver listens on ${port}`);
+  const port = await choosePort('the receiver', once ? undefined : RECEIVER_PORT, log);
   const stage = await setStage(stack, lines, dataDir, port);
   const { origin } = stage.receiver;
   // Before the events are fed: from here on other terminals can use the stack.

@@ -17,21 +17,27 @@ export const PREFERRED_PORTS = {
 export type PortName = keyof typeof PREFERRED_PORTS;
 export type Ports = Readonly<Record<PortName, number>>;
 
-/** Takes the preferred ports where they are free (`fixed`), or any free ones. Logs each one that was in use. */
+/** The preferred port where it is free, else any free one; then `log` is told. */
+export async function choosePort(
+  service: string,
+  preferred: number | undefined,
+  log: (line: string) => void,
+): Promise<number> {
+  const port = await freePort(preferred);
+  if (preferred !== undefined && port !== preferred)
+    log(`port ${preferred} is in use; ${service} listens on ${port}`);
+  return port;
+}
+
+/** Takes the preferred ports where they are free (`fixed`), or any free ones. */
 export async function choosePorts(fixed: boolean, log: (line: string) => void): Promise<Ports> {
   const chosen: Record<string, number> = {};
-  const taken = new Set<number>();
   for (const [name, preferred] of Object.entries(PREFERRED_PORTS)) {
-    let port = await freePort(fixed ? preferred : undefined);
-    while (taken.has(port)) port = await freePort();
-    if (fixed && port !== preferred) {
-      const service = name
-        .replace('worker', 'delivery-worker')
-        .replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-      log(`port ${preferred} is in use; ${service.replace('-admin', ' (admin)')} listens on ${port}`);
-    }
-    taken.add(port);
-    chosen[name] = port;
+    const service = name
+      .replace('worker', 'delivery-worker')
+      .replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      .replace('-admin', ' (admin)');
+    chosen[name] = await choosePort(service, fixed ? preferred : undefined, log);
   }
   return chosen as Ports;
 }
