@@ -12,7 +12,10 @@ const handedOut = new Set<number>();
  * A port is never handed out twice by one process, so that parallel callers do not meet.
  */
 export async function freePort(preferred?: number): Promise<number> {
-  if (preferred !== undefined && !handedOut.has(preferred) && (await isFree(preferred))) return preferred;
+  if (preferred !== undefined && (await isFree(preferred))) {
+    handedOut.add(preferred);
+    return preferred;
+  }
   for (let tried = 0; tried < TRIES; tried += 1) {
     const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST + 1));
     if (handedOut.has(port)) continue;

@@ -2,12 +2,13 @@ import { freePort } from '@webhooks/engines';
 
 /** The documented ports of `npm start`; another one is taken when one of these is in use. */
 export const PREFERRED_PORTS = {
+  // First, because it is one of those that are taken instead of others.
+  mongodb: 27017,
   configApi: 8081,
   ingest: 8082,
   queryApi: 8083,
   issuer: 8080,
   kafka: 9092,
-  mongodb: 27017,
   configApiAdmin: 9081,
   ingestAdmin: 9082,
   workerAdmin: 9083,
