@@ -39,28 +39,35 @@ function endOfString(text: string, from: number): number {
   }
 }
 
-/** All else is passed over at once: a body of spaces costs no more than one of text. */
-const STRUCTURE = /["{}[\]:,]/g;
-const NESTING = new Map([
-  ['{', 1],
-  ['[', 1],
-  ['}', -1],
-  [']', -1],
-]);
+const OPENING = 1;
+const CLOSING = 2;
+const SEPARATOR = 3;
+const COLON = 4;
+const QUOTED = 5;
+const KINDS = {
+  '{': OPENING,
+  '[': OPENING,
+  '}': CLOSING,
+  ']': CLOSING,
+  ',': SEPARATOR,
+  ':': COLON,
+  '"': QUOTED,
+};
+/** The kind of a character by its code; 0 for all that say nothing of the structure. */
+const KIND_OF = new Uint8Array(128);
+for (const [sign, kind] of Object.entries(KINDS)) KIND_OF[sign.charCodeAt(0)] = kind;
 
 /** Counts nesting, `name: value` pairs and values in the text, before a parser makes them and drops repeated names. */
 function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
   let [depth, deepest, members, values] = [0, 0, 0, 0];
-  STRUCTURE.lastIndex = 0;
-  while (deepest <= maxDepth && values <= maxValues) {
-    const found = STRUCTURE.exec(text);
-    if (found === null) break;
-    const [sign] = found;
-    if (sign === '"') STRUCTURE.lastIndex = endOfString(text, found.index + 1) + 1;
-    else if (!'}]'.includes(sign)) values += 1;
-    if (sign === ':') members += 1;
-    depth += NESTING.get(sign) ?? 0;
-    deepest = Math.max(deepest, depth);
+  const isWithin = (): boolean => deepest <= maxDepth && values <= maxValues;
+  for (let at = 0; at < text.length && isWithin(); at += 1) {
+    const kind = KIND_OF[text.charCodeAt(at)] ?? 0;
+    if (kind === QUOTED) at = endOfString(text, at + 1);
+    else if (kind === CLOSING) depth -= 1;
+    else if (kind !== 0) values += 1;
+    members += Number(kind === COLON);
+    if (kind === OPENING) deepest = Math.max(deepest, (depth += 1));
   }
   return { depth: deepest, members, values };
 }

@@ -1,3 +1,4 @@
+import { Node, Yallist } from 'yallist';
 import type { AssignedPartition } from './membership-offsets.js';
 import type { KafkaRecord } from './record.js';
 import type { Feed } from './wire/fetcher.js';
@@ -13,10 +14,8 @@ export interface LaneOptions extends BufferLimits {
 /** Where a record in flight lies, and when it was appended (Unix milliseconds). */
 type Mark = Pick<KafkaRecord, 'offset' | 'timestamp'>;
 
-/** In the order of offsets. */
-type InFlight = Set<Mark>;
-
-const firstOf = (inFlight: InFlight): Mark | undefined => inFlight.values().next().value;
+/** Ascending. A list and no Set, whose first member is found behind all that were taken out: it is asked for with each record. */
+type InFlight = Yallist<Mark>;
 
 /** A record in flight. */
 export interface Task {
@@ -41,7 +40,7 @@ export class Lane implements Feed {
   readonly #buffer: PartitionBuffer;
   readonly #options: LaneOptions;
   /** Replaced at each new beginning. */
-  #inFlight: InFlight = new Set();
+  #inFlight: InFlight = new Yallist();
   #assigned = false;
   #abandoned = false;
   /** What the group has committed; -1 for nothing. */
@@ -60,7 +59,7 @@ export class Lane implements Feed {
 
   /** All offsets below are finished: what may be committed. */
   get watermark(): number {
-    return firstOf(this.#inFlight)?.offset ?? this.#buffer.position;
+    return this.#inFlight.head?.value.offset ?? this.#buffer.position;
   }
 
   /** Offsets that a crash now would repeat, at most. */
@@ -74,7 +73,7 @@ export class Lane implements Feed {
 
   /** When the oldest record that is not finished was appended (Unix ms); undefined when none is known. */
   get oldestAt(): number | undefined {
-    return (firstOf(this.#inFlight) ?? this.#buffer.peek())?.timestamp;
+    return (this.#inFlight.head?.value ?? this.#buffer.peek())?.timestamp;
   }
 
   /** The partition's end was seen otherwise than by a fetch. */
@@ -124,12 +123,12 @@ export class Lane implements Feed {
 
   #skipTo(offset: number): void {
     const inFlight = this.#inFlight;
-    for (const mark of inFlight) if (mark.offset < offset) inFlight.delete(mark);
+    while (inFlight.head && inFlight.head.value.offset < offset) inFlight.removeNode(inFlight.head);
     if (offset > this.#buffer.position) this.#buffer.seek(offset);
   }
 
   #restart(offset: number): void {
-    this.#inFlight = new Set();
+    this.#inFlight = new Yallist();
     this.#abandoned = false;
     this.#buffer.seek(offset);
     this.committed = -1;
@@ -143,8 +142,8 @@ export class Lane implements Feed {
   take(): Task | undefined {
     const record = this.#buffer.take();
     if (record === undefined) return undefined;
-    const mark = { offset: record.offset, timestamp: record.timestamp };
-    this.#inFlight.add(mark);
+    const mark = new Node<Mark>({ offset: record.offset, timestamp: record.timestamp });
+    this.#inFlight.pushNode(mark);
     return new Taken(this, record, this.#inFlight, mark);
   }
 
@@ -160,9 +159,9 @@ class Taken implements Task {
   readonly lane: Lane;
   readonly #inFlight: InFlight;
   /** In no list any more when it is finished, or was passed over. */
-  readonly #mark: Mark;
+  readonly #mark: Node<Mark>;
 
-  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight, mark: Mark) {
+  constructor(lane: Lane, record: KafkaRecord, inFlight: InFlight, mark: Node<Mark>) {
     this.lane = lane;
     this.record = record;
     this.#inFlight = inFlight;
@@ -170,7 +169,7 @@ class Taken implements Task {
   }
 
   finish(): void {
-    this.#inFlight.delete(this.#mark);
+    this.#mark.list?.removeNode(this.#mark);
   }
 
   abandon(): void {

@@ -9,9 +9,17 @@ import { lastWords } from './last-words.js';
 const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
 /**
  * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: a flooded worker took 280 to 400 MiB without
- * these bounds, for objects that live for milliseconds. A million configurations fit.
+ * the first two bounds, for objects that live for milliseconds. A million configurations fit. The other three (growth to twice what
+ * lives, nothing tenured by the place where it was made, one thread for collections) made a delivery a tenth cheaper: 73 to 63 µs.
  */
-export const NODE_FLAGS = ['--max-old-space-size=1536', '--max-semi-space-size=16', '--enable-source-maps'];
+export const NODE_FLAGS = [
+  '--max-old-space-size=1536',
+  '--max-semi-space-size=16',
+  '--heap-growing-percent=100',
+  '--no-allocation-site-pretenuring',
+  '--v8-pool-size=1',
+  '--enable-source-maps',
+];
 /** As in the image, too. */
 export const ALLOCATOR = {
   MALLOC_ARENA_MAX: '2',
