@@ -6,6 +6,7 @@ import { FAULTS } from './faults.js';
 import { formatPlan, makePlan } from './plan.js';
 import type { ChaosArguments } from './read-arguments.js';
 import { formatCampaign, formatReport } from './report.js';
+import type { SeedRun } from './report.js';
 import { runChaos } from './run-chaos.js';
 import type { ChaosResult } from './run-chaos.js';
 import { WORKER_SETTINGS } from './world/settings.js';
@@ -16,13 +17,6 @@ export interface CampaignOptions {
   readonly dataDir: string;
   readonly stopping: AbortSignal;
   readonly print: Print;
-}
-
-/** One run of a campaign. Without a result it came to no verdict, because something of the runner itself failed. */
-export interface SeedRun {
-  readonly seed: number;
-  readonly passed: boolean;
-  readonly result?: ChaosResult;
 }
 
 /** The options with which a run is made again. */

@@ -1,7 +1,13 @@
-import type { SeedRun } from './campaign.js';
 import type { Verdict } from './checker/check.js';
 import type { ChaosResult } from './run-chaos.js';
 import type { DoneStep } from './run-plan.js';
+
+/** One run of a campaign. Without a result it came to no verdict, because something of the runner itself failed. */
+export interface SeedRun {
+  readonly seed: number;
+  readonly passed: boolean;
+  readonly result?: ChaosResult;
+}
 
 /** SIGKILLs that were sent, by process. */
 const killsOf = (killed: readonly string[]): string =>

@@ -1,28 +1,7 @@
+import type { KafkaOptions } from './kafka-options.js';
 import { silent, type Logger } from './log.js';
 import { openLink, type Link } from './wire/connect.js';
 import { tameKafkajs } from './wire/tame-kafkajs.js';
-
-export interface KafkaSasl {
-  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly username: string;
-  readonly password: string;
-}
-
-export interface KafkaTls {
-  /** Certificate authorities as PEM; the system's when absent. */
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-}
-
-export interface KafkaOptions {
-  /** `host:port`, at least one. */
-  readonly brokers: readonly string[];
-  readonly clientId: string;
-  readonly log?: Logger;
-  readonly tls?: KafkaTls | boolean;
-  readonly sasl?: KafkaSasl;
-}
 
 /**
  * A cluster to talk to. Opening connections is left to what is opened on it. `close` ends the shared admin connection,

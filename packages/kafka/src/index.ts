@@ -1,6 +1,7 @@
 export { connectKafka, prepareTopics } from './connect-kafka.js';
 export { createKafka } from './create-kafka.js';
-export type { Kafka, KafkaOptions, KafkaSasl, KafkaTls } from './create-kafka.js';
+export type { Kafka } from './create-kafka.js';
+export type { KafkaOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
 export { openDelayedSource } from './delayed-source.js';
 export type {
   DelayTier,

@@ -1,5 +1,5 @@
 import type { SettingsReader } from '@webhooks/runtime';
-import type { KafkaOptions, KafkaSasl, KafkaTls } from './create-kafka.js';
+import type { KafkaOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
 
 /** How a service reaches Kafka, and what it may do to topics. */
 export interface KafkaSettings extends Pick<KafkaOptions, 'brokers' | 'clientId'> {

@@ -4,58 +4,10 @@ import type { RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
-import type { TlsOptions } from 'node:tls';
-import type { Answer, Script } from './answer.js';
 import type { Arrival } from './arrival.js';
 import { Receiver } from './receiver.js';
+import type { EndpointOptions } from './receiver.js';
 import { sharedAuthority } from './test-authority.js';
-
-/**
- * `reset` at once; `hang`: accepted, then silence; `end-in-handshake` and `reset-in-handshake`: broken off once the
- * first bytes of TLS are there; `drip-handshake`: a record of TLS is answered, one byte every 20 ms, without an end.
- */
-export type ConnectionManners =
-  'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
-
-export interface EndpointOptions {
-  /** What to answer, default 200 at once. */
-  readonly answer?: Script;
-  /** Answers as soon as the request line is there, without reading the body (which is then not recorded). */
-  readonly early?: Answer;
-  /** What happens to a TCP connection before HTTP, default `accept`. */
-  readonly connection?: ConnectionManners;
-  /** Certificate and key for `localhost`; default: issued by an authority of this process. */
-  readonly certPem?: string;
-  readonly keyPem?: string;
-  /** More of node:tls: `maxVersion`, `requestCert`, … */
-  readonly tls?: TlsOptions;
-  /** Speaks HTTP without TLS (to test that a sender refuses it). */
-  readonly plain?: boolean;
-  /** Default 0: a free port. */
-  readonly port?: number;
-  /** Default 127.0.0.1. */
-  readonly host?: string;
-  /** How long an idle connection is kept, default 5,000 ms. */
-  readonly keepAliveTimeoutMs?: number;
-  /** Appends one NDJSON line (`ArrivalLine`) for each arrival before it is answered. */
-  readonly file?: string;
-  /** How many arrivals stay in memory (the newest), default 10,000. Counters count all. */
-  readonly remember?: number;
-}
-
-export interface EndpointStats {
-  /** TCP connections accepted so far, and those open now. */
-  readonly connections: number;
-  readonly openConnections: number;
-  /** Connections that resumed a TLS session. */
-  readonly resumed: number;
-  /** Requests whose body was complete. */
-  readonly arrivals: number;
-  /** Different ids among them. */
-  readonly distinctIds: number;
-  /** Bytes written by endless answers. */
-  readonly endlessBytes: number;
-}
 
 export interface Endpoint extends Pick<Receiver, 'stats' | 'answerWith' | 'forget'> {
   /** `https://localhost:<port>` without a path. */

@@ -2,6 +2,8 @@ export * from './answer.js';
 export type { Arrival, ArrivalLine } from './arrival.js';
 export * from './build-event.js';
 export * from './endpoint.js';
+export type { EndpointOptions, EndpointStats } from './receiver.js';
+export type { ConnectionManners } from './spoil-handshake.js';
 export * from './eventually.js';
 export * from './name-server.js';
 export { openApiDocument } from './open-api-document.js';

@@ -1,5 +1,11 @@
 import type { Socket } from 'node:net';
-import type { ConnectionManners } from './endpoint.js';
+
+/**
+ * `reset` at once; `hang`: accepted, then silence; `end-in-handshake` and `reset-in-handshake`: broken off once the
+ * first bytes of TLS are there; `drip-handshake`: a record of TLS is answered, one byte every 20 ms, without an end.
+ */
+export type ConnectionManners =
+  'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
 
 /** The head of a TLS record of the handshake, 4,096 bytes long: what follows is waited for. */
 const RECORD_HEAD = Buffer.from([0x16, 0x03, 0x03, 0x10, 0x00]);

@@ -3,7 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 import type { Broker } from 'kafkajs/src/cluster/index.js';
-import type { KafkaOptions } from '../create-kafka.js';
+import type { KafkaOptions } from '../kafka-options.js';
 import type { Logger } from '../log.js';
 
 /** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
