@@ -44,8 +44,6 @@ class TieredSource implements DelayedSource {
   #turn = 0;
   #leftOfTurn = 0;
   #planned = false;
-  #paused = false;
-  #stopping = false;
   #ended = false;
   #onQuiet: (() => void) | undefined;
 
@@ -113,7 +111,7 @@ class TieredSource implements DelayedSource {
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
-      if (!this.#paused || this.#stopping) this.#advance();
+      this.#advance();
     });
   }
 
@@ -200,12 +198,7 @@ class TieredSource implements DelayedSource {
     }
   }
 
-  pause(): void {
-    this.#paused = true;
-  }
-
   resume(): void {
-    this.#paused = false;
     this.#plan();
   }
 
@@ -234,7 +227,6 @@ class TieredSource implements DelayedSource {
 
   /** Gives back to the tiers what is not due at once, so that the next owner has nothing to repeat. */
   async #empty(): Promise<void> {
-    this.#stopping = true;
     const soon = this.#now() + STOP_WAIT_MS;
     for (const task of this.#room.keepOnly((_, due) => due <= soon)) this.#handling.start(task);
     if (this.#room.size === 0 && this.#gate.records === 0) return;

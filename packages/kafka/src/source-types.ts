@@ -92,9 +92,7 @@ export interface Source {
   health(): SourceHealth;
   /** How far each assigned partition is handled, also what is not committed yet; see `PartitionPosition`. */
   positions(): readonly PartitionPosition[];
-  /** Hands out no further records until `resume`; what is in flight goes on. */
-  pause(): void;
-  /** Also wakes a source that stopped at the window's `hasRoom`. */
+  /** Wakes a source that stopped at the window's `hasRoom`. */
   resume(): void;
   /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */
   stop(options: { readonly deadlineMs: number }): Promise<StopReport>;

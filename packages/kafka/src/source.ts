@@ -28,7 +28,6 @@ class WindowedSource implements Source {
   #turn = 0;
   #leftOfTurn = 0;
   #planned = false;
-  #paused = false;
 
   constructor(options: SourceOptions) {
     const { handle, giveUp, window } = options;
@@ -78,7 +77,6 @@ class WindowedSource implements Source {
   }
 
   #handOut(): void {
-    if (this.#paused) return;
     const lanes = this.#reader.lanes;
     this.#leftOfTurn = TURN_RECORDS;
     for (let idle = 0; idle < lanes.length && this.#leftOfTurn > 0 && this.#gate.hasRoom;) {
@@ -102,12 +100,7 @@ class WindowedSource implements Source {
     return true;
   }
 
-  pause(): void {
-    this.#paused = true;
-  }
-
   resume(): void {
-    this.#paused = false;
     this.#plan();
   }
 

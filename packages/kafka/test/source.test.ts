@@ -1,7 +1,7 @@
 import { eventually, randomName } from '@webhooks/testkit';
 import { fetchEndOffsets, openSource, type KafkaRecord } from '../src/index.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
-import { collect } from './support/collect.js';
+import { collect, WINDOW } from './support/collect.js';
 import { committed } from './support/committed.js';
 
 const kafka = sharedKafka();
@@ -206,13 +206,18 @@ describe('source', () => {
     expect(begun).toBe(2);
   });
 
-  it('hands out nothing while it is paused', async () => {
+  it('hands out nothing while its handler has no room', async () => {
     const topic = await newTopic(kafka, 1);
-    const { source, records } = await collect(kafka, { groupId: randomName('group'), topics: [topic] });
-    source.pause();
+    let isFull = true;
+    const { source, records } = await collect(kafka, {
+      groupId: randomName('group'),
+      topics: [topic],
+      window: { ...WINDOW, hasRoom: () => !isFull },
+    });
     await fill(topic, 10);
     await eventually(() => source.health().lag === 10);
     expect(records).toHaveLength(0);
+    isFull = false;
     source.resume();
     await eventually(() => records.length === 10);
     await source.stop({ deadlineMs: 1_000 });

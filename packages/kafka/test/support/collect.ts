@@ -12,7 +12,7 @@ export interface Collected {
   readonly values: () => string[];
 }
 
-const WINDOW = { maxInFlight: 500, maxInFlightBytes: 8 * 1024 * 1024 };
+export const WINDOW = { maxInFlight: 500, maxInFlightBytes: 8 * 1024 * 1024 };
 
 /** A source that keeps what it reads. */
 export async function collect(

@@ -12,17 +12,19 @@ export interface MemberOptions {
   /** Time one record takes. */
   readonly workMs?: number;
   readonly maxInFlight?: number;
+  /** See `Window`. */
+  readonly hasRoom?: () => boolean;
 }
 
 /** A member of a group that writes down what it handled. */
 export async function openMember(kafka: Kafka, options: MemberOptions): Promise<Member> {
-  const { groupId, topic, workMs = 0, maxInFlight = 100 } = options;
+  const { groupId, topic, workMs = 0, maxInFlight = 100, hasRoom = () => true } = options;
   const handled: string[] = [];
   const source = await openSource({
     kafka,
     groupId,
     topics: [topic],
-    window: { maxInFlight, maxInFlightBytes: 10_000_000 },
+    window: { maxInFlight, maxInFlightBytes: 10_000_000, hasRoom },
     handle: (record) =>
       new Promise<void>((resolve) => {
         setTimeout(() => {
