@@ -1,9 +1,6 @@
-import { beforeDeadline } from './deadline.js';
+import { READY_DEADLINE_MS, beforeDeadline } from './deadline.js';
 import { errorText } from './error-text.js';
 import type { Log } from './log.js';
-
-/** Whoever waits longer for an image has an embedded engine sooner. */
-const IMAGE_TIMEOUT_MS = 60_000;
 
 export interface ContainerImage {
   readonly image: string;
@@ -33,7 +30,7 @@ export async function runContainer(engine: ContainerImage, log: Log): Promise<Ru
   try {
     const { image, info } = await getContainerRuntimeClient();
     const isHere = await image.exists(name);
-    if (!isHere) await beforeDeadline(image.pull(name), IMAGE_TIMEOUT_MS, `pulling ${engine.image}`);
+    if (!isHere) await beforeDeadline(image.pull(name), READY_DEADLINE_MS, `pulling ${engine.image}`);
     reachable = info.containerRuntime.host;
   } catch (error) {
     log(`no container of ${engine.image} (${errorText(error)})`);

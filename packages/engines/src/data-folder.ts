@@ -3,12 +3,11 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlive } from './cache/lock.js';
 import { runCommand } from './command.js';
+import { ANSWER_DEADLINE_MS } from './deadline.js';
 import type { Log } from './log.js';
 import { pollUntil } from './poll.js';
 
 const PID_FILE = 'engine.pid';
-// An engine whose parent was killed is ended by its guard within 10 s, by force if need be.
-const FORMER_ENGINE_DEADLINE_MS = 15_000;
 
 /** Notes in the data folder which process uses it. */
 export const rememberEngine = (folder: string, pid: number): Promise<void> =>
@@ -21,7 +20,7 @@ export const rememberEngine = (folder: string, pid: number): Promise<void> =>
 export async function awaitFreeDataFolder(
   folder: string,
   log: Log,
-  deadlineMs = FORMER_ENGINE_DEADLINE_MS,
+  deadlineMs = ANSWER_DEADLINE_MS,
 ): Promise<void> {
   const path = join(folder, PID_FILE);
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));

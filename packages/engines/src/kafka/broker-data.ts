@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastLines, runCommand } from '../command.js';
+import { READY_DEADLINE_MS } from '../deadline.js';
 import type { Log } from '../log.js';
 import { pollUntil } from '../poll.js';
 import {
@@ -13,8 +14,6 @@ import {
 } from './broker-process.js';
 import { quietKafka } from './quiet-kafkajs.js';
 
-const FORMAT_TIMEOUT_MS = 60_000;
-const INTERNAL_TOPIC_DEADLINE_MS = 30_000;
 /** The id of a cluster of one machine means nothing to anybody. */
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';
 
@@ -47,7 +46,7 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
   const { code, output } = await runCommand(
     runtime.java,
     [...javaArguments(runtime, [], 'kafka.tools.StorageTool'), ...args],
-    { timeoutMs: FORMAT_TIMEOUT_MS, cwd: folder, env: { LC_ALL: 'C.UTF-8' } },
+    { timeoutMs: READY_DEADLINE_MS, cwd: folder, env: { LC_ALL: 'C.UTF-8' } },
   );
   if (code !== 0) throw new Error(`Apache Kafka could not format a data folder: ${lastLines(output, 5)}`);
 }
@@ -83,7 +82,7 @@ async function untilDone(what: string, work: () => Promise<unknown>): Promise<vo
         return false;
       }
     },
-    { deadlineMs: INTERNAL_TOPIC_DEADLINE_MS, everyMs: 100 },
+    { deadlineMs: READY_DEADLINE_MS, everyMs: 100 },
   );
   if (!done) throw new Error(`${what} did not become available`, { cause: last });
 }

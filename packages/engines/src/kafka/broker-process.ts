@@ -1,13 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rememberEngine } from '../data-folder.js';
+import { ANSWER_DEADLINE_MS, READY_DEADLINE_MS } from '../deadline.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
 import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
-
-// The first start on a loaded machine takes four seconds; recovery after kill -9 of a large log some more.
-const READY_DEADLINE_MS = 60_000;
-const STOP_GRACE_MS = 10_000;
 
 /** A small heap and quick compiler settings: a start in two seconds, 150 MB when idle. */
 const SMALL_JVM = [
@@ -71,7 +68,7 @@ export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch)
     logFile,
     // Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.
     env: { LC_ALL: 'C.UTF-8' },
-    stopGraceMs: STOP_GRACE_MS,
+    stopGraceMs: ANSWER_DEADLINE_MS,
   });
   await rememberEngine(launch.folder, broker.pid);
   const obstacle = await awaitBroker(`127.0.0.1:${launch.port}`, {

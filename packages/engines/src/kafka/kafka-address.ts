@@ -1,12 +1,11 @@
+import { ANSWER_DEADLINE_MS } from '../deadline.js';
 import { awaitBroker } from './broker-ready.js';
 import type { KafkaEngine } from './kafka-engine.js';
-
-const ADDRESS_DEADLINE_MS = 15_000;
 
 /** The cluster at `addresses` ("host:port,host:port"); throws when no broker of them serves within the deadline. */
 export async function useKafkaAddress(
   addresses: string,
-  deadlineMs = ADDRESS_DEADLINE_MS,
+  deadlineMs = ANSWER_DEADLINE_MS,
 ): Promise<KafkaEngine> {
   const brokers = addresses
     .split(',')

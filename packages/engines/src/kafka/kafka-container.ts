@@ -1,5 +1,6 @@
 import { runContainer } from '../container.js';
 import type { RunningContainer } from '../container.js';
+import { READY_DEADLINE_MS } from '../deadline.js';
 import { freePort } from '../free-port.js';
 import type { Log } from '../log.js';
 import { brokerSettings } from './broker-properties.js';
@@ -7,7 +8,6 @@ import type { BrokerSettings } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
 
 const IMAGE = 'apache/kafka:4.3.1';
-const READY_DEADLINE_MS = 60_000;
 
 /**
  * Apache Kafka from the image `apache/kafka`, when a container can be had (see `runContainer`). Started with testcontainers

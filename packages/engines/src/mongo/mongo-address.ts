@@ -1,13 +1,12 @@
+import { ANSWER_DEADLINE_MS } from '../deadline.js';
 import { withDatabase } from './connection-string.js';
 import type { MongoEngine } from './mongo-engine.js';
 import { awaitMongo } from './mongo-ready.js';
 
-const ADDRESS_DEADLINE_MS = 15_000;
-
 /** The server that `address` (a connection string) names; throws when it does not answer within the deadline. */
 export async function useMongoAddress(
   address: string,
-  deadlineMs = ADDRESS_DEADLINE_MS,
+  deadlineMs = ANSWER_DEADLINE_MS,
 ): Promise<MongoEngine> {
   const obstacle = await awaitMongo(address, { deadlineMs });
   if (obstacle !== undefined) {

@@ -1,12 +1,12 @@
 import { runContainer } from '../container.js';
 import type { RunningContainer } from '../container.js';
+import { READY_DEADLINE_MS } from '../deadline.js';
 import { freePort } from '../free-port.js';
 import type { Log } from '../log.js';
 import { awaitMongo, selfTestMongo } from './mongo-ready.js';
 
 const IMAGE = 'mongo:8.0';
 const MONGO_PORT = 27_017;
-const READY_DEADLINE_MS = 60_000;
 
 /** MongoDB from the image `mongo`, one server without a replica set, when a container can be had (see `runContainer`). */
 export async function startMongoContainer(

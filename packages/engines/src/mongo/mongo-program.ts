@@ -1,12 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rememberEngine } from '../data-folder.js';
+import { ANSWER_DEADLINE_MS, READY_DEADLINE_MS } from '../deadline.js';
 import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
 import { awaitMongo, selfTestMongo } from './mongo-ready.js';
-
-const READY_DEADLINE_MS = 60_000;
-// SecantusDB takes 2 to 5 s to end.
-const STOP_GRACE_MS = 15_000;
 
 export interface MongoPlace {
   readonly port: number;
@@ -44,7 +41,7 @@ export async function launchMongo(
     cwd: folder,
     env: program.env,
     logFile,
-    stopGraceMs: STOP_GRACE_MS,
+    stopGraceMs: ANSWER_DEADLINE_MS,
   });
   await rememberEngine(folder, database.pid);
   const obstacle = await obstacleToServing(database, port);
