@@ -1,3 +1,6 @@
+import type { ApiRequest } from '@webhooks/http-api';
+import { createOperations } from '../src/operations.js';
+import type { OperationParts } from '../src/operations.js';
 import { createTurns } from '../src/take-turns.js';
 
 const late = () => new Error('late');
@@ -53,5 +56,24 @@ describe('turns', () => {
     first.resolve('first');
     expect(await Promise.all([slow, third])).toEqual(['first', 'third']);
     expect(begun).toBe(false);
+  });
+
+  it('are taken by the lists of one tenant, and not by those of others', async () => {
+    const reading: string[] = [];
+    const first = deferred();
+    const list = (tenantId: string): Promise<[]> => {
+      reading.push(tenantId);
+      return first.promise.then(() => []);
+    };
+    const parts = { storeFor: () => ({ list }), takeTurns: createTurns(1_000, late) };
+    const [operation] = createOperations(parts as unknown as OperationParts);
+    const read = async (tenantId: string): Promise<unknown> =>
+      operation?.handle({ identity: { tenantId }, query: new URLSearchParams() } as unknown as ApiRequest);
+    const all = Promise.all(['acme', 'acme', 'globex'].map(read));
+    await new Promise(setImmediate);
+    expect(reading).toEqual(['acme', 'globex']);
+    first.resolve('');
+    await all;
+    expect(reading).toEqual(['acme', 'globex', 'acme']);
   });
 });
