@@ -3,7 +3,7 @@ import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import { eventually, randomName } from '@webhooks/testkit';
 import { openSink, openSource, type Sink } from '../src/index.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
-import { collect, WINDOW } from './support/collect.js';
+import { collect } from './support/collect.js';
 
 const kafka = sharedKafka();
 const admin = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
@@ -43,37 +43,6 @@ describe('source, over time', () => {
     expect(performance.now() - source.health().lastProgressAt).toBeLessThan(5_000);
     held.shift()?.();
     expect(await source.stop({ deadlineMs: 2_000 })).toMatchObject({ drained: true });
-  });
-
-  it('[default `maxWaitTimeInMs` 5000 delays resume] hands out a new record within milliseconds, also after a full window', async () => {
-    const topic = await newTopic(kafka, 3);
-    let isFull = false;
-    const { source, records } = await collect(kafka, {
-      groupId: randomName('group'),
-      topics: [topic],
-      window: { ...WINDOW, hasRoom: () => !isFull },
-    });
-    const latencies: number[] = [];
-    for (let n = 0; n < 20; n += 1) {
-      const begin = performance.now();
-      await put(topic, [`${n}`]);
-      await eventually(() => records.length === n + 1, { intervalMs: 1 });
-      latencies.push(performance.now() - begin);
-    }
-    latencies.sort((a, b) => a - b);
-    expect(latencies[10]).toBeLessThan(100);
-    isFull = true;
-    await put(
-      topic,
-      Array.from({ length: 3_000 }, (_, n) => `${n}`.padEnd(1_000)),
-    );
-    await eventually(() => source.health().lag === 3_000);
-    const begin = performance.now();
-    isFull = false;
-    source.resume();
-    await eventually(() => records.length === 3_020, { intervalMs: 1 });
-    expect(performance.now() - begin).toBeLessThan(1_500);
-    await source.stop({ deadlineMs: 1_000 });
   });
 
   it('goes on at the earliest record when retention deleted the committed one', async () => {
