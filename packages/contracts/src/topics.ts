@@ -92,6 +92,8 @@ const COMPACTED: Record<string, string> = {
   'cleanup.policy': 'compact',
   'min.cleanable.dirty.ratio': '0.1',
   'segment.ms': String(DAY),
+  // Only whole segments are compacted, and each worker reads all that is not.
+  'segment.bytes': String(16 * MIB),
   'max.message.bytes': String(MIB),
 };
 

@@ -26,6 +26,9 @@ export interface ListenOptions {
 /** A request of 1 MiB, and an answer, move at 50 KiB a second at least. */
 export const TRANSFER_MS = 20_000;
 
+/** A connection on which nothing moves, or whose answers nobody reads, ends after so long; longer than common proxies keep one. */
+const IDLE_MS = 65_000;
+
 /** Header and body deadlines are checked this often, so that none is exceeded by more. */
 const CHECK_MS = 1_000;
 /** Requests of one connection that are not answered yet; all that come in one read are handled in one turn of the event loop. */
@@ -140,7 +143,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
       requestTimeout: TRANSFER_MS,
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: IDLE_MS,
       connectionsCheckingInterval: CHECK_MS,
     },
     serve,
@@ -148,6 +151,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   server.on('connection', feedInPieces);
   // Node would answer 417 by itself, without any bound; an expectation may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', serve);
+  server.setTimeout(IDLE_MS);
   server.maxConnections = maxConnections;
   boundAddresses(server, maxConnectionsPerAddress, proxies);
   await new Promise<void>((resolve, reject) => {

@@ -82,7 +82,7 @@ export function readBody(
     const onData = (chunk: Buffer): void => {
       try {
         chunks += 1;
-        if (chunks > FREE_CHUNKS && size + chunk.byteLength < chunks * MIN_CHUNK_BYTES) throw tooSmall();
+        if (size + chunk.byteLength < (chunks - FREE_CHUNKS) * MIN_CHUNK_BYTES) throw tooSmall();
         if (size + chunk.byteLength > body.byteLength) grow(size + chunk.byteLength);
         size += chunk.copy(body, size);
       } catch (error) {

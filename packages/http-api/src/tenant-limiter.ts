@@ -26,8 +26,8 @@ type Caller = Pick<Identity, 'tenantId' | 'scopes'>;
 export interface TenantLimiter {
   /** Takes `count`, at most the burst. Throws 429 with `Retry-After`, and takes nothing, when fewer are there. */
   take(caller: Caller, count: number): void;
-  /** Throws 429 with `Retry-After` when not one is there; takes nothing. */
-  check(caller: Caller): void;
+  /** Throws 429 with `Retry-After` when fewer than `count` (default 1) are there; takes nothing. */
+  check(caller: Caller, count?: number): void;
 }
 
 /** Of some 300 bytes each. Who was not seen for longer than so many others begins with a full burst. */
@@ -75,8 +75,8 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
     take: (caller, count) => {
       if (isCounted(caller)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
     },
-    check: (caller) => {
-      if (isCounted(caller)) fullAfter(caller.tenantId, 1);
+    check: (caller, count = 1) => {
+      if (isCounted(caller)) fullAfter(caller.tenantId, count);
     },
   };
 }

@@ -134,6 +134,12 @@ function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
+/** The keys of a key set; throws when it is no JSON or has none: what was fetched before is kept. */
+async function checkKeySet(response: Response): Promise<void> {
+  const { keys } = (await response.json()) as { readonly keys?: readonly unknown[] };
+  if (!keys?.length) throw new Error('the key set of the issuer has no key');
+}
+
 /** An issuer that failed is not asked again for so long: each token with an unknown key would ask it. */
 const FETCH_PAUSE_MS = 1_000;
 
@@ -145,6 +151,7 @@ function createFetch(): typeof fetch {
     failedAt = Infinity;
     try {
       const response = await fetch(url, init);
+      if (response.ok) await checkKeySet(response.clone());
       failedAt = response.ok ? -Infinity : performance.now();
       return response;
     } catch (error) {

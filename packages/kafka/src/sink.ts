@@ -157,7 +157,9 @@ class BatchingSink implements Sink {
     this.#sweeping = undefined;
     const now = performance.now();
     const expired = (pending: PendingRecord) => pending.deadlineAt <= now;
+    const pending = this.#open.size;
     this.#giveUp(expired, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
+    if (this.#open.size < pending) this.#lastError ??= 'no acknowledgement in time';
     if (this.#open.size > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
   }
 

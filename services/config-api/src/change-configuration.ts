@@ -3,7 +3,7 @@ import { databaseUnavailable } from './configuration-store.js';
 import type { ReplaceResult } from './configuration-store.js';
 import type { Configuration } from './configuration.js';
 
-/** A configuration before and after a request; the same object twice when the request changed nothing. */
+/** A configuration before and after a request; the same object twice when a registration was repeated. */
 export interface Change {
   readonly before: Configuration | undefined;
   readonly after: Configuration;
@@ -11,14 +11,13 @@ export interface Change {
 
 export interface ChangePorts {
   readonly replace: (before: Configuration, after: Configuration) => Promise<ReplaceResult>;
-  readonly confirm: (configuration: Configuration) => Promise<boolean>;
 }
 
 /** What to change, and of what. */
 export interface Plan {
   /** The configuration as it is now; throws an `AppError` when there is none. */
   readonly find: () => Promise<Configuration>;
-  /** The next revision, or the same object when nothing is to change. */
+  /** The next revision, also when its values are the same: a write that timed out may still come, and finds it gone. */
   readonly change: (current: Configuration) => Configuration;
   /** The route of the next revision belongs to another configuration. */
   readonly onTaken: (next: Configuration) => Promise<never>;
@@ -31,15 +30,6 @@ const MAX_ROUNDS = 20;
 export const pauseBefore = (round: number): Promise<void> =>
   wait(Math.random() * Math.min(5 * round, 50), undefined);
 
-async function apply(
-  before: Configuration,
-  after: Configuration,
-  ports: ChangePorts,
-): Promise<ReplaceResult> {
-  if (after !== before) return ports.replace(before, after);
-  return (await ports.confirm(before)) ? 'replaced' : 'stale';
-}
-
 /**
  * Reads, changes and writes a configuration as if nobody else did (compare-and-set by `revision`); starts again when it
  * was changed in between, at most 20 times.
@@ -49,7 +39,7 @@ export async function changeConfiguration(plan: Plan, ports: ChangePorts): Promi
     if (round > 0) await pauseBefore(round);
     const before = await plan.find();
     const after = plan.change(before);
-    switch (await apply(before, after, ports)) {
+    switch (await ports.replace(before, after)) {
       case 'replaced':
         return { before, after };
       case 'taken':

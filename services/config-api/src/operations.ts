@@ -1,4 +1,4 @@
-import { refOf } from '@webhooks/http-api';
+import { AppError, refOf } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import type { Audit, AuditedAction } from './audit.js';
 import type { Change } from './change-configuration.js';
@@ -38,12 +38,20 @@ export const DATABASE_MS = 4_000;
 
 /** Writes of one tenant take turns in this process; see `createTurns` for how long. */
 const inTurn = <C extends Change>(
-  { identity }: ApiRequest,
+  action: AuditedAction,
+  request: ApiRequest,
   parts: OperationParts,
   work: (ports: OperationParts & ConfigurationStore) => Promise<C>,
 ): Promise<C> => {
   const ports = { ...parts, ...parts.storeFor(DATABASE_MS) };
-  return parts.takeTurns(identity.tenantId, () => work(ports));
+  return parts.takeTurns(request.identity.tenantId, async () => {
+    try {
+      return await work(ports);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'database-unavailable') parts.audit(action, request);
+      throw error;
+    }
+  });
 };
 
 /** Makes a change known: tells the audit trail, then Kafka. True when the change is in force a second from now. */
@@ -80,14 +88,14 @@ function collectionHandlers(parts: OperationParts): Record<'register' | 'update'
   return {
     register: async (request) => {
       const input = parts.readInput(request);
-      const change = await inTurn(request, parts, (ports) =>
+      const change = await inTurn('register', request, parts, (ports) =>
         registerWebhook(request.identity.tenantId, input, ports),
       );
       return changed('register', request, change, parts);
     },
     update: async (request) => {
       const input = parts.readInput(request);
-      const change = await inTurn(request, parts, (ports) =>
+      const change = await inTurn('update', request, parts, (ports) =>
         updateWebhook(request.identity.tenantId, input, ports),
       );
       return changed('update', request, change, parts);
@@ -113,7 +121,7 @@ function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove',
     },
     rotate: async (request) => {
       const wanted = readRotationRequest(request);
-      const rotation = await inTurn(request, parts, (ports) =>
+      const rotation = await inTurn('rotate-secret', request, parts, (ports) =>
         rotateSecret(request.identity.tenantId, refOf(request), { ...ports, ...wanted }),
       );
       const published = await tell('rotate-secret', request, rotation, parts);
@@ -123,7 +131,7 @@ function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove',
       return { status: 200, body: { ref: after.ref, secret, ...previous, ...unlessPublished(published) } };
     },
     remove: async (request) => {
-      const change = await inTurn(request, parts, (ports) =>
+      const change = await inTurn('remove-secret', request, parts, (ports) =>
         removeSecret(request.identity.tenantId, refOf(request), ports),
       );
       // 202: done as far as the database goes, not in force yet.

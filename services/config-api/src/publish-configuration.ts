@@ -1,6 +1,6 @@
 import { TOPICS, configurationKey } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
-import { errorFields } from '@webhooks/runtime';
+import { createTally, errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
 import { toRecord } from './configuration.js';
 import type { Configuration } from './configuration.js';
@@ -31,6 +31,7 @@ const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(ten
 
 /** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
 function createSend({ sink, timeoutMs, log, published }: PublisherOptions): PublishConfiguration {
+  const tally = createTally(() => performance.now());
   return async (configuration) => {
     const value = JSON.stringify(toRecord(configuration));
     try {
@@ -43,7 +44,12 @@ function createSend({ sink, timeoutMs, log, published }: PublisherOptions): Publ
     } catch (error) {
       const { ref, revision } = configuration;
       published.inc({ result: 'failed' });
-      log.warn('a configuration was not acknowledged by Kafka', { ref, revision, ...errorFields(error) });
+      const count = tally();
+      if (count !== undefined)
+        log.warn('configurations were not acknowledged by Kafka', {
+          ...{ count, ref, revision },
+          ...errorFields(error),
+        });
       return false;
     }
   };

@@ -10,13 +10,12 @@ export interface RemovePorts extends ChangePorts {
   readonly now: () => Date;
 }
 
-/** `DELETE …/{ref}/secret`: deliveries are not signed any more; nothing changes when they were not. */
+/** `DELETE …/{ref}/secret`: deliveries are not signed any more. */
 export function removeSecret(tenantId: string, ref: string, ports: RemovePorts): Promise<Change> {
   return changeConfiguration(
     {
       find: () => getWebhook(tenantId, ref, ports.findByRef),
-      change: (current: Configuration) =>
-        current.secrets.length === 0 ? current : revise(current, { secrets: [] }, ports.now()),
+      change: (current: Configuration) => revise(current, { secrets: [] }, ports.now()),
       onTaken: () => Promise.reject(new Error('a removed secret collided with another configuration')),
     },
     ports,

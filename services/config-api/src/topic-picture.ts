@@ -44,9 +44,9 @@ export class TopicPicture {
     return [...this.doubtful];
   }
 
-  /** The key was looked at; a later record may bring a new doubt. */
-  settle(key: string): void {
-    this.doubtful.delete(key);
+  /** The key was looked at when `last` was its last record; a doubt that a later one brought stays. */
+  settle(key: string, last: LastRecord | undefined): void {
+    if (this.lastByKey.get(key) === last) this.doubtful.delete(key);
   }
 }
 

@@ -71,23 +71,14 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
   return found;
 }
 
-const isSame = (a: Configuration, b: Configuration): boolean =>
-  a.eventType === b.eventType &&
-  a.endpointUrl === b.endpointUrl &&
-  a.applicationId === b.applicationId &&
-  a.enabled === b.enabled;
-
-/** URL and event type as given; an application or `enabled` that was left out stays (an update must not re-enable by accident). */
-function change(current: Configuration, input: WebhookInput, now: Date): Configuration {
-  const next = revise(withInput(current, input), {}, now);
-  return isSame(current, next) ? current : next;
-}
-
-/** `PUT`: changes the configuration that the caller names by its ref, or that its values single out. */
+/**
+ * `PUT`: changes the configuration that the caller names by its ref, or that its values single out. URL and event type as given;
+ * an application or `enabled` that was left out stays (an update must not re-enable by accident).
+ */
 export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
   const plan = {
     find: () => find(tenantId, input, ports),
-    change: (current: Configuration) => change(current, input, ports.now()),
+    change: (current: Configuration) => revise(withInput(current, input), {}, ports.now()),
     onTaken: async (next: Configuration): Promise<never> => {
       const holder = await ports.findByRoute(tenantId, next);
       throw holder ? alreadyRegistered(holder, input) : databaseUnavailable();

@@ -24,8 +24,9 @@ const isFresh = (reader: TableReader): boolean => performance.now() - reader.fre
 async function repairDoubts(picture: TopicPicture, ports: RepairPorts): Promise<number> {
   let repaired = 0;
   for (const key of picture.doubts()) {
+    const last = picture.lastOf(key);
     const repair = await repairKey(key, ports);
-    if (repair !== 'failed') picture.settle(key);
+    if (repair !== 'failed') picture.settle(key, last);
     if (repair === 'repaired') repaired += 1;
   }
   return repaired;

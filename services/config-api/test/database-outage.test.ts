@@ -105,6 +105,15 @@ it('it does the same while the database is silent', async () => {
   expect((await urls()).filter((url) => url === hook('never').endpointUrl)).toHaveLength(1);
 });
 
+it('it tells of each change whose fate nobody knows in the audit trail', () => {
+  const unknown = api.lines.filter(
+    ({ message, fields }) => message === 'audit' && fields['outcome'] === 'unknown',
+  );
+  // Three outages, and in each at least the change whose turn it was.
+  expect(unknown.length).toBeGreaterThanOrEqual(3);
+  expect(unknown[0]?.fields).toHaveProperty('action');
+});
+
 it('it logs the beginning and the end of an outage, not each failure', () => {
   const lines = api.lines.filter(({ message }) => message.startsWith('the database'));
   const words = lines.map(({ message }) => message);

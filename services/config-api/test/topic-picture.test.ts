@@ -46,9 +46,13 @@ describe('the picture of the topic', () => {
     expect(after(...records).doubts()).toEqual(doubts);
   });
 
-  it('has a doubt until it is settled', () => {
+  it('has a doubt until it is settled, and a later one meanwhile stays', () => {
     const picture = after(record(2), record(1));
-    picture.settle(KEY);
+    const last = picture.lastOf(KEY);
+    picture.apply(record(1));
+    picture.settle(KEY, last);
+    expect(picture.doubts()).toEqual([KEY]);
+    picture.settle(KEY, picture.lastOf(KEY));
     expect(picture.doubts()).toEqual([]);
   });
 });

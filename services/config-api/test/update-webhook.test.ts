@@ -183,14 +183,13 @@ describe('revisions', () => {
     expect(records.at(-1)).toEqual({ v: 1, tenantId: acme.tenantId, revision: 3, ...known });
   });
 
-  it('do not rise when nothing changes', async () => {
+  // A write that was answered with 500 may still reach the database: it must not undo what was answered with 200 after it.
+  it('rise also when the values are the same, so that an older write finds its revision gone', async () => {
     const { ref, body } = await register();
     const answer = await acme.put({ ...HOOK, ref, enabled: true });
     expect(answer.status).toBe(200);
-    expect(answer.body).toEqual(body);
-    await acme.put({ ...HOOK, ref, enabled: false });
+    expect(answer.body).toEqual({ ...body, updatedAt: answer.body['updatedAt'] });
     await topic.recordOf(acme.tenantId, ref, 2);
-    expect(topic.recordsOf(acme.tenantId, ref)).toHaveLength(2);
   });
 
   it('count another spelling of the URL as a change, because it is shown as it was typed', async () => {

@@ -4,7 +4,7 @@ import { PENDING_RECORD_BYTES } from '@webhooks/kafka';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
-import type { Candidate } from './read-candidates.js';
+import type { Candidate, Posted } from './read-candidates.js';
 
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const RETRY_AFTER = { 'retry-after': '1' };
@@ -63,16 +63,32 @@ function replyToBatch(results: readonly EventResult[], candidates: readonly Cand
   throw new AppError('no-event-accepted', NONE_ACCEPTED, { members });
 }
 
+/** An event has some 400 bytes. A body costs its CPU time by its bytes, also when it is refused as a whole. */
+const BYTES_OF_EVENT = 2_048;
+
+/** The events of a body, which were taken from its tenant's share; of a body that is refused as a whole its bytes are. */
+function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
+  let count = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
+  tenantEvents.check(request.identity, count);
+  try {
+    const posted = readCandidates(request);
+    count = Math.max(count, posted.candidates.length);
+    return posted;
+  } finally {
+    tenantEvents.take(request.identity, count);
+  }
+}
+
 /**
  * `POST /integration/v1/events`: answers only after Kafka acknowledged what it promises. Each event counts for its
- * sender's tenant, a refused one too. A batch of more events than the tenant has left is 429 as a whole.
+ * sender's tenant, a refused one too, and a body for at least one event in 2 KiB. A batch of more events than the tenant has left is
+ * 429 as a whole.
  */
 export async function postEvents(
   request: ApiRequest,
   { publish, tenantEvents, pending }: PostPorts,
 ): Promise<ApiReply> {
-  const { batch, candidates } = readCandidates(request);
-  tenantEvents.take(request.identity, candidates.length);
+  const { batch, candidates } = readCounted(request, tenantEvents);
   const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
   pending.take(request.identity, held);
   const accepting = candidates.map((candidate) => acceptEvent(candidate, request.identity, publish));

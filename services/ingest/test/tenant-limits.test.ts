@@ -16,17 +16,24 @@ beforeAll(async () => {
 });
 afterAll(() => ingest.stop());
 
-async function postBatch(client: DevelopmentClient, events: number): Promise<Response> {
-  const { clientId, clientSecret, tenantId } = client;
+function postBatch(client: DevelopmentClient, events: number): Promise<Response> {
+  const { tenantId } = client;
+  return post(
+    client,
+    Array.from({ length: events }, () => JSON.stringify(buildEvent({ tenantId }))).join('\n'),
+  );
+}
+
+async function post(client: DevelopmentClient, body: string): Promise<Response> {
+  const { clientId, clientSecret } = client;
   const token = await createClient({
     baseUrl: ingest.url,
     credentials: { tokenEndpoint: ingest.tokenEndpoint, clientId, clientSecret },
   }).token();
-  const batch = Array.from({ length: events }, () => JSON.stringify(buildEvent({ tenantId })));
   const response = await fetch(`${ingest.url}${PATH}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
-    body: batch.join('\n'),
+    body,
   });
   const contentType = response.headers.get('content-type');
   const answer = { method: 'POST', path: PATH, status: response.status, contentType };
@@ -50,4 +57,10 @@ it('a batch of more events than its tenant has left is refused as a whole; other
   expect((await postBatch(CLIENTS.payments, 700)).status).toBe(202);
   expect(await publishedBy()).toBe(2_300);
   expect(await ingest.metrics()).toContain('http_requests_shed_total{reason="tenant-events"} 1');
+
+  // What is refused as a whole costs by its bytes: of 512 KiB as much as 256 events, and 100 are left.
+  const wrong = await post(CLIENTS.acme, `{"a":1,"a":"${'x'.repeat(524_288)}"}`);
+  expect(wrong.status).toBe(429);
+  expect((await post(CLIENTS.globex, `{"a":1,"a":"${'x'.repeat(524_288)}"}`)).status).toBe(422);
+  expect((await postBatch(CLIENTS.globex, 100)).status).toBe(429);
 });
