@@ -186,7 +186,7 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const stops: SourceParts['stops'] = [];
   scope.onClose('sources', async ({ orderly }) => {
     const endAt = performance.now() + DRAIN_MS;
-    if (orderly) await delivering.slowEnded();
+    if (orderly) await delivering.drain();
     await Promise.all(stops.map((stop) => stop(endAt - performance.now())));
   });
   const sources: SourceParts['sources'] = new Map();

@@ -5,7 +5,7 @@ import type { KafkaSettings } from '@webhooks/kafka';
 import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
 import type { AddressRules } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
-import type { BreakerRules } from './gate/breaker.js';
+import type { BreakerRules } from './admission/breaker.js';
 import { DEFAULT_DELAYS, parseDelays, parseLongDuration } from './schedule.js';
 import type { RetrySchedule } from './schedule.js';
 

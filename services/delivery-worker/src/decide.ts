@@ -1,4 +1,4 @@
-import type { LaterReason } from './gate/gate-types.js';
+import type { DeferReason } from './admission/types.js';
 import type { AttemptOutcome } from './outcome.js';
 import { retryAfterMs } from './retry-after.js';
 import type { RetrySchedule } from './schedule.js';
@@ -10,11 +10,11 @@ export const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unk
 export type Settlement =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
-  /** No attempt was made; the same one comes later. `fault`: that was our own fault. The others: the gate's (see there). */
+  /** No attempt was made; the same one comes later. `fault`: that was our own fault. The others: admission's (see there). */
   | {
       readonly kind: 'parked';
       readonly dueAt: number;
-      readonly reason: 'fault' | LaterReason;
+      readonly reason: 'fault' | DeferReason;
     }
   | { readonly kind: 'dead'; readonly reason: (typeof DEAD_REASONS)[number] }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
@@ -57,28 +57,28 @@ export function decide(outcome: AttemptOutcome, decision: Decision): Settlement 
   return { kind: 'retry', dueAt: Math.min(decision.now + waitMs(outcome, planned, decision), limit) };
 }
 
-const FIRST_PARK_MS = 30_000;
-const MAX_PARK_MS = 1_800_000;
+const FIRST_FAULT_WAIT_MS = 30_000;
+const MAX_FAULT_WAIT_MS = 1_800_000;
 const LAST_ATTEMPT_GRACE_MS = 86_400_000;
 
 /**
  * When an attempt that could not be made is tried again: 30 s, doubling to 30 min. At its greatest age a delivery is owed one
  * attempt, and our own fault is none: it has a day more.
  */
-export function park(
+export function deferAfterFault(
   parkedCount: number,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const { now } = decision;
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   if (now >= limit + LAST_ATTEMPT_GRACE_MS) return { kind: 'dead', reason: 'expired' };
-  const dueAt = now + Math.min(FIRST_PARK_MS * 2 ** parkedCount, MAX_PARK_MS);
+  const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** parkedCount, MAX_FAULT_WAIT_MS);
   return { kind: 'parked', reason: 'fault', dueAt: now < limit ? Math.min(dueAt, limit) : dueAt };
 }
 
-/** When a task comes back that the gate does not let pass for `waitMs`: at its greatest age at the latest, for its last attempt. */
-export function parkFor(
-  { waitMs, reason }: { readonly waitMs: number; readonly reason: LaterReason },
+/** When a task is due that admission defers for `waitMs`: at its greatest age at the latest, for its last attempt. */
+export function defer(
+  { waitMs, reason }: { readonly waitMs: number; readonly reason: DeferReason },
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;

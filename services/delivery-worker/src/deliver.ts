@@ -1,26 +1,26 @@
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
+import type { Admission, Deferred, Permit, PermitEnd } from './admission/types.js';
 import type { Configuration } from './configuration.js';
 import type { Current } from './current-configuration.js';
 import type { Settlement } from './decide.js';
-import type { Gate, Later, Pass, PassEnd, Verdict } from './gate/gate-types.js';
 import { failureOf, toOutcome } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
 /** What a delivery needs of the world. */
 export interface DeliverPorts {
-  readonly gate: Pick<Gate, 'enter' | 'leave'>;
-  /** Never throws; rejects when the picture cannot be had: then the task counts as not handled. */
-  readonly current: (task: DeliveryTask) => Current | Promise<Current>;
+  readonly admission: Pick<Admission, 'admit' | 'release'>;
+  /** Reads the configuration; rejects when it cannot be had: then the task counts as not handled. */
+  readonly look: (task: DeliveryTask) => Current | Promise<Current>;
   /** Rejects or throws for our own faults only: no key opens the secret, no socket is left. */
   readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<SendResult>;
   readonly decide: (outcome: AttemptOutcome, task: DeliveryTask) => Settlement;
   /** Whether the next attempt is the last that the delivery's age allows. */
   readonly isLast: (task: DeliveryTask) => boolean;
-  /** When a task comes back that the gate does not let pass now. */
-  readonly parkFor: (later: Later, task: DeliveryTask) => Settlement;
+  /** When a task is due that admission defers. */
+  readonly defer: (deferred: Deferred, task: DeliveryTask) => Settlement;
   /** What to do with a task whose attempt could not be made by our own fault. */
-  readonly parkAfterFault: (task: DeliveryTask, fault: unknown) => Settlement;
+  readonly deferAfterFault: (task: DeliveryTask, fault: unknown) => Settlement;
   /** Rejects when the worker stops before Kafka acknowledged: then the task counts as not handled. */
   readonly settle: (settled: Settled) => Promise<unknown>;
   /** Counts and logs what is settled. Must not throw: it would be attempted again. */
@@ -39,95 +39,69 @@ export interface Settled {
   readonly settlement: Settlement;
 }
 
-type Turn = Omit<Settled, 'task' | 'source'>;
+type Decided = Omit<Settled, 'task' | 'source'>;
+type Active = Extract<Current, { kind: 'active' }>;
 
-/** All that one attempt needs, to be made now. */
-interface Ready {
-  readonly pass: Pass;
-  readonly configuration: Configuration;
-}
+const UNMADE: PermitEnd = { kind: 'unmade' };
 
-type Admission = Ready | Turn;
+const unmade = (settlement: Settlement): Decided => ({ outcome: undefined, at: Date.now(), settlement });
 
-const unmade = (settlement: Settlement): Turn => ({ outcome: undefined, at: Date.now(), settlement });
-
-const UNMADE: PassEnd = { kind: 'unmade' };
-
-const endOf = (outcome: AttemptOutcome): PassEnd =>
+const endOf = (outcome: AttemptOutcome): PermitEnd =>
   outcome.kind === 'accepted'
     ? { kind: 'succeeded', durationMs: outcome.durationMs }
-    : { kind: 'failed', durationMs: outcome.durationMs, label: failureOf(outcome) };
+    : { kind: 'failed', label: failureOf(outcome) };
 
-/** The gate: now or later; or a promise, while it waits for a slot. */
-function admit(task: DeliveryTask, current: Current, ports: DeliverPorts): Admission | Promise<Verdict> {
-  if (current.kind === 'ended') return unmade(current.settlement);
-  const { configuration } = current;
-  const verdict = ports.gate.enter(task, configuration.target, ports.isLast(task));
-  if (verdict instanceof Promise) return verdict;
-  return verdict.kind === 'later' ? unmade(ports.parkFor(verdict, task)) : { pass: verdict, configuration };
-}
-
-function useOrLeave(pass: Pass, current: Current, ports: DeliverPorts): Admission {
-  if (current.kind === 'active') return { pass, configuration: current.configuration };
-  ports.gate.leave(pass, UNMADE);
-  return unmade(current.settlement);
-}
-
-/** For a task that waited for its slot: the configuration may have changed meanwhile. */
-function admitAfterWait(
+/** The attempt, and what follows from it. A throw is our own fault, and is a decision too: "not handled" would post its neighbours again. */
+async function attempt(
   task: DeliveryTask,
-  verdict: Verdict,
+  configuration: Configuration,
   ports: DeliverPorts,
-): Admission | Promise<Admission> {
-  if (verdict.kind === 'later') return unmade(ports.parkFor(verdict, task));
-  const found = ports.current(task);
-  return found instanceof Promise ? awaitCurrent(verdict, found, ports) : useOrLeave(verdict, found, ports);
-}
-
-async function awaitCurrent(pass: Pass, current: Promise<Current>, ports: DeliverPorts): Promise<Admission> {
+): Promise<Decided> {
+  const at = Date.now();
   try {
-    return useOrLeave(pass, await current, ports);
-  } catch (error) {
-    ports.gate.leave(pass, UNMADE);
-    throw error;
+    const outcome = toOutcome(await ports.attempt(task, configuration));
+    return { outcome, at, settlement: ports.decide(outcome, task) };
+  } catch (fault) {
+    return { outcome: undefined, at, settlement: ports.deferAfterFault(task, fault) };
   }
 }
 
-/**
- * One turn of a delivery: look → gate → attempt → decide → settle. First attempts, retries and redeliveries all come through
- * here. Resolves when it is settled. Between the last look at the configuration and the attempt lies no I/O and no timer; the
- * attempt itself may wait for a connection.
- *
- * One async function on purpose, with a promise only where something is waited for: what a delivery holds lives until Kafka
- * has acknowledged, long enough for the collector to move it, so each promise and each frame less is less to move.
- */
+/** Look again, when it waited, and attempt. No I/O and no timer lies between the two; the attempt itself may wait for a connection. */
+async function usePermit(
+  permit: Permit,
+  found: Active,
+  task: DeliveryTask,
+  ports: DeliverPorts,
+): Promise<Decided> {
+  let end = UNMADE;
+  try {
+    const current = permit.queued ? await ports.look(task) : found;
+    if (current.kind === 'ended') return unmade(current.settlement);
+    const decided = await attempt(task, current.configuration, ports);
+    if (decided.outcome) end = endOf(decided.outcome);
+    return decided;
+  } finally {
+    ports.admission.release(permit, end);
+  }
+}
+
+/** Look → admit → look again → attempt → decide. */
+async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decided> {
+  const current = await ports.look(task);
+  if (current.kind === 'ended') return unmade(current.settlement);
+  const verdict = await ports.admission.admit(task, current.configuration.target, ports.isLast(task));
+  if (verdict.kind === 'deferred') return unmade(ports.defer(verdict, task));
+  return usePermit(verdict, current, task, ports);
+}
+
+/** One delivery, from its task to its settlement: first attempts, retries and redeliveries all come through here. */
 export async function deliver(
   task: DeliveryTask,
   source: RecordOrigin,
   ports: DeliverPorts,
 ): Promise<Settlement['kind']> {
-  const found = ports.current(task);
-  const entered = admit(task, found instanceof Promise ? await found : found, ports);
-  const admitted = entered instanceof Promise ? admitAfterWait(task, await entered, ports) : entered;
-  const admission = admitted instanceof Promise ? await admitted : admitted;
-  const at = Date.now();
-  let turn: Turn;
-  if ('pass' in admission) {
-    let end = UNMADE;
-    try {
-      const outcome = toOutcome(await ports.attempt(task, admission.configuration));
-      end = endOf(outcome);
-      turn = { outcome, at, settlement: ports.decide(outcome, task) };
-    } catch (fault) {
-      // Not "not handled": the neighbours of this task in the same event would be posted to again and again.
-      turn = { outcome: undefined, at, settlement: ports.parkAfterFault(task, fault) };
-    } finally {
-      ports.gate.leave(admission.pass, end);
-    }
-  } else turn = admission;
-  const { outcome, settlement } = turn;
-  const settled = { task, source, outcome, at: turn.at, settlement };
+  const settled = { task, source, ...(await decideOn(task, ports)) };
   await ports.settle(settled);
   ports.observe(settled);
-  return settlement.kind;
+  return settled.settlement.kind;
 }

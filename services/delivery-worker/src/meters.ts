@@ -12,7 +12,7 @@ const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 const createTimings = (registers: Registry[]) => ({
   delay: new Histogram({
     name: 'webhook_first_attempt_delay_seconds',
-    help: 'From an event being in Kafka to the start of its first attempt; once it was parked, from being read',
+    help: 'From an event being in Kafka to the start of its first attempt; once it was deferred, from being read',
     buckets: SECONDS,
     registers,
   }),

@@ -33,7 +33,7 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
 });
 
 /**
- * Since when it has waited for its first attempt, or for its success: as soon as Kafka had it. What was parked before its first
+ * Since when it has waited for its first attempt, or for its success: as soon as Kafka had it. What was deferred before its first
  * attempt is due later by now, and has waited since it was read.
  */
 const waitingSince = ({ attempt, parkedCount, dueAt, firstDueAt }: Settled['task']): number =>
@@ -58,7 +58,7 @@ const harmless =
 
 /**
  * Metrics and log lines of the path, made side by side so that they cannot disagree. Of successes, and of deliveries that
- * the gate parked (a backlog can be millions), one in `sampleOf` is logged.
+ * admission deferred (a backlog can be millions), one in `sampleOf` is logged.
  */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number): Observers {
   const meters = createMeters(registry);

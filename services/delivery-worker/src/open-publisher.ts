@@ -9,11 +9,11 @@ const TIERS = new Set(RETRY_TIERS.map(({ topic }) => topic));
 
 /** So much later a delivery may come that waits as long as its tier, to the millisecond; others not at all. */
 const TIER_LINGER_MS = 100;
-/** Company enough: 4,000 parkings a second would hold 400 records of the window, and encode them in one turn of the event loop. */
+/** Company enough: 4,000 deferrals a second would hold 400 records of the window, and encode them in one turn of the event loop. */
 const TIER_BATCH = 256;
 
 /**
- * Nobody waits for what is going to wait, so it lingers longer: parked deliveries are spread over tiers and partitions, and
+ * Nobody waits for what is going to wait, so it lingers longer: deferred deliveries are spread over tiers and partitions, and
  * without company each would be a batch, an append and half a request of its own. Two sinks: each may hold 64 MiB.
  */
 export async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {

@@ -32,7 +32,7 @@ const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
 });
 
 /** The task as it waits for the attempt that could not be made. */
-const parkedTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
+const deferredTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
   ...task,
   dueAt,
   parkedCount: task.parkedCount + 1,
@@ -103,7 +103,7 @@ async function publishSettlement(settled: Settled, publish: PublishSurely): Prom
     case 'parked':
       return publishWaiting(
         publish,
-        parkedTask(settled.task, settlement.dueAt),
+        deferredTask(settled.task, settlement.dueAt),
         settlement.dueAt - Date.now(),
       );
     case 'dead':
@@ -117,7 +117,7 @@ async function publishSettlement(settled: Settled, publish: PublishSurely): Prom
 async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {
   const { outcome, settlement } = settled;
   const published = publishSettlement(settled, publish);
-  // A parking tells of no attempt, and what is told and was not written is written by whoever handles the record next. Side
+  // A deferral tells of no attempt, and what is told and was not written is written by whoever handles the record next. Side
   // by side it holds its place in the window for half as long.
   if (settlement.kind !== 'parked') await published;
   const end = endEntry(settled);

@@ -12,13 +12,13 @@ const ENDED = Number.POSITIVE_INFINITY;
 
 /**
  * Remembers which attempts of waiting deliveries were settled lately, so that a retry record that a crash wrote twice
- * does not double a delivery's future. Copies of one attempt that were parked differently often converge to
- * one: whichever has been parked less than what was seen of it is dropped. Bounded by two generations: when the younger
+ * does not double a delivery's future. Copies of one attempt that were deferred differently often converge to
+ * one: whichever has been deferred less than what was seen of it is dropped. Bounded by two generations: when the younger
  * one is full it becomes the older one, and what was that is forgotten. (Deleting the oldest of one Set at each settlement
  * took 41 µs at 100,000 entries when measured: a Set keeps a hole for each entry deleted at its head.)
  */
 export class SettledMemory {
-  /** Attempt → how often it had been parked when it was settled. */
+  /** Attempt → how often it had been deferred when it was settled. */
   private younger = new Map<string, number>();
   private older = new Map<string, number>();
   private readonly running = new Map<string, Run>();
@@ -31,7 +31,7 @@ export class SettledMemory {
 
   /**
    * Does `work` unless this attempt was settled lately. A second copy at the same time shares the fate of the first; one
-   * that was parked more often is no copy but its successor, published before the first run has ended: it waits for that.
+   * that was deferred more often is no copy but its successor, published before the first run has ended: it waits for that.
    */
   async once(task: DeliveryTask, work: () => Promise<Settlement['kind']>): Promise<void> {
     const key = keyOf(task);

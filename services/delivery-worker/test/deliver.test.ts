@@ -1,13 +1,12 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
+import { createAdmission } from '../src/admission/admission.js';
+import type { Admission, PermitEnd } from '../src/admission/types.js';
 import type { Current } from '../src/current-configuration.js';
 import type { Settlement } from '../src/decide.js';
 import { deliver } from '../src/deliver.js';
 import type { DeliverPorts, Settled } from '../src/deliver.js';
-import { createGate } from '../src/gate/gate.js';
-import type { Gate, PassEnd } from '../src/gate/gate-types.js';
 import { buildTask } from './builders.js';
-import { RULES } from './gate/gate-rig.js';
 
 const source = { topic: 'payments.events', partition: 0, offset: '1' };
 const target = { origin: 'https://x.example', path: '/' };
@@ -16,26 +15,33 @@ const DISABLED: Current = { kind: 'ended', settlement: { kind: 'cancelled', reas
 const ANSWERED: SendResult = { kind: 'answered', status: 200, cut: false, durationMs: 3 };
 const DELIVERED: Settlement = { kind: 'delivered' };
 
-/** A real gate with one slot; what was given back, and what happened in which order. */
+const RULES = {
+  endpointConcurrency: 1,
+  maxAttempts: 1_024,
+  queueLimit: 1_000,
+  breaker: { failures: 10, firstPauseMs: 30_000, maxPauseMs: 600_000 },
+};
+
+/** A real admission with one slot; what was given back, and what happened in which order. */
 function openRig(over: Partial<DeliverPorts> = {}) {
-  const gate: Gate = createGate({ ...RULES, endpointConcurrency: 1 });
-  const ends: PassEnd['kind'][] = [];
+  const admission: Admission = createAdmission(RULES);
+  const ends: PermitEnd['kind'][] = [];
   const steps: string[] = [];
   const settled: Settled[] = [];
   const ports: DeliverPorts = {
-    gate: {
-      enter: (...args) => gate.enter(...args),
-      leave: (pass, end) => {
+    admission: {
+      admit: (...args) => admission.admit(...args),
+      release: (permit, end) => {
         ends.push(end.kind);
-        gate.leave(pass, end);
+        admission.release(permit, end);
       },
     },
-    current: () => ACTIVE,
+    look: () => ACTIVE,
     attempt: () => Promise.resolve(ANSWERED),
     decide: () => DELIVERED,
     isLast: () => false,
-    parkFor: ({ reason }) => ({ kind: 'parked', reason, dueAt: 1 }),
-    parkAfterFault: () => ({ kind: 'parked', reason: 'fault', dueAt: 1 }),
+    defer: ({ reason }) => ({ kind: 'parked', reason, dueAt: 1 }),
+    deferAfterFault: () => ({ kind: 'parked', reason: 'fault', dueAt: 1 }),
     settle: async (one) => {
       settled.push(one);
       await Promise.resolve();
@@ -45,15 +51,19 @@ function openRig(over: Partial<DeliverPorts> = {}) {
     ...over,
   };
   const start = (task: DeliveryTask = buildTask()) => deliver(task, source, ports);
-  return { gate, ports, ends, steps, settled, start };
+  return { admission, ports, ends, steps, settled, start };
 }
 
 /** Takes the only slot; the answer gives it back. */
-function takeSlot({ gate }: ReturnType<typeof openRig>): () => void {
-  const pass = gate.enter(buildTask(), target, false);
-  if (pass instanceof Promise || pass.kind !== 'pass') throw new Error('the slot was taken');
-  return () => gate.leave(pass, { kind: 'succeeded', durationMs: 1 });
+function takeSlot({ admission }: ReturnType<typeof openRig>): () => void {
+  const permit = admission.admit(buildTask(), target, false);
+  if (permit instanceof Promise || permit.kind !== 'permit') throw new Error('the slot was taken');
+  return () => admission.release(permit, { kind: 'succeeded', durationMs: 1 });
 }
+
+const untilQueued = async ({ admission }: ReturnType<typeof openRig>): Promise<void> => {
+  while (admission.stats().queued === 0) await Promise.resolve();
+};
 
 describe('a delivery', () => {
   it('is counted only when it is settled', async () => {
@@ -71,16 +81,16 @@ describe('a delivery', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no socket'))],
-  ])('whose attempt %s by our own fault is parked, and its slot is free', async (_how, attempt) => {
+  ])('whose attempt %s by our own fault is deferred, and its slot is free', async (_how, attempt) => {
     const rig = openRig({ attempt });
     expect(await rig.start()).toBe('parked');
     expect(rig.settled[0]?.outcome).toBeUndefined();
     expect(rig.ends).toEqual(['unmade']);
-    expect(rig.gate.stats().busy).toBe(0);
+    expect(rig.admission.stats().busy).toBe(0);
   });
 
   it('of an endpoint that was disabled makes no attempt and takes no slot', async () => {
-    const rig = openRig({ current: () => DISABLED });
+    const rig = openRig({ look: () => DISABLED });
     expect(await rig.start()).toBe('cancelled');
     expect(rig.ends).toEqual([]);
   });
@@ -90,25 +100,27 @@ describe('a delivery', () => {
     ['after the picture has caught up', Promise.resolve(DISABLED)],
   ])('that waited for its slot looks again, %s, and gives the slot back', async (_how, second) => {
     let looks = 0;
-    const rig = openRig({ current: () => (looks++ === 0 ? ACTIVE : second) });
+    const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : second) });
     const giveBack = takeSlot(rig);
     const done = rig.start();
+    await untilQueued(rig);
     giveBack();
     expect(await done).toBe('cancelled');
     expect(rig.ends).toEqual(['unmade']);
-    expect(rig.gate.stats().busy).toBe(0);
+    expect(rig.admission.stats().busy).toBe(0);
   });
 
   it('that has its slot and loses the picture is not handled, and the slot is free', async () => {
     let looks = 0;
     const lost = (): Promise<Current> => Promise.reject(new Error('no picture'));
-    const rig = openRig({ current: () => (looks++ === 0 ? ACTIVE : lost()) });
+    const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : lost()) });
     const giveBack = takeSlot(rig);
     const done = rig.start();
+    await untilQueued(rig);
     giveBack();
     await expect(done).rejects.toThrow('no picture');
     expect(rig.ends).toEqual(['unmade']);
-    expect(rig.gate.stats().busy).toBe(0);
+    expect(rig.admission.stats().busy).toBe(0);
     expect(rig.steps).toEqual([]);
   });
 

@@ -8,7 +8,7 @@ export interface BreakerRules {
   readonly maxPauseMs: number;
 }
 
-/** A parked delivery should probe; when none has come for so long after a probe was due, a live one does. */
+/** A deferred delivery should probe; when none has come for so long after a probe was due, a live one does. */
 const LIVE_PROBES_AFTER_MS = 2_000;
 
 /**
@@ -57,9 +57,9 @@ export class Breaker {
     return this.#probingSince;
   }
 
-  /** Which opening this delivery may probe now; if any it is the probe, and its end must be told. */
-  startProbe(now: number, waited: boolean): number | undefined {
-    const probeAt = waited ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;
+  /** Which opening this delivery may probe now; if any it is the probe, and its end must be reported. */
+  startProbe(now: number, wasDeferred: boolean): number | undefined {
+    const probeAt = wasDeferred ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;
     if (this.#probingSince !== undefined || now < probeAt) return undefined;
     this.#probingSince = now;
     return this.#opening;

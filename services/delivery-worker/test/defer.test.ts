@@ -1,4 +1,4 @@
-import { park, parkFor } from '../src/decide.js';
+import { defer, deferAfterFault } from '../src/decide.js';
 import type { Decision, Settlement } from '../src/decide.js';
 
 const NOW = Date.parse('2026-11-21T14:03:28.000Z');
@@ -33,18 +33,18 @@ describe('after our own fault a delivery', () => {
     ],
     ['and a day later it is dead', 9, { firstDueAt: NOW - 9 * DAY }, { kind: 'dead', reason: 'expired' }],
   ])('%s', (_, parkedCount, over, expected) => {
-    expect(park(parkedCount, decision(over))).toEqual(expected);
+    expect(deferAfterFault(parkedCount, decision(over))).toEqual(expected);
   });
 });
 
-describe('a delivery that the gate does not let pass', () => {
+describe('a delivery that admission defers', () => {
   it.each<[string, number, Partial<Decision>, number]>([
-    ['comes back when the gate says', 700, {}, 700],
+    ['is due when admission says', 700, {}, 700],
     ['not earlier, for a fraction of a millisecond', 0.2, {}, 1],
     ['at its greatest age at the latest, for its last attempt', MINUTE, { firstDueAt: NOW - 8 * DAY + 5 }, 5],
-    ['after it when the gate says', 700, { firstDueAt: NOW - 8 * DAY }, 700],
+    ['after it when admission says', 700, { firstDueAt: NOW - 8 * DAY }, 700],
   ])('%s', (_, waitMs, over, expected) => {
-    const settlement = parkFor({ waitMs, reason: 'breaker' }, decision(over));
+    const settlement = defer({ waitMs, reason: 'breaker' }, decision(over));
     expect(settlement).toEqual({ kind: 'parked', reason: 'breaker', dueAt: NOW + expected });
   });
 });

@@ -1,4 +1,4 @@
-import { Breaker } from '../../src/gate/breaker.js';
+import { Breaker } from '../../src/admission/breaker.js';
 
 const RULES = { failures: 10, firstPauseMs: 30_000, maxPauseMs: 600_000 };
 
@@ -27,7 +27,7 @@ describe('a breaker', () => {
     expect(breaker.failures).toBe(9);
   });
 
-  it('lets a parked delivery probe after 30 s, and a live one 2 s later', () => {
+  it('lets a deferred delivery probe after 30 s, and a live one 2 s later', () => {
     expect(openBreaker().startProbe(29_999, true)).toBeUndefined();
     expect(openBreaker().startProbe(30_000, true)).toBe(1);
     expect(openBreaker().startProbe(31_999, false)).toBeUndefined();

@@ -1,43 +1,43 @@
-import { letSlowEnd } from '../src/let-slow-end.js';
+import { drain } from '../../src/admission/drain.js';
 
 function ports(ages: readonly number[], deadlineMs = 5_000) {
   let looks = 0;
-  let onlyFast = 0;
+  let drained = 0;
   return {
-    gate: {
-      onlyFast: () => {
-        onlyFast += 1;
+    admission: {
+      drain: () => {
+        drained += 1;
       },
     },
     oldestAttemptMs: () => ages[Math.min(looks++, ages.length - 1)] ?? 0,
     deadlineMs,
-    seen: () => ({ looks, onlyFast }),
+    seen: () => ({ looks, drained }),
   };
 }
 
 it('ends at once when nothing is under way', async () => {
   const given = ports([0]);
-  await letSlowEnd(given);
-  expect(given.seen()).toEqual({ looks: 1, onlyFast: 1 });
+  await drain(given);
+  expect(given.seen()).toEqual({ looks: 1, drained: 1 });
 });
 
 it('waits until what is under way has shown whether it is slow', async () => {
   const given = ports([20]);
   const startedAt = performance.now();
-  await letSlowEnd(given);
+  await drain(given);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(499);
 });
 
 it('waits until the oldest attempt is a young one', async () => {
   const slow = Array.from({ length: 60 }, () => 9_000);
   const given = ports([...slow, 20]);
-  await letSlowEnd(given);
+  await drain(given);
   expect(given.seen().looks).toBeGreaterThanOrEqual(60);
 });
 
 it('ends at its deadline, whatever is under way', async () => {
   const given = ports([9_000], 100);
   const startedAt = performance.now();
-  await letSlowEnd(given);
+  await drain(given);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(99);
 });

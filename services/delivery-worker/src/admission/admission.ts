@@ -1,0 +1,191 @@
+import type { DeliveryTask } from '@webhooks/contracts';
+import type { SendTarget } from '@webhooks/outbound';
+import { AttemptSlots } from './concurrency-limit.js';
+import { untilProbeMs, untilSlotMs } from './deferral.js';
+import { isFast } from './drain.js';
+import type { EndpointState } from './endpoint-state.js';
+import { EndpointTable } from './endpoint-table.js';
+import { SOJOURN_MS, WaitingQueue } from './queue.js';
+import { TICK_MS, noteStart, stalledMs } from './stalled.js';
+import type {
+  Admission,
+  AdmissionRules,
+  AdmissionStats,
+  Clock,
+  Deferred,
+  DeferReason,
+  Permit,
+  PermitEnd,
+  Verdict,
+} from './types.js';
+
+const SYSTEM_CLOCK: Clock = {
+  now: () => performance.now(),
+  unixNow: () => Date.now(),
+  random: () => Math.random(),
+};
+
+export const createAdmission = (rules: AdmissionRules, clock: Clock = SYSTEM_CLOCK): Admission =>
+  new EndpointAdmission(rules, clock);
+
+/** It comes from a retry tier. */
+const wasDeferred = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
+
+class EndpointAdmission implements Admission {
+  readonly #rules: AdmissionRules;
+  readonly #clock: Clock;
+  readonly #table: EndpointTable;
+  readonly #slots: AttemptSlots;
+  readonly #mayStart = (endpoint: EndpointState): boolean =>
+    endpoint.busy < endpoint.limit && this.#slots.mayStart(endpoint, this.#stalledMs(endpoint) > 0);
+  readonly room: WaitingQueue;
+  #tick = 0;
+  #draining = false;
+
+  constructor(rules: AdmissionRules, clock: Clock) {
+    this.#rules = rules;
+    this.#clock = clock;
+    this.#table = new EndpointTable(rules);
+    this.#slots = new AttemptSlots(rules.maxAttempts, rules.endpointConcurrency);
+    this.room = new WaitingQueue(rules.queueLimit);
+  }
+
+  admit(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
+    const endpoint = this.#table.of(task.tenantId, task.ref, target, this.#clock.now());
+    if (!last) {
+      if (this.#draining && !this.#isFast(endpoint)) return this.#defer(endpoint, 'draining', task);
+      if (endpoint.breaker.isOpen) return this.#probe(endpoint, task);
+    }
+    if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint, false);
+    if (!this.#mayQueue(endpoint, task)) return this.#defer(endpoint, 'busy', task);
+    return new Promise((resolve) => {
+      this.room.push(endpoint, { task, last, sinceTick: this.#tick, resolve });
+    });
+  }
+
+  release(permit: Permit, end: PermitEnd): void {
+    const { endpoint } = permit;
+    this.#slots.end(endpoint);
+    endpoint.movedTick = this.#tick;
+    if (permit.epoch === endpoint.epoch) this.#learn(permit, end);
+    this.#startQueued();
+    this.room.notify();
+  }
+
+  tick(): void {
+    this.#tick += 1;
+    for (const endpoint of this.room.endpoints()) this.#deferLate(endpoint);
+    this.#startQueued();
+    this.room.notify();
+    this.#table.forgetIdle(this.#clock.now());
+  }
+
+  drain(): void {
+    this.#draining = true;
+    for (const endpoint of this.room.endpoints())
+      if (!this.#isFast(endpoint)) this.#deferQueue(endpoint, 'draining');
+  }
+
+  stats(): AdmissionStats {
+    const states = { closed: 0, open: 0, probing: 0 };
+    for (const { breaker } of this.#table.values()) states[breaker.state] += 1;
+    const { open, probing } = states;
+    return { busy: this.#slots.busy, queued: this.room.size, endpoints: this.#table.size, open, probing };
+  }
+
+  endpoints(): Iterable<EndpointState> {
+    return this.#table.values();
+  }
+
+  #learn({ endpoint, probe }: Permit, end: PermitEnd): void {
+    this.#slots.learn(endpoint, end);
+    if (end.kind === 'unmade') {
+      if (probe !== undefined) endpoint.breaker.dropProbe(probe);
+    } else if (end.kind === 'succeeded') {
+      if (endpoint.succeeded(end.durationMs)) this.#rules.onBreaker?.('closed', endpoint);
+    } else if (
+      endpoint.failed(end.label, probe, { now: this.#clock.now(), unixNow: this.#clock.unixNow() })
+    ) {
+      this.#rules.onBreaker?.('opened', endpoint);
+      this.#deferQueue(endpoint, 'breaker');
+    }
+  }
+
+  #probe(endpoint: EndpointState, task: DeliveryTask): Verdict {
+    const now = this.#clock.now();
+    const probe = this.#slots.free > 0 ? endpoint.breaker.startProbe(now, wasDeferred(task)) : undefined;
+    return probe === undefined ? this.#defer(endpoint, 'breaker', task) : this.#start(endpoint, false, probe);
+  }
+
+  #start(endpoint: EndpointState, queued: boolean, probe?: number): Permit {
+    this.#slots.start(endpoint);
+    noteStart(endpoint, this.#tick);
+    return { kind: 'permit', endpoint, epoch: endpoint.epoch, queued, probe };
+  }
+
+  #startQueued(): void {
+    for (
+      let endpoint = this.room.next(this.#mayStart);
+      endpoint !== undefined;
+      endpoint = this.room.next(this.#mayStart)
+    )
+      this.room.shift(endpoint)?.resolve(this.#start(endpoint, true));
+  }
+
+  #limitOf(endpoint: EndpointState): number {
+    return this.#slots.limitOf(endpoint, false);
+  }
+
+  #stalledMs(endpoint: EndpointState): number {
+    return stalledMs(endpoint, this.#tick, this.#limitOf(endpoint));
+  }
+
+  #isFast(endpoint: EndpointState): boolean {
+    return isFast(endpoint.meanMs, this.#stalledMs(endpoint));
+  }
+
+  #mayQueue(endpoint: EndpointState, task: DeliveryTask): boolean {
+    if (wasDeferred(task) && !this.room.isFree) return false;
+    // At the most slots it may get: its limit doubles with each round while it is new.
+    const byPaceMs = ((endpoint.queue.length + 1) * endpoint.meanMs) / this.#slots.mostFor();
+    const isNew = (this.#tick - endpoint.busySinceTick) * TICK_MS < SOJOURN_MS;
+    const wait = { byPaceMs, stalledMs: this.#stalledMs(endpoint), isNew };
+    return this.room.mayPush(endpoint, wait, this.#slots.busy);
+  }
+
+  /** Those who waited too long; all of them when the endpoint is stalled for longer than they may wait. */
+  #deferLate(endpoint: EndpointState): void {
+    if (this.#stalledMs(endpoint) > this.room.deadlineMs) return this.#deferQueue(endpoint, 'busy');
+    const lateMs = (): number => (this.#tick - (endpoint.queue.peekFront()?.sinceTick ?? Infinity)) * TICK_MS;
+    while (lateMs() > SOJOURN_MS) this.#deferNext(endpoint, 'busy');
+  }
+
+  /** All that wait there, but those for their last attempt: that is made whatever is known of the endpoint. */
+  #deferQueue(endpoint: EndpointState, reason: DeferReason): void {
+    for (let left = endpoint.queue.length; left > 0; left -= 1) this.#deferNext(endpoint, reason);
+  }
+
+  #deferNext(endpoint: EndpointState, reason: DeferReason): void {
+    const queued = this.room.shift(endpoint);
+    if (queued === undefined) return;
+    if (queued.last && reason !== 'busy') this.room.push(endpoint, queued);
+    else queued.resolve(this.#defer(endpoint, reason, queued.task));
+  }
+
+  #defer(endpoint: EndpointState, reason: DeferReason, task: DeliveryTask): Deferred {
+    const deferral = {
+      ageMs: Math.max(0, this.#clock.unixNow() - task.firstDueAt),
+      retried: task.attempt > 1,
+      now: this.#clock.now(),
+      random: this.#clock.random(),
+    };
+    const waitMs =
+      reason === 'breaker'
+        ? untilProbeMs(endpoint, deferral)
+        : untilSlotMs(endpoint, deferral, {
+            stalledMs: this.#stalledMs(endpoint),
+            limit: this.#limitOf(endpoint),
+          });
+    return { kind: 'deferred', reason, waitMs };
+  }
+}

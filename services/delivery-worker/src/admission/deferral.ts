@@ -1,0 +1,60 @@
+import { tierFor, wholeTiers } from '@webhooks/contracts';
+import type { EndpointState } from './endpoint-state.js';
+
+/** Shortest wait in Kafka, milliseconds: its shortest tier. */
+const SOONEST_MS = 1_000;
+/** How far ahead slots of a busy endpoint are given at first, milliseconds: later as far as the delivery is old. */
+const HORIZON_MS = 30_000;
+/** Waits grow by this share of the time already waited: 35 deferrals in 8 days (40 are allowed), and a quarter of an outage. */
+const GROWTH = 1 / 4;
+
+/** Who is deferred, and when; `now` is monotonic. */
+export interface Deferral {
+  /** Since it was first read, milliseconds. */
+  readonly ageMs: number;
+  /** It has been attempted before. */
+  readonly retried: boolean;
+  readonly now: number;
+  /** Between 0 (inclusive) and 1. */
+  readonly random: number;
+}
+
+/** A share of its age once that is more than a pause: a wait of two tiers at most, because each is a write, and the second lost on the way. */
+function grownMs(ageMs: number, pauseMs: number): number {
+  const wantedMs = ageMs * GROWTH;
+  if (wantedMs < pauseMs) return 0;
+  const firstMs = tierFor(wantedMs).delayMs;
+  const restMs = wantedMs - firstMs;
+  return firstMs + SOONEST_MS + (restMs < SOONEST_MS ? 0 : tierFor(restMs).delayMs);
+}
+
+/**
+ * Milliseconds until a delivery is looked at again whose endpoint is down: at the next probe, or later within a share of the
+ * pause before it, so that a backlog does not arrive in one moment. What has been attempted before comes first and probes: an
+ * endpoint that refuses each first attempt would refuse each probe otherwise.
+ */
+export function untilProbeMs({ breaker }: EndpointState, { ageMs, retried, now, random }: Deferral): number {
+  const { pauseMs, probeAt } = breaker;
+  const isDue = now >= probeAt;
+  const spreadMs = retried && !isDue ? 0 : pauseMs * GROWTH * (GROWTH + random);
+  const untilMs = Math.max(probeAt - now, SOONEST_MS) + spreadMs;
+  return Math.max(wholeTiers(untilMs), grownMs(ageMs, pauseMs));
+}
+
+/**
+ * Milliseconds until a delivery is looked at again whose endpoint does less than it is sent: at the next slot at its pace
+ * (GCRA, ITU-T I.371), so that a backlog returns spread over the time it needs. One that finds no slot within the horizon
+ * comes at the end of it.
+ */
+export function untilSlotMs(
+  endpoint: EndpointState,
+  { ageMs, now, random }: Deferral,
+  { stalledMs, limit }: { readonly stalledMs: number; readonly limit: number },
+): number {
+  const earliest = now + Math.max(SOONEST_MS, stalledMs);
+  const latest = earliest + Math.max(HORIZON_MS, ageMs);
+  const at = Math.max(earliest, endpoint.nextSlotAt);
+  if (at > latest) return latest - now - random * GROWTH * (latest - earliest);
+  endpoint.nextSlotAt = at + Math.max(endpoint.meanMs || SOONEST_MS, stalledMs) / limit;
+  return at - now;
+}

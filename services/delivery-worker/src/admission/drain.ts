@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TICK_MS } from './stalled.js';
+import type { Admission } from './types.js';
+
+/** While the worker stops, whoever ends its attempts within this, milliseconds, is fast: nobody waits for it. */
+const FAST_MS = 500;
+
+export const isFast = (meanMs: number, stalledMs: number): boolean =>
+  meanMs > 0 && meanMs < FAST_MS && stalledMs < FAST_MS;
+
+export interface DrainPorts {
+  readonly admission: Pick<Admission, 'drain'>;
+  /** For how long the oldest attempt has been under way, milliseconds; 0 when there is none. */
+  readonly oldestAttemptMs: () => number;
+  /** As long as an attempt may take. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * The first part of an orderly stop. A member of a group gives up all its partitions at once, and what is under way then is
+ * repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications as ever.
+ */
+export async function drain({ admission, oldestAttemptMs, deadlineMs }: DrainPorts): Promise<void> {
+  const beganAt = performance.now();
+  admission.drain();
+  const passedMs = (): number => performance.now() - beganAt;
+  // What is under way now shows within that time whether it is slow.
+  const isBrief = (): boolean => passedMs() > FAST_MS && oldestAttemptMs() <= FAST_MS;
+  while (oldestAttemptMs() > 0 && !isBrief() && passedMs() < deadlineMs) await sleep(TICK_MS);
+}

@@ -1,0 +1,170 @@
+import { createAdmission } from '../../src/admission/admission.js';
+import { TICK_MS } from '../../src/admission/stalled.js';
+import type { AdmissionRules, Permit, PermitEnd, Verdict } from '../../src/admission/types.js';
+import { buildTask } from '../builders.js';
+
+const SECOND = 1_000;
+const RULES: AdmissionRules = {
+  endpointConcurrency: 4,
+  maxAttempts: 1_024,
+  queueLimit: 256,
+  breaker: { failures: 10, firstPauseMs: 30 * SECOND, maxPauseMs: 600 * SECOND },
+};
+const OK: PermitEnd = { kind: 'succeeded', durationMs: 10 };
+const FAILED: PermitEnd = { kind: 'failed', label: '500' };
+
+interface Asked {
+  readonly ref?: string;
+  readonly tenantId?: string;
+  readonly attempt?: number;
+  readonly deferrals?: number;
+  readonly last?: boolean;
+  readonly path?: string;
+}
+
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+/** An admission whose clock stands still until it is moved. */
+function openRig(over: Partial<AdmissionRules> = {}) {
+  let now = SECOND;
+  const clock = { now: () => now, unixNow: () => now, random: () => 0.5 };
+  const admission = createAdmission({ ...RULES, ...over }, clock);
+  const admit = (asked: Asked = {}): Verdict | Promise<Verdict> => {
+    const { ref = 'a', tenantId = 'acme', attempt = 1, deferrals = 0, last = false, path = '/hook' } = asked;
+    const task = buildTask({ ref, tenantId, attempt, parkedCount: deferrals, firstDueAt: now });
+    return admission.admit(task, { origin: 'https://x.example', path }, last);
+  };
+  const permit = (asked?: Asked): Permit => {
+    const verdict = admit(asked);
+    if (verdict instanceof Promise || verdict.kind !== 'permit') throw new Error('not admitted at once');
+    return verdict;
+  };
+  const breakDown = (asked?: Asked): void => {
+    for (let count = 0; count < 10; count += 1) admission.release(permit(asked), FAILED);
+  };
+  const advance = (ms: number): void => {
+    now += ms;
+    for (let ticks = Math.min(100, ms / TICK_MS); ticks > 0; ticks -= 1) admission.tick();
+  };
+  return { admission, admit, permit, breakDown, advance };
+}
+
+describe('while the breaker is open', () => {
+  it('a first attempt is deferred to the next probe or a little later, and a retry to the probe itself', () => {
+    const { admit, breakDown } = openRig();
+    breakDown();
+    expect(admit({ attempt: 2 })).toMatchObject({ kind: 'deferred', reason: 'breaker' });
+    const [retry, first] = [admit({ attempt: 2 }), admit()].map(
+      (verdict) => 'waitMs' in verdict && verdict.waitMs,
+    );
+    expect(retry).toBeLessThan(31 * SECOND);
+    expect(first).toBeGreaterThan(retry as number);
+    expect(first).toBeLessThan(40 * SECOND);
+  });
+
+  it('one probe is made at a time, and its success lets all others start', () => {
+    const { admission, admit, permit, breakDown, advance } = openRig();
+    breakDown();
+    advance(30 * SECOND);
+    const probe = permit({ deferrals: 1 });
+    expect(admit({ deferrals: 1 })).toMatchObject({ kind: 'deferred' });
+    admission.release(probe, OK);
+    permit();
+  });
+
+  it('a last attempt is made all the same', () => {
+    const { permit, breakDown } = openRig();
+    breakDown();
+    permit({ last: true });
+  });
+
+  it('a changed URL is attempted at once', () => {
+    const { permit, breakDown } = openRig();
+    breakDown();
+    permit({ path: '/new' });
+  });
+
+  it('what waits in memory when it opens is deferred, but for a last attempt', async () => {
+    const { admission, admit, permit } = openRig({ endpointConcurrency: 1 });
+    let held = permit();
+    const waiting = Array.from({ length: 12 }, (_, index) => admit({ last: index === 11 }));
+    for (const verdict of waiting.slice(0, 9)) {
+      admission.release(held, FAILED);
+      held = (await verdict) as Permit;
+    }
+    admission.release(held, FAILED);
+    expect(await waiting[10]).toMatchObject({ kind: 'deferred', reason: 'breaker' });
+    expect(await waiting[11]).toMatchObject({ kind: 'permit' });
+  });
+});
+
+it('an endpoint gets no more attempts at once than it may have', async () => {
+  const { admission, admit, permit } = openRig();
+  const [first] = Array.from({ length: 4 }, () => permit());
+  const waiting = admit();
+  expect(admission.stats()).toMatchObject({ busy: 4, queued: 1 });
+  if (first) admission.release(first, OK);
+  expect(await waiting).toMatchObject({ kind: 'permit', queued: true });
+  expect(admission.stats()).toMatchObject({ busy: 4, queued: 0 });
+});
+
+it('tenants take turns when slots are rare, then their endpoints', async () => {
+  const { admission, admit, permit } = openRig({ maxAttempts: 1 });
+  const order: string[] = [];
+  let held = permit({ ref: 'x', tenantId: 'x' });
+  const asked = [
+    ['big', 'b1'],
+    ['big', 'b1'],
+    ['big', 'b2'],
+    ['small', 's1'],
+  ] as const;
+  for (const [tenantId, ref] of asked)
+    void Promise.resolve(admit({ tenantId, ref })).then((verdict) => {
+      order.push(ref);
+      if (verdict.kind === 'permit') held = verdict;
+    }, fail);
+  for (let turn = 0; turn < asked.length; turn += 1) {
+    admission.release(held, OK);
+    for (let wait = 0; wait < 5; wait += 1) await Promise.resolve();
+  }
+  expect(order).toEqual(['b1', 's1', 'b2', 'b1']);
+});
+
+it('the live topics wait while the memory is full, and are told when it is not', () => {
+  const { admission, admit, permit } = openRig({ queueLimit: 2, endpointConcurrency: 1 });
+  const held = permit();
+  let calls = 0;
+  admission.room.onFree(() => (calls += 1));
+  const waiting = [admit(), admit()];
+  expect(waiting).toHaveLength(2);
+  expect(admission.room.isFree).toBe(false);
+  admission.release(held, OK);
+  expect([admission.room.isFree, calls]).toEqual([true, 1]);
+});
+
+it('while it drains, only an endpoint known to be fast is attempted, and last attempts', async () => {
+  const { admission, admit, permit } = openRig();
+  admission.release(permit({ ref: 'fast' }), OK);
+  admission.release(permit({ ref: 'slow' }), { kind: 'succeeded', durationMs: 900 });
+  for (let count = 0; count < 4; count += 1) permit({ ref: 'slow' });
+  const waiting = admit({ ref: 'slow' });
+  admission.drain();
+  expect(await waiting).toMatchObject({ kind: 'deferred', reason: 'draining' });
+  permit({ ref: 'fast' });
+  for (const ref of ['slow', 'unknown']) expect(admit({ ref })).toMatchObject({ reason: 'draining' });
+  permit({ ref: 'unknown', last: true });
+});
+
+it('endpoints that are idle are forgotten: healthy ones after a minute, failing ones after an hour or when disabled', () => {
+  const { admission, permit, breakDown, advance } = openRig({ isEnabled: (_tenantId, ref) => ref !== 'off' });
+  admission.release(permit({ ref: 'fine' }), OK);
+  for (const ref of ['dead', 'off']) breakDown({ ref });
+  permit({ ref: 'busy' });
+  expect(admission.stats()).toMatchObject({ endpoints: 4, open: 2 });
+  advance(61 * SECOND);
+  expect([...admission.endpoints()].map(({ ref }) => ref)).toEqual(['dead', 'busy']);
+  advance(3_600 * SECOND);
+  expect(admission.stats().endpoints).toBe(1);
+});

@@ -1,0 +1,48 @@
+import { BAD, DAY, MINUTE, SECOND, Simulation, answers, shareDelivered, targetOf } from './simulation.js';
+
+/** What Kafka is written for one record that waits for 8 days: 1,150 before waits grew. */
+const MAX_APPENDS = 120;
+const MAX_DEFERRALS = 40;
+/** How they can be down. */
+const DOWN = Object.entries(BAD).filter(([how]) => how !== 'takes 9 s' && !how.startsWith('drips'));
+
+it('a backlog of 200,000 is deferred a few times each, and the worker holds no more of it than its window', async () => {
+  const simulation = new Simulation();
+  const busy = targetOf('busy', answers(20));
+  const beside = targetOf('beside', answers(5));
+  simulation.send([busy], 10_000, { until: 20 * SECOND });
+  simulation.send([beside], 10, { until: 60 * SECOND });
+  await simulation.run();
+  expect(shareDelivered(simulation, [busy])).toBe(1);
+  expect(simulation.lastDeliveryTo(busy)).toBeLessThan(1.25 * ((200_000 * 20) / 64));
+  expect(simulation.appends).toBeLessThan(8 * 200_000);
+  expect(simulation.mostInMemory).toBeLessThan(1_000);
+});
+
+it.each(DOWN)(
+  'an endpoint that %s for 8 days costs each delivery at most 40 deferrals, and a last attempt',
+  async (_how, behaviour) => {
+    const simulation = new Simulation();
+    const dead = targetOf('dead', behaviour);
+    simulation.send([dead], 1 / 1_200, { until: 8 * DAY });
+    await simulation.run();
+    const { deliveries, appends } = simulation;
+    expect(Math.max(...deliveries.map(({ deferrals }) => deferrals))).toBeLessThanOrEqual(MAX_DEFERRALS);
+    expect(appends / deliveries.length).toBeLessThan(MAX_APPENDS);
+    expect(deliveries.every(({ attempts }) => attempts > 0)).toBe(true);
+  },
+);
+
+describe.each(DOWN)('after an outage, in which it %s, an endpoint has its backlog', (_how, behaviour) => {
+  it.each([
+    ['10 minutes', 10 * MINUTE, 5],
+    ['3 days', 3 * DAY, 1 / 300],
+  ])('of %s within ten minutes or a quarter of it', async (_long, outageMs, perSecond) => {
+    const simulation = new Simulation();
+    const down = targetOf('down', (now) => (now < outageMs ? behaviour : answers(50))(now));
+    simulation.send([down], perSecond, { until: outageMs });
+    await simulation.run();
+    expect(shareDelivered(simulation, [down])).toBe(1);
+    expect(simulation.lastDeliveryTo(down) - outageMs).toBeLessThan(Math.max(10 * MINUTE, outageMs / 4));
+  });
+});

@@ -1,0 +1,149 @@
+import {
+  BAD,
+  SECOND,
+  Simulation,
+  answers,
+  delayMs,
+  healthyTargets,
+  shareDelivered,
+  targetOf,
+} from './simulation.js';
+import type { Target } from './simulation.js';
+
+const BAD_HANG = answers(10_000, 'TIMEOUT');
+const until = 10 * SECOND;
+
+/** What a neighbour of a bad endpoint may notice at most. */
+const UNNOTICED_MS = 20;
+
+it('ten healthy endpoints get each event at once, and nothing is written to Kafka', async () => {
+  const simulation = new Simulation();
+  const healthy = healthyTargets(10);
+  simulation.send(healthy, 100, { until });
+  await simulation.run();
+  expect(delayMs(simulation, healthy, 100)).toBeLessThan(UNNOTICED_MS);
+  expect(simulation.appends).toBe(0);
+});
+
+describe.each(Object.entries(BAD))('an endpoint that %s', (_how, behaviour) => {
+  it.each([1, 3])('(%i of ten) delays nobody else', async (count) => {
+    const simulation = new Simulation();
+    const healthy = healthyTargets(10 - count);
+    const bad = Array.from({ length: count }, (_, index) => targetOf(`bad-${index}`, behaviour));
+    simulation.send([...healthy, ...bad], 200, { until });
+    await simulation.run(until + SECOND);
+    expect(shareDelivered(simulation, healthy)).toBe(1);
+    expect(delayMs(simulation, healthy, 99.9)).toBeLessThan(UNNOTICED_MS);
+  });
+
+  it('(twenty of thirty at once, with all the connections they may have) delays the others for a moment', async () => {
+    const simulation = new Simulation();
+    const healthy = healthyTargets(10);
+    const turning = Array.from({ length: 20 }, (_, index) =>
+      targetOf(`bad-${index}`, (now) => (now < SECOND ? answers(100) : behaviour)(now)),
+    );
+    simulation.send(healthy, 50, { until });
+    simulation.send(turning, 200, { until: 3 * SECOND });
+    await simulation.run(until + SECOND);
+    expect(shareDelivered(simulation, healthy)).toBe(1);
+    expect(delayMs(simulation, healthy, 95)).toBeLessThan(UNNOTICED_MS);
+    expect(delayMs(simulation, healthy, 100)).toBeLessThan(500);
+  });
+});
+
+describe('one endpoint that is sent more than it takes', () => {
+  it.each([
+    [20, 5_000, 'a tenant of its own'],
+    [200, 1_000, 'a tenant of its own'],
+    [20, 5_000, 'the tenant of the others'],
+  ])(
+    '(answers after %i ms, %i events a second, %s) delays nobody else, and gets all at its own pace',
+    async (afterMs, perSecond, whose) => {
+      const simulation = new Simulation();
+      const isShared = whose === 'the tenant of the others';
+      const healthy = Array.from({ length: 9 }, (_, index) =>
+        targetOf(`healthy-${index}`, answers(5), isShared ? 'acme' : `healthy-${index}`),
+      );
+      const flooded = targetOf('flooded', answers(afterMs), 'acme');
+      simulation.send([flooded], perSecond, { until: 5 * SECOND });
+      simulation.send(healthy, 100, { until });
+      await simulation.run();
+      expect(delayMs(simulation, healthy, 99.9)).toBeLessThan(UNNOTICED_MS);
+      const idealMs = (5 * perSecond * afterMs) / 64;
+      expect(simulation.lastDeliveryTo(flooded)).toBeLessThan(1.25 * idealMs);
+    },
+  );
+
+  it('in a burst, and alone, is read at its pace: nothing of it is written twice', async () => {
+    const simulation = new Simulation();
+    let attempts = 0;
+    const handshakesMs = 100;
+    const alone = targetOf('alone', () => ({
+      afterMs: (attempts += 1) <= 64 ? handshakesMs : 20,
+      status: 200,
+    }));
+    simulation.send([alone], 8_000, { until: SECOND });
+    await simulation.run();
+    expect(shareDelivered(simulation, [alone])).toBe(1);
+    expect(simulation.appends).toBe(0);
+  });
+});
+
+it.each([20, 100])(
+  'a cold endpoint of 400 ms that is sent %i events a second waits for no detour',
+  async (perSecond) => {
+    const simulation = new Simulation();
+    const cold = targetOf('cold', answers(400));
+    const healthy = healthyTargets(9);
+    simulation.send([cold], perSecond, { until });
+    simulation.send(healthy, 100, { until });
+    await simulation.run();
+    expect(delayMs(simulation, [cold], 100)).toBeLessThan(SECOND);
+    expect(delayMs(simulation, healthy, 100)).toBeLessThan(UNNOTICED_MS);
+    expect(simulation.appends).toBe(0);
+  },
+);
+
+it('our own pauses of 300 ms defer nothing, and delay by no more than themselves', async () => {
+  const pauses = Array.from({ length: 10 }, (_, index) => ({ at: 500 + index * SECOND, forMs: 300 }));
+  const simulation = new Simulation({ pauses });
+  const targets = [...healthyTargets(10), targetOf('slow', answers(150))];
+  simulation.send(targets, 100, { until });
+  await simulation.run();
+  expect(simulation.appends).toBe(0);
+  expect(delayMs(simulation, targets, 100)).toBeLessThan(300 + 300 + UNNOTICED_MS);
+});
+
+it('of a hundred tenants one that brings 90 % delays no other, and gets all the same', async () => {
+  const simulation = new Simulation();
+  const big: readonly Target[] = Array.from({ length: 20 }, (_, index) =>
+    targetOf(`big-${index}`, answers(200), 'big'),
+  );
+  const others = healthyTargets(99, 50);
+  simulation.send(big, 225, { until: 4 * SECOND });
+  simulation.send(others, 5, { until: 4 * SECOND });
+  await simulation.run();
+  expect(delayMs(simulation, others, 99.9)).toBeLessThan(50 + UNNOTICED_MS);
+  expect(shareDelivered(simulation, big)).toBe(1);
+  // 18,000 deliveries with two thirds of 1,024 slots.
+  expect(simulation.lastDelivery()).toBeLessThan(1.5 * ((18_000 * 200) / 682));
+});
+
+it('an endpoint that takes 2 s, and is sent no more than it takes, gets all of it without a detour', async () => {
+  const simulation = new Simulation();
+  const slow = targetOf('slow', answers(2_000));
+  simulation.send([slow], 6, { until: SECOND * 5 });
+  simulation.send([slow], 25, { from: 5 * SECOND, until: 30 * SECOND });
+  await simulation.run();
+  expect(delayMs(simulation, [slow], 99)).toBeLessThan(4 * SECOND);
+});
+
+it('a request that hangs says nothing about the next burst', async () => {
+  const simulation = new Simulation();
+  let attempts = 0;
+  const bursts = targetOf('bursts', () => ((attempts += 1) % 31 === 1 ? BAD_HANG : answers(5))(0));
+  for (let at = 0; at < 60 * SECOND; at += 4 * SECOND)
+    simulation.send([bursts], 31_000, { from: at, until: at + 1 });
+  await simulation.run(58 * SECOND);
+  expect(delayMs(simulation, [bursts], 90)).toBeLessThan(UNNOTICED_MS);
+});
