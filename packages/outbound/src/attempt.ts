@@ -1,6 +1,6 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
-import type { Deadlined } from './deadline-queue.js';
-import type { OriginPool } from './origin-pool.js';
+import type { Deadlined } from './pool/deadline-queue.js';
+import type { OriginPool } from './pool/origin-pool.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
 import type { SendResult } from './send-result.js';
 
@@ -23,8 +23,6 @@ export class Attempt implements Exchange, Deadlined {
   readonly headers: readonly string[];
   readonly body: Buffer;
   readonly deadline: number;
-  /** Since when it has waited for a connection the first time, `spareMs()`. */
-  waitsSince: number | undefined = undefined;
   /** Only a connection that carried nothing yet will do: the one before ended without a byte of the response. */
   needsFresh = false;
   readonly pool: OriginPool;

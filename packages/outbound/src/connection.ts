@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
 import { SendFailure, toResponseFailure } from './send-failure.js';
-import { spareMs } from './spare-time.js';
 
 export interface ConnectionLimits {
   /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
@@ -57,8 +56,6 @@ export class Connection {
   #head: ResponseHead | undefined = undefined;
   #gone = false;
   readonly #unused: NodeJS.Timeout;
-  /** `spareMs()`: a response that lies here unread is not waited for. */
-  #writtenAt = 0;
 
   /** `onGone` is called once, when it can carry nothing more. */
   constructor(
@@ -97,7 +94,6 @@ export class Connection {
     clearTimeout(this.#unused);
     this.#exchange = exchange;
     this.#head = undefined;
-    this.#writtenAt = spareMs();
     const { path, headers, body } = exchange;
     const request = { method: 'POST', path, headers: headers as string[], body } as const;
     this.#client.dispatch(request, this.#handlerOf(exchange));
@@ -106,11 +102,6 @@ export class Connection {
   /** Whether it can carry nothing more. */
   get isGone(): boolean {
     return this.#gone;
-  }
-
-  /** For how long a response has been waited for; `spareNow` is `spareMs()`, in whose milliseconds the wait is told. */
-  waitedMs(spareNow: number): number {
-    return this.#exchange === undefined ? 0 : spareNow - this.#writtenAt;
   }
 
   /** Ends it now, and what it carries with this failure, unless the status has come. */

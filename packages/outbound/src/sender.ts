@@ -2,12 +2,12 @@ import { createAddressPolicy } from './address-policy.js';
 import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { AttemptOwner } from './attempt.js';
-import { DeadlineQueue } from './deadline-queue.js';
+import { DeadlineQueue } from './pool/deadline-queue.js';
 import { createGuardedConnect } from './guarded-connector.js';
-import { HandshakeLanes } from './handshake-lanes.js';
-import { IdleConnections } from './idle-connections.js';
-import { OriginPools } from './origin-pools.js';
-import type { PoolLimits } from './origin-pools.js';
+import { HandshakeLimiter } from './pool/handshake-limiter.js';
+import { IdleConnections } from './pool/idle-connections.js';
+import { OriginPools } from './pool/origin-pools.js';
+import type { PoolLimits } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
 import type { Resolve } from './resolver.js';
 import type { SendResult } from './send-result.js';
@@ -31,7 +31,7 @@ export interface SendRequest {
   readonly body: Buffer;
 }
 
-export interface SenderOptions extends Partial<Omit<PoolLimits, 'patienceMs'>> {
+export interface SenderOptions extends Partial<Omit<PoolLimits, 'failTogetherMs'>> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
   readonly addresses?: AddressRules;
   /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
@@ -76,11 +76,10 @@ export interface Sender {
   stats(): SenderStats;
 }
 
-const DEFAULT_LIMITS: Omit<PoolLimits, 'patienceMs'> = {
+const DEFAULT_LIMITS: Omit<PoolLimits, 'failTogetherMs'> = {
   connectionsPerOrigin: 256,
   handshakesPerOrigin: 8,
   usedConnectionMs: 50,
-  heldConnectionMs: 500,
   maxPools: 1_000,
   idlePoolMs: 30_000,
   maxPoolAgeMs: 300_000,
@@ -120,11 +119,11 @@ class PooledSender implements Sender, AttemptOwner {
         this.#connectionsOpen -= 1;
       },
     });
-    const lanes = new HandshakeLanes(options.sharedHandshakes ?? 64);
+    const handshakes = new HandshakeLimiter(options.sharedHandshakes ?? 64);
     const idle = new IdleConnections(options.maxIdleConnections ?? 2_048);
     // Half of the time-out: whoever came just after a handshake began need not wait for the next one to end.
-    const limits = { ...DEFAULT_LIMITS, patienceMs: connectTimeoutMs / 2, ...options };
-    this.#pools = new OriginPools({ connect, lanes, idle, limits });
+    const limits = { ...DEFAULT_LIMITS, failTogetherMs: connectTimeoutMs / 2, ...options };
+    this.#pools = new OriginPools({ connect, handshakes, idle, limits });
   }
 
   post(request: SendRequest): Promise<SendResult> {

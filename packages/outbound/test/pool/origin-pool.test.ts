@@ -1,8 +1,8 @@
 import { sharedAuthority } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
-import { SendFailure } from '../src/send-failure.js';
-import { post, postTimes, Rig } from './rig.js';
+import type { Resolve, Sender, SenderOptions, SendResult } from '../../src/index.js';
+import { SendFailure } from '../../src/send-failure.js';
+import { post, postTimes, Rig } from '../rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());
@@ -82,7 +82,7 @@ describe('handshakes to one origin', () => {
 
   it('are not begun for a burst that used connections can carry', async () => {
     const endpoint = await rig.endpoint();
-    const sender = rig.sender(endpoint, { usedConnectionMs: 64 * 60_000 });
+    const sender = rig.sender(endpoint, { usedConnectionMs: 60_000 });
     for (const count of [8, 300]) {
       const results = await postTimes(count, sender, endpoint.origin);
       expect(countKind(results, 'answered')).toBe(count);
@@ -97,18 +97,45 @@ describe('handshakes to one origin', () => {
       return ninth.promise;
     };
     const endpoint = await rig.endpoint({ answer });
-    const sender = rig.sender(endpoint, { usedConnectionMs: 64 * 20 });
+    const sender = rig.sender(endpoint, { usedConnectionMs: 20 });
     expect(countKind(await postTimes(9, sender, endpoint.origin), 'answered')).toBe(9);
     expect(endpoint.stats().connections).toBe(9);
   });
 
-  it('are begun at a pace for an endpoint that hangs', async () => {
-    const endpoint = await rig.endpoint({ answer: () => new Promise(() => undefined) });
-    const sender = rig.sender(endpoint, { usedConnectionMs: 1, attemptTimeoutMs: 300 });
-    await postTimes(64, sender, endpoint.origin);
-    // Eight at once, one each 10 ms of 300 (spare ones are not shorter), and eight when the first have run out of time.
-    expect(endpoint.stats().connections).toBeGreaterThan(8);
-    expect(endpoint.stats().connections).toBeLessThanOrEqual(8 + 31 + 8);
+  it('are one at a time from eight connections on', async () => {
+    const lookups = Array.from({ length: 8 }, () => loopback);
+    const held = { answer: { kind: 'status', status: 200, delayMs: 60_000 } } as const;
+    let asked = 0;
+    const resolve = answering(...lookups, never);
+    const counted: Resolve = (...args) => {
+      asked += 1;
+      return resolve(...args);
+    };
+    const { sender, origin } = await named(counted, { attemptTimeoutMs: 1_000 }, held);
+    await postTimes(64, sender, origin);
+    expect(sender.stats().connectionsOpened).toBe(8);
+    // Eight, one more, and eight when the first have run out of time.
+    expect(asked).toBeLessThanOrEqual(8 + 1 + 8);
+  });
+
+  it('are begun for attempts at other endpoints of the origin, while its connections are held by one that hangs', async () => {
+    const hang = Promise.withResolvers<number>();
+    const all = Promise.withResolvers<undefined>();
+    const endpoint = await rig.endpoint({
+      answer: ({ index }) => {
+        if (index === 40) all.resolve(undefined);
+        return index > 40 ? Promise.resolve(200) : hang.promise;
+      },
+    });
+    const sender = rig.sender(endpoint);
+    const hanging = postTimes(40, sender, endpoint.origin);
+    await all.promise;
+    for (const result of await postTimes(8, sender, endpoint.origin)) {
+      expect(result.kind).toBe('answered');
+      expect(result.durationMs).toBeLessThan(2_000);
+    }
+    hang.resolve(200);
+    await hanging;
   });
 
   it('cost those who wait for their turn none of the time for connecting', async () => {

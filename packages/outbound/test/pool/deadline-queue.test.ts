@@ -1,6 +1,6 @@
 import { eventually } from '@webhooks/testkit';
-import { DeadlineQueue } from '../src/deadline-queue.js';
-import type { Deadlined } from '../src/deadline-queue.js';
+import { DeadlineQueue } from '../../src/pool/deadline-queue.js';
+import type { Deadlined } from '../../src/pool/deadline-queue.js';
 
 interface Member extends Deadlined {
   readonly name: string;

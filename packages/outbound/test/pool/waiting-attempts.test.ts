@@ -1,8 +1,7 @@
-import { Attempt } from '../src/attempt.js';
-import type { OriginPool } from '../src/origin-pool.js';
-import { SendFailure } from '../src/send-failure.js';
-import { spareMs } from '../src/spare-time.js';
-import { WaitingAttempts } from '../src/waiting-attempts.js';
+import { Attempt } from '../../src/attempt.js';
+import type { OriginPool } from '../../src/pool/origin-pool.js';
+import { SendFailure } from '../../src/send-failure.js';
+import { WaitingAttempts } from '../../src/pool/waiting-attempts.js';
 
 const OWNER = { attemptTimeoutMs: 1_000, release: () => undefined };
 
@@ -25,16 +24,14 @@ it('gives them in the order in which they came, but for those that left', () => 
   expect([waiting.take(false), waiting.take(false), waiting.take(false)]).toEqual([first, third, undefined]);
 });
 
-it('tells how long the one behind others has waited, counted from its first wait', () => {
+it('tells since when the first of them is under way', () => {
   const waiting = new WaitingAttempts();
   const [first, second] = attempts(2).map(({ attempt }) => attempt);
   if (!first || !second) throw new Error('expected two');
-  first.waitsSince = spareMs() - 1_000;
+  expect(waiting.firstSince).toBe(Infinity);
   waiting.add(second);
   waiting.add(first, true);
-  expect(waiting.spareMsBehind(0)).toBeGreaterThanOrEqual(1_000);
-  expect(waiting.spareMsBehind(1)).toBeLessThan(1_000);
-  expect(waiting.spareMsBehind(2)).toBe(0);
+  expect(waiting.firstSince).toBe(first.startedAt);
 });
 
 it('gives one that comes back before the others', () => {

@@ -1,6 +1,5 @@
 import { OriginPool } from './origin-pool.js';
-import type { OriginLimits } from './origin-limits.js';
-import type { PoolPorts } from './origin-pool.js';
+import type { OriginLimits, PoolPorts } from './origin-pool.js';
 
 export interface PoolLimits extends OriginLimits {
   /**

@@ -1,18 +1,29 @@
 import type { Socket } from 'node:net';
-import type { Attempt } from './attempt.js';
-import { Connection } from './connection.js';
-import type { GuardedConnect, Handshake, SessionSlot } from './guarded-connector.js';
-import { HeldConnections } from './held-connections.js';
-import type { HandshakeLanes } from './handshake-lanes.js';
+import type { Attempt } from '../attempt.js';
+import { Connection } from '../connection.js';
+import type { ConnectionLimits } from '../connection.js';
+import type { GuardedConnect, Handshake, SessionSlot } from '../guarded-connector.js';
+import type { HandshakeLimiter } from './handshake-limiter.js';
 import type { IdleConnections, IdleOwner } from './idle-connections.js';
-import type { OriginLimits } from './origin-limits.js';
-import { parseOrigin } from './parse-origin.js';
-import { SendFailure, toConnectFailure } from './send-failure.js';
-import { spareMs } from './spare-time.js';
-import { untilFurther } from './wait-for-used.js';
+import { parseOrigin } from '../parse-origin.js';
+import { SendFailure, toConnectFailure } from '../send-failure.js';
 import { WaitingAttempts } from './waiting-attempts.js';
 
-/** A handshake, and whether it holds a lane of those shared. */
+export interface OriginLimits extends ConnectionLimits {
+  /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
+  readonly connectionsPerOrigin: number;
+  /** Handshakes (resolving, connecting, TLS) to one origin at once until there are as many connections; then one at a time. Default 8. */
+  readonly handshakesPerOrigin: number;
+  /**
+   * How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50: ten quick
+   * endpoints keep some fourteen connections each at full load (Little's law, 64 attempts in 64 ms), not 64.
+   */
+  readonly usedConnectionMs: number;
+  /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
+  readonly failTogetherMs: number;
+}
+
+/** A handshake, and whether it is one of those shared. */
 interface UnderWay {
   readonly handshake: Handshake;
   readonly shared: boolean;
@@ -21,7 +32,7 @@ interface UnderWay {
 /** What the pools of all origins share. */
 export interface PoolPorts {
   readonly connect: GuardedConnect;
-  readonly lanes: HandshakeLanes;
+  readonly handshakes: HandshakeLimiter;
   readonly idle: IdleConnections;
   readonly limits: OriginLimits;
 }
@@ -44,17 +55,14 @@ export class OriginPool implements IdleOwner {
   readonly #url: URL;
   readonly #ports: PoolPorts;
   readonly #connections = new Set<Connection>();
-  readonly #held: HeldConnections;
   readonly #free: Connection[] = [];
   readonly #waiting = new WaitingAttempts();
   /** Oldest first. */
   readonly #handshakes: UnderWay[] = [];
   /** The newest TLS session of a verified connection; it ends with the pool. */
   readonly #session: SessionSlot = { session: undefined };
-  #ownLaneTaken = false;
+  #ownTaken = false;
   #lastUpAt = -Infinity;
-  /** `spareMs()`. */
-  #lastBegunAt = -Infinity;
   #retired = false;
   #looking: NodeJS.Timeout | undefined = undefined;
   #onEmpty: (() => void) | undefined = undefined;
@@ -70,7 +78,6 @@ export class OriginPool implements IdleOwner {
     this.lastUsedAt = now;
     this.#url = parseOrigin(origin);
     this.#ports = ports;
-    this.#held = new HeldConnections(this.#connections, ports.limits.heldConnectionMs);
   }
 
   start(attempt: Attempt): void {
@@ -117,8 +124,8 @@ export class OriginPool implements IdleOwner {
   /** Begins handshakes for those who wait, as far as the bounds allow. */
   open(): void {
     while (this.#needsMore()) {
-      const shared = this.#ownLaneTaken;
-      if (shared && !this.#ports.lanes.take(this)) return;
+      const shared = this.#ownTaken;
+      if (shared && !this.#ports.handshakes.acquire(this)) return;
       this.#begin(shared);
     }
   }
@@ -126,20 +133,18 @@ export class OriginPool implements IdleOwner {
   #needsMore(): boolean {
     const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
     const underWay = this.#handshakes.length;
-    if (underWay >= this.#waiting.size || underWay >= handshakesPerOrigin) return false;
     const wanted = this.#connections.size + underWay;
-    return wanted < connectionsPerOrigin && this.#isTimeFor(wanted, underWay);
+    if (underWay >= this.#waiting.size || wanted >= connectionsPerOrigin) return false;
+    if (wanted < handshakesPerOrigin) return true;
+    return underWay === 0 && this.#haveWaited();
   }
 
-  /** Asked for whoever is behind those `ahead` that have a handshake; when it is not yet, it is looked at again. */
-  #isTimeFor(connections: number, ahead: number): boolean {
-    const shortage = {
-      usable: connections - this.#held.count,
-      waiting: this.#waiting.size,
-      waitedMs: this.#waiting.spareMsBehind(ahead),
-      begunAgoMs: spareMs() - this.#lastBegunAt,
-    };
-    const leftMs = untilFurther(shortage, this.#ports.limits.usedConnectionMs);
+  /**
+   * Whether whoever waits longest has waited long enough for a used connection; else it is looked at again. A used one is free
+   * within milliseconds, a new one costs both sides as much as ten posts: after a pause of ours hundreds of attempts start at once.
+   */
+  #haveWaited(): boolean {
+    const leftMs = this.#waiting.firstSince + this.#ports.limits.usedConnectionMs - performance.now();
     if (leftMs > 0) this.#lookIn(leftMs);
     return leftMs <= 0;
   }
@@ -152,8 +157,7 @@ export class OriginPool implements IdleOwner {
   }
 
   #begin(shared: boolean): void {
-    if (!shared) this.#ownLaneTaken = true;
-    this.#lastBegunAt = spareMs();
+    if (!shared) this.#ownTaken = true;
     const handshake = this.#ports.connect(this.#url, this.#session);
     const underWay = { handshake, shared };
     this.#handshakes.push(underWay);
@@ -162,12 +166,12 @@ export class OriginPool implements IdleOwner {
         if (!this.#isOver(underWay)) return void socket.destroy();
         if (socket.writable) this.#up(socket);
         else this.#failed(toConnectFailure({ code: 'ECONNRESET' }), handshake.startedAt);
-        this.#freeLane(shared);
+        this.#handshakeEnded(shared);
       },
       (error: unknown) => {
         if (!this.#isOver(underWay)) return;
         this.#failed(toConnectFailure(error), handshake.startedAt);
-        this.#freeLane(shared);
+        this.#handshakeEnded(shared);
       },
     );
   }
@@ -188,9 +192,9 @@ export class OriginPool implements IdleOwner {
   }
 
   /** After whoever the handshake was for waits no more, because this begins the next one. */
-  #freeLane(shared: boolean): void {
-    if (shared) this.#ports.lanes.give();
-    else this.#ownLaneTaken = false;
+  #handshakeEnded(shared: boolean): void {
+    if (shared) this.#ports.handshakes.release();
+    else this.#ownTaken = false;
     this.open();
   }
 
@@ -201,7 +205,7 @@ export class OriginPool implements IdleOwner {
    */
   #failed(failure: SendFailure, startedAt: number): void {
     const isAlike = this.#lastUpAt < startedAt;
-    this.#waiting.fail(failure, isAlike ? performance.now() - this.#ports.limits.patienceMs : -Infinity);
+    this.#waiting.fail(failure, isAlike ? performance.now() - this.#ports.limits.failTogetherMs : -Infinity);
   }
 
   /** Its time was over before it had a connection: nobody should queue behind the handshake it waited for. */
@@ -213,7 +217,7 @@ export class OriginPool implements IdleOwner {
 
   #abandon(underWay: UnderWay): void {
     this.#isOver(underWay);
-    this.#freeLane(underWay.shared);
+    this.#handshakeEnded(underWay.shared);
     underWay.handshake.giveUp(new SendFailure('CONNECT', 'ABANDONED'));
   }
 

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js';
+import type { Connection } from '../connection.js';
 
 /** An origin that has idle connections. */
 export interface IdleOwner {

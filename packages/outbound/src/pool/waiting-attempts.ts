@@ -1,6 +1,5 @@
-import type { Attempt } from './attempt.js';
-import type { SendFailure } from './send-failure.js';
-import { spareMs } from './spare-time.js';
+import type { Attempt } from '../attempt.js';
+import type { SendFailure } from '../send-failure.js';
 
 /** The attempts of one origin that wait for a connection, the longest first. */
 export class WaitingAttempts {
@@ -10,10 +9,9 @@ export class WaitingAttempts {
     return this.#waiting.length;
   }
 
-  /** For how long the one behind the first `ahead` of them has waited, in spare milliseconds; 0 when there is none. */
-  spareMsBehind(ahead: number): number {
-    const since = this.#waiting[ahead]?.waitsSince;
-    return since === undefined ? 0 : spareMs() - since;
+  /** Since when the first of them is under way, `performance.now()`. */
+  get firstSince(): number {
+    return this.#waiting[0]?.startedAt ?? Infinity;
   }
 
   /** Who waits longest for a connection like this one, and does no more. */
@@ -24,7 +22,6 @@ export class WaitingAttempts {
 
   /** Behind the others, or `first`. */
   add(attempt: Attempt, first = false): void {
-    attempt.waitsSince ??= spareMs();
     if (first) this.#waiting.unshift(attempt);
     else this.#waiting.push(attempt);
   }
