@@ -3,10 +3,9 @@ import { createSender } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
 import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { createAdmission } from './admission/admission.js';
+import { Admission } from './admission/admission.js';
 import { drain } from './admission/drain.js';
 import { TICK_MS } from './admission/stalled.js';
-import type { Admission } from './admission/types.js';
 import { createAttemptLog } from './attempt-log.js';
 import { attempt } from './attempt.js';
 import type { WorkerConfig } from './config.js';
@@ -54,7 +53,7 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
 }
 
 function openAdmission(config: WorkerConfig, picture: Picture, scope: ServiceScope): Admission {
-  const admission = createAdmission({
+  const admission = new Admission({
     ...config,
     queueLimit: Math.min(QUEUE_LIMIT, Math.ceil(config.maxInFlight / 2)),
     isEnabled: (tenantId, ref) => picture.find(tenantId, ref)?.enabled !== false,

@@ -1,7 +1,7 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
-import { createAdmission } from '../src/admission/admission.js';
-import type { Admission, PermitEnd } from '../src/admission/types.js';
+import { Admission } from '../src/admission/admission.js';
+import type { PermitEnd } from '../src/admission/types.js';
 import type { Current } from '../src/current-configuration.js';
 import type { Settlement } from '../src/decide.js';
 import { deliver } from '../src/deliver.js';
@@ -24,7 +24,7 @@ const RULES = {
 
 /** A real admission with one slot; what was given back, and what happened in which order. */
 function openRig(over: Partial<DeliverPorts> = {}) {
-  const admission: Admission = createAdmission(RULES);
+  const admission: Admission = new Admission(RULES);
   const ends: PermitEnd['kind'][] = [];
   const steps: string[] = [];
   const settled: Settled[] = [];

@@ -7,17 +7,7 @@ import type { EndpointState } from './endpoint-state.js';
 import { EndpointTable } from './endpoint-table.js';
 import { SOJOURN_MS, WaitingQueue } from './queue.js';
 import { TICK_MS, noteStart, stalledMs } from './stalled.js';
-import type {
-  Admission,
-  AdmissionRules,
-  AdmissionStats,
-  Clock,
-  Deferred,
-  DeferReason,
-  Permit,
-  PermitEnd,
-  Verdict,
-} from './types.js';
+import type { AdmissionRules, Clock, Deferred, DeferReason, Permit, PermitEnd, Verdict } from './types.js';
 
 const SYSTEM_CLOCK: Clock = {
   now: () => performance.now(),
@@ -25,13 +15,11 @@ const SYSTEM_CLOCK: Clock = {
   random: () => Math.random(),
 };
 
-export const createAdmission = (rules: AdmissionRules, clock: Clock = SYSTEM_CLOCK): Admission =>
-  new EndpointAdmission(rules, clock);
-
 /** It comes from a retry tier. */
 const wasDeferred = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
 
-class EndpointAdmission implements Admission {
+/** Lets deliveries to their endpoints, so that a slow or dead one costs only itself. One for each worker. */
+export class Admission {
   readonly #rules: AdmissionRules;
   readonly #clock: Clock;
   readonly #table: EndpointTable;
@@ -42,7 +30,7 @@ class EndpointAdmission implements Admission {
   #tick = 0;
   #draining = false;
 
-  constructor(rules: AdmissionRules, clock: Clock) {
+  constructor(rules: AdmissionRules, clock: Clock = SYSTEM_CLOCK) {
     this.#rules = rules;
     this.#clock = clock;
     this.#table = new EndpointTable(rules);
@@ -50,6 +38,7 @@ class EndpointAdmission implements Admission {
     this.room = new WaitingQueue(rules.queueLimit);
   }
 
+  /** Start now, or be deferred: a promise only when it waits in memory, which lasts seconds at most. `last`: whatever the breaker says. */
   admit(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
     const endpoint = this.#table.of(task.tenantId, task.ref, target, this.#clock.now());
     if (!last) {
@@ -63,6 +52,7 @@ class EndpointAdmission implements Admission {
     });
   }
 
+  /** Exactly once for each permit. */
   release(permit: Permit, end: PermitEnd): void {
     const { endpoint } = permit;
     this.#slots.end(endpoint);
@@ -72,6 +62,7 @@ class EndpointAdmission implements Admission {
     this.room.notify();
   }
 
+  /** To be called by our own event loop each `TICK_MS`: what it counts are calls, not milliseconds. */
   tick(): void {
     this.#tick += 1;
     for (const endpoint of this.room.endpoints()) this.#deferLate(endpoint);
@@ -80,13 +71,15 @@ class EndpointAdmission implements Admission {
     this.#table.forgetIdle(this.#clock.now());
   }
 
+  /** The worker stops: from now on only endpoints known to be fast are attempted, so that what is under way ends soon. */
   drain(): void {
     this.#draining = true;
     for (const endpoint of this.room.endpoints())
       if (!this.#isFast(endpoint)) this.#deferQueue(endpoint, 'draining');
   }
 
-  stats(): AdmissionStats {
+  /** Attempts, deliveries that wait in memory, endpoints remembered, and how many breakers are not closed. */
+  stats() {
     const states = { closed: 0, open: 0, probing: 0 };
     for (const { breaker } of this.#table.values()) states[breaker.state] += 1;
     const { open, probing } = states;
@@ -173,9 +166,12 @@ class EndpointAdmission implements Admission {
   }
 
   #defer(endpoint: EndpointState, reason: DeferReason, task: DeliveryTask): Deferred {
+    const retried = task.attempt > 1;
+    // A retry is old by its schedule: only what the endpoint has been down for counts.
+    const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? 0) : task.firstDueAt;
     const deferral = {
-      ageMs: Math.max(0, this.#clock.unixNow() - task.firstDueAt),
-      retried: task.attempt > 1,
+      ageMs: Math.max(0, this.#clock.unixNow() - since),
+      retried,
       now: this.#clock.now(),
       random: this.#clock.random(),
     };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TICK_MS } from './stalled.js';
-import type { Admission } from './types.js';
+import type { Admission } from './admission.js';
 
 /** While the worker stops, whoever ends its attempts within this, milliseconds, is fast: nobody waits for it. */
 const FAST_MS = 500;

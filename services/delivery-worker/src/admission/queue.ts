@@ -1,5 +1,4 @@
 import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
-import type { QueueRoom } from './types.js';
 
 /** Longest wait in memory, milliseconds: a deferral takes a second, and two writes. */
 export const SOJOURN_MS = 2_000;
@@ -20,7 +19,7 @@ export interface ExpectedWait {
  * The deliveries that wait in memory, a queue for each endpoint: bounded in time (a deadline of sojourn, as CoDel, RFC 8289),
  * and all together in number. Tenants take turns, then their endpoints (round robin, Nagle, RFC 970).
  */
-export class WaitingQueue implements QueueRoom {
+export class WaitingQueue {
   readonly #limit: number;
   /** Those with a queue, in turn. */
   readonly #tenants = new Set<TenantState>();
@@ -32,11 +31,13 @@ export class WaitingQueue implements QueueRoom {
     this.#limit = limit;
   }
 
+  /** To be looked at before a record of the live topics is taken. */
   get isFree(): boolean {
     if (this.size >= this.#limit) this.#wasFull = true;
     return this.size < this.#limit;
   }
 
+  /** `call` is called each time there is room again after there was none. */
   onFree(call: () => void): void {
     this.#listeners.push(call);
   }

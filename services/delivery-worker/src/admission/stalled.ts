@@ -4,7 +4,7 @@ import type { EndpointState } from './endpoint-state.js';
 export const TICK_MS = 50;
 /** Two ticks without an end, milliseconds: less is chance, or our own scheduling. */
 const STALLED_MS = 100;
-/** Attempts under way that say something about an endpoint: one that hangs between two bursts does not (simulated). */
+/** Attempts under way that say something about an endpoint: one that hangs between two bursts does not ("the next burst"). */
 const SEVERAL = 8;
 
 /** An attempt starts there. */

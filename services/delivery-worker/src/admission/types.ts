@@ -1,5 +1,3 @@
-import type { DeliveryTask } from '@webhooks/contracts';
-import type { SendTarget } from '@webhooks/outbound';
 import type { BreakerRules } from './breaker.js';
 import type { EndpointState } from './endpoint-state.js';
 
@@ -14,16 +12,7 @@ export interface AdmissionRules {
   /** Whether anything may be sent there at all: one that fails and was disabled is forgotten. Default: it may. */
   readonly isEnabled?: (tenantId: string, ref: string) => boolean;
   /** The breaker of an endpoint has opened, or closed again. Must not throw. */
-  readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointName) => void;
-}
-
-/** Whose breaker it is, for operators. */
-export interface EndpointName {
-  readonly tenant: { readonly tenantId: string };
-  readonly ref: string;
-  /** `https://host[:port]`; the path may be a secret. */
-  readonly origin: string;
-  readonly lastFailure: string;
+  readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointState) => void;
 }
 
 export interface Clock {
@@ -68,34 +57,3 @@ export type PermitEnd =
   | { readonly kind: 'failed'; readonly label: string }
   /** None was made. */
   | { readonly kind: 'unmade' };
-
-export interface AdmissionStats {
-  readonly busy: number;
-  readonly queued: number;
-  /** Endpoints it has something to remember about. */
-  readonly endpoints: number;
-  readonly open: number;
-  readonly probing: number;
-}
-
-/** How full the queue in memory is; to be looked at before a record of the live topics is taken. */
-export interface QueueRoom {
-  readonly isFree: boolean;
-  /** `call` is called each time there is room again after there was none. */
-  onFree(call: () => void): void;
-}
-
-/** Lets deliveries to their endpoints, so that a slow or dead one costs only itself. One for each worker. */
-export interface Admission {
-  /** Start now, or be deferred: a promise only when it waits in memory, which lasts seconds at most. `last`: whatever the breaker says. */
-  admit(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict>;
-  release(permit: Permit, end: PermitEnd): void;
-  readonly room: QueueRoom;
-  /** To be called by our own event loop each `TICK_MS`; what it counts are calls, not milliseconds. */
-  tick(): void;
-  /** The worker stops: from now on only endpoints known to be fast are attempted, so that what is under way ends soon. */
-  drain(): void;
-  stats(): AdmissionStats;
-  /** All that it remembers. */
-  endpoints(): Iterable<EndpointState>;
-}

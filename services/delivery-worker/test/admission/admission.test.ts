@@ -1,4 +1,4 @@
-import { createAdmission } from '../../src/admission/admission.js';
+import { Admission } from '../../src/admission/admission.js';
 import { TICK_MS } from '../../src/admission/stalled.js';
 import type { AdmissionRules, Permit, PermitEnd, Verdict } from '../../src/admission/types.js';
 import { buildTask } from '../builders.js';
@@ -20,7 +20,18 @@ interface Asked {
   readonly deferrals?: number;
   readonly last?: boolean;
   readonly path?: string;
+  readonly ageMs?: number;
 }
+
+const DEFAULTS = {
+  ref: 'a',
+  tenantId: 'acme',
+  attempt: 1,
+  deferrals: 0,
+  last: false,
+  path: '/hook',
+  ageMs: 0,
+};
 
 const fail = (error: unknown): never => {
   throw error;
@@ -30,10 +41,10 @@ const fail = (error: unknown): never => {
 function openRig(over: Partial<AdmissionRules> = {}) {
   let now = SECOND;
   const clock = { now: () => now, unixNow: () => now, random: () => 0.5 };
-  const admission = createAdmission({ ...RULES, ...over }, clock);
+  const admission = new Admission({ ...RULES, ...over }, clock);
   const admit = (asked: Asked = {}): Verdict | Promise<Verdict> => {
-    const { ref = 'a', tenantId = 'acme', attempt = 1, deferrals = 0, last = false, path = '/hook' } = asked;
-    const task = buildTask({ ref, tenantId, attempt, parkedCount: deferrals, firstDueAt: now });
+    const { ref, tenantId, attempt, deferrals, last, path, ageMs } = { ...DEFAULTS, ...asked };
+    const task = buildTask({ ref, tenantId, attempt, parkedCount: deferrals, firstDueAt: now - ageMs });
     return admission.admit(task, { origin: 'https://x.example', path }, last);
   };
   const permit = (asked?: Asked): Permit => {
@@ -62,6 +73,17 @@ describe('while the breaker is open', () => {
     expect(retry).toBeLessThan(31 * SECOND);
     expect(first).toBeGreaterThan(retry as number);
     expect(first).toBeLessThan(40 * SECOND);
+  });
+
+  it('a retry that is old by its schedule waits for the next probe, and a first attempt for a quarter of its age', () => {
+    const { admit, breakDown } = openRig();
+    breakDown();
+    const day = { ageMs: 86_400 * SECOND };
+    const [retry, first] = [admit({ ...day, attempt: 9 }), admit(day)].map(
+      (verdict) => 'waitMs' in verdict && verdict.waitMs,
+    );
+    expect(retry).toBeLessThan(31 * SECOND);
+    expect(first).toBeGreaterThan(18_000 * SECOND);
   });
 
   it('one probe is made at a time, and its success lets all others start', () => {

@@ -1,8 +1,8 @@
 import { tierFor } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
-import { createAdmission } from '../../src/admission/admission.js';
+import { Admission } from '../../src/admission/admission.js';
 import { TICK_MS } from '../../src/admission/stalled.js';
-import type { Admission, AdmissionRules, PermitEnd, Verdict } from '../../src/admission/types.js';
+import type { AdmissionRules, PermitEnd, Verdict } from '../../src/admission/types.js';
 import { buildTask } from '../builders.js';
 import { EventHeap } from './event-heap.js';
 
@@ -126,7 +126,7 @@ export class Simulation {
     this.#random = seeded(seed);
     this.#pauses = pauses;
     const clock = { now: () => this.now, unixNow: () => this.now, random: this.#random };
-    this.admission = createAdmission(RULES, clock);
+    this.admission = new Admission(RULES, clock);
     this.admission.room.onFree(() => this.#handOut());
   }
 
