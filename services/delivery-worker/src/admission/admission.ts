@@ -138,7 +138,7 @@ export class Admission {
   }
 
   #mayQueue(endpoint: EndpointState, task: DeliveryTask): boolean {
-    if (wasDeferred(task) && !this.room.isFree) return false;
+    if (wasDeferred(task) && this.room.isOverfull) return false;
     // At the most slots it may get: its limit doubles with each round while it is new.
     const byPaceMs = ((endpoint.queue.length + 1) * endpoint.meanMs) / this.#slots.mostFor();
     const isNew = (this.#tick - endpoint.busySinceTick) * TICK_MS < SOJOURN_MS;

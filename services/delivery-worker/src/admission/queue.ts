@@ -37,6 +37,11 @@ export class WaitingQueue {
     return this.size < this.#limit;
   }
 
+  /** From here on what comes from Kafka's tiers is deferred again: at the limit of the live topics retries would wait 30 s for their turn. */
+  get isOverfull(): boolean {
+    return this.size >= 2 * this.#limit;
+  }
+
   /** `call` is called each time there is room again after there was none. */
   onFree(call: () => void): void {
     this.#listeners.push(call);

@@ -147,3 +147,18 @@ it('a request that hangs says nothing about the next burst', async () => {
   await simulation.run(58 * SECOND);
   expect(delayMs(simulation, [bursts], 90)).toBeLessThan(UNNOTICED_MS);
 });
+
+it('while more comes than the worker can do, what failed once gets its turn beside new events', async () => {
+  const simulation = new Simulation({ maxAttempts: 32 });
+  let attempts = 0;
+  const targets = Array.from({ length: 10 }, (_, index) =>
+    targetOf(`some-fail-${index}`, () => ({ afterMs: 10, status: (attempts += 1) % 50 === 0 ? 500 : 200 })),
+  );
+  simulation.send(targets, 400, { until: 20 * SECOND });
+  await simulation.run();
+  const retried = simulation.deliveries.filter(({ attempt, bornAt }) => attempt === 2 && bornAt < 8 * SECOND);
+  const waits = retried.map(({ readAt, deliveredAt }) => deliveredAt - readAt).sort((a, b) => a - b);
+  // The second attempt is due after 5 s.
+  expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(6 * SECOND);
+  expect(waits.at(-1)).toBeLessThan(10 * SECOND);
+});

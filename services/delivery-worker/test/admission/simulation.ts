@@ -95,6 +95,7 @@ export interface Pause {
 
 export interface SimulationOptions {
   readonly seed?: number;
+  readonly maxAttempts?: number;
   /** While our own event loop stands still, everything that happens is seen at the end of it. */
   readonly pauses?: readonly Pause[];
 }
@@ -122,11 +123,11 @@ export class Simulation {
   #handingOut = false;
   #waiting = 0;
 
-  constructor({ seed = 1, pauses = [] }: SimulationOptions = {}) {
+  constructor({ seed = 1, pauses = [], maxAttempts = RULES.maxAttempts }: SimulationOptions = {}) {
     this.#random = seeded(seed);
     this.#pauses = pauses;
     const clock = { now: () => this.now, unixNow: () => this.now, random: this.#random };
-    this.admission = new Admission(RULES, clock);
+    this.admission = new Admission({ ...RULES, maxAttempts }, clock);
     this.admission.room.onFree(() => this.#handOut());
   }
 
