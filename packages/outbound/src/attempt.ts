@@ -1,6 +1,5 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import type { Deadlined } from './pool/deadline-queue.js';
-import type { OriginPool } from './pool/origin-pool.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
 import type { SendResult } from './send-result.js';
 
@@ -9,6 +8,12 @@ const RETRY_AFTER_LIMIT = 64;
 interface Settle {
   readonly resolve: (result: SendResult) => void;
   readonly reject: (error: Error) => void;
+}
+
+/** Whoever gives the attempt its connections. */
+export interface AttemptPool {
+  startAgain(attempt: Attempt): void;
+  release(attempt: Attempt, now: number): void;
 }
 
 /** Who started the attempt: gives the limit, and takes back what the attempt held. */
@@ -25,7 +30,7 @@ export class Attempt implements Exchange, Deadlined {
   readonly deadline: number;
   /** Only a connection that carried nothing yet will do: the one before ended without a byte of the response. */
   needsFresh = false;
-  readonly pool: OriginPool;
+  readonly pool: AttemptPool;
   readonly startedAt: number;
   readonly #owner: AttemptOwner;
   readonly #settle: Settle;
@@ -36,7 +41,7 @@ export class Attempt implements Exchange, Deadlined {
 
   constructor(
     owner: AttemptOwner,
-    pool: OriginPool,
+    pool: AttemptPool,
     request: Pick<Exchange, 'path' | 'headers' | 'body'>,
     settle: Settle,
   ) {

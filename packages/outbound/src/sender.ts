@@ -141,7 +141,6 @@ class PooledSender implements Sender, AttemptOwner {
   release(attempt: Attempt, now: number): void {
     this.#deadlines.remove(attempt);
     attempt.pool.release(attempt, now);
-    this.#pools.noteEnd(attempt.pool);
   }
 
   async close(): Promise<void> {

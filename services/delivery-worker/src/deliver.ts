@@ -1,7 +1,7 @@
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
 import type { Admission } from './admission/admission.js';
-import type { Deferred, Permit, PermitEnd } from './admission/types.js';
+import type { Deferred, Permit, PermitEnd } from './admission/endpoint-state.js';
 import type { Configuration } from './configuration.js';
 import type { Current } from './current-configuration.js';
 import type { Settlement } from './decide.js';

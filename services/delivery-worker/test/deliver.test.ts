@@ -1,7 +1,7 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
 import { Admission } from '../src/admission/admission.js';
-import type { PermitEnd } from '../src/admission/types.js';
+import type { PermitEnd } from '../src/admission/endpoint-state.js';
 import type { Current } from '../src/current-configuration.js';
 import type { Settlement } from '../src/decide.js';
 import { deliver } from '../src/deliver.js';

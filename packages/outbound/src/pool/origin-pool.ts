@@ -35,6 +35,8 @@ export interface PoolPorts {
   readonly handshakes: HandshakeLimiter;
   readonly idle: IdleConnections;
   readonly limits: OriginLimits;
+  /** An attempt of this pool has ended. */
+  readonly onEnd: (pool: OriginPool) => void;
 }
 
 /**
@@ -110,6 +112,7 @@ export class OriginPool implements IdleOwner {
     else if (attempt.reusable) this.#offer(connection, false);
     else this.#discard(connection);
     if (this.#retired && this.busy === 0) this.#onEmpty?.();
+    this.#ports.onEnd(this);
   }
 
   /** Takes no new attempt; resolves when those it has ended and all connections are closed. */

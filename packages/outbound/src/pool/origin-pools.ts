@@ -22,8 +22,8 @@ export class OriginPools {
   readonly #limits: PoolLimits;
   readonly #sweeper: NodeJS.Timeout;
 
-  constructor(ports: PoolPorts & { readonly limits: PoolLimits }) {
-    this.#ports = ports;
+  constructor(ports: Omit<PoolPorts, 'onEnd'> & { readonly limits: PoolLimits }) {
+    this.#ports = { ...ports, onEnd: (pool) => this.#onEnd(pool) };
     this.#limits = ports.limits;
     const { limits } = ports;
     const everyMs = Math.max(20, Math.min(5_000, limits.idlePoolMs / 4, limits.maxPoolAgeMs / 4));
@@ -40,7 +40,7 @@ export class OriginPools {
   }
 
   /** An attempt of this pool has ended. */
-  noteEnd(pool: OriginPool): void {
+  #onEnd(pool: OriginPool): void {
     const above = this.#pools.size > this.#limits.maxPools;
     if (above && pool.busy === 0 && this.#pools.get(pool.key) === pool) this.#retire(pool);
   }

@@ -3,11 +3,31 @@ import type { SendTarget } from '@webhooks/outbound';
 import { AttemptSlots } from './concurrency-limit.js';
 import { untilProbeMs, untilSlotMs } from './deferral.js';
 import { isFast } from './drain.js';
-import type { EndpointState } from './endpoint-state.js';
+import type { Deferred, DeferReason, EndpointState, Permit, PermitEnd, Verdict } from './endpoint-state.js';
 import { EndpointTable } from './endpoint-table.js';
+import type { TableRules } from './endpoint-table.js';
 import { SOJOURN_MS, WaitingQueue } from './queue.js';
 import { TICK_MS, noteStart, stalledMs } from './stalled.js';
-import type { AdmissionRules, Clock, Deferred, DeferReason, Permit, PermitEnd, Verdict } from './types.js';
+
+export interface AdmissionRules extends TableRules {
+  /** Attempts under way at one endpoint. */
+  readonly endpointConcurrency: number;
+  /** Attempts under way at all endpoints together. */
+  readonly maxAttempts: number;
+  /** Deliveries queued in memory; at so many, no record of the live topics is taken. */
+  readonly queueLimit: number;
+  /** The breaker of an endpoint has opened, or closed again. Must not throw. */
+  readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointState) => void;
+}
+
+export interface Clock {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Unix milliseconds. */
+  readonly unixNow: () => number;
+  /** Between 0 (inclusive) and 1. */
+  readonly random: () => number;
+}
 
 const SYSTEM_CLOCK: Clock = {
   now: () => performance.now(),

@@ -1,8 +1,6 @@
-import type { EndpointState } from './endpoint-state.js';
-import type { PermitEnd } from './types.js';
+import { INITIAL_LIMIT } from './endpoint-state.js';
+import type { EndpointState, PermitEnd } from './endpoint-state.js';
 
-/** Attempts an endpoint starts with, as TCP with ten segments (RFC 6928): so many wait in vain for their time-out at a new one that hangs. */
-export const INITIAL_LIMIT = 16;
 /** An endpoint gets a quarter of what is free, a tenant twice of it: powers of two, as in the paper below. */
 const ENDPOINT_SHARE = 1 / 4;
 const TENANT_SHARE = 2;

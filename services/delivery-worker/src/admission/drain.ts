@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TICK_MS } from './stalled.js';
-import type { Admission } from './admission.js';
 
 /** While the worker stops, whoever ends its attempts within this, milliseconds, is fast: nobody waits for it. */
 const FAST_MS = 500;
@@ -9,7 +8,7 @@ export const isFast = (meanMs: number, stalledMs: number): boolean =>
   meanMs > 0 && meanMs < FAST_MS && stalledMs < FAST_MS;
 
 export interface DrainPorts {
-  readonly admission: Pick<Admission, 'drain'>;
+  readonly admission: { drain(): void };
   /** For how long the oldest attempt has been under way, milliseconds; 0 when there is none. */
   readonly oldestAttemptMs: () => number;
   /** As long as an attempt may take. */

@@ -3,9 +3,9 @@ import type { SendTarget } from '@webhooks/outbound';
 import Denque from 'denque';
 import { Breaker } from './breaker.js';
 import type { BreakerRules } from './breaker.js';
-import { INITIAL_LIMIT } from './concurrency-limit.js';
-import type { Verdict } from './types.js';
 
+/** Attempts an endpoint starts with, as TCP with ten segments (RFC 6928): so many wait in vain for their time-out at a new one that hangs. */
+export const INITIAL_LIMIT = 16;
 /** Weight of the newest value in a running mean (α of RFC 6298 §2): about the last eight count. */
 const NEWEST = 1 / 8;
 
@@ -114,3 +114,37 @@ export class EndpointState {
     return this.breaker.failed(now, probe);
   }
 }
+
+/** The permission to make one attempt now; given back with `release`, exactly once. */
+export interface Permit {
+  readonly kind: 'permit';
+  readonly endpoint: EndpointState;
+  readonly epoch: number;
+  /** Whether it waited in memory: what was looked up before it is old. */
+  readonly queued: boolean;
+  /** The opening of the breaker that it probes. */
+  readonly probe: number | undefined;
+}
+
+/**
+ * Why a delivery is deferred: its endpoint is known to be down (`breaker`), does less than it is sent (`busy`), or is not
+ * known to be fast while the worker stops (`draining`).
+ */
+export type DeferReason = 'breaker' | 'busy' | 'draining';
+
+export interface Deferred {
+  readonly kind: 'deferred';
+  readonly reason: DeferReason;
+  /** From now, milliseconds. */
+  readonly waitMs: number;
+}
+
+export type Verdict = Permit | Deferred;
+
+/** How the attempt ended that a permit was given for. */
+export type PermitEnd =
+  | { readonly kind: 'succeeded'; readonly durationMs: number }
+  /** `label` is for operators: a status or an error class. */
+  | { readonly kind: 'failed'; readonly label: string }
+  /** None was made. */
+  | { readonly kind: 'unmade' };

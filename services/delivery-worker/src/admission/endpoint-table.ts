@@ -1,7 +1,7 @@
 import type { SendTarget } from '@webhooks/outbound';
+import type { BreakerRules } from './breaker.js';
 import { EndpointState } from './endpoint-state.js';
 import type { TenantState } from './endpoint-state.js';
-import type { AdmissionRules } from './types.js';
 
 /** Endpoints remembered, about 50 MB; beyond it the idle ones opened first go: an open breaker then costs ten attempts again. */
 const MAX_ENDPOINTS = 100_000;
@@ -9,14 +9,20 @@ const MAX_ENDPOINTS = 100_000;
 const HEALTHY_IDLE_MS = 60_000;
 const FAILING_IDLE_MS = 3_600_000;
 
+export interface TableRules {
+  readonly breaker: BreakerRules;
+  /** Whether anything may be sent there at all: one that fails and was disabled is forgotten. Default: it may. */
+  readonly isEnabled?: (tenantId: string, ref: string) => boolean;
+}
+
 /** The endpoints by (tenant, ref). Idle ones are forgotten. */
 export class EndpointTable {
-  readonly #rules: Pick<AdmissionRules, 'breaker' | 'isEnabled'>;
+  readonly #rules: TableRules;
   readonly #endpoints = new Map<string, EndpointState>();
   readonly #tenants = new Map<string, TenantState>();
   #forgotAt = 0;
 
-  constructor(rules: Pick<AdmissionRules, 'breaker' | 'isEnabled'>) {
+  constructor(rules: TableRules) {
     this.#rules = rules;
   }
 

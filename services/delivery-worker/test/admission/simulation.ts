@@ -2,7 +2,8 @@ import { tierFor } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import { Admission } from '../../src/admission/admission.js';
 import { TICK_MS } from '../../src/admission/stalled.js';
-import type { AdmissionRules, PermitEnd, Verdict } from '../../src/admission/types.js';
+import type { AdmissionRules } from '../../src/admission/admission.js';
+import type { PermitEnd, Verdict } from '../../src/admission/endpoint-state.js';
 import { buildTask } from '../builders.js';
 import { EventHeap } from './event-heap.js';
 
