@@ -173,7 +173,7 @@ export class Admission {
     while (lateMs() > SOJOURN_MS) this.#deferNext(endpoint, 'busy');
   }
 
-  /** All that wait there, but those for their last attempt: that is made whatever is known of the endpoint. */
+  /** All that wait there; when it is down, all but those for their last attempt, which is made whatever is known of the endpoint. */
   #deferQueue(endpoint: EndpointState, reason: DeferReason): void {
     for (let left = endpoint.queue.length; left > 0; left -= 1) this.#deferNext(endpoint, reason);
   }
@@ -187,10 +187,12 @@ export class Admission {
 
   #defer(endpoint: EndpointState, reason: DeferReason, task: DeliveryTask): Deferred {
     const retried = task.attempt > 1;
+    const unixNow = this.#clock.unixNow();
     // A retry is old by its schedule: only what the endpoint has been down for counts.
-    const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? 0) : task.firstDueAt;
+    const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? unixNow) : task.firstDueAt;
     const deferral = {
-      ageMs: Math.max(0, this.#clock.unixNow() - since),
+      ageMs: Math.max(0, unixNow - since),
+      deferrals: task.parkedCount,
       retried,
       now: this.#clock.now(),
       random: this.#clock.random(),

@@ -12,12 +12,17 @@ const GROWTH = 1 / 4;
 export interface Deferral {
   /** Since it was first read, milliseconds. */
   readonly ageMs: number;
+  /** How often it was deferred before. */
+  readonly deferrals: number;
   /** It has been attempted before. */
   readonly retried: boolean;
   readonly now: number;
   /** Between 0 (inclusive) and 1. */
   readonly random: number;
 }
+
+/** The shortest wait grows with each deferral: an endpoint whose breaker opens and closes all day does not use up more than 40. */
+const soonestMs = (deferrals: number): number => SOONEST_MS * (1 + GROWTH) ** deferrals;
 
 /** A share of its age once that is more than a pause: a wait of two tiers at most, because each is a write, and the second lost on the way. */
 function grownMs(ageMs: number, pauseMs: number): number {
@@ -33,11 +38,14 @@ function grownMs(ageMs: number, pauseMs: number): number {
  * pause before it, so that a backlog does not arrive in one moment. What has been attempted before comes first and probes: an
  * endpoint that refuses each first attempt would refuse each probe otherwise.
  */
-export function untilProbeMs({ breaker }: EndpointState, { ageMs, retried, now, random }: Deferral): number {
+export function untilProbeMs(
+  { breaker }: EndpointState,
+  { ageMs, deferrals, retried, now, random }: Deferral,
+): number {
   const { pauseMs, probeAt } = breaker;
   const isDue = now >= probeAt;
   const spreadMs = retried && !isDue ? 0 : pauseMs * GROWTH * (GROWTH + random);
-  const untilMs = Math.max(probeAt - now, SOONEST_MS) + spreadMs;
+  const untilMs = Math.max(probeAt - now, soonestMs(deferrals)) + spreadMs;
   return Math.max(wholeTiers(untilMs), grownMs(ageMs, pauseMs));
 }
 

@@ -162,3 +162,17 @@ it('while more comes than the worker can do, what failed once gets its turn besi
   expect(waits[Math.floor(waits.length / 2)]).toBeLessThan(6 * SECOND);
   expect(waits.at(-1)).toBeLessThan(10 * SECOND);
 });
+
+it('an endpoint at which every other attempt times out delays nobody else, and no delivery is deferred more than 40 times', async () => {
+  const simulation = new Simulation();
+  let attempts = 0;
+  const moody = targetOf('moody', () => ((attempts += 1) % 2 === 1 ? BAD_HANG : answers(20))(0));
+  const healthy = healthyTargets(9);
+  simulation.send([moody], 40, { until: 60 * SECOND });
+  simulation.send(healthy, 50, { until: 60 * SECOND });
+  await simulation.run();
+  expect(shareDelivered(simulation, healthy)).toBe(1);
+  expect(delayMs(simulation, healthy, 99.9)).toBeLessThan(UNNOTICED_MS);
+  const deferrals = simulation.deliveries.filter(({ to }) => to === moody).map((one) => one.deferrals);
+  expect(Math.max(...deferrals)).toBeLessThanOrEqual(40);
+});
