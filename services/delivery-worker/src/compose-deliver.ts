@@ -6,19 +6,19 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { Admission } from './admission/admission.js';
 import { drain } from './admission/drain.js';
 import { TICK_MS } from './admission/stalled.js';
-import { createAttemptLog } from './attempt-log.js';
-import { attempt } from './attempt.js';
+import { createAttemptLog } from './publish/attempt-log.js';
+import { attempt } from './path/attempt.js';
 import type { WorkerConfig } from './config.js';
-import { currentConfiguration } from './current-configuration.js';
-import { decide, defer, deferAfterFault } from './decide.js';
-import type { Settlement } from './decide.js';
-import { deliver } from './deliver.js';
-import type { DeliverPorts } from './deliver.js';
-import type { Observers } from './observe.js';
-import type { Picture } from './picture.js';
-import type { PublishSurely } from './publish-surely.js';
-import { settle } from './settle.js';
-import { watchAdmission } from './watch-admission.js';
+import { currentConfiguration } from './configurations/current-configuration.js';
+import { decide, defer, deferAfterFault } from './path/decide.js';
+import type { Settlement } from './path/decide.js';
+import { deliver } from './path/deliver.js';
+import type { DeliverPorts } from './path/deliver.js';
+import type { Observers } from './observe/attempt-line.js';
+import type { ConfigurationCache } from './configurations/cache.js';
+import type { PublishWithRetry } from './publish/publish-with-retry.js';
+import { settle } from './path/settle.js';
+import { watchAdmission } from './observe/watch-admission.js';
 
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
@@ -28,8 +28,8 @@ export interface Delivering {
 }
 
 export interface DeliveryParts {
-  readonly picture: Picture;
-  readonly publish: PublishSurely;
+  readonly cache: ConfigurationCache;
+  readonly publish: PublishWithRetry;
   readonly observers: Observers;
 }
 
@@ -52,11 +52,11 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   return sender;
 }
 
-function openAdmission(config: WorkerConfig, picture: Picture, scope: ServiceScope): Admission {
+function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: ServiceScope): Admission {
   const admission = new Admission({
     ...config,
     queueLimit: Math.min(QUEUE_LIMIT, Math.ceil(config.maxInFlight / 2)),
-    isEnabled: (tenantId, ref) => picture.find(tenantId, ref)?.enabled !== false,
+    isEnabled: (tenantId, ref) => cache.find(tenantId, ref)?.enabled !== false,
     onBreaker: (turned, { tenant, ref, origin, lastFailure }) => {
       const fields = { tenantId: tenant.tenantId, ref, origin };
       if (turned === 'closed') scope.log.info('an endpoint answers again: its breaker is closed', fields);
@@ -95,14 +95,14 @@ function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
 
 /** The way of one delivery, from its task to its settlement. */
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): Delivering {
-  const { picture, publish, observers } = parts;
+  const { cache, publish, observers } = parts;
   const sender = openSender(config, scope);
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
   const settlePorts = { publish, attemptLog: createAttemptLog(publish) };
-  const admission = openAdmission(config, picture, scope);
+  const admission = openAdmission(config, cache, scope);
   const ports: DeliverPorts = {
     admission,
-    look: (task) => currentConfiguration(task, picture),
+    look: (task) => currentConfiguration(task, cache),
     attempt: (task, configuration) => attempt(task, configuration, attemptOptions),
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),

@@ -13,24 +13,24 @@ import type { Kafka } from '@webhooks/kafka';
 import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
-import { ConfigurationTable } from './configuration-table.js';
-import { consumeEvent, refuseEvent } from './consume-event.js';
-import { consumeTask, moveTask, publishDamaged } from './consume-task.js';
-import type { ConsumeTaskPorts } from './consume-task.js';
+import { ConfigurationTable } from './configurations/table.js';
+import { consumeEvent, refuseEvent } from './path/consume-event.js';
+import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
+import type { ConsumeTaskPorts } from './path/consume-task.js';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
-import { createObservers } from './observe.js';
-import { createPictureFeed } from './picture-feed.js';
-import { createPicture } from './picture.js';
-import type { Picture } from './picture.js';
-import { openPublisher } from './open-publisher.js';
-import { NOT_HANDLED, createQuarantine } from './quarantine.js';
-import { createQuarantineBudget } from './quarantine-budget.js';
-import type { QuarantineBudget } from './quarantine-budget.js';
-import { rejectRecord } from './reject-record.js';
-import { SettledMemory } from './settled-memory.js';
-import { createSourceGauges, watchSource } from './watch-source.js';
-import type { SourceGauges, Watched } from './watch-source.js';
+import { createObservers } from './observe/attempt-line.js';
+import { createConfigurationFeed } from './configurations/feed.js';
+import { createConfigurationCache } from './configurations/cache.js';
+import type { ConfigurationCache } from './configurations/cache.js';
+import { openPublisher } from './publish/open-publisher.js';
+import { NOT_HANDLED, createQuarantine } from './quarantine/quarantine.js';
+import { createQuarantineBudget } from './quarantine/budget.js';
+import type { QuarantineBudget } from './quarantine/budget.js';
+import { rejectRecord } from './quarantine/rejected.js';
+import { SettledMemory } from './path/settled-memory.js';
+import { createSourceGauges, watchSource } from './observe/source-health.js';
+import type { SourceGauges, Watched } from './observe/source-health.js';
 
 /** What the sources read. */
 const READ_TOPICS = [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)];
@@ -43,23 +43,27 @@ const LARGE_FAN_OUTS = 4;
  */
 const DRAIN_MS = 15_000;
 
-/** The picture of the configurations: complete before the first record is handled. */
-async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceScope): Promise<Picture> {
+/** The cache of the configurations: complete before the first record is handled. */
+async function openConfigurationCache(
+  kafka: Kafka,
+  config: WorkerConfig,
+  scope: ServiceScope,
+): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
   const reader = await openTableReader({
     kafka,
     topic: TOPICS.configurations,
-    onRecord: createPictureFeed(table, config.keyring, scope.log),
+    onRecord: createConfigurationFeed(table, config.keyring, scope.log),
     onFatal: scope.fail,
   });
   scope.onClose('configuration reader', () => reader.close());
-  const picture = createPicture(table, reader);
-  scope.onClose('picture', () => {
-    picture.close();
+  const cache = createConfigurationCache(table, reader);
+  scope.onClose('cache', () => {
+    cache.close();
     return Promise.resolve();
   });
   scope.health.readiness('configurations', () =>
-    picture.isFresh() ? undefined : 'the picture of the configurations is stale',
+    cache.isFresh() ? undefined : 'the configuration cache is stale',
   );
   new Gauge({
     name: 'webhook_configurations',
@@ -70,7 +74,7 @@ async function openPicture(kafka: Kafka, config: WorkerConfig, scope: ServiceSco
     },
   });
   await reader.caughtUp;
-  return picture;
+  return cache;
 }
 
 interface SourceParts extends DeliveryParts {
@@ -99,9 +103,9 @@ async function openEventSource(
   parts: SourceParts,
   scope: ServiceScope,
 ): Promise<void> {
-  const { picture, publish, observers, delivering, budget } = parts;
+  const { cache, publish, observers, delivering, budget } = parts;
   const ports = {
-    picture,
+    cache,
     publish,
     deliver: delivering.deliver,
     reject: (record: Parameters<typeof rejectRecord>[0], why: Parameters<typeof rejectRecord>[1]) =>
@@ -179,9 +183,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const publish = await openPublisher(kafka, scope);
-  const picture = await openPicture(kafka, config, scope);
+  const cache = await openConfigurationCache(kafka, config, scope);
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
-  const parts = { picture, publish, observers };
+  const parts = { cache, publish, observers };
   const delivering = composeDeliver(config, parts, scope);
   const stops: SourceParts['stops'] = [];
   scope.onClose('sources', async ({ orderly }) => {

@@ -6,8 +6,8 @@ import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
 import type { AddressRules } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
-import { DEFAULT_DELAYS, parseDelays, parseLongDuration } from './schedule.js';
-import type { RetrySchedule } from './schedule.js';
+import { DEFAULT_DELAYS, parseDelays, parseLongDuration } from './path/schedule.js';
+import type { RetrySchedule } from './path/schedule.js';
 
 export interface WorkerConfig {
   readonly kafka: KafkaSettings;

@@ -1,7 +1,7 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { AttemptPack } from '@webhooks/contracts';
 import type { OutgoingRecord } from '@webhooks/kafka';
-import { createAttemptLog } from '../src/attempt-log.js';
+import { createAttemptLog } from '../src/publish/attempt-log.js';
 
 const entry = (attempt: number) => ({
   kind: 'cancelled' as const,

@@ -1,5 +1,5 @@
 import type { KafkaRecord } from '@webhooks/kafka';
-import { boundedCopy } from '../src/bounded-copy.js';
+import { boundedCopy } from '../src/publish/bounded-copy.js';
 
 const record = (over: Partial<KafkaRecord>): KafkaRecord => ({
   topic: 'payments.events',

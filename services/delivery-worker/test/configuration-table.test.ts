@@ -1,6 +1,6 @@
-import { ConfigurationTable } from '../src/configuration-table.js';
-import { toConfiguration } from '../src/configuration.js';
-import type { Configuration } from '../src/configuration.js';
+import { ConfigurationTable } from '../src/configurations/table.js';
+import { toConfiguration } from '../src/configurations/configuration.js';
+import type { Configuration } from '../src/configurations/configuration.js';
 import { REF, buildRecord } from './builders.js';
 
 const configuration = (over = {}) => toConfiguration(buildRecord(over), { keys: [] });

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { configurationKey, parseKeyring, sealSecret } from '@webhooks/contracts';
 import { generateSecret, signStandardWebhooks } from '@webhooks/outbound';
-import { ConfigurationTable } from '../src/configuration-table.js';
-import { toConfiguration } from '../src/configuration.js';
-import { currentConfiguration } from '../src/current-configuration.js';
-import type { Picture } from '../src/picture.js';
+import { ConfigurationTable } from '../src/configurations/table.js';
+import { toConfiguration } from '../src/configurations/configuration.js';
+import { currentConfiguration } from '../src/configurations/current-configuration.js';
+import type { ConfigurationCache } from '../src/configurations/cache.js';
 import { REF, buildRecord, buildTask } from './builders.js';
 
 const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`);
@@ -85,8 +85,8 @@ describe('the secrets of a configuration', () => {
 function fakePicture(
   table: ConfigurationTable,
   onCatchUp: () => void = () => undefined,
-): Picture & { catchUps: number } {
-  const picture = {
+): ConfigurationCache & { catchUps: number } {
+  const cache = {
     size: 0,
     catchUps: 0,
     isFresh: () => true,
@@ -95,12 +95,12 @@ function fakePicture(
     hasTenant: () => true,
     enabledFor: () => [],
     catchUp: () => {
-      picture.catchUps += 1;
+      cache.catchUps += 1;
       onCatchUp();
       return Promise.resolve();
     },
   };
-  return picture;
+  return cache;
 }
 
 describe('the configuration in force', () => {
@@ -121,16 +121,16 @@ describe('the configuration in force', () => {
 
   it('catches up for a ref that is not known yet', async () => {
     const table = new ConfigurationTable();
-    const picture = fakePicture(table, () => table.apply(configuration()));
-    expect((await currentConfiguration(buildTask(), picture)).kind).toBe('active');
-    expect(picture.catchUps).toBe(1);
+    const cache = fakePicture(table, () => table.apply(configuration()));
+    expect((await currentConfiguration(buildTask(), cache)).kind).toBe('active');
+    expect(cache.catchUps).toBe(1);
   });
 
-  it('catches up for a revision that is newer than the picture', async () => {
+  it('catches up for a revision that is newer than the cache', async () => {
     const table = new ConfigurationTable();
     table.apply(configuration());
-    const picture = fakePicture(table, () => table.apply(configuration({ revision: 5, enabled: false })));
-    const current = await currentConfiguration(buildTask({ revision: 5 }), picture);
+    const cache = fakePicture(table, () => table.apply(configuration({ revision: 5, enabled: false })));
+    const current = await currentConfiguration(buildTask({ revision: 5 }), cache);
     expect(current).toEqual({ kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } });
   });
 

@@ -1,5 +1,5 @@
-import { defer, deferAfterFault } from '../src/decide.js';
-import type { Decision, Settlement } from '../src/decide.js';
+import { defer, deferAfterFault } from '../src/path/decide.js';
+import type { Decision, Settlement } from '../src/path/decide.js';
 
 const NOW = Date.parse('2026-11-21T14:03:28.000Z');
 const SECOND = 1_000;

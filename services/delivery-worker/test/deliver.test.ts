@@ -2,10 +2,10 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
 import { Admission } from '../src/admission/admission.js';
 import type { PermitEnd } from '../src/admission/endpoint-state.js';
-import type { Current } from '../src/current-configuration.js';
-import type { Settlement } from '../src/decide.js';
-import { deliver } from '../src/deliver.js';
-import type { DeliverPorts, Settled } from '../src/deliver.js';
+import type { Current } from '../src/configurations/current-configuration.js';
+import type { Settlement } from '../src/path/decide.js';
+import { deliver } from '../src/path/deliver.js';
+import type { DeliverPorts, Settled } from '../src/path/deliver.js';
 import { buildTask } from './builders.js';
 
 const source = { topic: 'payments.events', partition: 0, offset: '1' };
@@ -97,7 +97,7 @@ describe('a delivery', () => {
 
   it.each<[string, Current | Promise<Current>]>([
     ['at once', DISABLED],
-    ['after the picture has caught up', Promise.resolve(DISABLED)],
+    ['after the cache has caught up', Promise.resolve(DISABLED)],
   ])('that waited for its slot looks again, %s, and gives the slot back', async (_how, second) => {
     let looks = 0;
     const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : second) });
@@ -110,15 +110,15 @@ describe('a delivery', () => {
     expect(rig.admission.stats().busy).toBe(0);
   });
 
-  it('that has its slot and loses the picture is not handled, and the slot is free', async () => {
+  it('that has its slot and loses the cache is not handled, and the slot is free', async () => {
     let looks = 0;
-    const lost = (): Promise<Current> => Promise.reject(new Error('no picture'));
+    const lost = (): Promise<Current> => Promise.reject(new Error('no cache'));
     const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : lost()) });
     const giveBack = takeSlot(rig);
     const done = rig.start();
     await untilQueued(rig);
     giveBack();
-    await expect(done).rejects.toThrow('no picture');
+    await expect(done).rejects.toThrow('no cache');
     expect(rig.ends).toEqual(['unmade']);
     expect(rig.admission.stats().busy).toBe(0);
     expect(rig.steps).toEqual([]);

@@ -1,7 +1,7 @@
 import { MAX_TIME_MS, parseDeliveryTask, taskHeaders } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { OutgoingRecord } from '@webhooks/kafka';
-import { moveTask } from '../src/consume-task.js';
+import { moveTask } from '../src/path/consume-task.js';
 import { buildTask } from './builders.js';
 
 const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 import { RecordRefused } from '@webhooks/kafka';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { createQuarantine } from '../src/quarantine.js';
-import { createQuarantineBudget } from '../src/quarantine-budget.js';
+import { createQuarantine } from '../src/quarantine/quarantine.js';
+import { createQuarantineBudget } from '../src/quarantine/budget.js';
 
 const RECORD: KafkaRecord = {
   topic: 'payments.events',
@@ -97,7 +97,7 @@ describe('a record that cannot be handled', () => {
       'a topic that we may not write to',
       new RecordRefused(29, 'TOPIC_AUTHORIZATION_FAILED', 'webhooks.attempts'),
     ],
-    ['a picture that does not come', new Error('what was waited for did not come in time')],
+    ['a cache that does not come', new Error('what was waited for did not come in time')],
     ['a stop', new Error('the worker is stopping')],
     ['what is no error', 'TypeError'],
     ['nothing', undefined],

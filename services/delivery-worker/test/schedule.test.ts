@@ -1,4 +1,4 @@
-import { DEFAULT_DELAYS, parseDelays, parseDuration } from '../src/schedule.js';
+import { DEFAULT_DELAYS, parseDelays, parseDuration } from '../src/path/schedule.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

@@ -1,9 +1,9 @@
 import { RETRY_TIERS, TOPICS, parseAttemptHistory, parseDeliveryTask } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { OutgoingRecord } from '@webhooks/kafka';
-import type { Settled } from '../src/deliver.js';
-import type { AttemptOutcome } from '../src/outcome.js';
-import { settle } from '../src/settle.js';
+import type { Settled } from '../src/path/deliver.js';
+import type { AttemptOutcome } from '../src/path/outcome.js';
+import { settle } from '../src/path/settle.js';
 import { buildTask } from './builders.js';
 
 const AT = 1_795_269_803_100;

@@ -1,4 +1,4 @@
-import { SettledMemory } from '../src/settled-memory.js';
+import { SettledMemory } from '../src/path/settled-memory.js';
 import { buildTask } from './builders.js';
 
 /** How often work was done for these tasks, one after the other. */

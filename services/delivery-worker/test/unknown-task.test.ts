@@ -1,7 +1,7 @@
 import { RETRY_TIERS, TOPICS, taskHeaders } from '@webhooks/contracts';
 import type { KafkaRecord, OutgoingRecord } from '@webhooks/kafka';
-import { consumeTask, moveTask } from '../src/consume-task.js';
-import { SettledMemory } from '../src/settled-memory.js';
+import { consumeTask, moveTask } from '../src/path/consume-task.js';
+import { SettledMemory } from '../src/path/settled-memory.js';
 import { buildTask } from './builders.js';
 
 const MINUTE = 60_000;

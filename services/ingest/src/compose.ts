@@ -11,24 +11,26 @@ import { createTellFailed } from './tell-failed.js';
 
 const now = (): number => performance.now();
 
+const countPublished = ({ registry }: ServiceScope) =>
+  new Counter({
+    name: 'ingest_events_published_total',
+    help: 'Events given to Kafka, by whether Kafka acknowledged them in time',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const sink = await openSink({ kafka, maxPendingBytes: config.maxPendingBytes });
   scope.onClose('event sink', () => sink.close());
   scope.health.readiness('kafka', () => sink.health().lastError);
-  const published = new Counter({
-    name: 'ingest_events_published_total',
-    help: 'Events given to Kafka, by whether Kafka acknowledged them in time',
-    labelNames: ['result'],
-    registers: [scope.registry],
-  });
   const publish = createPublishEvent({
     sink,
     source: config.eventSource,
     timeoutMs: config.publishTimeoutMs,
     onFailed: createTellFailed(scope.log, now),
-    published,
+    published: countPublished(scope),
   });
   const tenantEvents = createTenantLimiter({
     limit: config.tenantEvents,

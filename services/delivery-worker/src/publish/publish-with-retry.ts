@@ -4,7 +4,7 @@ import type { Logger } from '@webhooks/runtime';
 import { isLastingFault } from './lasting-fault.js';
 
 /** Resolves when Kafka acknowledged the record; rejects when the worker stops first, and with a lasting fault (see there). */
-export type PublishSurely = (record: OutgoingRecord) => Promise<void>;
+export type PublishWithRetry = (record: OutgoingRecord) => Promise<void>;
 
 const DEADLINE_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
@@ -47,7 +47,7 @@ function createTeller(log: Logger): (topic: string, error: unknown) => void {
  * Publishes until it succeeds, unless it never will. A failed attempt was made and must not be made again because a broker is
  * away: its settlement waits here, bounded by the window of the source that read the record.
  */
-export function createPublishSurely(sink: Sink, log: Logger, signal: AbortSignal): PublishSurely {
+export function createPublishWithRetry(sink: Sink, log: Logger, signal: AbortSignal): PublishWithRetry {
   const pause = createPauses(signal);
   const tell = createTeller(log);
   return async (record) => {

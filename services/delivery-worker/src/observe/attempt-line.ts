@@ -1,9 +1,9 @@
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
-import type { EventResult } from './consume-event.js';
-import type { Settled } from './deliver.js';
-import { createMeters } from './meters.js';
-import type { AttemptOutcome } from './outcome.js';
+import type { EventResult } from '../path/consume-event.js';
+import type { Settled } from '../path/deliver.js';
+import { createMeters } from './metrics.js';
+import type { AttemptOutcome } from '../path/outcome.js';
 
 /** None of them throws: what happened has happened, whether or not it can be counted. */
 export interface Observers {

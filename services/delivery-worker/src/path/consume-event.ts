@@ -11,9 +11,9 @@ import type { DeliveryTask, RecordOrigin, Violation } from '@webhooks/contracts'
 import type { KafkaRecord } from '@webhooks/kafka';
 import { fanOut } from './fan-out.js';
 import type { FanOutSource } from './fan-out.js';
-import type { Picture } from './picture.js';
-import type { Configuration } from './configuration.js';
-import type { PublishSurely } from './publish-surely.js';
+import type { ConfigurationCache } from '../configurations/cache.js';
+import type { Configuration } from '../configurations/configuration.js';
+import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
 /** What becomes of a record, told each time it is read: how many deliveries it makes, or why and where it was rejected (never its content). */
 export type EventResult =
@@ -31,8 +31,8 @@ export type EventResult =
 type RecordOriginNumbers = Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>;
 
 export interface ConsumeEventPorts {
-  readonly picture: Picture;
-  readonly publish: PublishSurely;
+  readonly cache: ConfigurationCache;
+  readonly publish: PublishWithRetry;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
   readonly reject: (
     record: KafkaRecord,
@@ -78,7 +78,7 @@ function readRecord(
   };
 }
 
-const publishTask = (publish: PublishSurely, task: DeliveryTask): Promise<void> =>
+const publishTask = (publish: PublishWithRetry, task: DeliveryTask): Promise<void> =>
   publish({ topic: TOPICS.deliveries, key: task.deliveryId, value: task.body, headers: taskHeaders(task) });
 
 /** Tasks of a large fan-out, a share at a time, so that neither the tasks nor their bytes pile up in memory. */
@@ -118,8 +118,8 @@ export async function refuseEvent(
 
 function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unknown> {
   const { event, origin } = source;
-  const configurations = ports.picture.enabledFor(event.tenantId, event.eventType);
-  const isConfigured = configurations.length > 0 || ports.picture.hasTenant(event.tenantId);
+  const configurations = ports.cache.enabledFor(event.tenantId, event.eventType);
+  const isConfigured = configurations.length > 0 || ports.cache.hasTenant(event.tenantId);
   ports.observe(
     isConfigured ? { deliveries: configurations.length } : { unconfiguredTenantId: event.tenantId },
   );
@@ -136,8 +136,8 @@ function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unkno
 export function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<unknown> {
   const read = readRecord(record);
   if ('reason' in read) return refuseEvent(record, read, ports);
-  if (ports.picture.isFresh()) return dispatch(read.source, ports);
-  return ports.picture.whenFresh().then(() => dispatch(read.source, ports));
+  if (ports.cache.isFresh()) return dispatch(read.source, ports);
+  return ports.cache.whenFresh().then(() => dispatch(read.source, ports));
 }
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */

@@ -1,15 +1,15 @@
 import { DUE_AT, TOPICS, headerNumber, parseDeliveryTask, tierFor } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { boundedCopy } from './bounded-copy.js';
+import { boundedCopy } from '../publish/bounded-copy.js';
 import { originOf } from './consume-event.js';
 import type { Settlement } from './decide.js';
-import type { PublishSurely } from './publish-surely.js';
+import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 import { publishWaiting } from './settle.js';
 import type { SettledMemory } from './settled-memory.js';
 
 export interface ConsumeTaskPorts {
-  readonly publish: PublishSurely;
+  readonly publish: PublishWithRetry;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly settled: SettledMemory;
   /** Age at which a delivery ends, in milliseconds. */
@@ -48,7 +48,7 @@ const UNKNOWN_WAIT_MS = 60_000;
 async function publishUnread(
   record: KafkaRecord,
   { dueAt, waitMs }: { readonly dueAt: number; readonly waitMs: number },
-  publish: PublishSurely,
+  publish: PublishWithRetry,
 ): Promise<void> {
   const { key, value, headers } = boundedCopy(record);
   await publish({

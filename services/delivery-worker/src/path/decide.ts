@@ -1,4 +1,4 @@
-import type { DeferReason } from './admission/endpoint-state.js';
+import type { DeferReason } from '../admission/endpoint-state.js';
 import type { AttemptOutcome } from './outcome.js';
 import { retryAfterMs } from './retry-after.js';
 import type { RetrySchedule } from './schedule.js';

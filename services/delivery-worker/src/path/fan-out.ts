@@ -1,6 +1,6 @@
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent, RecordOrigin } from '@webhooks/contracts';
-import type { Configuration } from './configuration.js';
+import type { Configuration } from '../configurations/configuration.js';
 
 /** What all deliveries of one event share. */
 export interface FanOutSource {

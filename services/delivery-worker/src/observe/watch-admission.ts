@@ -1,7 +1,7 @@
 import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import type { EndpointState } from './admission/endpoint-state.js';
-import type { Admission } from './admission/admission.js';
+import type { EndpointState } from '../admission/endpoint-state.js';
+import type { Admission } from '../admission/admission.js';
 
 const MAX_LISTED = 1_000;
 

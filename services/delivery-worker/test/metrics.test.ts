@@ -1,5 +1,5 @@
 import { Registry } from '@webhooks/runtime';
-import { createMeters } from '../src/meters.js';
+import { createMeters } from '../src/observe/metrics.js';
 
 type Meters = ReturnType<typeof createMeters>;
 

@@ -1,9 +1,9 @@
 import { Counter, Histogram } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
-import { DEAD_REASONS } from './decide.js';
-import type { Settlement } from './decide.js';
-import { classOf } from './outcome.js';
-import type { AttemptOutcome } from './outcome.js';
+import { DEAD_REASONS } from '../path/decide.js';
+import type { Settlement } from '../path/decide.js';
+import { classOf } from '../path/outcome.js';
+import type { AttemptOutcome } from '../path/outcome.js';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];

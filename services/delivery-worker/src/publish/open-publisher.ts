@@ -2,8 +2,8 @@ import { RETRY_TIERS } from '@webhooks/contracts';
 import { openSink } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import type { ServiceScope } from '@webhooks/runtime';
-import { createPublishSurely } from './publish-surely.js';
-import type { PublishSurely } from './publish-surely.js';
+import { createPublishWithRetry } from './publish-with-retry.js';
+import type { PublishWithRetry } from './publish-with-retry.js';
 
 const TIERS = new Set(RETRY_TIERS.map(({ topic }) => topic));
 
@@ -16,7 +16,7 @@ const TIER_BATCH = 256;
  * Nobody waits for what is going to wait, so it lingers longer: deferred deliveries are spread over tiers and partitions, and
  * without company each would be a batch, an append and half a request of its own. Two sinks: each may hold 64 MiB.
  */
-export async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishSurely> {
+export async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishWithRetry> {
   const stopping = new AbortController();
   const [prompt, waiting] = await Promise.all([
     openSink({ kafka }),
@@ -27,7 +27,7 @@ export async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<
     await Promise.all([prompt.close(), waiting.close()]);
   });
   scope.health.readiness('kafka sink', () => prompt.health().lastError ?? waiting.health().lastError);
-  const publishPrompt = createPublishSurely(prompt, scope.log, stopping.signal);
-  const publishWaiting = createPublishSurely(waiting, scope.log, stopping.signal);
+  const publishPrompt = createPublishWithRetry(prompt, scope.log, stopping.signal);
+  const publishWaiting = createPublishWithRetry(waiting, scope.log, stopping.signal);
   return (record) => (TIERS.has(record.topic) ? publishWaiting(record) : publishPrompt(record));
 }

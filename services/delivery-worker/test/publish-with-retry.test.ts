@@ -1,7 +1,7 @@
 import { RecordRefused } from '@webhooks/kafka';
 import type { Sink } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
-import { createPublishSurely } from '../src/publish-surely.js';
+import { createPublishWithRetry } from '../src/publish/publish-with-retry.js';
 
 const RECORD = { topic: 'webhooks.attempts', key: 'k', value: Buffer.from('{}') };
 
@@ -25,7 +25,7 @@ function openRig(): Rig {
   };
   const sink = { send } as unknown as Sink;
   const log = { warn: (line: string) => lines.push(line) } as never;
-  const publish = createPublishSurely(sink, log, stopping.signal);
+  const publish = createPublishWithRetry(sink, log, stopping.signal);
   const rig: Rig = {
     publish: () => publish(RECORD),
     stopping,

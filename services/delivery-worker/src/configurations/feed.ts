@@ -2,13 +2,13 @@ import { parseConfigurationRecord } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
-import type { ConfigurationTable } from './configuration-table.js';
+import type { ConfigurationTable } from './table.js';
 import { toConfiguration, toUnreadable } from './configuration.js';
 
 const keyOf = ({ key }: KafkaRecord): string => key?.toString('utf8') ?? '';
 
 /** Feeds records of the topic into a table. One that cannot be used is logged; whether it is enabled holds all the same. */
-export function createPictureFeed(
+export function createConfigurationFeed(
   table: ConfigurationTable,
   keyring: Keyring,
   log: Logger,

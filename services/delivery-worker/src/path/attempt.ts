@@ -1,7 +1,7 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
 import type { SendResult, Sender } from '@webhooks/outbound';
-import type { Configuration } from './configuration.js';
+import type { Configuration } from '../configurations/configuration.js';
 
 export interface AttemptOptions {
   readonly sender: Sender;

@@ -1,9 +1,9 @@
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
-import type { Admission } from './admission/admission.js';
-import type { Deferred, Permit, PermitEnd } from './admission/endpoint-state.js';
-import type { Configuration } from './configuration.js';
-import type { Current } from './current-configuration.js';
+import type { Admission } from '../admission/admission.js';
+import type { Deferred, Permit, PermitEnd } from '../admission/endpoint-state.js';
+import type { Configuration } from '../configurations/configuration.js';
+import type { Current } from '../configurations/current-configuration.js';
 import type { Settlement } from './decide.js';
 import { failureOf, toOutcome } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';

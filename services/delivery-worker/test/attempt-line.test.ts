@@ -1,5 +1,5 @@
 import { Registry } from '@webhooks/runtime';
-import { createObservers } from '../src/observe.js';
+import { createObservers } from '../src/observe/attempt-line.js';
 import { buildTask } from './builders.js';
 
 const SOURCE = { topic: 'payments.events', partition: 0, offset: '1' };

@@ -1,12 +1,12 @@
 import { TOPICS, appendAttempt, taskHeaders, tierFor } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
-import type { AttemptLog } from './attempt-log.js';
+import type { AttemptLog } from '../publish/attempt-log.js';
 import type { Settled } from './deliver.js';
 import type { AttemptOutcome } from './outcome.js';
-import type { PublishSurely } from './publish-surely.js';
+import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
 export interface SettlePorts {
-  readonly publish: PublishSurely;
+  readonly publish: PublishWithRetry;
   readonly attemptLog: AttemptLog;
 }
 
@@ -39,7 +39,7 @@ const deferredTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
 });
 
 /** Writes a task to the retry tier that fits its wait. */
-export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitMs: number): Promise<void> {
+export function publishWaiting(publish: PublishWithRetry, task: DeliveryTask, waitMs: number): Promise<void> {
   return publish({
     topic: tierFor(waitMs).topic,
     key: task.deliveryId,
@@ -48,7 +48,7 @@ export function publishWaiting(publish: PublishSurely, task: DeliveryTask, waitM
   });
 }
 
-function publishDead(publish: PublishSurely, settled: Settled, reason: string): Promise<void> {
+function publishDead(publish: PublishWithRetry, settled: Settled, reason: string): Promise<void> {
   const { deliveryId, body } = settled.task;
   const headers = taskHeaders(withFailure(settled));
   return publish({
@@ -95,7 +95,7 @@ function endEntry({ task, source, at, settlement }: Settled): AttemptLogEntry | 
   }
 }
 
-async function publishSettlement(settled: Settled, publish: PublishSurely): Promise<void> {
+async function publishSettlement(settled: Settled, publish: PublishWithRetry): Promise<void> {
   const { settlement } = settled;
   switch (settlement.kind) {
     case 'retry':

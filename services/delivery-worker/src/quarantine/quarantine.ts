@@ -1,7 +1,7 @@
 import type { GiveUp, KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
-import { isLastingFault } from './lasting-fault.js';
-import type { QuarantineBudget } from './quarantine-budget.js';
+import { isLastingFault } from '../publish/lasting-fault.js';
+import type { QuarantineBudget } from './budget.js';
 
 /** About three seconds. Each try may post again to the neighbours of what fails, so they are few. */
 const TRIES = 5;

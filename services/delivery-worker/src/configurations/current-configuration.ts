@@ -1,7 +1,7 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { Configuration } from './configuration.js';
-import type { Settlement } from './decide.js';
-import type { Picture } from './picture.js';
+import type { Settlement } from '../path/decide.js';
+import type { ConfigurationCache } from './cache.js';
 
 /** The configuration that an attempt made now has to follow, or why there is to be none. */
 export type Current =
@@ -27,24 +27,27 @@ const knows = (
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
 
 /**
- * Reads the configuration in force, at once when the picture is fresh and knows it: nothing may be awaited
+ * Reads the configuration in force, at once when the cache is fresh and knows it: nothing may be awaited
  * between this look and the attempt.
  */
-export function currentConfiguration(task: DeliveryTask, picture: Picture): Current | Promise<Current> {
-  const configuration = picture.find(task.tenantId, task.ref);
-  if (knows(configuration, task) && picture.isFresh()) return judge(task, configuration);
-  return catchUp(task, picture);
+export function currentConfiguration(
+  task: DeliveryTask,
+  cache: ConfigurationCache,
+): Current | Promise<Current> {
+  const configuration = cache.find(task.tenantId, task.ref);
+  if (knows(configuration, task) && cache.isFresh()) return judge(task, configuration);
+  return catchUp(task, cache);
 }
 
 /**
- * A `ref` that is unknown, or older here than the task says, is looked up again once the picture holds everything
+ * A `ref` that is unknown, or older here than the task says, is looked up again once the cache holds everything
  * published before; still unknown is dead, never cancelled.
  */
-async function catchUp(task: DeliveryTask, picture: Picture): Promise<Current> {
-  if (!knows(picture.find(task.tenantId, task.ref), task)) await picture.catchUp();
+async function catchUp(task: DeliveryTask, cache: ConfigurationCache): Promise<Current> {
+  if (!knows(cache.find(task.tenantId, task.ref), task)) await cache.catchUp();
   // Fresh comes last, as above.
-  if (!picture.isFresh()) await picture.whenFresh();
-  const configuration = picture.find(task.tenantId, task.ref);
+  if (!cache.isFresh()) await cache.whenFresh();
+  const configuration = cache.find(task.tenantId, task.ref);
   if (configuration) return judge(task, configuration);
   return { kind: 'ended', settlement: { kind: 'dead', reason: 'configuration-unknown' } };
 }

@@ -1,7 +1,7 @@
 import type { EndOffsets, TableReader } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
-import { ConfigurationTable } from '../src/configuration-table.js';
-import { createPicture } from '../src/picture.js';
+import { ConfigurationTable } from '../src/configurations/table.js';
+import { createConfigurationCache } from '../src/configurations/cache.js';
 
 /** A reader whose freshness and position a test decides. */
 function stubReader() {
@@ -17,52 +17,52 @@ function stubReader() {
     },
     close: () => Promise.resolve(),
   };
-  return { state, picture: createPicture(new ConfigurationTable(), reader) };
+  return { state, cache: createConfigurationCache(new ConfigurationTable(), reader) };
 }
 
-describe('the picture', () => {
+describe('the cache', () => {
   it('is fresh for 700 ms after a fetch that proved the end', () => {
-    const { state, picture } = stubReader();
-    expect(picture.isFresh()).toBe(true);
+    const { state, cache } = stubReader();
+    expect(cache.isFresh()).toBe(true);
     state.freshAt = performance.now() - 699;
-    expect(picture.isFresh()).toBe(true);
+    expect(cache.isFresh()).toBe(true);
     state.freshAt = performance.now() - 701;
-    expect(picture.isFresh()).toBe(false);
-    picture.close();
+    expect(cache.isFresh()).toBe(false);
+    cache.close();
   });
 
   it('when stale makes work wait, and lets it go on as soon as it is fresh', async () => {
-    const { state, picture } = stubReader();
+    const { state, cache } = stubReader();
     state.freshAt = Number.NEGATIVE_INFINITY;
     let went = 0;
-    const waiting = [picture.whenFresh(), picture.whenFresh()].map((wait) => wait.then(() => (went += 1)));
+    const waiting = [cache.whenFresh(), cache.whenFresh()].map((wait) => wait.then(() => (went += 1)));
     await Promise.resolve();
     expect(went).toBe(0);
     state.freshAt = performance.now();
     await Promise.all(waiting);
     expect(went).toBe(2);
-    picture.close();
+    cache.close();
   });
 
   it('catches up to the ends asked for after the call, with one question for all who wait', async () => {
-    const { state, picture } = stubReader();
+    const { state, cache } = stubReader();
     state.end = 10;
     let caughtUp = 0;
-    const waiting = [1, 2, 3].map(() => picture.catchUp().then(() => (caughtUp += 1)));
+    const waiting = [1, 2, 3].map(() => cache.catchUp().then(() => (caughtUp += 1)));
     await eventually(() => state.asked > 0, { timeoutMs: 1_000 });
     expect([caughtUp, state.asked]).toEqual([0, 1]);
     state.position = 10;
     await Promise.all(waiting);
     expect(caughtUp).toBe(3);
-    picture.close();
+    cache.close();
   });
 
   it('that is closed lets nobody wait for ever', async () => {
-    const { state, picture } = stubReader();
+    const { state, cache } = stubReader();
     state.freshAt = Number.NEGATIVE_INFINITY;
-    const waiting = picture.whenFresh();
-    picture.close();
+    const waiting = cache.whenFresh();
+    cache.close();
     await expect(waiting).rejects.toThrow('stopping');
-    await expect(picture.whenFresh()).rejects.toThrow('stopping');
+    await expect(cache.whenFresh()).rejects.toThrow('stopping');
   });
 });

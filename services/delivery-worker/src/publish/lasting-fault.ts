@@ -7,7 +7,7 @@ const FAULTS_OF_RECORD = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 
 
 /**
  * Whether the same record will meet this fault at the next try, too. A fault of what surrounds us (Kafka away, a stale
- * picture, a stop) is none of the record's, however long it lasts.
+ * cache, a stop) is none of the record's, however long it lasts.
  */
 export const isLastingFault = (error: unknown): error is Error =>
   error instanceof RecordRefused

@@ -1,6 +1,6 @@
 import { MAX_PACK_ENTRIES, TOPICS, encodeAttemptPack } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
-import type { PublishSurely } from './publish-surely.js';
+import type { PublishWithRetry } from './publish-with-retry.js';
 
 /** Tells `webhooks.attempts` what happened, in packs. */
 export interface AttemptLog {
@@ -16,13 +16,13 @@ interface Pack {
 
 /** A rejection, too, when the entries cannot be encoded: whoever waits for the pack is told, and the process lives. */
 const publishPack = async (
-  publish: PublishSurely,
+  publish: PublishWithRetry,
   key: string,
   entries: readonly AttemptLogEntry[],
 ): Promise<void> => publish({ topic: TOPICS.attempts, key, value: encodeAttemptPack(entries) });
 
 /** Collects entries for `lingerMs` or up to 256, and sends them as one record: an attempt costs a share of a message. */
-export function createAttemptLog(publish: PublishSurely, lingerMs = 20): AttemptLog {
+export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): AttemptLog {
   let open: Pack | undefined;
   let timer: NodeJS.Timeout | undefined;
   let packs = 0;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { TOPICS } from '@webhooks/contracts';
 import type { Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { boundedCopy } from './bounded-copy.js';
-import type { PublishSurely } from './publish-surely.js';
+import { boundedCopy } from '../publish/bounded-copy.js';
+import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
 /** Below the 16 MiB of the topic, with room for key and headers. */
 const MAX_ORIGINAL_BYTES = 15 * 1_048_576;
@@ -21,7 +21,7 @@ const sizeHeaders = (original: Buffer | null): Record<string, string> =>
 export function rejectRecord(
   record: KafkaRecord,
   why: { readonly reason: string; readonly violations: readonly Violation[] },
-  publish: PublishSurely,
+  publish: PublishWithRetry,
 ): Promise<void> {
   const { key, value } = boundedCopy(record, MAX_ORIGINAL_BYTES);
   const isCut = value !== null && value.byteLength !== record.value?.byteLength;

@@ -1,7 +1,7 @@
 import { configurationKey } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { ConfigurationTable } from '../src/configuration-table.js';
-import { createPictureFeed } from '../src/picture-feed.js';
+import { ConfigurationTable } from '../src/configurations/table.js';
+import { createConfigurationFeed } from '../src/configurations/feed.js';
 import { REF, buildRecord } from './builders.js';
 
 describe('the feed of the table', () => {
@@ -21,7 +21,11 @@ describe('the feed of the table', () => {
     const table = new ConfigurationTable();
     const told: unknown[] = [];
     const note = (message: string, fields?: unknown): void => void told.push([message, fields]);
-    const feed = createPictureFeed(table, { keys: [] }, { debug: note, info: note, warn: note, error: note });
+    const feed = createConfigurationFeed(
+      table,
+      { keys: [] },
+      { debug: note, info: note, warn: note, error: note },
+    );
     feed(recordOf(JSON.stringify(buildRecord({ applicationId: 'x' }))));
     feed(recordOf('{'));
     feed(recordOf(null));
@@ -44,7 +48,7 @@ describe('the feed of the table', () => {
       warn: () => undefined,
       error: () => undefined,
     };
-    const feed = createPictureFeed(table, { keys: [] }, quiet);
+    const feed = createConfigurationFeed(table, { keys: [] }, quiet);
     feed(recordOf(JSON.stringify(buildRecord())));
     feed(recordOf(JSON.stringify({ ...buildRecord({ revision: 2 }), ...over })));
     const unreadable = table.find('acme', REF);
