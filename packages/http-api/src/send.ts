@@ -3,10 +3,15 @@ import type { AppError } from './app-error.js';
 import type { ApiReply } from './operation.js';
 import { renderProblem } from './problem.js';
 
+/** Whether a body may still come, also of a GET: it must not be taken for the next request, and reading it to no end costs CPU time. */
+const hasUnread = ({ complete, headers }: Request): boolean =>
+  !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+
 /** By Node's own means: Express' `send` looks up types and freshness that are the same for all answers here. */
 export function send(response: Response, { status, headers = {}, body }: ApiReply): void {
   response.statusCode = status;
   response.setHeader('cache-control', 'no-store');
+  if (hasUnread(response.req)) response.setHeader('connection', 'close');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (body === undefined) return void response.end();
   const text = JSON.stringify(body);
@@ -15,10 +20,6 @@ export function send(response: Response, { status, headers = {}, body }: ApiRepl
   response.setHeader('content-length', Buffer.byteLength(text));
   response.end(text);
 }
-
-/** Whether a body may still come: what was not read of it must not be taken for the next request. */
-const hasUnread = ({ complete, headers }: Request): boolean =>
-  !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
 /** A problem (RFC 9457) as an answer. */
 export function sendProblem(request: Request, response: Response, error: AppError): void {

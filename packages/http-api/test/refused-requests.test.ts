@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Operation } from '../src/index.js';
 import { openServedApi } from './support/served-api.js';
 import type { ServedApi } from './support/served-api.js';
@@ -32,6 +34,16 @@ describe('a refused request', () => {
       expect(headers.get('connection')).toBe('keep-alive');
     },
   );
+
+  it('or not, a GET with a body that does not end is answered, and its connection is closed', async () => {
+    const headers = { authorization: `Bearer ${await desk.token()}`, 'transfer-encoding': 'chunked' };
+    const sent = request({ host: '127.0.0.1', port: api.port, path: '/things', agent: false, headers });
+    sent.write('x');
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect([response.statusCode, response.headers.connection]).toEqual([200, 'close']);
+    response.resume();
+    await once(sent, 'close');
+  });
 
   it('is one with a body for an operation that takes none', async () => {
     const authorization = `Bearer ${await desk.token()}`;

@@ -45,7 +45,9 @@ describe('a request target', () => {
     'http://',
     'http:///',
     'http://[::1',
-    'http://a:99999/things',
+    'http://a:999999/things',
+    // As a host name it would be encoded (IDNA) for 10 ms.
+    `http://${'%E4%B8%80'.repeat(1_700)}/things`,
     'http://%/things',
     'https://user:pass@evil.example:0/other?x=1',
     'file:///etc/passwd',

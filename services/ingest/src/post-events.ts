@@ -4,7 +4,7 @@ import { PENDING_RECORD_BYTES } from '@webhooks/kafka';
 import { ANY_TENANT, acceptEvent } from './accept-event.js';
 import type { EventResult, PublishEvent } from './accept-event.js';
 import { readCandidates } from './read-candidates.js';
-import type { Candidate, Posted } from './read-candidates.js';
+import type { Posted } from './read-candidates.js';
 
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const RETRY_AFTER = { 'retry-after': '1' };
@@ -49,9 +49,9 @@ function replyToOne(result: EventResult): ApiReply {
 }
 
 /** Several events: 202 when at least one was accepted, else the gravest status with the same list. */
-function replyToBatch(results: readonly EventResult[], candidates: readonly Candidate[]): ApiReply {
+function replyToBatch(results: readonly EventResult[], lines: readonly (number | undefined)[]): ApiReply {
   const indexed = results.map((result, index) => {
-    const line = candidates[index]?.line;
+    const line = lines[index];
     return { index, ...(line === undefined ? {} : { line }), ...result };
   });
   const has = (status: EventResult['status']): boolean => results.some((result) => result.status === status);
@@ -66,17 +66,44 @@ function replyToBatch(results: readonly EventResult[], candidates: readonly Cand
 /** An event has some 400 bytes. A body costs its CPU time by its bytes, also when it is refused as a whole. */
 const BYTES_OF_EVENT = 2_048;
 
-/** The events of a body, which were taken from its tenant's share; of a body that is refused as a whole its bytes are. */
+/**
+ * The events of a body, which were taken from its tenant's share; of a body that is refused as a whole its bytes are. Nothing is taken
+ * when the tenant has fewer left: 429.
+ */
 function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
-  let count = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
-  tenantEvents.check(request.identity, count);
+  const ofBytes = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
+  let count = 0;
+  const check = (events: number): void => {
+    count = 0;
+    tenantEvents.check(request.identity, events);
+    count = ofBytes;
+  };
+  check(ofBytes);
   try {
-    const posted = readCandidates(request);
-    count = Math.max(count, posted.candidates.length);
+    const posted = readCandidates(request, check);
+    count = Math.max(ofBytes, posted.candidates.length);
     return posted;
   } finally {
     tenantEvents.take(request.identity, count);
   }
+}
+
+interface Accepting {
+  readonly batch: boolean;
+  /** The line of each event in an NDJSON body. */
+  readonly lines: readonly (number | undefined)[];
+  readonly results: readonly Promise<EventResult>[];
+  /** Bytes that wait for Kafka. */
+  readonly held: number;
+}
+
+/** A function of its own, because its frame holds the parsed values: what waits for Kafka is the encoded bytes alone. */
+function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPorts): Accepting {
+  const { batch, candidates } = readCounted(request, tenantEvents);
+  const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
+  pending.take(request.identity, held);
+  const results = candidates.map((candidate) => acceptEvent(candidate, request.identity, publish));
+  return { batch, lines: candidates.map(({ line }) => line), results, held };
 }
 
 /**
@@ -84,15 +111,10 @@ function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
  * sender's tenant, a refused one too, and a body for at least one event in 2 KiB. A batch of more events than the tenant has left is
  * 429 as a whole.
  */
-export async function postEvents(
-  request: ApiRequest,
-  { publish, tenantEvents, pending }: PostPorts,
-): Promise<ApiReply> {
-  const { batch, candidates } = readCounted(request, tenantEvents);
-  const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
-  pending.take(request.identity, held);
-  const accepting = candidates.map((candidate) => acceptEvent(candidate, request.identity, publish));
-  const results = await Promise.all(accepting).finally(() => pending.give(request.identity, held));
+export async function postEvents(request: ApiRequest, ports: PostPorts): Promise<ApiReply> {
+  const { batch, lines, results: accepting, held } = begin(request, ports);
+  const giveBack = (): void => ports.pending.give(request.identity, held);
+  const results = await Promise.all(accepting).finally(giveBack);
   const [only] = results;
-  return !batch && only ? replyToOne(only) : replyToBatch(results, candidates);
+  return !batch && only ? replyToOne(only) : replyToBatch(results, lines);
 }

@@ -1,5 +1,5 @@
 import { TOPICS, cloudEventHeaders, encodeEvent } from '@webhooks/contracts';
-import type { Sink } from '@webhooks/kafka';
+import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import type { Counter } from '@webhooks/runtime';
 import type { PublishEvent } from './accept-event.js';
 
@@ -20,21 +20,22 @@ export function createPublishEvent({
   onFailed,
   published,
 }: PublishOptions): PublishEvent {
-  return async (event) => {
-    const record = {
-      topic: TOPICS.events,
-      key: event.data.endToEndId,
-      value: encodeEvent(event),
-      headers: cloudEventHeaders(event, source),
-    };
+  const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
     try {
       await sink.send(record, { deadlineMs: timeoutMs });
       published.inc({ result: 'acknowledged' });
       return true;
     } catch (error) {
       published.inc({ result: 'failed' });
-      onFailed(event.id, error);
+      onFailed(id, error);
       return false;
     }
   };
+  return (event) =>
+    send(event.id, {
+      topic: TOPICS.events,
+      key: event.data.endToEndId,
+      value: encodeEvent(event),
+      headers: cloudEventHeaders(event, source),
+    });
 }

@@ -13,6 +13,9 @@ export interface Posted {
   readonly candidates: readonly Candidate[];
 }
 
+/** Throws when so many events may not come now. */
+export type CheckCount = (count: number) => void;
+
 export const MAX_BATCH_EVENTS = 1_000;
 
 const NDJSON: ReadonlySet<string | undefined> = new Set([
@@ -32,7 +35,7 @@ const MALFORMED = '\ufffd';
 const readLine = (text: string, maxValues: number): ReturnType<typeof parseStrictJson> =>
   text.includes(MALFORMED) ? { ok: false, fault: 'not-utf8' } : parseStrictJson(text, { maxValues });
 
-function readLines(body: Buffer): readonly Candidate[] {
+function readLines(body: Buffer, check: CheckCount): readonly Candidate[] {
   const text = body.toString('utf8');
   const lines: (readonly [text: string, line: number])[] = [];
   for (let start = 0, line = 1; start <= text.length; line += 1) {
@@ -43,6 +46,7 @@ function readLines(body: Buffer): readonly Candidate[] {
     if (lines.length > MAX_BATCH_EVENTS || line > MAX_LINES) throw tooMany();
     start = end < 0 ? text.length + 1 : end + 1;
   }
+  check(lines.length);
   let values = MAX_BODY_VALUES;
   return lines.map(([content, line]) => {
     const parsed = readLine(content, values);
@@ -51,9 +55,9 @@ function readLines(body: Buffer): readonly Candidate[] {
   });
 }
 
-function readPosted(request: ApiRequest): Posted {
+function readPosted(request: ApiRequest, check: CheckCount): Posted {
   const type = mediaTypeOf(request);
-  if (NDJSON.has(type)) return { batch: true, candidates: readLines(request.body) };
+  if (NDJSON.has(type)) return { batch: true, candidates: readLines(request.body, check) };
   if (type !== 'application/json') {
     throw invalidRequest([
       { property: 'Content-Type', reason: 'must be application/json or application/x-ndjson' },
@@ -65,9 +69,9 @@ function readPosted(request: ApiRequest): Posted {
   return { batch: false, candidates: [{ value }] };
 }
 
-/** The events of a request. Throws 422 when the body as a whole cannot be used: no JSON, no event, over 1,000 events. */
-export function readCandidates(request: ApiRequest): Posted {
-  const posted = readPosted(request);
+/** The events of a request. Lines are counted before they are parsed. Throws what `check` throws, and 422 when the body as a whole cannot be used: no JSON, no event, over 1,000 events. */
+export function readCandidates(request: ApiRequest, check: CheckCount = () => undefined): Posted {
+  const posted = readPosted(request, check);
   const count = posted.candidates.length;
   if (count === 0) throw invalidRequest([{ property: '', reason: 'must hold at least one event' }]);
   if (count > MAX_BATCH_EVENTS) throw tooMany();

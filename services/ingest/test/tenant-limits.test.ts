@@ -63,4 +63,6 @@ it('a batch of more events than its tenant has left is refused as a whole; other
   expect(wrong.status).toBe(429);
   expect((await post(CLIENTS.globex, `{"a":1,"a":"${'x'.repeat(524_288)}"}`)).status).toBe(422);
   expect((await postBatch(CLIENTS.globex, 100)).status).toBe(429);
+  // Lines are counted before they are parsed: a thousand short ones are 2 KB.
+  expect((await post(CLIENTS.globex, 'x\n'.repeat(1_000))).status).toBe(429);
 });

@@ -1,0 +1,38 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { buildEvent } from '@webhooks/testkit';
+import type { ApiRequest } from '@webhooks/http-api';
+import { createPublishEvent } from '../src/publish-event.js';
+import type { PublishOptions } from '../src/publish-event.js';
+import { postEvents } from '../src/post-events.js';
+import type { PostPorts } from '../src/post-events.js';
+
+const POSTS = 50;
+const VALUES = 31_800;
+/** Parsed, such a body takes 1.9 MiB; its record takes its bytes and 3 KiB. */
+const MOST_BYTES_EACH = 200_000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+it('what waits for Kafka holds the encoded event, not what was parsed of its body', async () => {
+  const waiting: unknown[] = [];
+  const sink = { send: (record: unknown) => new Promise((resolve) => waiting.push(record, resolve)) };
+  const publish = createPublishEvent({ sink, source: 'test' } as unknown as PublishOptions);
+  const none = (): undefined => undefined;
+  const ports = { publish, tenantEvents: { take: none, check: none }, pending: { take: none, give: none } };
+  const extra = Array.from({ length: VALUES }, () => ({}));
+  const body = Buffer.from(JSON.stringify({ ...buildEvent({ tenantId: 'acme' }), extra }));
+  const request = {
+    ...{ identity: { tenantId: 'acme', scopes: new Set() }, body },
+    header: () => 'application/json',
+  } as unknown as ApiRequest;
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const pending = Array.from({ length: POSTS }, () => postEvents(request, ports as unknown as PostPorts));
+  await new Promise(setImmediate);
+  collect();
+  const grown = process.memoryUsage().heapUsed - before;
+  expect(waiting).toHaveLength(2 * pending.length);
+  expect(grown / POSTS).toBeLessThan(MOST_BYTES_EACH);
+});
