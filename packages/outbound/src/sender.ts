@@ -79,7 +79,7 @@ export interface Sender {
 const DEFAULT_LIMITS: Omit<PoolLimits, 'failTogetherMs'> = {
   connectionsPerOrigin: 256, // four webhooks of a tenant at one origin, each with all attempts it may have (64)
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second
-  usedConnectionMs: 50, // ten handshakes' time: a used connection comes sooner at any endpoint that answers
+  usedConnectionMs: 50, // a used connection of a quick endpoint comes sooner, and costs nothing
   maxPools: 1_000, // as many as attempts under way in a worker
   idlePoolMs: 30_000, // longer than any connection stays idle
   maxPoolAgeMs: 300_000, // a common time to live of DNS answers

@@ -12,7 +12,7 @@ import { WaitingAttempts } from './waiting-attempts.js';
 export interface OriginLimits extends ConnectionLimits {
   /** Connections to one origin; a further attempt waits for a free one within its own deadline. */
   readonly connectionsPerOrigin: number;
-  /** Handshakes (resolving, connecting, TLS) to one origin at once until there are as many connections; then one at a time. Default 8. */
+  /** Handshakes (resolving, connecting, TLS) to one origin at once, default 8; until there are as many connections nobody waits for a used one. */
   readonly handshakesPerOrigin: number;
   /**
    * How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50: ten quick
@@ -138,8 +138,8 @@ export class OriginPool implements IdleOwner {
     const underWay = this.#handshakes.length;
     const wanted = this.#connections.size + underWay;
     if (underWay >= this.#waiting.size || wanted >= connectionsPerOrigin) return false;
-    if (wanted < handshakesPerOrigin) return true;
-    return underWay === 0 && this.#haveWaited();
+    if (wanted < handshakesPerOrigin || this.#waiting.needsFresh) return true;
+    return underWay < handshakesPerOrigin && this.#haveWaited();
   }
 
   /**

@@ -9,6 +9,11 @@ export class WaitingAttempts {
     return this.#waiting.length;
   }
 
+  /** Whether the first of them takes no used connection. */
+  get needsFresh(): boolean {
+    return this.#waiting[0]?.needsFresh === true;
+  }
+
   /** Since when the first of them is under way, `performance.now()`. */
   get firstSince(): number {
     return this.#waiting[0]?.startedAt ?? Infinity;

@@ -76,12 +76,13 @@ export function deferAfterFault(
   return { kind: 'parked', reason: 'fault', dueAt: now < limit ? Math.min(dueAt, limit) : dueAt };
 }
 
-/** When a task is due that admission defers for `waitMs`: at its greatest age at the latest, for its last attempt. */
+/** When a task is due that admission defers for `waitMs`: at its greatest age at the latest, for its last attempt; beyond it soon. */
 export function defer(
   { waitMs, reason }: { readonly waitMs: number; readonly reason: DeferReason },
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   const dueAt = Math.ceil(decision.now + waitMs);
-  return { kind: 'parked', reason, dueAt: decision.now < limit ? Math.min(dueAt, limit) : dueAt };
+  const latest = decision.now < limit ? limit : decision.now + MAX_FAULT_WAIT_MS;
+  return { kind: 'parked', reason, dueAt: Math.min(dueAt, latest) };
 }
