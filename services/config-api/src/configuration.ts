@@ -108,9 +108,14 @@ export const routeKeyOf = (tenantId: string, route: Route): string =>
     'base64url',
   );
 
-/** A fingerprint for the audit trail: tells whether two states are the same without showing either. */
-export const fingerprintOf = (configuration: Configuration): string =>
-  hash('sha256', JSON.stringify(toRecord(configuration)), 'hex');
+/**
+ * A fingerprint for the audit trail: tells whether two states are the same without showing either. Without `revision` and
+ * `updatedAt`: every request makes new ones, also when its values are the same.
+ */
+export const fingerprintOf = (configuration: Configuration): string => {
+  const state = { ...toRecord(configuration), revision: undefined, updatedAt: undefined };
+  return hash('sha256', JSON.stringify(state), 'hex');
+};
 
 /** The next revision of a configuration. */
 export const revise = (

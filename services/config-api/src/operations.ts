@@ -1,6 +1,6 @@
 import { AppError, refOf } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
-import type { Audit, AuditedAction } from './audit.js';
+import type { Audit, AuditedRequest } from './audit.js';
 import type { Change } from './change-configuration.js';
 import type { ConfigurationStore } from './configuration-store.js';
 import { toView } from './configuration.js';
@@ -36,32 +36,37 @@ const MAX_BODY_BYTES = 16_384;
 /** What the database gets of the 5 s within which a caller learns that it is not available. */
 export const DATABASE_MS = 4_000;
 
+/** The store for one change. A write that fails is audited: the database may have made it all the same. */
+function auditedStore(requested: AuditedRequest, { audit, storeFor }: OperationParts): ConfigurationStore {
+  const store = storeFor(DATABASE_MS);
+  const onFailure = (error: unknown): never => {
+    if (error instanceof AppError && error.code === 'database-unavailable') audit(requested);
+    throw error;
+  };
+  return {
+    ...store,
+    insert: (configuration) => store.insert(configuration).catch(onFailure),
+    replace: (before, after) => store.replace(before, after).catch(onFailure),
+  };
+}
+
 /** Writes of one tenant take turns in this process; see `createTurns` for how long. */
 const inTurn = <C extends Change>(
-  action: AuditedAction,
-  request: ApiRequest,
+  requested: AuditedRequest,
   parts: OperationParts,
   work: (ports: OperationParts & ConfigurationStore) => Promise<C>,
 ): Promise<C> => {
-  const ports = { ...parts, ...parts.storeFor(DATABASE_MS) };
-  return parts.takeTurns(request.identity.tenantId, async () => {
-    try {
-      return await work(ports);
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'database-unavailable') parts.audit(action, request);
-      throw error;
-    }
-  });
+  const ports = { ...parts, ...auditedStore(requested, parts) };
+  return parts.takeTurns(requested.request.identity.tenantId, () => work(ports));
 };
 
 /** Makes a change known: tells the audit trail, then Kafka. True when the change is in force a second from now. */
 function tell(
-  action: AuditedAction,
-  request: ApiRequest,
+  requested: AuditedRequest,
   change: Change,
   { audit, publish }: OperationParts,
 ): Promise<boolean> {
-  audit(action, request, change);
+  audit(requested, change);
   return publish(change.after);
 }
 
@@ -72,12 +77,11 @@ const unlessPublished = (published: boolean): { published?: false } =>
 type Handler = (request: ApiRequest) => Promise<ApiReply>;
 
 const changed = async (
-  action: AuditedAction,
-  request: ApiRequest,
+  requested: AuditedRequest,
   change: Change,
   parts: OperationParts,
 ): Promise<ApiReply> => {
-  const published = await tell(action, request, change, parts);
+  const published = await tell(requested, change, parts);
   const { before, after } = change;
   const moved = before !== undefined && before.endpointUrl !== after.endpointUrl;
   const previous = moved ? { previousEndpointUrl: before.endpointUrl } : {};
@@ -88,17 +92,19 @@ function collectionHandlers(parts: OperationParts): Record<'register' | 'update'
   return {
     register: async (request) => {
       const input = parts.readInput(request);
-      const change = await inTurn('register', request, parts, (ports) =>
+      const requested = { action: 'register', request, input } as const;
+      const change = await inTurn(requested, parts, (ports) =>
         registerWebhook(request.identity.tenantId, input, ports),
       );
-      return changed('register', request, change, parts);
+      return changed(requested, change, parts);
     },
     update: async (request) => {
       const input = parts.readInput(request);
-      const change = await inTurn('update', request, parts, (ports) =>
+      const requested = { action: 'update', request, input } as const;
+      const change = await inTurn(requested, parts, (ports) =>
         updateWebhook(request.identity.tenantId, input, ports),
       );
-      return changed('update', request, change, parts);
+      return changed(requested, change, parts);
     },
     list: async ({ identity: { tenantId }, query }) => {
       const wanted = readListQuery(query);
@@ -121,21 +127,23 @@ function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove',
     },
     rotate: async (request) => {
       const wanted = readRotationRequest(request);
-      const rotation = await inTurn('rotate-secret', request, parts, (ports) =>
+      const requested = { action: 'rotate-secret', request } as const;
+      const rotation = await inTurn(requested, parts, (ports) =>
         rotateSecret(request.identity.tenantId, refOf(request), { ...ports, ...wanted }),
       );
-      const published = await tell('rotate-secret', request, rotation, parts);
+      const published = await tell(requested, rotation, parts);
       const until = rotation.after.secrets[1]?.expiresAt?.toISOString();
       const previous = until === undefined ? {} : { previousValidUntil: until };
       const { after, secret } = rotation;
       return { status: 200, body: { ref: after.ref, secret, ...previous, ...unlessPublished(published) } };
     },
     remove: async (request) => {
-      const change = await inTurn('remove-secret', request, parts, (ports) =>
+      const requested = { action: 'remove-secret', request } as const;
+      const change = await inTurn(requested, parts, (ports) =>
         removeSecret(request.identity.tenantId, refOf(request), ports),
       );
       // 202: done as far as the database goes, not in force yet.
-      return { status: (await tell('remove-secret', request, change, parts)) ? 204 : 202 };
+      return { status: (await tell(requested, change, parts)) ? 204 : 202 };
     },
   };
 }

@@ -189,14 +189,16 @@ describe('many registrations at once', () => {
 });
 
 describe('the audit trail', () => {
-  it('has one line for each registration and repeat, with who, what, before and after, and no URL', async () => {
+  it('has one line for each registration, repeat and update, with who, what, before and after, and no URL', async () => {
     const { body, headers } = await acme.post(HOOK);
     await acme.post(HOOK);
+    await acme.put(HOOK);
+    await acme.put({ ...HOOK, enabled: false });
     const lines = await eventually(() => {
       const found = api.lines.filter(
         ({ message, fields }) => message === 'audit' && fields['ref'] === body['ref'],
       );
-      expect(found).toHaveLength(2);
+      expect(found).toHaveLength(4);
       return found;
     });
     expect(lines[0]?.fields).toEqual({
@@ -211,6 +213,12 @@ describe('the audit trail', () => {
       after: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown,
     });
     expect(lines[1]?.fields).toMatchObject({ changed: false, before: lines[0]?.fields['after'] });
+    expect(lines[2]?.fields).toMatchObject({
+      revision: 2,
+      changed: false,
+      before: lines[0]?.fields['after'],
+    });
+    expect(lines[3]?.fields).toMatchObject({ revision: 3, changed: true, before: lines[0]?.fields['after'] });
     expect(JSON.stringify(lines)).not.toContain('hook.acme');
   });
 });
