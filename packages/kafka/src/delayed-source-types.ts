@@ -39,6 +39,6 @@ export interface DelayedSourceHealth extends SourceHealth {
   readonly waiting: number;
 }
 
-export interface DelayedSource extends Omit<Source, 'health' | 'positions'> {
+export interface DelayedSource extends Omit<Source, 'health' | 'positions' | 'resume'> {
   health(): DelayedSourceHealth;
 }

@@ -198,10 +198,6 @@ class TieredSource implements DelayedSource {
     }
   }
 
-  resume(): void {
-    this.#plan();
-  }
-
   health(): DelayedSourceHealth {
     return {
       ...this.#reader.health(),

@@ -120,24 +120,27 @@ describe('delayed source', () => {
   });
 
   it('holds little of a large backlog in memory, reads it only when its time has come, and loses none', async () => {
-    const topic = await tierTopic(4);
+    const [topic, soon] = [await tierTopic(4), await tierTopic()];
     const value = Buffer.alloc(500, 'x');
     for (let batch = 0; batch < 20; batch += 1) {
       await sink.sendMany(Array.from({ length: 2_000 }, (_, n) => ({ topic, key: `${batch}-${n}`, value })));
     }
     let ahead = 0;
     const { source, released } = await open({
-      tiers: [{ topic, delayMs: 3_600_000 }],
+      tiers: [
+        { topic, delayMs: 3_600_000 },
+        { topic: soon, delayMs: 0 },
+      ],
       now: () => Date.now() + ahead,
     });
     await eventually(() => source.health().lag === 40_000);
     expect(source.health()).toMatchObject({ waiting: 0, inFlight: 0 });
     expect(released).toEqual([]);
     ahead = 3_700_000;
-    source.resume(); // looks at the clock again
-    await eventually(() => released.length === 40_000, { timeoutMs: 20_000 });
+    await wait(soon, 'soon', Date.now()); // a record that comes makes the source look at the clock
+    await eventually(() => released.length === 40_001, { timeoutMs: 20_000 });
     await eventually(() => source.health().lag === 0);
-    expect(new Set(released.map(({ key }) => key)).size).toBe(40_000);
+    expect(new Set(released.map(({ key }) => key)).size).toBe(40_001);
     await source.stop({ deadlineMs: 1_000 });
   });
 

@@ -82,7 +82,7 @@ describe('the secrets of a configuration', () => {
   });
 });
 
-function fakePicture(
+function fakeCache(
   table: ConfigurationTable,
   onCatchUp: () => void = () => undefined,
 ): ConfigurationCache & { catchUps: number } {
@@ -113,7 +113,7 @@ describe('the configuration in force', () => {
   ])('%s', async (_, change, expected) => {
     const table = new ConfigurationTable();
     table.apply(configuration(change));
-    const current = await currentConfiguration(buildTask(), fakePicture(table));
+    const current = await currentConfiguration(buildTask(), fakeCache(table));
     const result =
       current.kind === 'active' ? 'active' : 'reason' in current.settlement ? current.settlement.reason : '';
     expect(result).toBe(expected);
@@ -121,7 +121,7 @@ describe('the configuration in force', () => {
 
   it('catches up for a ref that is not known yet', async () => {
     const table = new ConfigurationTable();
-    const cache = fakePicture(table, () => table.apply(configuration()));
+    const cache = fakeCache(table, () => table.apply(configuration()));
     expect((await currentConfiguration(buildTask(), cache)).kind).toBe('active');
     expect(cache.catchUps).toBe(1);
   });
@@ -129,13 +129,13 @@ describe('the configuration in force', () => {
   it('catches up for a revision that is newer than the cache', async () => {
     const table = new ConfigurationTable();
     table.apply(configuration());
-    const cache = fakePicture(table, () => table.apply(configuration({ revision: 5, enabled: false })));
+    const cache = fakeCache(table, () => table.apply(configuration({ revision: 5, enabled: false })));
     const current = await currentConfiguration(buildTask({ revision: 5 }), cache);
     expect(current).toEqual({ kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } });
   });
 
   it('is dead, not cancelled, when it stays unknown', async () => {
-    const current = await currentConfiguration(buildTask(), fakePicture(new ConfigurationTable()));
+    const current = await currentConfiguration(buildTask(), fakeCache(new ConfigurationTable()));
     expect(current).toEqual({ kind: 'ended', settlement: { kind: 'dead', reason: 'configuration-unknown' } });
   });
 });
