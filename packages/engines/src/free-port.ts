@@ -9,7 +9,7 @@ const handedOut = new Set<number>();
 
 /**
  * A TCP port that nobody listens on at 127.0.0.1: `preferred` when it is free, otherwise one of 20000–31999.
- * A port is never handed out twice by one process, so that parallel callers do not meet.
+ * A random port was never handed out by this process, so that parallel callers do not meet; `preferred` may have been.
  */
 export async function freePort(preferred?: number): Promise<number> {
   if (preferred !== undefined && (await isFree(preferred))) {

@@ -134,7 +134,7 @@ function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
-/** The keys of a key set; throws when it is no JSON or has none: what was fetched before is kept. */
+/** Throws when the key set is no JSON or has no key: then the one that was fetched before is kept. */
 async function checkKeySet(response: Response): Promise<void> {
   const { keys } = (await response.json()) as { readonly keys?: readonly unknown[] };
   if (!keys?.length) throw new Error('the key set of the issuer has no key');
