@@ -68,7 +68,7 @@ export class Admission {
     if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint, false);
     if (!this.#mayQueue(endpoint, task)) return this.#defer(endpoint, 'busy', task);
     return new Promise((resolve) => {
-      this.room.push(endpoint, { task, last, returned: wasDeferred(task), sinceTick: this.#tick, resolve });
+      this.room.push(endpoint, { task, last, sinceTick: this.#tick, resolve });
     });
   }
 
@@ -158,11 +158,12 @@ export class Admission {
   }
 
   #mayQueue(endpoint: EndpointState, task: DeliveryTask): boolean {
+    if (wasDeferred(task) && this.room.isOverfull) return false;
     // At the most slots it may get: its limit doubles with each round while it is new.
     const byPaceMs = ((endpoint.queue.length + 1) * endpoint.meanMs) / this.#slots.mostFor();
     const isNew = (this.#tick - endpoint.busySinceTick) * TICK_MS < SOJOURN_MS;
     const wait = { byPaceMs, stalledMs: this.#stalledMs(endpoint), isNew };
-    return this.room.mayPush(endpoint, wait, this.#slots.busy, wasDeferred(task));
+    return this.room.mayPush(endpoint, wait, this.#slots.busy);
   }
 
   /** Those who waited too long; all of them when the endpoint is stalled for longer than they may wait. */

@@ -13,8 +13,6 @@ const NEWEST = 1 / 8;
 export interface Queued {
   readonly task: DeliveryTask;
   readonly last: boolean;
-  /** It comes from one of Kafka's tiers. */
-  readonly returned: boolean;
   readonly sinceTick: number;
   readonly resolve: (verdict: Verdict) => void;
 }

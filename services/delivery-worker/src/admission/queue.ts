@@ -4,10 +4,8 @@ import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 export const SOJOURN_MS = 2_000;
 /** Who may expect to wait no longer, milliseconds, may wait however full the memory is: 256 are read in it at 1,000 a second. */
 const SHORT_MS = 250;
-/** An endpoint that has all attempts it may have holds twice what is free (dynamic threshold, as of the slots): so some is always left. */
-const ENDPOINT_SHARE = 2;
-/** Most of the memory that a tenant may fill while others have something in it. */
-const TENANT_SHARE = 2 / 3;
+/** Most of the memory that one endpoint, or one tenant, may fill while others have something in it. */
+const SHARE = 2 / 3;
 
 /** How long one more would wait, milliseconds: as fast as the endpoint has been lately, and since when it has ended nothing. */
 export interface ExpectedWait {
@@ -27,23 +25,21 @@ export class WaitingQueue {
   readonly #tenants = new Set<TenantState>();
   readonly #listeners: (() => void)[] = [];
   #wasFull = false;
-  /** Those that come from Kafka's tiers. */
-  #returned = 0;
   size = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** To be looked at before a record of the live topics is taken. What comes from Kafka's tiers has as much for itself: neither keeps the other out. */
+  /** To be looked at before a record of the live topics is taken. */
   get isFree(): boolean {
-    const free = this.#freeFor(false) > 0;
-    if (!free) this.#wasFull = true;
-    return free;
+    if (this.size >= this.#limit) this.#wasFull = true;
+    return this.size < this.#limit;
   }
 
-  #freeFor(returned: boolean): number {
-    return this.#limit - (returned ? this.#returned : this.size - this.#returned);
+  /** From here on what comes from Kafka's tiers is deferred again: at the limit of the live topics retries would wait 30 s for their turn. */
+  get isOverfull(): boolean {
+    return this.size >= 2 * this.#limit;
   }
 
   /** `call` is called each time there is room again after there was none. */
@@ -55,15 +51,17 @@ export class WaitingQueue {
    * Whether one more may wait there, while so many attempts are `busy` at all endpoints. The fuller the memory is, the shorter
    * the wait may be: it never fills with what waits for slow endpoints. When it is full the live topics wait.
    *
-   * Beyond the four rules are the shares: of an endpoint, without which "endpoints of as many tenants that are sent more than they take" fails,
-   * and of a tenant, for "one that brings 90 %". `isNew` and `SHORT_MS` are needed by "in a burst, and alone".
+   * Beyond the four rules is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
+   * takes" and "one that brings 90 %" fail without it. `isNew` and `SHORT_MS` are needed by "in a burst, and alone".
    */
-  mayPush(endpoint: EndpointState, wait: ExpectedWait, busy: number, returned: boolean): boolean {
-    const free = this.#freeFor(returned);
-    if (returned && free <= 0) return false;
+  mayPush(endpoint: EndpointState, wait: ExpectedWait, busy: number): boolean {
     if (wait.stalledMs > this.deadlineMs) return false;
     if (wait.byPaceMs > Math.max(wait.isNew ? SOJOURN_MS : SHORT_MS, this.deadlineMs)) return false;
-    return !this.#isOverShare(endpoint, busy, free) && !this.#isTenantOverShare(endpoint.tenant, busy);
+    const { tenant } = endpoint;
+    return !(
+      this.#isOverShare(endpoint.queue.length, endpoint.busy, busy) ||
+      this.#isOverShare(tenant.queued, tenant.busy, busy)
+    );
   }
 
   /** How long whoever waits for a stalled endpoint may wait, milliseconds. */
@@ -83,7 +81,6 @@ export class WaitingQueue {
     endpoint.tenant.queued += 1;
     this.#tenants.add(endpoint.tenant);
     this.size += 1;
-    if (queued.returned) this.#returned += 1;
   }
 
   /** The next in turn whose endpoint may start one: it, and its tenant, stand behind the others then. */
@@ -106,7 +103,6 @@ export class WaitingQueue {
     const queued = endpoint.queue.shift();
     if (queued === undefined) return undefined;
     this.size -= 1;
-    if (queued.returned) this.#returned -= 1;
     endpoint.tenant.queued -= 1;
     if (endpoint.queue.isEmpty()) {
       endpoint.tenant.queueing.delete(endpoint);
@@ -117,21 +113,13 @@ export class WaitingQueue {
 
   /** To be called when some have left: once for all of them. */
   notify(): void {
-    if (!this.#wasFull || this.#freeFor(false) <= 0) return;
+    if (!this.#wasFull || this.size >= this.#limit) return;
     this.#wasFull = false;
     for (const call of this.#listeners) call();
   }
 
-  #isOverShare({ queue, limit, busy: own }: EndpointState, busy: number, free: number): boolean {
-    return own >= limit && queue.length > ENDPOINT_SHARE * free && !this.#isAlone(queue.length + own, busy);
-  }
-
-  #isTenantOverShare({ queued, busy: own }: TenantState, busy: number): boolean {
-    return queued > TENANT_SHARE * this.#limit && !this.#isAlone(queued + own, busy);
-  }
-
-  /** Whether all that waits or is under way is its own. */
-  #isAlone(own: number, busy: number): boolean {
-    return own >= this.size + busy;
+  /** Whether it fills more than its share, and is not alone. */
+  #isOverShare(queued: number, ownBusy: number, busy: number): boolean {
+    return queued > this.#limit * SHARE && queued + ownBusy < this.size + busy;
   }
 }

@@ -176,27 +176,3 @@ it('an endpoint at which every other attempt times out delays nobody else, and n
   const deferrals = simulation.deliveries.filter(({ to }) => to === moody).map((one) => one.deferrals);
   expect(Math.max(...deferrals)).toBeLessThanOrEqual(40);
 });
-
-it.each([2, 3])(
-  '%i endpoints of as many tenants that are sent more than they take delay nobody else',
-  async (count) => {
-    const simulation = new Simulation();
-    const flooded = Array.from({ length: count }, (_, index) => targetOf(`flooded-${index}`, answers(90)));
-    const healthy = healthyTargets(9);
-    simulation.send(flooded, 1_000, { until: 5 * SECOND });
-    simulation.send(healthy, 50, { until });
-    await simulation.run();
-    expect(shareDelivered(simulation, [...healthy, ...flooded])).toBe(1);
-    expect(delayMs(simulation, healthy, 99.9)).toBeLessThan(UNNOTICED_MS);
-  },
-);
-
-it('backlogs that return faster than they are served keep no live topic waiting', async () => {
-  const simulation = new Simulation();
-  const returning = Array.from({ length: 3 }, (_, index) => targetOf(`returning-${index}`, answers(90)));
-  const healthy = healthyTargets(9);
-  simulation.send(returning, 4_000, { until: 5 * SECOND });
-  simulation.send(healthy, 50, { from: 6 * SECOND, until: 40 * SECOND });
-  await simulation.run();
-  expect(delayMs(simulation, healthy, 99.9)).toBeLessThan(UNNOTICED_MS);
-});
