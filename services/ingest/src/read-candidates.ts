@@ -69,7 +69,10 @@ function readPosted(request: ApiRequest, check: CheckCount): Posted {
   return { batch: false, candidates: [{ value }] };
 }
 
-/** The events of a request. Lines are counted before they are parsed. Throws what `check` throws, and 422 when the body as a whole cannot be used: no JSON, no event, over 1,000 events. */
+/**
+ * The events of a request. Lines are counted before they are parsed. Throws what `check` throws, and 422 when the body as a whole cannot
+ * be used: no JSON, no event, over 1,000 events.
+ */
 export function readCandidates(request: ApiRequest, check: CheckCount = () => undefined): Posted {
   const posted = readPosted(request, check);
   const count = posted.candidates.length;

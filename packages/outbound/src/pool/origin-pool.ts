@@ -14,10 +14,7 @@ export interface OriginLimits extends ConnectionLimits {
   readonly connectionsPerOrigin: number;
   /** Handshakes (resolving, connecting, TLS) to one origin at once, default 8; until there are as many connections nobody waits for a used one. */
   readonly handshakesPerOrigin: number;
-  /**
-   * How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50: ten quick
-   * endpoints keep some fourteen connections each at full load (Little's law, 64 attempts in 64 ms), not 64.
-   */
+  /** How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50. */
   readonly usedConnectionMs: number;
   /** An attempt that has waited so long fails with the next handshake that fails, when none came up meanwhile. */
   readonly failTogetherMs: number;
@@ -137,9 +134,9 @@ export class OriginPool implements IdleOwner {
     const { connectionsPerOrigin, handshakesPerOrigin } = this.#ports.limits;
     const underWay = this.#handshakes.length;
     const wanted = this.#connections.size + underWay;
-    if (underWay >= this.#waiting.size || wanted >= connectionsPerOrigin) return false;
-    if (wanted < handshakesPerOrigin || this.#waiting.needsFresh) return true;
-    return underWay < handshakesPerOrigin && this.#haveWaited();
+    if (underWay >= Math.min(this.#waiting.size, handshakesPerOrigin) || wanted >= connectionsPerOrigin)
+      return false;
+    return wanted < handshakesPerOrigin || this.#waiting.needsFresh || this.#haveWaited();
   }
 
   /**

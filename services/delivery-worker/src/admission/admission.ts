@@ -1,7 +1,7 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendTarget } from '@webhooks/outbound';
 import { AttemptSlots } from './concurrency-limit.js';
-import { soonestMs, untilProbeMs, untilSlotMs } from './deferral.js';
+import { leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
 import { isFast } from './drain.js';
 import type { Deferred, DeferReason, EndpointState, Permit, PermitEnd, Verdict } from './endpoint-state.js';
 import { EndpointTable } from './endpoint-table.js';
@@ -45,7 +45,7 @@ export class Admission {
   readonly #table: EndpointTable;
   readonly #slots: AttemptSlots;
   readonly #mayStart = (endpoint: EndpointState): boolean =>
-    endpoint.busy < endpoint.limit && this.#slots.mayStart(endpoint, this.#stalledMs(endpoint) > 0);
+    this.#slots.mayStart(endpoint, this.#stalledMs(endpoint) > 0);
   readonly room: WaitingQueue;
   #tick = 0;
   #draining = false;
@@ -192,7 +192,7 @@ export class Admission {
     const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? unixNow) : task.firstDueAt;
     const deferral = {
       ageMs: Math.max(0, unixNow - since),
-      soonestMs: soonestMs(task.parkedCount, unixNow - task.firstDueAt),
+      leastMs: leastWaitMs(task.parkedCount, unixNow - task.firstDueAt),
       retried,
       now: this.#clock.now(),
       random: this.#clock.random(),

@@ -52,11 +52,6 @@ export class Breaker {
     return this.#probeAt;
   }
 
-  /** Since when a probe is under way; undefined when none is. */
-  get probingSince(): number | undefined {
-    return this.#probingSince;
-  }
-
   /** Which opening this delivery may probe now; if any it is the probe, and its end must be reported. */
   startProbe(now: number, wasDeferred: boolean): number | undefined {
     const probeAt = wasDeferred ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;

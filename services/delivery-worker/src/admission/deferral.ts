@@ -12,8 +12,8 @@ const GROWTH = 1 / 4;
 export interface Deferral {
   /** Since it was first read, milliseconds. */
   readonly ageMs: number;
-  /** See `soonestMs`. */
-  readonly soonestMs: number;
+  /** See `leastWaitMs`. */
+  readonly leastMs: number;
   /** It has been attempted before. */
   readonly retried: boolean;
   readonly now: number;
@@ -25,10 +25,10 @@ export interface Deferral {
  * The shortest wait: longer with each deferral, so that an endpoint that is up and down all day does not use up more than 40 within hours;
  * at most a share of the delivery's whole age, whatever it was deferred for.
  */
-export const soonestMs = (deferrals: number, ageMs: number): number =>
+export const leastWaitMs = (deferrals: number, ageMs: number): number =>
   Math.max(SOONEST_MS, Math.min(SOONEST_MS * (1 + GROWTH) ** deferrals, ageMs * GROWTH));
 
-/** A share of its age once that is more than a pause: a wait of two tiers at most, because each is a write, and the second lost on the way. */
+/** A share of its age, once that is more than a pause. It passes two tiers at most, because each is a write; moving takes a second. */
 function grownMs(ageMs: number, pauseMs: number): number {
   const wantedMs = ageMs * GROWTH;
   if (wantedMs < pauseMs) return 0;
@@ -44,12 +44,12 @@ function grownMs(ageMs: number, pauseMs: number): number {
  */
 export function untilProbeMs(
   { breaker }: EndpointState,
-  { ageMs, soonestMs: soonest, retried, now, random }: Deferral,
+  { ageMs, leastMs, retried, now, random }: Deferral,
 ): number {
   const { pauseMs, probeAt } = breaker;
   const isDue = now >= probeAt;
   const spreadMs = retried && !isDue ? 0 : pauseMs * GROWTH * (GROWTH + random);
-  const untilMs = Math.max(probeAt - now, soonest) + spreadMs;
+  const untilMs = Math.max(probeAt - now, leastMs) + spreadMs;
   return Math.max(wholeTiers(untilMs), grownMs(ageMs, pauseMs));
 }
 
@@ -60,10 +60,10 @@ export function untilProbeMs(
  */
 export function untilSlotMs(
   endpoint: EndpointState,
-  { ageMs, soonestMs: soonest, now, random }: Deferral,
+  { ageMs, leastMs, now, random }: Deferral,
   { stalledMs, limit }: { readonly stalledMs: number; readonly limit: number },
 ): number {
-  const earliest = now + Math.max(soonest, stalledMs);
+  const earliest = now + Math.max(leastMs, stalledMs);
   const latest = earliest + Math.max(HORIZON_MS, ageMs);
   const at = Math.max(earliest, endpoint.nextSlotAt);
   if (at > latest) return latest - now - random * GROWTH * (latest - earliest);
