@@ -49,6 +49,8 @@ const INFORMATIONAL_LIMIT = 16;
 
 /** HTTP/1.1 over one TLS connection that stands, by an undici `Client` that has no other one: one exchange at a time. */
 export class Connection {
+  /** `performance.now()`. */
+  readonly openedAt = performance.now();
   readonly #socket: Socket;
   readonly #client: Client;
   readonly #onGone: (connection: Connection) => void;

@@ -45,29 +45,15 @@ export interface SessionSlot {
   session: Buffer | undefined;
 }
 
-/** One connection on its way up. */
-export interface Handshake {
-  readonly startedAt: number;
-  /** Settles at the connect time-out at the latest. */
-  readonly open: Promise<Socket>;
-  giveUp(failure: SendFailure): void;
-}
-
-export type GuardedConnect = (url: URL, slot: SessionSlot) => Handshake;
+/** Settles at the connect time-out at the latest. */
+export type GuardedConnect = (url: URL, slot: SessionSlot) => Promise<Socket>;
 
 /**
  * The only way out: https only; every address of the answer is judged and one bad address refuses the connection;
  * connects only to an address of that same answer; judges the address of the connected socket once more; then TLS by name.
  */
 export function createGuardedConnect(guard: Guard): GuardedConnect {
-  return (url, slot) => {
-    const connecting = new Connecting(guard, toDestination(url), slot);
-    return {
-      startedAt: performance.now(),
-      open: connecting.run(url.protocol),
-      giveUp: (failure) => connecting.giveUp(failure),
-    };
-  };
+  return (url, slot) => new Connecting(guard, toDestination(url), slot).run(url.protocol);
 }
 
 /** A literal of IPv6 stands in brackets in a URL. */
@@ -95,8 +81,7 @@ class Connecting {
 
   async run(protocol: string): Promise<Socket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
-    const late = new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
-    const timer = setTimeout(() => this.giveUp(late), this.#guard.connectTimeoutMs);
+    const timer = setTimeout(() => this.#giveUp(), this.#guard.connectTimeoutMs);
     try {
       return await Promise.race([this.#open(), this.#ending.promise]);
     } catch (error) {
@@ -107,9 +92,9 @@ class Connecting {
     }
   }
 
-  giveUp(failure: SendFailure): void {
-    this.#given = failure;
-    this.#ending.reject(failure);
+  #giveUp(): void {
+    this.#given = new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    this.#ending.reject(this.#given);
     this.#socket?.destroy();
   }
 

@@ -1,11 +1,7 @@
 import { createAddressPolicy } from './address-policy.js';
 import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
-import type { AttemptOwner } from './attempt.js';
-import { DeadlineQueue } from './pool/deadline-queue.js';
 import { createGuardedConnect } from './guarded-connector.js';
-import { HandshakeLimiter } from './pool/handshake-limiter.js';
-import { IdleConnections } from './pool/idle-connections.js';
 import { OriginPools } from './pool/origin-pools.js';
 import type { PoolLimits } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -31,7 +27,7 @@ export interface SendRequest {
   readonly body: Buffer;
 }
 
-export interface SenderOptions extends Partial<Omit<PoolLimits, 'failTogetherMs'>> {
+export interface SenderOptions extends Partial<PoolLimits> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
   readonly addresses?: AddressRules;
   /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
@@ -42,16 +38,6 @@ export interface SenderOptions extends Partial<Omit<PoolLimits, 'failTogetherMs'
   readonly connectTimeoutMs?: number;
   /** From `post` to the last byte of the response, default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
-  /**
-   * Handshakes under way at once that all origins share, default 64; beside them each origin with attempts waiting
-   * may have one of its own, whatever the others do.
-   */
-  readonly sharedHandshakes?: number;
-  /**
-   * Idle connections over all origins, default 2,048; above it the one that has been idle longest is closed. With those
-   * in use, of which each carries an attempt, this bounds the descriptors and the memory that connections take.
-   */
-  readonly maxIdleConnections?: number;
 }
 
 export interface SenderStats {
@@ -76,13 +62,11 @@ export interface Sender {
   stats(): SenderStats;
 }
 
-const DEFAULT_LIMITS: Omit<PoolLimits, 'failTogetherMs'> = {
-  connectionsPerOrigin: 256, // four webhooks of a tenant at one origin, each with all attempts it may have (64)
+const DEFAULT_LIMITS: PoolLimits = {
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second
   usedConnectionMs: 50, // a used connection of a quick endpoint comes sooner, and costs nothing
-  maxPools: 1_000, // as many as attempts under way in a worker
-  idlePoolMs: 30_000, // longer than any connection stays idle
-  maxPoolAgeMs: 300_000, // a common time to live of DNS answers
+  maxConnectionAgeMs: 300_000, // a common time to live of DNS answers
+  maxIdleConnections: 2_048, // as many again as there may be attempts: 100 MB at most
   keepAliveMs: 4_000, // Node's servers close after 5 s
   keepAliveMaxMs: 15_000, // longer than an attempt; every idle connection costs memory on both sides
   headerLimitBytes: 16_384, // Node's own bound
@@ -94,23 +78,23 @@ export function createSender(options: SenderOptions = {}): Sender {
   return new PooledSender(options);
 }
 
-class PooledSender implements Sender, AttemptOwner {
-  readonly attemptTimeoutMs: number;
+class PooledSender implements Sender {
+  readonly #timeoutMs: number;
   readonly #pools: OriginPools;
-  readonly #deadlines = new DeadlineQueue();
+  /** Oldest first. */
+  readonly #inFlight = new Set<Attempt>();
   #posts = 0;
   #connectionsOpened = 0;
   #connectionsOpen = 0;
   #closed = false;
 
   constructor(options: SenderOptions) {
-    this.attemptTimeoutMs = options.attemptTimeoutMs ?? 10_000;
-    const connectTimeoutMs = options.connectTimeoutMs ?? 3_000;
+    this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const connect = createGuardedConnect({
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
       secureContext: createTrust(options.extraCaFile),
-      connectTimeoutMs,
+      connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
       onOpen: () => {
         this.#connectionsOpened += 1;
         this.#connectionsOpen += 1;
@@ -119,44 +103,38 @@ class PooledSender implements Sender, AttemptOwner {
         this.#connectionsOpen -= 1;
       },
     });
-    const handshakes = new HandshakeLimiter(options.sharedHandshakes ?? 64);
-    const idle = new IdleConnections(options.maxIdleConnections ?? 2_048);
-    // Half of the time-out: whoever came just after a handshake began need not wait for the next one to end.
-    const limits = { ...DEFAULT_LIMITS, failTogetherMs: connectTimeoutMs / 2, ...options };
-    this.#pools = new OriginPools({ connect, handshakes, idle, limits });
+    this.#pools = new OriginPools(connect, { ...DEFAULT_LIMITS, ...options });
   }
 
-  post(request: SendRequest): Promise<SendResult> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed) throw new Error('the sender is closed');
-      const { tenantId, target, headers, body } = request;
-      const pool = this.#pools.of(tenantId, target.origin, performance.now());
-      const attempt = new Attempt(this, pool, { path: target.path, headers, body }, { resolve, reject });
-      this.#posts += 1;
-      this.#deadlines.add(attempt);
+  async post({ tenantId, target, ...request }: SendRequest): Promise<SendResult> {
+    if (this.#closed) throw new Error('the sender is closed');
+    const pool = this.#pools.of(tenantId, target.origin);
+    const attempt = new Attempt(pool, { ...request, path: target.path }, this.#timeoutMs);
+    this.#posts += 1;
+    this.#inFlight.add(attempt);
+    try {
       pool.start(attempt);
-    });
-  }
-
-  release(attempt: Attempt, now: number): void {
-    this.#deadlines.remove(attempt);
-    attempt.pool.release(attempt, now);
+      return await attempt.ended;
+    } finally {
+      this.#inFlight.delete(attempt);
+    }
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
   }
 
   #oldestMs(): number {
-    const { firstDeadline } = this.#deadlines;
-    return firstDeadline === undefined ? 0 : performance.now() - (firstDeadline - this.attemptTimeoutMs);
+    for (const { startedAt } of this.#inFlight) return performance.now() - startedAt;
+    return 0;
   }
 
   stats(): SenderStats {
     return {
       pools: this.#pools.size,
-      inFlight: this.#deadlines.size,
+      inFlight: this.#inFlight.size,
       oldestMs: this.#oldestMs(),
       posts: this.#posts,
       connectionsOpened: this.#connectionsOpened,

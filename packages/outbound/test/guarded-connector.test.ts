@@ -19,7 +19,7 @@ describe('an address that the system refuses at once', () => {
   it.each([[[GROUP]], [[GROUP, '224.0.0.2']]])(
     'is a failure to connect, with its code: %j',
     async (addresses) => {
-      await expect(connectTo(...addresses).open).rejects.toMatchObject({
+      await expect(connectTo(...addresses)).rejects.toMatchObject({
         errorClass: 'CONNECT',
         reasonCode: expect.stringMatching(/^E[A-Z]+$/) as unknown,
       });
@@ -29,6 +29,6 @@ describe('an address that the system refuses at once', () => {
 
 it('of 1,500 addresses of one name, four are tried', async () => {
   const many = Array.from({ length: 1_500 }, (_, index) => `224.0.${index >> 8}.${index & 255}`);
-  const failure: unknown = await connectTo(...many).open.catch((error: unknown) => error);
+  const failure: unknown = await connectTo(...many).catch((error: unknown) => error);
   expect(failure).toMatchObject({ cause: { errors: { length: 4 } } });
 });

@@ -85,11 +85,11 @@ describe('a TLS session', () => {
     expect(endpoint.stats()).toMatchObject({ connections: 3, resumed: 2 });
   });
 
-  it('ends with the pool, so that a certificate that became wrong is noticed', async () => {
+  it('ends with its time, so that a certificate that became wrong is noticed', async () => {
     const authority = await sharedAuthority();
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
     const first = await rig.endpoint({ answer: oneShot, tls });
-    const sender = rig.sender(first, { maxPoolAgeMs: 400 });
+    const sender = rig.sender(first, { maxConnectionAgeMs: 400 });
     expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
     await first.close();
     await rig.endpoint({ ...(await authority.issue(['hook.acme.com.br'])), tls, port: first.port });

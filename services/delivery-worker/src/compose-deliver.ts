@@ -45,8 +45,6 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
     addresses: config.addresses,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
-    // As many as there are attempts: what waits in the pool waits for a used connection, or for its turn to connect.
-    connectionsPerOrigin: config.maxAttempts,
   });
   scope.onClose('sender', () => sender.close());
   return sender;
