@@ -54,14 +54,13 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
   const admission = new Admission({
     ...config,
     queueLimit: Math.min(QUEUE_LIMIT, Math.ceil(config.maxInFlight / 2)),
-    isEnabled: (tenantId, ref) => cache.find(tenantId, ref)?.enabled !== false,
-    onBreaker: (turned, { tenant, ref, origin, lastFailure }) => {
-      const fields = { tenantId: tenant.tenantId, ref, origin };
+    onBreaker: (turned, { tenant, ref, target, lastFailure }) => {
+      const fields = { tenantId: tenant.tenantId, ref, origin: target.origin };
       if (turned === 'closed') scope.log.info('an endpoint answers again: its breaker is closed', fields);
       else scope.log.warn('an endpoint fails: its breaker is open', { ...fields, lastFailure });
     },
   });
-  watchAdmission(admission, scope);
+  watchAdmission(admission, cache, scope);
   const timer = setInterval(() => admission.tick(), TICK_MS);
   scope.onClose('admission', () => {
     clearInterval(timer);
@@ -109,11 +108,6 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   return {
     deliver: (task, source) => deliver(task, source, ports),
     room: admission.room,
-    drain: () =>
-      drain({
-        admission,
-        oldestAttemptMs: () => sender.stats().oldestMs,
-        deadlineMs: ATTEMPT_TIMEOUT_MS + END_MS,
-      }),
+    drain: () => drain(admission, () => sender.stats().oldestMs, ATTEMPT_TIMEOUT_MS + END_MS),
   };
 }

@@ -76,8 +76,9 @@ export class OriginPool {
   release(attempt: Attempt): void {
     this.#busy -= 1;
     const { connection } = attempt;
+    const bornAfter = performance.now() - this.#ports.limits.maxConnectionAgeMs;
     if (connection === undefined) remove(this.#waiting, attempt);
-    else if (attempt.reusable && !this.#isOld(connection)) this.#offer(connection, false);
+    else if (attempt.reusable && connection.openedAt > bornAfter) this.#offer(connection, false);
     else connection.discard();
     this.#goOn();
   }
@@ -86,10 +87,6 @@ export class OriginPool {
   async close(): Promise<void> {
     await Promise.all(this.#handshakes);
     await Promise.all([...this.#connections].map((connection) => connection.close()));
-  }
-
-  #isOld({ openedAt }: Connection): boolean {
-    return performance.now() - openedAt >= this.#ports.limits.maxConnectionAgeMs;
   }
 
   #goOn(): void {

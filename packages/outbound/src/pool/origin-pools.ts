@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
 import { OriginPool } from './origin-pool.js';
-import type { OriginLimits } from './origin-pool.js';
+import type { OriginLimits, PoolPorts } from './origin-pool.js';
 
 export interface PoolLimits extends OriginLimits {
   /**
@@ -18,20 +18,17 @@ const MAX_SESSIONS = 1_000;
 /** The pools by tenant and origin; one that is empty is dropped. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
-  readonly #connect: GuardedConnect;
-  readonly #limits: PoolLimits;
-  readonly #idle: LRUCache<Connection, true>;
+  readonly #ports: Omit<PoolPorts, 'session' | 'onEmpty'>;
   readonly #sessions: LRUCache<string, SessionSlot>;
 
   constructor(connect: GuardedConnect, limits: PoolLimits) {
-    this.#connect = connect;
-    this.#limits = limits;
-    this.#idle = new LRUCache<Connection, true>({
+    const idle = new LRUCache<Connection, true>({
       max: limits.maxIdleConnections,
       disposeAfter: (_, connection, reason) => {
         if (reason === 'evict') connection.discard();
       },
     });
+    this.#ports = { connect, limits, idle };
     // No longer than a connection is used: a resumed session shows no certificate.
     this.#sessions = new LRUCache({ max: MAX_SESSIONS, ttl: limits.maxConnectionAgeMs });
   }
@@ -52,9 +49,7 @@ export class OriginPools {
 
   #create(key: string, origin: string): OriginPool {
     const pool = new OriginPool(origin, {
-      connect: this.#connect,
-      limits: this.#limits,
-      idle: this.#idle,
+      ...this.#ports,
       session: () => this.#sessionOf(key),
       onEmpty: () => this.#pools.delete(key),
     });

@@ -16,11 +16,14 @@ const LIVE_PROBES_AFTER_MS = 2_000;
  * pause after each probe that failed. Pure: the caller says what time it is (monotonic milliseconds).
  */
 export class Breaker {
+  /** Failures in a row, 0 for a healthy endpoint. */
+  failures = 0;
+  /** From the last failed probe, or the opening, to the next probe; 0 while closed. */
+  pauseMs = 0;
+  /** When the next probe is due; of no meaning while closed. */
+  probeAt = 0;
   readonly #rules: BreakerRules;
-  #failures = 0;
-  #pauseMs = 0;
-  #probeAt = 0;
-  #probingSince: number | undefined;
+  #isProbing = false;
   /** A probe counts for the opening it was sent in: one that ends late says nothing about a later one. */
   #opening = 0;
 
@@ -28,66 +31,51 @@ export class Breaker {
     this.#rules = rules;
   }
 
-  /** Failures in a row, 0 for a healthy endpoint. */
-  get failures(): number {
-    return this.#failures;
-  }
-
   get state(): 'closed' | 'open' | 'probing' {
-    if (this.#pauseMs === 0) return 'closed';
-    return this.#probingSince === undefined ? 'open' : 'probing';
+    if (!this.isOpen) return 'closed';
+    return this.#isProbing ? 'probing' : 'open';
   }
 
   get isOpen(): boolean {
-    return this.#pauseMs > 0;
-  }
-
-  /** From the last failed probe, or the opening, to the next probe; 0 while closed. */
-  get pauseMs(): number {
-    return this.#pauseMs;
-  }
-
-  /** When the next probe is due; of no meaning while closed. */
-  get probeAt(): number {
-    return this.#probeAt;
+    return this.pauseMs > 0;
   }
 
   /** Which opening this delivery may probe now; if any it is the probe, and its end must be reported. */
   startProbe(now: number, wasDeferred: boolean): number | undefined {
-    const probeAt = wasDeferred ? this.#probeAt : this.#probeAt + LIVE_PROBES_AFTER_MS;
-    if (this.#probingSince !== undefined || now < probeAt) return undefined;
-    this.#probingSince = now;
+    const probeAt = wasDeferred ? this.probeAt : this.probeAt + LIVE_PROBES_AFTER_MS;
+    if (this.#isProbing || now < probeAt) return undefined;
+    this.#isProbing = true;
     return this.#opening;
   }
 
   /** The probe's attempt was not made: another one may probe at once. */
-  dropProbe(probe: number): void {
-    if (probe === this.#opening) this.#probingSince = undefined;
+  dropProbe(probe: number | undefined): void {
+    if (probe === this.#opening) this.#isProbing = false;
   }
 
   /** Any success closes it. */
   succeeded(): void {
-    this.#failures = 0;
-    this.#pauseMs = 0;
-    this.#probingSince = undefined;
+    this.failures = 0;
+    this.pauseMs = 0;
+    this.#isProbing = false;
   }
 
   /** True when this failure opened it. What was under way when it opened changes nothing any more. */
   failed(now: number, probe: number | undefined): boolean {
-    this.#failures += 1;
+    this.failures += 1;
     if (this.isOpen && probe === this.#opening) {
-      this.#probingSince = undefined;
-      this.#pause(now, Math.min(2 * this.#pauseMs, this.#rules.maxPauseMs));
+      this.#isProbing = false;
+      this.#pause(now, Math.min(2 * this.pauseMs, this.#rules.maxPauseMs));
       return false;
     }
-    if (this.isOpen || this.#failures < this.#rules.failures) return false;
+    if (this.isOpen || this.failures < this.#rules.failures) return false;
     this.#opening += 1;
     this.#pause(now, this.#rules.firstPauseMs);
     return true;
   }
 
   #pause(now: number, pauseMs: number): void {
-    this.#pauseMs = pauseMs;
-    this.#probeAt = now + pauseMs;
+    this.pauseMs = pauseMs;
+    this.probeAt = now + pauseMs;
   }
 }

@@ -61,12 +61,12 @@ export function untilProbeMs(
 export function untilSlotMs(
   endpoint: EndpointState,
   { ageMs, leastMs, now, random }: Deferral,
-  { stalledMs, limit }: { readonly stalledMs: number; readonly limit: number },
+  limit: number,
 ): number {
-  const earliest = now + Math.max(leastMs, stalledMs);
+  const earliest = now + leastMs;
   const latest = earliest + Math.max(HORIZON_MS, ageMs);
   const at = Math.max(earliest, endpoint.nextSlotAt);
   if (at > latest) return latest - now - random * GROWTH * (latest - earliest);
-  endpoint.nextSlotAt = at + Math.max(endpoint.meanMs || SOONEST_MS, stalledMs) / limit;
+  endpoint.nextSlotAt = at + (endpoint.meanMs || SOONEST_MS) / limit;
   return at - now;
 }

@@ -1,25 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EndpointState } from './endpoint-state.js';
 import { TICK_MS } from './stalled.js';
 
 /** While the worker stops, whoever ends its attempts within this, milliseconds, is fast: nobody waits for it. */
 const FAST_MS = 500;
 
-export const isFast = (meanMs: number, stalledMs: number): boolean =>
-  meanMs > 0 && meanMs < FAST_MS && stalledMs < FAST_MS;
-
-export interface DrainPorts {
-  readonly admission: { drain(): void };
-  /** For how long the oldest attempt has been under way, milliseconds; 0 when there is none. */
-  readonly oldestAttemptMs: () => number;
-  /** As long as an attempt may take. */
-  readonly deadlineMs: number;
-}
+export const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < FAST_MS;
 
 /**
  * The first part of an orderly stop. A member of a group gives up all its partitions at once, and what is under way then is
  * repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications as ever.
+ * `oldestAttemptMs` says for how long the oldest attempt has been under way, 0 when there is none; `deadlineMs` is the longest that one may take.
  */
-export async function drain({ admission, oldestAttemptMs, deadlineMs }: DrainPorts): Promise<void> {
+export async function drain(
+  admission: { drain(): void },
+  oldestAttemptMs: () => number,
+  deadlineMs: number,
+): Promise<void> {
   const beganAt = performance.now();
   admission.drain();
   const passedMs = (): number => performance.now() - beganAt;

@@ -9,10 +9,18 @@ export const INITIAL_LIMIT = 16;
 /** Weight of the newest value in a running mean (α of RFC 6298 §2): about the last eight count. */
 const NEWEST = 1 / 8;
 
+export interface Clock {
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  /** Unix milliseconds. */
+  readonly unixNow: () => number;
+  /** Between 0 (inclusive) and 1. */
+  readonly random: () => number;
+}
+
 /** A delivery that waits in memory for its turn. */
 export interface Queued {
   readonly task: DeliveryTask;
-  readonly last: boolean;
   readonly sinceTick: number;
   readonly resolve: (verdict: Verdict) => void;
 }
@@ -20,20 +28,19 @@ export interface Queued {
 /** What a tenant holds of this worker, at all its endpoints. */
 export interface TenantState {
   readonly tenantId: string;
-  /** Endpoints that are remembered. */
-  endpoints: number;
   busy: number;
   queued: number;
   /** Its endpoints with a queue, in turn. */
   readonly queueing: Set<EndpointState>;
 }
 
-/** One endpoint (tenant and `ref`) as this worker sees it. */
+/** One endpoint (tenant, `ref` and URL) as this worker sees it. */
 export class EndpointState {
   readonly ref: string;
   readonly tenant: TenantState;
+  readonly target: SendTarget;
   readonly queue = new Denque<Queued>();
-  breaker: Breaker;
+  readonly breaker: Breaker;
   /** Attempts under way. */
   busy = 0;
   /** How many there may be; see `AttemptSlots`. */
@@ -42,76 +49,37 @@ export class EndpointState {
   meanMs = 0;
   /** The tick of its last end, or since when several are under way; see `stalledMs`. */
   movedTick = 0;
-  /** The tick since when it has had attempts under way without a break. */
-  busySinceTick = 0;
   /** The next slot that is free for a deferred delivery, monotonic milliseconds. */
   nextSlotAt = 0;
-  /** Grows when the URL changes: what is under way to the old one says nothing about the new one. */
-  epoch = 0;
-  /** Monotonic milliseconds. */
-  usedAt = 0;
   /** Unix milliseconds: since when every attempt has failed. */
   failingSince: number | undefined;
   lastFailure = '';
-  readonly #rules: BreakerRules;
-  #target: SendTarget;
 
-  constructor(ref: string, tenant: TenantState, target: SendTarget, rules: BreakerRules) {
+  constructor(ref: string, tenant: TenantState, target: SendTarget, breaker: BreakerRules) {
     this.ref = ref;
     this.tenant = tenant;
-    this.#target = target;
-    this.#rules = rules;
-    this.breaker = new Breaker(rules);
+    this.target = target;
+    this.breaker = new Breaker(breaker);
   }
 
-  /** `https://host[:port]`. */
-  get origin(): string {
-    return this.#target.origin;
-  }
-
-  get isIdle(): boolean {
-    return this.busy === 0 && this.queue.isEmpty();
-  }
-
-  /** A changed URL is another endpoint: nothing that was learned holds. */
-  use(target: SendTarget, now: number): void {
-    this.usedAt = now;
-    if (target === this.#target) return;
-    const same = target.origin === this.#target.origin && target.path === this.#target.path;
-    this.#target = target;
-    if (same) return;
-    this.epoch += 1;
-    this.breaker = new Breaker(this.#rules);
-    this.failingSince = undefined;
-    this.meanMs = 0;
-    this.beginAnew();
-  }
-
-  /** How often it answered, and the slots given away, say nothing about an endpoint that is new or back. */
-  beginAnew(): void {
-    this.limit = INITIAL_LIMIT;
-    this.nextSlotAt = 0;
-  }
-
-  /** True when the breaker closed by it. */
+  /** True when the breaker closed by it: then how often it answered, and the slots given away, say nothing any more. */
   succeeded(durationMs: number): boolean {
     const closes = this.breaker.isOpen;
     this.meanMs += (durationMs - this.meanMs) * (this.meanMs === 0 ? 1 : NEWEST);
-    if (closes) this.beginAnew();
     this.breaker.succeeded();
     this.failingSince = undefined;
+    if (closes) {
+      this.limit = INITIAL_LIMIT;
+      this.nextSlotAt = 0;
+    }
     return closes;
   }
 
   /** True when the breaker opened by it. */
-  failed(
-    label: string,
-    probe: number | undefined,
-    { now, unixNow }: { now: number; unixNow: number },
-  ): boolean {
-    this.failingSince ??= unixNow;
+  failed(label: string, probe: number | undefined, { now, unixNow }: Clock): boolean {
+    this.failingSince ??= unixNow();
     this.lastFailure = label;
-    return this.breaker.failed(now, probe);
+    return this.breaker.failed(now(), probe);
   }
 }
 
@@ -119,7 +87,6 @@ export class EndpointState {
 export interface Permit {
   readonly kind: 'permit';
   readonly endpoint: EndpointState;
-  readonly epoch: number;
   /** Whether it waited in memory: what was looked up before it is old. */
   readonly queued: boolean;
   /** The opening of the breaker that it probes. */

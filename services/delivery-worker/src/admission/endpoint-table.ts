@@ -1,77 +1,44 @@
+import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendTarget } from '@webhooks/outbound';
+import { LRUCache } from 'lru-cache';
 import type { BreakerRules } from './breaker.js';
 import { EndpointState } from './endpoint-state.js';
 import type { TenantState } from './endpoint-state.js';
 
-/** Endpoints remembered, about 50 MB; beyond it the idle ones opened first go: an open breaker then costs ten attempts again. */
-const MAX_ENDPOINTS = 100_000;
-/** Milliseconds an idle healthy one is remembered; a failing one for an hour, six of its breaker's longest pauses. */
-const HEALTHY_IDLE_MS = 60_000;
-const FAILING_IDLE_MS = 3_600_000;
+/** Endpoints remembered, about 25 MB; beyond it those used longest ago go: an open breaker then costs ten attempts again. */
+const MAX_ENDPOINTS = 50_000;
+/** One without a delivery for so long, milliseconds, is forgotten: six of a breaker's longest pauses. */
+const FORGOTTEN_AFTER_MS = 3_600_000;
 
-export interface TableRules {
-  readonly breaker: BreakerRules;
-  /** Whether anything may be sent there at all: one that fails and was disabled is forgotten. Default: it may. */
-  readonly isEnabled?: (tenantId: string, ref: string) => boolean;
-}
+const isSame = (a: SendTarget, b: SendTarget): boolean =>
+  a === b || (a.origin === b.origin && a.path === b.path);
 
-/** The endpoints by (tenant, ref). Idle ones are forgotten. */
+/** The endpoints by (tenant, ref). */
 export class EndpointTable {
-  readonly #rules: TableRules;
-  readonly #endpoints = new Map<string, EndpointState>();
-  readonly #tenants = new Map<string, TenantState>();
-  #forgotAt = 0;
+  readonly #breaker: BreakerRules;
+  readonly #endpoints: LRUCache<string, EndpointState>;
+  readonly #tenants = new LRUCache<string, TenantState>({
+    max: MAX_ENDPOINTS,
+    memoMethod: (tenantId) => ({ tenantId, busy: 0, queued: 0, queueing: new Set() }),
+  });
 
-  constructor(rules: TableRules) {
-    this.#rules = rules;
-  }
-
-  get size(): number {
-    return this.#endpoints.size;
+  constructor(breaker: BreakerRules, now: () => number) {
+    this.#breaker = breaker;
+    const rules = { max: MAX_ENDPOINTS, ttl: FORGOTTEN_AFTER_MS, updateAgeOnGet: true, ttlResolution: 0 };
+    this.#endpoints = new LRUCache({ ...rules, perf: { now } });
   }
 
   values(): Iterable<EndpointState> {
     return this.#endpoints.values();
   }
 
-  of(tenantId: string, ref: string, target: SendTarget, now: number): EndpointState {
+  /** A changed URL is another endpoint: nothing that was learned holds. */
+  of({ tenantId, ref }: DeliveryTask, target: SendTarget): EndpointState {
     const key = `${tenantId}/${ref}`;
-    let endpoint = this.#endpoints.get(key);
-    if (endpoint === undefined) {
-      const tenant = this.#tenants.get(tenantId) ?? {
-        tenantId,
-        endpoints: 0,
-        busy: 0,
-        queued: 0,
-        queueing: new Set<EndpointState>(),
-      };
-      this.#tenants.set(tenantId, tenant);
-      tenant.endpoints += 1;
-      endpoint = new EndpointState(ref, tenant, target, this.#rules.breaker);
-      this.#endpoints.set(key, endpoint);
-    }
-    endpoint.use(target, now);
+    const known = this.#endpoints.get(key);
+    if (known !== undefined && isSame(known.target, target)) return known;
+    const endpoint = new EndpointState(ref, this.#tenants.memo(tenantId), target, this.#breaker);
+    this.#endpoints.set(key, endpoint);
     return endpoint;
-  }
-
-  /** Looks at all of them once a minute, however often it is called. */
-  forgetIdle(now: number): void {
-    if (now - this.#forgotAt < HEALTHY_IDLE_MS && this.size <= MAX_ENDPOINTS) return;
-    this.#forgotAt = now;
-    for (const [key, endpoint] of this.#endpoints) {
-      const isOld = now - endpoint.usedAt >= this.#keepMs(endpoint);
-      if (endpoint.isIdle && (isOld || this.size > MAX_ENDPOINTS)) this.#forget(key, endpoint.tenant);
-    }
-  }
-
-  #keepMs({ breaker, tenant, ref }: EndpointState): number {
-    if (breaker.failures === 0) return HEALTHY_IDLE_MS;
-    return this.#rules.isEnabled?.(tenant.tenantId, ref) === false ? 0 : FAILING_IDLE_MS;
-  }
-
-  #forget(key: string, tenant: TenantState): void {
-    this.#endpoints.delete(key);
-    tenant.endpoints -= 1;
-    if (tenant.endpoints === 0) this.#tenants.delete(tenant.tenantId);
   }
 }

@@ -5,13 +5,7 @@ export const TICK_MS = 50;
 /** Two ticks without an end, milliseconds: less is chance, or our own scheduling. */
 const STALLED_MS = 100;
 /** Attempts under way that say something about an endpoint: one that hangs between two bursts does not ("the next burst"). */
-const SEVERAL = 8;
-
-/** An attempt starts there. */
-export function noteStart(endpoint: EndpointState, tick: number): void {
-  if (endpoint.busy === 1) endpoint.busySinceTick = tick;
-  if (endpoint.busy === 1 || endpoint.busy === SEVERAL) endpoint.movedTick = tick;
-}
+export const SEVERAL = 8;
 
 /**
  * For how long several attempts are under way (or as many as there may be) and none has ended, milliseconds; 0 while that is

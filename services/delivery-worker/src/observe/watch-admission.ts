@@ -2,10 +2,13 @@ import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { EndpointState } from '../admission/endpoint-state.js';
 import type { Admission } from '../admission/admission.js';
+import type { ConfigurationCache } from '../configurations/cache.js';
+
+type Endpoints = () => readonly EndpointState[];
 
 const MAX_LISTED = 1_000;
 
-function createGauges(admission: Admission, { registry }: ServiceScope): void {
+function createGauges(admission: Admission, endpoints: Endpoints, { registry }: ServiceScope): void {
   const registers = [registry];
   new Gauge({
     name: 'webhook_attempts_in_flight',
@@ -29,10 +32,8 @@ function createGauges(admission: Admission, { registry }: ServiceScope): void {
     labelNames: ['breaker'],
     registers,
     collect() {
-      const { endpoints, open, probing } = admission.stats();
-      this.set({ breaker: 'open' }, open);
-      this.set({ breaker: 'probing' }, probing);
-      this.set({ breaker: 'closed' }, endpoints - open - probing);
+      for (const breaker of ['closed', 'open', 'probing']) this.set({ breaker }, 0);
+      for (const { breaker } of endpoints()) this.inc({ breaker: breaker.state });
     },
   });
 }
@@ -40,12 +41,12 @@ function createGauges(admission: Admission, { registry }: ServiceScope): void {
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** What `/endpoints` shows of one whose last attempts all failed. */
-function describe({ tenant, ref, origin, breaker, failingSince, lastFailure }: EndpointState) {
+function describe({ tenant, ref, target, breaker, failingSince, lastFailure }: EndpointState) {
   const probeInMs = Math.max(0, breaker.probeAt - performance.now());
   return {
     tenantId: tenant.tenantId,
     ref,
-    origin,
+    origin: target.origin,
     state: breaker.state,
     failuresInARow: breaker.failures,
     lastFailure,
@@ -54,16 +55,20 @@ function describe({ tenant, ref, origin, breaker, failingSince, lastFailure }: E
   };
 }
 
-function renderUnhealthy(admission: Admission): unknown {
-  const failing = [...admission.endpoints()].filter(({ breaker }) => breaker.failures > 0);
+function renderUnhealthy(endpoints: readonly EndpointState[]): unknown {
+  const failing = endpoints.filter(({ breaker }) => breaker.failures > 0);
   failing.sort((a, b) => (a.failingSince ?? 0) - (b.failingSince ?? 0));
   const unhealthy = failing.slice(0, MAX_LISTED).map(describe);
-  const { open, probing, endpoints } = admission.stats();
-  return { endpoints, breakersOpen: open + probing, listed: unhealthy.length, unhealthy };
+  const breakersOpen = failing.filter(({ breaker }) => breaker.isOpen).length;
+  return { endpoints: endpoints.length, breakersOpen, listed: unhealthy.length, unhealthy };
 }
 
-/** Shows admission to operators: its gauges, and the page `/endpoints` that lists who fails, how and since when. */
-export function watchAdmission(admission: Admission, scope: ServiceScope): void {
-  createGauges(admission, scope);
-  scope.addPage({ path: '/endpoints', render: () => renderUnhealthy(admission) });
+/** Shows admission to operators: its gauges, and the page `/endpoints` that lists who fails, how and since when. What was disabled is not shown. */
+export function watchAdmission(admission: Admission, cache: ConfigurationCache, scope: ServiceScope): void {
+  const endpoints: Endpoints = () =>
+    [...admission.endpoints()].filter(
+      ({ tenant, ref }) => cache.find(tenant.tenantId, ref)?.enabled !== false,
+    );
+  createGauges(admission, endpoints, scope);
+  scope.addPage({ path: '/endpoints', render: () => renderUnhealthy(endpoints()) });
 }

@@ -17,27 +17,27 @@ function ports(ages: readonly number[], deadlineMs = 5_000) {
 
 it('ends at once when nothing is under way', async () => {
   const given = ports([0]);
-  await drain(given);
+  await drain(given.admission, given.oldestAttemptMs, given.deadlineMs);
   expect(given.seen()).toEqual({ looks: 1, drained: 1 });
 });
 
 it('waits until what is under way has shown whether it is slow', async () => {
   const given = ports([20]);
   const startedAt = performance.now();
-  await drain(given);
+  await drain(given.admission, given.oldestAttemptMs, given.deadlineMs);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(499);
 });
 
 it('waits until the oldest attempt is a young one', async () => {
   const slow = Array.from({ length: 60 }, () => 9_000);
   const given = ports([...slow, 20]);
-  await drain(given);
+  await drain(given.admission, given.oldestAttemptMs, given.deadlineMs);
   expect(given.seen().looks).toBeGreaterThanOrEqual(60);
 });
 
 it('ends at its deadline, whatever is under way', async () => {
   const given = ports([9_000], 100);
   const startedAt = performance.now();
-  await drain(given);
+  await drain(given.admission, given.oldestAttemptMs, given.deadlineMs);
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(99);
 });
