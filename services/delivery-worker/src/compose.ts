@@ -9,12 +9,13 @@ import {
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
-import type { Kafka } from '@webhooks/kafka';
+import type { Kafka, SourceOptions } from '@webhooks/kafka';
 import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
 import { ConfigurationTable } from './configurations/table.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
+import type { ConsumeEventPorts } from './path/consume-event.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
 import type { ConsumeTaskPorts } from './path/consume-task.js';
 import { composeDeliver } from './compose-deliver.js';
@@ -30,7 +31,7 @@ import type { QuarantineBudget } from './quarantine/budget.js';
 import { rejectRecord } from './quarantine/rejected.js';
 import { SettledMemory } from './path/settled-memory.js';
 import { createSourceGauges, watchSource } from './observe/source-health.js';
-import type { SourceGauges, Watched } from './observe/source-health.js';
+import type { Watched } from './observe/source-health.js';
 
 /** What the sources read. */
 const READ_TOPICS = [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)];
@@ -56,12 +57,12 @@ async function openConfigurationCache(
     onRecord: createConfigurationFeed(table, config.keyring, scope.log),
     onFatal: scope.fail,
   });
-  scope.onClose('configuration reader', () => reader.close());
-  const cache = createConfigurationCache(table, reader);
-  scope.onClose('cache', () => {
-    cache.close();
-    return Promise.resolve();
+  const stopping = new AbortController();
+  scope.onClose('configuration cache', async () => {
+    stopping.abort();
+    await reader.close();
   });
+  const cache = createConfigurationCache(table, reader, stopping.signal);
   scope.health.readiness('configurations', () =>
     cache.isFresh() ? undefined : 'the configuration cache is stale',
   );
@@ -78,7 +79,9 @@ async function openConfigurationCache(
 }
 
 interface SourceParts extends DeliveryParts {
-  readonly gauges: SourceGauges;
+  readonly kafka: Kafka;
+  readonly config: WorkerConfig;
+  readonly scope: ServiceScope;
   /** Filled with the sources, by their names. */
   readonly sources: Map<string, Watched>;
   /** Filled with how to stop each source; they stop side by side, within what is left of the drain. */
@@ -87,73 +90,70 @@ interface SourceParts extends DeliveryParts {
   readonly budget: QuarantineBudget;
 }
 
-const liveWindow = (config: WorkerConfig, { room }: Delivering) => ({
-  ...config,
-  hasRoom: () => room.isFree,
-});
-
-function watch(name: string, source: Watched, parts: SourceParts, scope: ServiceScope): void {
-  parts.sources.set(name, source);
-  parts.stops.push(watchSource(name, source, parts.gauges, scope));
+function watch(name: string, source: Watched, { sources, stops, scope }: SourceParts): void {
+  sources.set(name, source);
+  stops.push(watchSource(name, source, scope));
 }
 
-async function openEventSource(
-  kafka: Kafka,
-  config: WorkerConfig,
+/** A source that is read while the memory of admission has room. */
+async function openLiveSource(
+  name: 'events' | 'deliveries',
+  handling: Pick<SourceOptions, 'handle' | 'giveUp'>,
   parts: SourceParts,
-  scope: ServiceScope,
 ): Promise<void> {
-  const { cache, publish, observers, delivering, budget } = parts;
-  const ports = {
+  const { kafka, config, scope, delivering } = parts;
+  const { room } = delivering;
+  const source = await openSource({
+    ...handling,
+    kafka,
+    groupId: `${config.groupPrefix}.${name}`,
+    topics: [TOPICS[name]],
+    window: { ...config, hasRoom: () => room.isFree },
+    onFatal: scope.fail,
+  });
+  room.onFree(() => source.resume());
+  watch(name, source, parts);
+}
+
+async function openEventSource(parts: SourceParts): Promise<void> {
+  const { cache, publish, observers, delivering, budget, scope } = parts;
+  const ports: ConsumeEventPorts = {
     cache,
     publish,
     deliver: delivering.deliver,
-    reject: (record: Parameters<typeof rejectRecord>[0], why: Parameters<typeof rejectRecord>[1]) =>
-      rejectRecord(record, why, publish),
+    reject: (record, why) => rejectRecord(record, why, publish),
     observe: observers.event,
     largeFanOuts: pLimit(LARGE_FAN_OUTS),
   };
-  const source = await openSource({
-    kafka,
-    groupId: `${config.groupPrefix}.events`,
-    topics: [TOPICS.events],
-    window: liveWindow(config, delivering),
-    handle: (record) => consumeEvent(record, ports),
-    giveUp: createQuarantine({
-      keep: (record, fault) =>
-        refuseEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
-      log: scope.log,
-      budget,
-    }),
-    onFatal: scope.fail,
+  const giveUp = createQuarantine({
+    keep: (record, fault) =>
+      refuseEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
+    log: scope.log,
+    budget,
   });
-  delivering.room.onFree(() => source.resume());
-  watch('events', source, parts, scope);
+  await openLiveSource('events', { handle: (record) => consumeEvent(record, ports), giveUp }, parts);
 }
 
-async function openTaskSources(
-  kafka: Kafka,
-  config: WorkerConfig,
-  parts: SourceParts,
-  scope: ServiceScope,
-): Promise<void> {
+async function openTaskSources(parts: SourceParts): Promise<void> {
+  const { kafka, config, scope, publish, observers, delivering, budget } = parts;
+  const { maxAgeMs } = config.schedule;
   const ports: ConsumeTaskPorts = {
-    publish: parts.publish,
-    deliver: parts.delivering.deliver,
+    publish,
+    deliver: delivering.deliver,
     settled: new SettledMemory(REMEMBERED_SETTLEMENTS),
-    maxAgeMs: config.schedule.maxAgeMs,
+    maxAgeMs,
     damaged: ({ topic, partition, offset }, reason) => {
       scope.log.error('a task could not be read', { topic, partition, offset, reason });
-      parts.observers.damaged();
+      observers.damaged();
     },
   };
   const giveUp = createQuarantine({
     keep: (record) => publishDamaged(record, NOT_HANDLED, ports),
     log: scope.log,
-    budget: parts.budget,
+    budget,
   });
   // Ours are due at their greatest age at the latest; clocks differ, and the setting may have been longer.
-  const maxRestMs = config.schedule.maxAgeMs + LONGEST_TIER_MS;
+  const maxRestMs = maxAgeMs + LONGEST_TIER_MS;
   const retries = await openDelayedSource({
     kafka,
     groupId: `${config.groupPrefix}.retries`,
@@ -165,18 +165,8 @@ async function openTaskSources(
     giveUp,
     onFatal: scope.fail,
   });
-  watch('retries', retries, parts, scope);
-  const deliveries = await openSource({
-    kafka,
-    groupId: `${config.groupPrefix}.deliveries`,
-    topics: [TOPICS.deliveries],
-    window: liveWindow(config, parts.delivering),
-    handle: (record) => consumeTask(record, ports),
-    giveUp,
-    onFatal: scope.fail,
-  });
-  parts.delivering.room.onFree(() => deliveries.resume());
-  watch('deliveries', deliveries, parts, scope);
+  watch('retries', retries, parts);
+  await openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), giveUp }, parts);
 }
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
@@ -197,8 +187,8 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);
   const budget = createQuarantineBudget(scope.log);
   scope.health.readiness('records put aside', budget.fault);
-  const gauges = createSourceGauges(scope);
-  const sourceParts = { ...parts, delivering, budget, gauges, sources, stops };
-  await openTaskSources(kafka, config, sourceParts, scope);
-  await openEventSource(kafka, config, sourceParts, scope);
+  createSourceGauges(sources, scope);
+  const sourceParts = { ...parts, kafka, config, scope, delivering, budget, sources, stops };
+  await openTaskSources(sourceParts);
+  await openEventSource(sourceParts);
 }

@@ -58,29 +58,14 @@ function parseHeaderValue(text: string): string {
   return text;
 }
 
-/** What may be connected to; a block that is none is told with the other faults. */
-function readAddresses(
-  settings: SettingsReader,
-  allowLoopback: boolean,
-): { readonly addresses: AddressRules } {
-  const addresses = {
-    allowLoopback,
-    deny: settings.list('ENDPOINT_DENIED_CIDRS', []),
-    allow: settings.list('ENDPOINT_ALLOWED_CIDRS', []),
-  };
-  try {
-    createAddressPolicy(addresses);
-  } catch (error) {
-    settings.refuseWhen(
-      true,
-      `ENDPOINT_DENIED_CIDRS or ENDPOINT_ALLOWED_CIDRS: ${error instanceof Error ? error.message : 'not valid'}`,
-    );
-  }
-  return { addresses };
+/** A list of blocks such as `10.0.0.0/8,::1`; throws with the first that is none. */
+function parseBlocks(text: string): readonly string[] {
+  const deny = text.split(',').flatMap((block) => block.trim() || []);
+  createAddressPolicy({ deny });
+  return deny;
 }
 
 export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
-  const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
   const endpointCaFile = settings.optionalText('ENDPOINT_CA_FILE');
   return {
     kafka: readKafkaSettings(settings, 'delivery-worker'),
@@ -96,6 +81,10 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     breaker: readBreaker(settings),
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
     ...(endpointCaFile === undefined ? {} : { endpointCaFile }),
-    ...readAddresses(settings, allowLocalhost),
+    addresses: {
+      allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
+      deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks) ?? [],
+      allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks) ?? [],
+    },
   };
 }

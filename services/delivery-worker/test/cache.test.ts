@@ -17,7 +17,12 @@ function stubReader() {
     },
     close: () => Promise.resolve(),
   };
-  return { state, cache: createConfigurationCache(new ConfigurationTable(), reader) };
+  const stopping = new AbortController();
+  return {
+    state,
+    stopping,
+    cache: createConfigurationCache(new ConfigurationTable(), reader, stopping.signal),
+  };
 }
 
 describe('the cache', () => {
@@ -28,7 +33,6 @@ describe('the cache', () => {
     expect(cache.isFresh()).toBe(true);
     state.freshAt = performance.now() - 701;
     expect(cache.isFresh()).toBe(false);
-    cache.close();
   });
 
   it('when stale makes work wait, and lets it go on as soon as it is fresh', async () => {
@@ -41,7 +45,6 @@ describe('the cache', () => {
     state.freshAt = performance.now();
     await Promise.all(waiting);
     expect(went).toBe(2);
-    cache.close();
   });
 
   it('catches up to the ends asked for after the call, with one question for all who wait', async () => {
@@ -54,15 +57,14 @@ describe('the cache', () => {
     state.position = 10;
     await Promise.all(waiting);
     expect(caughtUp).toBe(3);
-    cache.close();
   });
 
   it('that is closed lets nobody wait for ever', async () => {
-    const { state, cache } = stubReader();
+    const { state, stopping, cache } = stubReader();
     state.freshAt = Number.NEGATIVE_INFINITY;
     const waiting = cache.whenFresh();
-    cache.close();
-    await expect(waiting).rejects.toThrow('stopping');
-    await expect(cache.whenFresh()).rejects.toThrow('stopping');
+    stopping.abort();
+    await expect(waiting).rejects.toThrow('aborted');
+    await expect(cache.whenFresh()).rejects.toThrow('aborted');
   });
 });

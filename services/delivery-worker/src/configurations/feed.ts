@@ -4,8 +4,24 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
 import type { ConfigurationTable } from './table.js';
 import { toConfiguration, toUnreadable } from './configuration.js';
+import type { Configuration } from './configuration.js';
 
-const keyOf = ({ key }: KafkaRecord): string => key?.toString('utf8') ?? '';
+function read(
+  value: Buffer,
+  keyring: Keyring,
+): { readonly configuration?: Configuration; readonly fault?: string } {
+  const parsed = parseConfigurationRecord(value);
+  if (!parsed.ok) {
+    const { known, reason } = parsed;
+    return { fault: reason, ...(known ? { configuration: toUnreadable(known) } : {}) };
+  }
+  try {
+    return { configuration: toConfiguration(parsed.configuration, keyring) };
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : 'unknown';
+    return { fault, configuration: toUnreadable(parsed.configuration) };
+  }
+}
 
 /** Feeds records of the topic into a table. One that cannot be used is logged; whether it is enabled holds all the same. */
 export function createConfigurationFeed(
@@ -13,27 +29,13 @@ export function createConfigurationFeed(
   keyring: Keyring,
   log: Logger,
 ): (record: KafkaRecord) => void {
-  return (record) => {
-    if (record.value === null) return;
-    const parsed = parseConfigurationRecord(record.value);
-    if (!parsed.ok) {
+  return ({ key, value, partition, offset }) => {
+    if (value === null) return;
+    const { configuration, fault: reason } = read(value, keyring);
+    if (reason !== undefined)
       log.error('a configuration record cannot be read', {
-        key: keyOf(record),
-        partition: record.partition,
-        offset: record.offset,
-        reason: parsed.reason,
+        ...{ key: key?.toString('utf8') ?? '', partition, offset, reason },
       });
-      if (parsed.known) table.apply(toUnreadable(parsed.known));
-      return;
-    }
-    try {
-      table.apply(toConfiguration(parsed.configuration, keyring));
-    } catch (error) {
-      log.error('a configuration cannot be used', {
-        key: keyOf(record),
-        reason: error instanceof Error ? error.message : 'unknown',
-      });
-      table.apply(toUnreadable(parsed.configuration));
-    }
+    if (configuration !== undefined) table.apply(configuration);
   };
 }

@@ -1,19 +1,11 @@
 import type { EventType } from '@webhooks/contracts';
 import type { Configuration } from './configuration.js';
 
-const NONE: readonly Configuration[] = [];
-
-/** The enabled configurations of one (tenant, event type). */
-interface Route {
-  members: Configuration[];
-  /** Somebody was given `members`: it is copied before the next change. */
-  held: boolean;
-}
-
 /** Everything of one tenant. No key is built to find it: both names are looked up as they come. */
 interface Tenant {
   readonly byRef: Map<string, Configuration>;
-  readonly routes: Partial<Record<EventType, Route>>;
+  /** The enabled ones. */
+  readonly routes: Partial<Record<EventType, Set<Configuration>>>;
 }
 
 /** All configurations, found in constant time by (tenant, ref) and by (tenant, event type). */
@@ -46,12 +38,9 @@ export class ConfigurationTable {
     return this.#tenants.has(tenantId);
   }
 
-  /** Those that are told of such an event now. The list is never changed in place. */
+  /** Those that are told of such an event now. */
   enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
-    const route = this.#tenants.get(tenantId)?.routes[eventType];
-    if (route === undefined) return NONE;
-    route.held = true;
-    return route.members;
+    return [...(this.#tenants.get(tenantId)?.routes[eventType] ?? [])];
   }
 
   #tenantOf(tenantId: string): Tenant {
@@ -63,26 +52,12 @@ export class ConfigurationTable {
   }
 }
 
-/** The members for a change: copied only if somebody holds them, so that thousands are not copied for each one that joins. */
-function ownMembers(route: Route): Configuration[] {
-  if (route.held) {
-    route.members = [...route.members];
-    route.held = false;
-  }
-  return route.members;
-}
-
 function joinRoute({ routes }: Tenant, configuration: Configuration): void {
-  if (configuration.eventType === undefined) return;
-  const route = routes[configuration.eventType];
-  if (route) ownMembers(route).push(configuration);
-  else routes[configuration.eventType] = { members: [configuration], held: false };
+  const { eventType } = configuration;
+  if (eventType !== undefined) (routes[eventType] ??= new Set()).add(configuration);
 }
 
 function leaveRoute({ routes }: Tenant, configuration: Configuration): void {
-  if (configuration.eventType === undefined) return;
-  const route = routes[configuration.eventType];
-  if (!route) return;
-  const index = route.members.indexOf(configuration);
-  if (index >= 0) ownMembers(route).splice(index, 1);
+  const { eventType } = configuration;
+  if (eventType !== undefined) routes[eventType]?.delete(configuration);
 }

@@ -39,10 +39,10 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
 const waitingSince = ({ attempt, parkedCount, dueAt, firstDueAt }: Settled['task']): number =>
   attempt === 1 && parkedCount === 0 ? dueAt : firstDueAt;
 
-function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatched' | 'fannedOut' {
+function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatched' | 'fanned-out' {
   if ('rejected' in result) return 'rejected';
   if ('unconfiguredTenantId' in result) return 'unconfigured';
-  return result.deliveries === 0 ? 'unmatched' : 'fannedOut';
+  return result.deliveries === 0 ? 'unmatched' : 'fanned-out';
 }
 
 /** A fault of observing is told and no more: thrown, it would make a settled delivery "not handled", and post it again. */
@@ -92,7 +92,7 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
             ...{ events, latestTenantId: result.unconfiguredTenantId },
           });
       }
-      meters[countedAs(result)].inc();
+      meters.event(countedAs(result));
     }),
     damaged: harmless(log, () => meters.damaged.inc()),
   };

@@ -10,22 +10,16 @@ const MAX_LISTED = 1_000;
 
 function createGauges(admission: Admission, endpoints: Endpoints, { registry }: ServiceScope): void {
   const registers = [registry];
-  new Gauge({
-    name: 'webhook_attempts_in_flight',
-    help: 'Attempts under way',
-    registers,
-    collect() {
-      this.set(admission.stats().busy);
-    },
-  });
-  new Gauge({
-    name: 'webhook_deliveries_queued',
-    help: 'Deliveries that wait in memory for a slot of their endpoint',
-    registers,
-    collect() {
-      this.set(admission.stats().queued);
-    },
-  });
+  const gauge = (name: string, help: string, read: () => number): Gauge =>
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(read());
+      },
+    });
+  gauge('webhook_attempts_in_flight', 'Attempts under way', () => admission.stats().busy);
+  const queued = 'Deliveries that wait in memory for a slot of their endpoint';
+  gauge('webhook_deliveries_queued', queued, () => admission.stats().queued);
   new Gauge({
     name: 'webhook_endpoints',
     help: 'Endpoints that this worker remembers, by the state of their breaker',

@@ -59,59 +59,45 @@ function publishDead(publish: PublishWithRetry, settled: Settled, reason: string
   });
 }
 
-function attemptEntry(settled: Settled, outcome: AttemptOutcome): AttemptLogEntry {
-  const { task, source, at, settlement } = settled;
-  return {
-    kind: 'attempt',
-    deliveryId: task.deliveryId,
-    cycle: task.cycle,
-    eventId: task.eventId,
-    eventType: task.eventType,
-    tenantId: task.tenantId,
-    ref: task.ref,
-    revision: task.revision,
-    attempt: task.attempt,
-    at,
-    source,
-    result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
-    durationMs: outcome.durationMs,
-    ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
-    ...(settlement.kind === 'retry' ? { nextAt: settlement.dueAt } : {}),
-  };
-}
+/** What every entry tells. */
+const baseEntry = ({ task, source, at }: Settled) => ({
+  deliveryId: task.deliveryId,
+  cycle: task.cycle,
+  eventId: task.eventId,
+  eventType: task.eventType,
+  tenantId: task.tenantId,
+  ref: task.ref,
+  revision: task.revision,
+  attempt: task.attempt,
+  at,
+  source,
+});
 
-function endEntry({ task, source, at, settlement }: Settled): AttemptLogEntry | undefined {
-  const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt } = task;
-  const base = { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, at, source };
-  switch (settlement.kind) {
-    case 'parked':
-      return { kind: 'parked', ...base, nextAt: settlement.dueAt };
-    case 'dead':
-    case 'cancelled':
-      return { kind: settlement.kind, ...base, reason: settlement.reason };
-    case 'delivered':
-    case 'retry':
-      return undefined;
-  }
+const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntry => ({
+  kind: 'attempt',
+  ...baseEntry(settled),
+  result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
+  durationMs: outcome.durationMs,
+  ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
+  ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
+});
+
+function endEntry(settled: Settled): AttemptLogEntry | undefined {
+  const { settlement } = settled;
+  if (settlement.kind === 'parked')
+    return { kind: 'parked', ...baseEntry(settled), nextAt: settlement.dueAt };
+  if ('reason' in settlement)
+    return { kind: settlement.kind, ...baseEntry(settled), reason: settlement.reason };
+  return undefined;
 }
 
 async function publishSettlement(settled: Settled, publish: PublishWithRetry): Promise<void> {
-  const { settlement } = settled;
-  switch (settlement.kind) {
-    case 'retry':
-      return publishWaiting(publish, nextTask(settled, settlement.dueAt), settlement.dueAt - Date.now());
-    case 'parked':
-      return publishWaiting(
-        publish,
-        deferredTask(settled.task, settlement.dueAt),
-        settlement.dueAt - Date.now(),
-      );
-    case 'dead':
-      return publishDead(publish, settled, settlement.reason);
-    case 'delivered':
-    case 'cancelled':
-      return undefined;
-  }
+  const { task, settlement } = settled;
+  if (settlement.kind === 'dead') return publishDead(publish, settled, settlement.reason);
+  if (!('dueAt' in settlement)) return;
+  const { kind, dueAt } = settlement;
+  const waiting = kind === 'retry' ? nextTask(settled, dueAt) : deferredTask(task, dueAt);
+  return publishWaiting(publish, waiting, dueAt - Date.now());
 }
 
 async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {

@@ -8,10 +8,9 @@ export interface AttemptLog {
   append(entry: AttemptLogEntry): Promise<void>;
 }
 
-interface Pack {
+interface Pack extends PromiseWithResolvers<undefined> {
   readonly entries: AttemptLogEntry[];
-  readonly sent: Promise<undefined>;
-  readonly send: () => void;
+  readonly timer: NodeJS.Timeout;
 }
 
 /** A rejection, too, when the entries cannot be encoded: whoever waits for the pack is told, and the process lives. */
@@ -24,37 +23,25 @@ const publishPack = async (
 /** Collects entries for `lingerMs` or up to 256, and sends them as one record: an attempt costs a share of a message. */
 export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): AttemptLog {
   let open: Pack | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let packs = 0;
-
-  const openPack = (): Pack => {
-    const entries: AttemptLogEntry[] = [];
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    timer = setTimeout(flush, lingerMs);
+  const send = (pack: Pack): void => {
+    clearTimeout(pack.timer);
+    open = undefined;
     packs += 1;
     // Packs hold deliveries of many keys: a running number spreads them over the partitions.
-    const key = String(packs);
-    return {
-      entries,
-      sent: promise,
-      send: () => void publishPack(publish, key, entries).then(() => resolve(undefined), reject),
-    };
+    publishPack(publish, String(packs), pack.entries).then(() => pack.resolve(undefined), pack.reject);
   };
-
-  const flush = (): void => {
-    clearTimeout(timer);
-    const pack = open;
-    open = undefined;
-    pack?.send();
+  const openPack = (): Pack => {
+    const timer = setTimeout(() => send(pack), lingerMs);
+    const pack: Pack = { entries: [], timer, ...Promise.withResolvers<undefined>() };
+    return pack;
   };
-
   return {
     append: (entry) => {
-      open ??= openPack();
-      const pack = open;
+      const pack = (open ??= openPack());
       pack.entries.push(entry);
-      if (pack.entries.length >= MAX_PACK_ENTRIES) flush();
-      return pack.sent;
+      if (pack.entries.length >= MAX_PACK_ENTRIES) send(pack);
+      return pack.promise;
     },
   };
 }

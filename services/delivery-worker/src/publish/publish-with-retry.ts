@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
@@ -8,26 +9,6 @@ export type PublishWithRetry = (record: OutgoingRecord) => Promise<void>;
 
 const DEADLINE_MS = 30_000;
 const MAX_PAUSE_MS = 5_000;
-
-/** Pauses that all end at once when the worker stops. */
-function createPauses(signal: AbortSignal): (ms: number) => Promise<void> {
-  // No race against one promise for "stopped": each would leave a reaction on it for as long as the process lives.
-  const waking = new Set<() => void>();
-  const wakeAll = (): void => {
-    for (const wake of waking) wake();
-  };
-  signal.addEventListener('abort', wakeAll, { once: true });
-  return (ms) =>
-    new Promise((resolve) => {
-      const wake = (): void => {
-        clearTimeout(timer);
-        waking.delete(wake);
-        resolve();
-      };
-      const timer = setTimeout(wake, ms);
-      waking.add(wake);
-    });
-}
 
 /** Thousands of records may wait while a broker is away. */
 function createTeller(log: Logger): (topic: string, error: unknown) => void {
@@ -48,7 +29,6 @@ function createTeller(log: Logger): (topic: string, error: unknown) => void {
  * away: its settlement waits here, bounded by the window of the source that read the record.
  */
 export function createPublishWithRetry(sink: Sink, log: Logger, signal: AbortSignal): PublishWithRetry {
-  const pause = createPauses(signal);
   const tell = createTeller(log);
   return async (record) => {
     for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
@@ -58,7 +38,7 @@ export function createPublishWithRetry(sink: Sink, log: Logger, signal: AbortSig
       } catch (error) {
         if (signal.aborted || isLastingFault(error)) throw error;
         tell(record.topic, error);
-        await pause(pauseMs);
+        await sleep(pauseMs, undefined, { signal });
       }
     }
   };

@@ -22,29 +22,21 @@ export interface QuarantineOptions {
  * partition back, which is better than to put a whole topic aside.
  */
 export function createQuarantine({ keep, log, budget }: QuarantineOptions): GiveUp {
+  const putAside = async (record: KafkaRecord, error: Error, times: number): Promise<void> => {
+    try {
+      await keep(record, error.name);
+    } catch (fault) {
+      // A record that cannot be put aside costs nothing of the budget, or one of them would keep all others from it.
+      budget.giveBack();
+      throw fault;
+    }
+    const { topic, partition, offset } = record;
+    const place = { topic, partition, offset, times };
+    const told = { ...place, error: error.stack ?? error.message };
+    log.error('a record was put aside: it fails each time by our own fault', told);
+  };
   return ({ record, error, times }) => {
     if (times < TRIES || !isLastingFault(error) || !budget.take()) return undefined;
-    return putAside({ record, error, times }, { keep, log, budget });
+    return putAside(record, error, times);
   };
-}
-
-/** A record that cannot be put aside costs nothing of the budget, or one of them would keep all others from it. */
-async function putAside(
-  { record, error, times }: { record: KafkaRecord; error: Error; times: number },
-  { keep, log, budget }: QuarantineOptions,
-): Promise<void> {
-  try {
-    await keep(record, error.name);
-  } catch (fault) {
-    budget.giveBack();
-    throw fault;
-  }
-  const { topic, partition, offset } = record;
-  log.error('a record was put aside: it fails each time by our own fault', {
-    topic,
-    partition,
-    offset,
-    times,
-    error: error.stack ?? error.message,
-  });
 }
