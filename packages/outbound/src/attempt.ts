@@ -1,5 +1,6 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
+import type { SendRequest } from './send-request.js';
 import type { SendResult } from './send-result.js';
 
 const RETRY_AFTER_LIMIT = 64;
@@ -17,6 +18,7 @@ export class Attempt implements Exchange {
   readonly body: Buffer;
   readonly startedAt = performance.now();
   readonly #pool: AttemptPool;
+  readonly #mayStart: (() => boolean) | undefined;
   readonly #ended = Promise.withResolvers<SendResult>();
   readonly #timer: NodeJS.Timeout;
   #connection: Connection | undefined = undefined;
@@ -26,11 +28,12 @@ export class Attempt implements Exchange {
 
   constructor(
     pool: AttemptPool,
-    { path, headers, body }: Pick<Exchange, 'path' | 'headers' | 'body'>,
+    { target, headers, body, mayStart }: Omit<SendRequest, 'tenantId'>,
     timeoutMs: number,
   ) {
     this.#pool = pool;
-    this.path = path;
+    this.#mayStart = mayStart;
+    this.path = target.path;
     this.headers = headers;
     this.body = body;
     this.#timer = setTimeout(() => this.#expire(), timeoutMs);
@@ -59,7 +62,9 @@ export class Attempt implements Exchange {
   run(connection: Connection, isFresh: boolean): void {
     this.#connection = connection;
     this.#isFresh = isFresh;
-    connection.post(this);
+    if (this.#mayStart?.() !== false) return connection.post(this);
+    this.#reusable = true;
+    this.#ended.resolve({ kind: 'withdrawn', durationMs: this.#finish() });
   }
 
   onResponse({ status, retryAfter }: ResponseHead, { cut, reusable }: ResponseEnd): void {

@@ -4,6 +4,7 @@ export * from './endpoint-url.js';
 export { createResolver } from './resolver.js';
 export type { Resolve, ResolverOptions } from './resolver.js';
 export * from './secret.js';
+export * from './send-request.js';
 export * from './send-result.js';
 export * from './sender.js';
 export * from './signature.js';

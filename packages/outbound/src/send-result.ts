@@ -42,4 +42,10 @@ export interface Forbidden {
   readonly durationMs: number;
 }
 
-export type SendResult = Answered | Unreachable | Forbidden;
+/** Nothing was sent: when there was a connection the caller did not want it any more. */
+export interface Withdrawn {
+  readonly kind: 'withdrawn';
+  readonly durationMs: number;
+}
+
+export type SendResult = Answered | Unreachable | Forbidden | Withdrawn;

@@ -6,26 +6,9 @@ import { OriginPools } from './pool/origin-pools.js';
 import type { PoolLimits } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
 import type { Resolve } from './resolver.js';
+import type { SendRequest } from './send-request.js';
 import type { SendResult } from './send-result.js';
 import { createTrust } from './trust.js';
-
-/** Where to: made once for each configuration (`checkEndpointUrl` gives it), not for each request. */
-export interface SendTarget {
-  /** `https://host[:port]`, lower case. */
-  readonly origin: string;
-  /** Path and query, beginning with `/`. */
-  readonly path: string;
-}
-
-export interface SendRequest {
-  /** Whose endpoint it is: connections are never shared between tenants. */
-  readonly tenantId: string;
-  readonly target: SendTarget;
-  /** Flat list `[name, value, name, value, …]`, without `host` and what frames a request. */
-  readonly headers: readonly string[];
-  /** Sent as it is; never changed, so the same bytes can be shared among attempts. */
-  readonly body: Buffer;
-}
 
 export interface SenderOptions extends Partial<PoolLimits> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
@@ -106,10 +89,10 @@ class PooledSender implements Sender {
     this.#pools = new OriginPools(connect, { ...DEFAULT_LIMITS, ...options });
   }
 
-  async post({ tenantId, target, ...request }: SendRequest): Promise<SendResult> {
+  async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
-    const pool = this.#pools.of(tenantId, target.origin);
-    const attempt = new Attempt(pool, { ...request, path: target.path }, this.#timeoutMs);
+    const pool = this.#pools.of(request.tenantId, request.target.origin);
+    const attempt = new Attempt(pool, request, this.#timeoutMs);
     this.#posts += 1;
     this.#inFlight.add(attempt);
     try {

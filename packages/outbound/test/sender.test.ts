@@ -125,6 +125,22 @@ describe('a sender', () => {
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
   });
 
+  it('asks once there is a connection whether it may start, and keeps the connection when it may not', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint);
+    const opened: number[] = [];
+    const target = { origin: endpoint.origin, path: '/hook' };
+    const mayStart = () => {
+      opened.push(sender.stats().connectionsOpen);
+      return false;
+    };
+    const request = { tenantId: 'acme', target, headers: [], body: BODY };
+    expect(await sender.post({ ...request, mayStart })).toMatchObject({ kind: 'withdrawn' });
+    expect(await sender.post({ ...request, mayStart: () => true })).toMatchObject({ status: 200 });
+    expect(opened).toEqual([1]);
+    expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 1 });
+  });
+
   it('refuses plain http', async () => {
     const endpoint = await rig.endpoint({ plain: true });
     const result = await post(rig.sender(endpoint), `http://localhost:${endpoint.port}`);

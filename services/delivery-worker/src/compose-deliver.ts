@@ -100,7 +100,9 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   const ports: DeliverPorts = {
     admission,
     look: (task) => currentConfiguration(task, cache),
-    attempt: (task, configuration) => attempt(task, configuration, attemptOptions),
+    attempt: (task, configuration, mayStart) => attempt(task, configuration, mayStart, attemptOptions),
+    isCurrent: (configuration) =>
+      cache.isFresh() && cache.find(configuration.tenantId, configuration.ref) === configuration,
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),
     observe: observers.settled,

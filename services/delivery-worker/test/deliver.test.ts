@@ -2,6 +2,7 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
 import { Admission } from '../src/admission/admission.js';
 import type { PermitEnd } from '../src/admission/endpoint-state.js';
+import type { Configuration } from '../src/configurations/configuration.js';
 import type { Current } from '../src/configurations/current-configuration.js';
 import type { Settlement } from '../src/path/decide.js';
 import { deliver } from '../src/path/deliver.js';
@@ -13,6 +14,7 @@ const target = { origin: 'https://x.example', path: '/' };
 const ACTIVE = { kind: 'active', configuration: { target } } as Current;
 const DISABLED: Current = { kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } };
 const ANSWERED: SendResult = { kind: 'answered', status: 200, cut: false, durationMs: 3 };
+const WITHDRAWN: SendResult = { kind: 'withdrawn', durationMs: 3 };
 const DELIVERED: Settlement = { kind: 'delivered' };
 
 const RULES = {
@@ -37,7 +39,8 @@ function openRig(over: Partial<DeliverPorts> = {}) {
       },
     },
     look: () => ACTIVE,
-    attempt: () => Promise.resolve(ANSWERED),
+    attempt: (_task, _configuration, mayStart) => Promise.resolve(mayStart() ? ANSWERED : WITHDRAWN),
+    isCurrent: () => true,
     decide: () => DELIVERED,
     isLast: () => false,
     defer: ({ reason }) => ({ kind: 'parked', reason, dueAt: 1 }),
@@ -53,17 +56,6 @@ function openRig(over: Partial<DeliverPorts> = {}) {
   const start = (task: DeliveryTask = buildTask()) => deliver(task, source, ports);
   return { admission, ports, ends, steps, settled, start };
 }
-
-/** Takes the only slot; the answer gives it back. */
-function takeSlot({ admission }: ReturnType<typeof openRig>): () => void {
-  const permit = admission.admit(buildTask(), target, false);
-  if (permit instanceof Promise || permit.kind !== 'permit') throw new Error('the slot was taken');
-  return () => admission.release(permit, { kind: 'succeeded', durationMs: 1 });
-}
-
-const untilQueued = async ({ admission }: ReturnType<typeof openRig>): Promise<void> => {
-  while (admission.stats().queued === 0) await Promise.resolve();
-};
 
 describe('a delivery', () => {
   it('is counted only when it is settled', async () => {
@@ -98,27 +90,39 @@ describe('a delivery', () => {
   it.each<[string, Current | Promise<Current>]>([
     ['at once', DISABLED],
     ['after the cache has caught up', Promise.resolve(DISABLED)],
-  ])('that waited for its slot looks again, %s, and gives the slot back', async (_how, second) => {
+  ])(
+    'whose configuration changed before the first byte looks again, %s, and gives the slot back',
+    async (_how, second) => {
+      let looks = 0;
+      const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : second), isCurrent: () => false });
+      expect(await rig.start()).toBe('cancelled');
+      expect(rig.ends).toEqual(['unmade']);
+      expect(rig.admission.stats().busy).toBe(0);
+    },
+  );
+
+  it('whose URL changed before the first byte is attempted at the new one', async () => {
+    const moved = { target: { ...target, path: '/new' } } as Configuration;
+    const attempted: string[] = [];
     let looks = 0;
-    const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : second) });
-    const giveBack = takeSlot(rig);
-    const done = rig.start();
-    await untilQueued(rig);
-    giveBack();
-    expect(await done).toBe('cancelled');
-    expect(rig.ends).toEqual(['unmade']);
-    expect(rig.admission.stats().busy).toBe(0);
+    const rig = openRig({
+      look: () => (looks++ === 0 ? ACTIVE : { kind: 'active', configuration: moved }),
+      isCurrent: (configuration) => configuration === moved,
+      attempt: (_task, configuration, mayStart) => {
+        if (!mayStart()) return Promise.resolve(WITHDRAWN);
+        attempted.push(configuration.target.path);
+        return Promise.resolve(ANSWERED);
+      },
+    });
+    expect(await rig.start()).toBe('delivered');
+    expect(attempted).toEqual(['/new']);
   });
 
   it('that has its slot and loses the cache is not handled, and the slot is free', async () => {
     let looks = 0;
     const lost = (): Promise<Current> => Promise.reject(new Error('no cache'));
-    const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : lost()) });
-    const giveBack = takeSlot(rig);
-    const done = rig.start();
-    await untilQueued(rig);
-    giveBack();
-    await expect(done).rejects.toThrow('no cache');
+    const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : lost()), isCurrent: () => false });
+    await expect(rig.start()).rejects.toThrow('no cache');
     expect(rig.ends).toEqual(['unmade']);
     expect(rig.admission.stats().busy).toBe(0);
     expect(rig.steps).toEqual([]);

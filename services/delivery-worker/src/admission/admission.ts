@@ -58,7 +58,7 @@ export class Admission {
     const endpoint = this.#table.of(task, target);
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
     if (decided !== undefined) return decided;
-    if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint, false);
+    if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint);
     const stillMs = stalledMs(endpoint, this.#tick, this.#slots.limitOf(endpoint));
     if (!this.room.mayPush(endpoint, stillMs, this.#slots.busy)) return this.#defer(endpoint, 'busy', task);
     return new Promise((resolve) => this.room.push(endpoint, { task, sinceTick: this.#tick, resolve }));
@@ -116,18 +116,18 @@ export class Admission {
   #probe(endpoint: EndpointState, task: DeliveryTask): Verdict {
     const now = this.#clock.now();
     const probe = this.#slots.free > 0 ? endpoint.breaker.startProbe(now, wasDeferred(task)) : undefined;
-    return probe === undefined ? this.#defer(endpoint, 'breaker', task) : this.#start(endpoint, false, probe);
+    return probe === undefined ? this.#defer(endpoint, 'breaker', task) : this.#start(endpoint, probe);
   }
 
-  #start(endpoint: EndpointState, queued: boolean, probe?: number): Permit {
+  #start(endpoint: EndpointState, probe?: number): Permit {
     this.#slots.start(endpoint, this.#tick);
-    return { kind: 'permit', endpoint, queued, probe };
+    return { kind: 'permit', endpoint, probe };
   }
 
   #startQueued(): void {
     let endpoint: EndpointState | undefined;
     while ((endpoint = this.room.next(this.#mayStart)) !== undefined)
-      this.room.shift(endpoint)?.resolve(this.#start(endpoint, true));
+      this.room.shift(endpoint)?.resolve(this.#start(endpoint));
     this.room.notify();
   }
 

@@ -87,8 +87,6 @@ export class EndpointState {
 export interface Permit {
   readonly kind: 'permit';
   readonly endpoint: EndpointState;
-  /** Whether it waited in memory: what was looked up before it is old. */
-  readonly queued: boolean;
   /** The opening of the breaker that it probes. */
   readonly probe: number | undefined;
 }

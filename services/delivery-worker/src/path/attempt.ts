@@ -36,18 +36,15 @@ function headersOf(task: DeliveryTask, configuration: Configuration, options: At
 
 /**
  * Signs and posts one notification. An endpoint's failure is a value; a throw or a rejection is our own fault (no key,
- * closed sender).
+ * closed sender). `mayStart` is asked once there is a connection.
  */
 export function attempt(
   task: DeliveryTask,
   configuration: Configuration,
+  mayStart: () => boolean,
   options: AttemptOptions,
 ): Promise<SendResult> {
   const headers = headersOf(task, configuration, options);
-  return options.sender.post({
-    tenantId: task.tenantId,
-    target: configuration.target,
-    headers,
-    body: task.body,
-  });
+  const { tenantId, body } = task;
+  return options.sender.post({ tenantId, target: configuration.target, headers, body, mayStart });
 }

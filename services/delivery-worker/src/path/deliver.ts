@@ -14,7 +14,13 @@ export interface DeliverPorts {
   /** Reads the configuration; rejects when it cannot be had: then the task counts as not handled. */
   readonly look: (task: DeliveryTask) => Current | Promise<Current>;
   /** Rejects or throws for our own faults only: no key opens the secret, no socket is left. */
-  readonly attempt: (task: DeliveryTask, configuration: Configuration) => Promise<SendResult>;
+  readonly attempt: (
+    task: DeliveryTask,
+    configuration: Configuration,
+    mayStart: () => boolean,
+  ) => Promise<SendResult>;
+  /** Whether this is the configuration in force. Asked once there is a connection: nothing lies between it and the first byte. */
+  readonly isCurrent: (configuration: Configuration) => boolean;
   readonly decide: (outcome: AttemptOutcome, task: DeliveryTask) => Settlement;
   /** Whether the next attempt is the last that the delivery's age allows. */
   readonly isLast: (task: DeliveryTask) => boolean;
@@ -41,7 +47,6 @@ export interface Settled {
 }
 
 type Decided = Omit<Settled, 'task' | 'source'>;
-type Active = Extract<Current, { kind: 'active' }>;
 
 const UNMADE: PermitEnd = { kind: 'unmade' };
 
@@ -52,41 +57,47 @@ const endOf = (outcome: AttemptOutcome): PermitEnd =>
     ? { kind: 'succeeded', durationMs: outcome.durationMs }
     : { kind: 'failed', label: failureOf(outcome) };
 
-/** The attempt, and what follows from it. A throw is our own fault, and is a decision too: "not handled" would post its neighbours again. */
+/**
+ * The attempt, and what follows from it; undefined when the configuration had changed by the time there was a connection.
+ * A throw is our own fault, and is a decision too: "not handled" would post its neighbours again.
+ */
 async function attempt(
   task: DeliveryTask,
   configuration: Configuration,
   ports: DeliverPorts,
-): Promise<Decided> {
+): Promise<Decided | undefined> {
   const at = Date.now();
   try {
-    const outcome = toOutcome(await ports.attempt(task, configuration));
+    const result = await ports.attempt(task, configuration, () => ports.isCurrent(configuration));
+    if (result.kind === 'withdrawn') return undefined;
+    const outcome = toOutcome(result);
     return { outcome, at, settlement: ports.decide(outcome, task) };
   } catch (fault) {
     return { outcome: undefined, at, settlement: ports.deferAfterFault(task, fault) };
   }
 }
 
-/** Look again, when it waited, and attempt. No I/O and no timer lies between the two; the attempt itself may wait for a connection. */
+/** Attempt, as often as the configuration changes before the first byte. */
 async function usePermit(
   permit: Permit,
-  found: Active,
+  found: Current,
   task: DeliveryTask,
   ports: DeliverPorts,
 ): Promise<Decided> {
   let end = UNMADE;
   try {
-    const current = permit.queued ? await ports.look(task) : found;
-    if (current.kind === 'ended') return unmade(current.settlement);
-    const decided = await attempt(task, current.configuration, ports);
-    if (decided.outcome) end = endOf(decided.outcome);
-    return decided;
+    for (let current = found; ; current = await ports.look(task)) {
+      if (current.kind === 'ended') return unmade(current.settlement);
+      const decided = await attempt(task, current.configuration, ports);
+      if (decided?.outcome) end = endOf(decided.outcome);
+      if (decided) return decided;
+    }
   } finally {
     ports.admission.release(permit, end);
   }
 }
 
-/** Look → admit → look again → attempt → decide. */
+/** Look → admit → attempt, looking again before the first byte → decide. */
 async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decided> {
   const current = await ports.look(task);
   if (current.kind === 'ended') return unmade(current.settlement);

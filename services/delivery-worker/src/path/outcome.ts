@@ -1,4 +1,4 @@
-import type { SendResult } from '@webhooks/outbound';
+import type { SendResult, Withdrawn } from '@webhooks/outbound';
 
 /** What an attempt came to. An endpoint's failure is a value; only our own failure is thrown. */
 export type AttemptOutcome =
@@ -25,7 +25,7 @@ export const failureOf = (outcome: AttemptOutcome): string =>
 export const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
-export function toOutcome(result: SendResult): AttemptOutcome {
+export function toOutcome(result: Exclude<SendResult, Withdrawn>): AttemptOutcome {
   const { durationMs } = result;
   if (result.kind === 'unreachable')
     return { kind: 'unreachable', error: result.error, code: result.code, durationMs };

@@ -1,0 +1,19 @@
+/** Where to: made once for each configuration (`checkEndpointUrl` gives it), not for each request. */
+export interface SendTarget {
+  /** `https://host[:port]`, lower case. */
+  readonly origin: string;
+  /** Path and query, beginning with `/`. */
+  readonly path: string;
+}
+
+export interface SendRequest {
+  /** Whose endpoint it is: connections are never shared between tenants. */
+  readonly tenantId: string;
+  readonly target: SendTarget;
+  /** Flat list `[name, value, name, value, …]`, without `host` and what frames a request. */
+  readonly headers: readonly string[];
+  /** Sent as it is; never changed, so the same bytes can be shared among attempts. */
+  readonly body: Buffer;
+  /** Asked once there is a connection, right before the first byte: false withdraws the post. Default: it may. */
+  readonly mayStart?: () => boolean;
+}
