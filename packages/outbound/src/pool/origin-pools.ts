@@ -12,9 +12,6 @@ export interface PoolLimits extends OriginLimits {
   readonly maxIdleConnections: number;
 }
 
-/** TLS sessions of so many origins are kept, a few KiB each. */
-const MAX_SESSIONS = 1_000;
-
 /** The pools by tenant and origin; one that is empty is dropped. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
@@ -29,8 +26,8 @@ export class OriginPools {
       },
     });
     this.#ports = { connect, limits, idle };
-    // No longer than a connection is used: a resumed session shows no certificate.
-    this.#sessions = new LRUCache({ max: MAX_SESSIONS, ttl: limits.maxConnectionAgeMs });
+    // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
+    this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
   }
 
   get size(): number {

@@ -59,9 +59,12 @@ export class Admission {
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
     if (decided !== undefined) return decided;
     if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint);
+    const isReturned = wasDeferred(task);
     const stillMs = stalledMs(endpoint, this.#tick, this.#slots.limitOf(endpoint));
-    if (!this.room.mayPush(endpoint, stillMs, this.#slots.busy)) return this.#defer(endpoint, 'busy', task);
-    return new Promise((resolve) => this.room.push(endpoint, { task, sinceTick: this.#tick, resolve }));
+    if (!this.room.mayPush(endpoint, isReturned, stillMs, this.#slots.busy))
+      return this.#defer(endpoint, 'busy', task);
+    const queued = { task, isReturned, sinceTick: this.#tick };
+    return new Promise((resolve) => this.room.push(endpoint, { ...queued, resolve }));
   }
 
   /** Exactly once for each permit. */

@@ -1,18 +1,16 @@
 import { INITIAL_LIMIT } from './endpoint-state.js';
 import type { EndpointState, PermitEnd } from './endpoint-state.js';
-import { SEVERAL } from './stalled.js';
 
-/** An endpoint gets an eighth of what is free, a tenant twice what is free: powers of two, as in the paper below. */
+/** Of what is free, for one endpoint; a tenant gets as much as is free: powers of two, as in the paper below. */
 const ENDPOINT_SHARE = 1 / 8;
-const TENANT_SHARE = 2;
 
 const TIMED_OUT: ReadonlySet<string> = new Set(['TIMEOUT', 'CONNECT_TIMEOUT']);
 
 /**
  * The attempts under way, and who may start one. Slow start (RFC 5681 §3.1): an endpoint's limit grows by one with each
- * success, and a time-out halves it. Dynamic thresholds (Choudhury and Hahne, "Dynamic queue length thresholds for
+ * success, and a time-out sets it back. Dynamic thresholds (Choudhury and Hahne, "Dynamic queue length thresholds for
  * shared-memory packet switches", 1998): because a share is of what is free, something is always left. Twenty endpoints that
- * hang leave 293 of 1,024 slots, a tenant alone 341.
+ * hang leave 293 of 1,024 slots, a tenant alone 512.
  */
 export class AttemptSlots {
   busy = 0;
@@ -34,15 +32,14 @@ export class AttemptSlots {
   }
 
   mayStart(endpoint: EndpointState): boolean {
-    if (endpoint.tenant.busy >= this.free * TENANT_SHARE) return false;
-    return this.free > 0 && endpoint.busy < this.limitOf(endpoint);
+    return endpoint.tenant.busy < this.free && endpoint.busy < this.limitOf(endpoint);
   }
 
   start(endpoint: EndpointState, tick: number): void {
     endpoint.busy += 1;
     endpoint.tenant.busy += 1;
     this.busy += 1;
-    if (endpoint.busy <= SEVERAL) endpoint.movedTick = tick;
+    endpoint.movedTick = tick;
   }
 
   end(endpoint: EndpointState, end: PermitEnd): void {
@@ -50,7 +47,6 @@ export class AttemptSlots {
     endpoint.tenant.busy -= 1;
     this.busy -= 1;
     if (end.kind === 'succeeded') endpoint.limit = Math.min(endpoint.limit + 1, this.#endpointMax);
-    else if (end.kind === 'failed' && TIMED_OUT.has(end.label))
-      endpoint.limit = Math.max(INITIAL_LIMIT, endpoint.limit / 2);
+    else if (end.kind === 'failed' && TIMED_OUT.has(end.label)) endpoint.limit = INITIAL_LIMIT;
   }
 }

@@ -21,6 +21,8 @@ export interface Clock {
 /** A delivery that waits in memory for its turn. */
 export interface Queued {
   readonly task: DeliveryTask;
+  /** It comes from a retry tier. */
+  readonly isReturned: boolean;
   readonly sinceTick: number;
   readonly resolve: (verdict: Verdict) => void;
 }
@@ -47,7 +49,7 @@ export class EndpointState {
   limit = INITIAL_LIMIT;
   /** What its successes took lately, milliseconds; 0 while none is known. */
   meanMs = 0;
-  /** The tick of its last end, or since when several are under way; see `stalledMs`. */
+  /** The tick of its last start or end; see `stalledMs`. */
   movedTick = 0;
   /** The next slot that is free for a deferred delivery, monotonic milliseconds. */
   nextSlotAt = 0;

@@ -17,6 +17,8 @@ export class WaitingQueue {
   readonly #tenants = new Set<TenantState>();
   readonly #listeners: (() => void)[] = [];
   size = 0;
+  /** Of them, what comes from retry tiers: a third, so that what returns does not keep the live topics out. */
+  #returned = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -38,18 +40,18 @@ export class WaitingQueue {
   }
 
   /**
-   * Whether one more may wait there, while so many attempts are `busy` at all endpoints.
+   * Whether one more may wait there, while so many attempts are `busy` at all endpoints. Those of the live topics are held back by `isFree`.
    *
    * Beyond the four rules is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
    * takes" and "one that brings 90 %" fail without it.
    */
-  mayPush(endpoint: EndpointState, stalledMs: number, busy: number): boolean {
-    if (stalledMs > this.#patienceMs) return false;
+  mayPush(endpoint: EndpointState, isReturned: boolean, stalledMs: number, busy: number): boolean {
+    if (stalledMs > this.#patienceMs || (isReturned && this.#returned >= this.#limit * (1 - SHARE)))
+      return false;
+    const isOverShare = (queued: number, ownBusy: number): boolean =>
+      queued > this.#limit * SHARE && queued + ownBusy < this.size + busy;
     const { queue, tenant } = endpoint;
-    return !(
-      this.#isOverShare(queue.length, endpoint.busy, busy) ||
-      this.#isOverShare(tenant.queued, tenant.busy, busy)
-    );
+    return !isOverShare(queue.length, endpoint.busy) && !isOverShare(tenant.queued, tenant.busy);
   }
 
   /** Endpoints with a queue. */
@@ -63,6 +65,7 @@ export class WaitingQueue {
     endpoint.tenant.queued += 1;
     this.#tenants.add(endpoint.tenant);
     this.size += 1;
+    if (queued.isReturned) this.#returned += 1;
   }
 
   /** The next in turn whose endpoint may start one: it, and its tenant, stand behind the others then. */
@@ -85,6 +88,7 @@ export class WaitingQueue {
     if (queued === undefined) return undefined;
     const { tenant } = endpoint;
     this.size -= 1;
+    if (queued.isReturned) this.#returned -= 1;
     tenant.queued -= 1;
     if (endpoint.queue.isEmpty()) tenant.queueing.delete(endpoint);
     if (tenant.queueing.size === 0) this.#tenants.delete(tenant);
@@ -99,10 +103,5 @@ export class WaitingQueue {
   get #patienceMs(): number {
     const freeShare = Math.max(0, 1 - this.size / this.#limit);
     return SOJOURN_MS * freeShare * freeShare;
-  }
-
-  /** Whether it fills more than its share, and is not alone. */
-  #isOverShare(queued: number, ownBusy: number, busy: number): boolean {
-    return queued > this.#limit * SHARE && queued + ownBusy < this.size + busy;
   }
 }
