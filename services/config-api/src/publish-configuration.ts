@@ -10,7 +10,7 @@ import { RecentMap } from './recent-map.js';
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
 
 export interface Publisher {
-  /** Publishes a revision unless Kafka is known to have it or a later one. */
+  /** Publishes a revision unless Kafka is known to have it. */
   readonly publish: PublishConfiguration;
   /** Publishes a revision whatever is known: the topic turned out to say something else. */
   readonly republish: PublishConfiguration;
@@ -28,6 +28,9 @@ export interface PublisherOptions {
 const REMEMBERED = 10_000;
 
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
+
+/** With its time: after a restored backup another revision has a number that was published before. */
+const versionOf = ({ revision, updatedAt }: Configuration): string => `${revision}@${updatedAt.getTime()}`;
 
 /** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
 function createSend({ sink, timeoutMs, log, published }: PublisherOptions): PublishConfiguration {
@@ -57,14 +60,13 @@ function createSend({ sink, timeoutMs, log, published }: PublisherOptions): Publ
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const send = createSend(options);
-  const acknowledged = new RecentMap<string, number>(REMEMBERED);
+  const acknowledged = new RecentMap<string, string>(REMEMBERED);
   /** Publications on their way, so that many callers who ask for one revision at once cost one record. */
   const running = new Map<string, Promise<boolean>>();
 
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
-    const key = keyOf(configuration);
-    acknowledged.set(key, Math.max(configuration.revision, acknowledged.get(key) ?? 0));
+    acknowledged.set(keyOf(configuration), versionOf(configuration));
     options.note(configuration);
     return true;
   };
@@ -73,11 +75,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const { publishedRevision, revision } = configuration;
     if (publishedRevision >= revision) return Promise.resolve(true);
     const key = keyOf(configuration);
-    if ((acknowledged.get(key) ?? 0) >= revision) {
+    const version = versionOf(configuration);
+    if (acknowledged.get(key) === version) {
       options.note(configuration);
       return Promise.resolve(true);
     }
-    const name = `${key}@${revision}`;
+    const name = `${key}@${version}`;
     const known = running.get(name);
     if (known) return known;
     const sending = republish(configuration).finally(() => running.delete(name));

@@ -27,7 +27,8 @@ function differenceOf(document: Configuration, last: LastRecord | undefined): Di
   if (!last) return 'behind';
   if (last.highest > document.revision) return 'ahead';
   if (last.revision < document.revision) return 'behind';
-  return last.updatedAt === document.updatedAt.getTime() ? 'none' : 'ahead';
+  const changedAt = document.updatedAt.getTime();
+  return last.updatedAt === changedAt && last.highestAt === changedAt ? 'none' : 'ahead';
 }
 
 /** `failed`: Kafka did not acknowledge, or the document changed meanwhile; to be looked at again. */

@@ -8,6 +8,8 @@ export interface LastRecord {
   readonly updatedAt: number;
   /** The highest revision of any record of the key so far: readers that saw it apply only what is above. */
   readonly highest: number;
+  /** When the first record with that revision was changed: it is the one that readers keep. */
+  readonly highestAt: number;
 }
 
 /** What is removed or cannot be read has no revision. */
@@ -35,11 +37,11 @@ export class TopicPicture {
     const last = lastAfter(known, value);
     // Readers pass over a removed record too: what they know by then stays known.
     if (value !== null || known) this.lastByKey.set(name, last);
-    if (isDoubtful(known, last)) this.doubtful.add(name);
+    if (isDoubtful(last)) this.doubtful.add(name);
     else this.doubtful.delete(name);
   }
 
-  /** Keys whose last record has a lower revision than one before it, cannot be read, or was removed. */
+  /** Keys whose last record is not what readers keep, because one before it has its revision or a higher one, or it has none. */
   doubts(): readonly string[] {
     return [...this.doubtful];
   }
@@ -52,17 +54,17 @@ export class TopicPicture {
 
 function lastAfter(known: LastRecord | undefined, value: Buffer | null): LastRecord {
   const said = value === null ? NOTHING : readLast(value);
-  return { ...said, highest: Math.max(said.revision, known?.highest ?? 0) };
+  if (known && known.highest >= said.revision)
+    return { ...said, highest: known.highest, highestAt: known.highestAt };
+  return { ...said, highest: said.revision, highestAt: said.updatedAt };
 }
 
-function readLast(value: Buffer): Omit<LastRecord, 'highest'> {
+function readLast(value: Buffer): typeof NOTHING {
   const parsed = parseConfigurationRecord(value);
   if (!parsed.ok) return NOTHING;
   const { revision, updatedAt } = parsed.configuration;
   return { revision, updatedAt: Date.parse(updatedAt) };
 }
 
-function isDoubtful(known: LastRecord | undefined, last: LastRecord): boolean {
-  if (last.revision < last.highest || last.revision === 0) return true;
-  return known?.revision === last.revision && known.updatedAt !== last.updatedAt;
-}
+const isDoubtful = ({ revision, updatedAt, highest, highestAt }: LastRecord): boolean =>
+  revision === 0 || revision < highest || updatedAt !== highestAt;

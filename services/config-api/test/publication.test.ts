@@ -106,6 +106,25 @@ describe('the topic', () => {
     expect(lastOf(ref)).toMatchObject({ enabled: false });
   });
 
+  it.each([1, 2])(
+    'gets a change of a database that was restored to revision %i meanwhile',
+    async (restored) => {
+      const ref = await register();
+      const rows = [await rowOf(ref)];
+      await acme.put({ ...HOOK, ref, enabled: true });
+      rows.push(await rowOf(ref));
+      await acme.put({ ...HOOK, ref, enabled: true });
+      await topic.recordOf(acme.tenantId, ref, 3);
+      const row = rows[restored - 1];
+      if (!row) throw new Error('the webhook is not in the database');
+      await database.collection<ConfigurationRow>('configurations').replaceOne({ _id: row._id }, row);
+      const { body } = await acme.put({ ...HOOK, ref, enabled: false });
+      expect(body).toMatchObject({ enabled: false });
+      await untilLast(ref, 4, 5);
+      expect(lastOf(ref)).toMatchObject({ enabled: false });
+    },
+  );
+
   it('gets what it lacks when the service starts, however sure the database is that it was published', async () => {
     const ref = randomUUID();
     const long = new Date(Date.now() - 60_000);

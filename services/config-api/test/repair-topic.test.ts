@@ -12,7 +12,7 @@ function portsWith(confirmed: boolean): RepairPorts & { readonly sent: Configura
   const sent: Configuration[] = [];
   return {
     sent,
-    lastOf: () => ({ revision: 1, highest: 1, updatedAt: 0 }),
+    lastOf: () => ({ revision: 1, updatedAt: 0, highest: 1, highestAt: 0 }),
     findByKey: () => Promise.resolve(document),
     page: () => Promise.resolve([]),
     replace: () => Promise.resolve('stale'),

@@ -28,6 +28,7 @@ describe('the picture of the topic', () => {
       revision: 2,
       updatedAt: Date.parse(time(2)),
       highest: 3,
+      highestAt: Date.parse(time(3)),
     });
   });
 
@@ -40,6 +41,8 @@ describe('the picture of the topic', () => {
     ['a doubt about what only ends below the highest', [record(9), record(1), record(2)], [KEY]],
     ['a doubt about what comes below one that was removed', [record(9), removed, record(2)], [KEY]],
     ['a doubt when one revision has two contents', [record(2), record(2, 9)], [KEY]],
+    ['that doubt also after a repeat', [record(2), record(2, 9), record(2, 9)], [KEY]],
+    ['that doubt also when another one came between', [record(2), record(1), record(2, 9)], [KEY]],
     ['a doubt about a removed record', [record(1), removed], [KEY]],
     ['a doubt about what cannot be read', [{ key: Buffer.from(KEY), value: Buffer.from('{}') }], [KEY]],
   ])('has %s', (_name, records, doubts) => {
