@@ -71,7 +71,8 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
 export function parseBlocks(text: string): BlockList {
   const blocks = new BlockList();
   for (const block of text.split(',').flatMap((one) => one.trim() || [])) {
-    const [address = '', prefix] = block.split('/');
+    // Digits only: `Number('')` is 0, and a slash too many would make everybody a proxy.
+    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     blocks.addSubnet(address, Number(prefix ?? (family === 'ipv6' ? 128 : 32)), family);
   }

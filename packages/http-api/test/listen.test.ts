@@ -145,6 +145,13 @@ describe('connections', () => {
     await own.close(0);
   });
 
+  it.each(['10.0.0.0/', '10.0.0.0/8/9', '10.0.0.0/x', '10.0.0/8', 'proxy'])(
+    'keep their bound when a block of the proxies is mistyped: %s',
+    (text) => {
+      expect(() => parseBlocks(text)).toThrow();
+    },
+  );
+
   it.each([
     ['sixteen requests ahead of their answers is served', 16, 16],
     ['more than sixteen is closed', 5_000, 0],
