@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 export interface HttpServer {
   readonly port: number;
@@ -116,26 +117,50 @@ function feedInPieces(socket: Socket): void {
   };
 }
 
-/** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their answers. True for a request to serve. */
-function createPipelineBound(): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const open = new WeakMap<Socket, number>();
-  return ({ socket }, response) => {
+/** The responses that are not finished, by connection. */
+class OpenByConnection {
+  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+
+  /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their answers. True for a request to serve. */
+  admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
-    const count = (open.get(socket) ?? 0) + 1;
-    open.set(socket, count);
-    response.once('close', () => open.set(socket, (open.get(socket) ?? 1) - 1));
-    if (count > MAX_PIPELINED) socket.destroy();
-    return count <= MAX_PIPELINED;
-  };
+    const open = this.#open.get(socket) ?? new Set();
+    this.#open.set(socket, open.add(response));
+    response.once('close', () => open.delete(response));
+    if (open.size > MAX_PIPELINED) socket.destroy();
+    return open.size <= MAX_PIPELINED;
+  }
+
+  /** Whether a whole request of the connection, which may be accepted by now, has no response yet, or one has begun. */
+  isAnswering(socket: Duplex): boolean {
+    return [...(this.#open.get(socket) ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
+  }
 }
+
+/** As Node answers by itself; whatever else is 400. */
+const PARSER_FAULTS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/** Node would write a 400 in place of the response to a request before the fault, whose sender would take it for refused. */
+const answerParserFault =
+  (open: OpenByConnection) =>
+  (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    const status = PARSER_FAULTS[error.code ?? ''] ?? '400 Bad Request';
+    if (socket.writable && !open.isAnswering(socket))
+      socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
+    socket.destroy(error);
+  };
 
 /** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const answers = new OpenAnswers();
-  const isWithin = createPipelineBound();
+  const open = new OpenByConnection();
   const serve: RequestListener = (request, response) => {
-    if (!isWithin(request, response)) return;
+    if (!open.admit(request, response)) return;
     answers.add(response);
     listener(request, response);
   };
@@ -152,6 +177,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   server.on('connection', feedInPieces);
   // Node would answer 417 by itself, without any bound; an expectation may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', serve);
+  server.on('clientError', answerParserFault(open));
   server.setTimeout(IDLE_MS);
   server.maxConnections = maxConnections;
   boundAddresses(server, maxConnectionsPerAddress, proxies);

@@ -56,6 +56,23 @@ describe('the transport', () => {
     expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  it('breaks a connection that becomes nonsense, and answers none of its earlier requests with 400', async () => {
+    const answer = new Promise<string>((resolve) => {
+      const socket = connect(server.port, HOST, () => socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'));
+      inFlight().then(
+        () => socket.write('NONSENSE\r\n\r\n'),
+        () => socket.destroy(),
+      );
+      let text = '';
+      socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+      socket.on('error', () => undefined).once('close', () => resolve(text));
+    });
+    expect(await answer).toBe('');
+    expect(await raw('POST /slow HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n')).toMatch(
+      /^HTTP\/1\.1 400 /,
+    );
+  });
+
   it('refuses a request whose length is told twice', async () => {
     const smuggled =
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
