@@ -57,8 +57,10 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
       min: 60,
       max: 31_536_000,
     }),
-    // Not less than the largest body of an operation, which would never fit.
-    maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', DEFAULT_OPEN_BODY_BYTES, { min: 1_048_576 }),
+    // The largest body of an operation (1 MiB) must fit into half, the share of one tenant, or it never would.
+    maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', DEFAULT_OPEN_BODY_BYTES, {
+      min: 2 * 1_048_576,
+    }),
     maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
       min: 1,
       max: 100_000,

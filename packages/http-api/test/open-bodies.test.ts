@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import { SettingsReader } from '@webhooks/runtime';
 import { eventually } from '@webhooks/testkit';
+import { readApiSettings } from '../src/index.js';
 import type { Operation } from '../src/index.js';
 import { openServedApi } from './support/served-api.js';
 import type { ServedApi } from './support/served-api.js';
@@ -99,6 +101,12 @@ describe('the bodies of open requests', () => {
     await hold(MIB);
     expect(await statusOfByte('acme')).toBe(503);
     expect(await statusOfByte('other')).toBe(202);
+  });
+
+  it('cannot have a bound into whose half the largest body never fits', () => {
+    const settings = new SettingsReader({ MAX_OPEN_BODY_BYTES: String(2 * MIB - 1) });
+    readApiSettings(settings, { port: 1, maxOpenRequests: 1, tenantRequestsPerSecond: 0 });
+    expect(settings.faults.join()).toContain('MAX_OPEN_BODY_BYTES must be a whole number from 2097152 ');
   });
 
   it('hold nothing while they are only declared', async () => {
