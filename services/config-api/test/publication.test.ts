@@ -125,6 +125,17 @@ describe('the topic', () => {
     },
   );
 
+  it('gets a webhook that a restored database lost, when it is registered again under its ref', async () => {
+    const ref = await register();
+    await topic.recordOf(acme.tenantId, ref, 1);
+    await database
+      .collection<ConfigurationRow>('configurations')
+      .deleteOne({ _id: configurationKey(acme.tenantId, ref) });
+    expect(await acme.post({ ...HOOK, ref, enabled: false })).toMatchObject({ status: 200 });
+    await untilLast(ref, 2, 3);
+    expect(lastOf(ref)).toMatchObject({ enabled: false });
+  });
+
   it('gets what it lacks when the service starts, however sure the database is that it was published', async () => {
     const ref = randomUUID();
     const long = new Date(Date.now() - 60_000);
