@@ -9,7 +9,8 @@ const tooSmall = () =>
 
 /** What the headers alone refuse: a compressed body would have to be unpacked before its size is known. */
 export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number): void {
-  const encoding = headers['content-encoding'];
+  // Codings are compared without regard to case (RFC 9110 §8.4.1).
+  const encoding = headers['content-encoding']?.toLowerCase();
   if (encoding !== undefined && encoding !== 'identity') {
     throw invalidRequest([{ property: 'Content-Encoding', reason: 'must be identity' }]);
   }

@@ -109,6 +109,15 @@ describe('the bodies of open requests', () => {
     expect(settings.faults.join()).toContain('MAX_OPEN_BODY_BYTES must be a whole number from 2097152 ');
   });
 
+  it.each([
+    ['identity', 202],
+    ['Identity', 202],
+    ['gzip', 422],
+  ])('are taken as they are, and not compressed: %s', async (coding, status) => {
+    const answered = await answer('/quick', { 'content-encoding': coding, 'content-length': 1 }, 'x');
+    expect(answered.statusCode).toBe(status);
+  });
+
   it('hold nothing while they are only declared', async () => {
     const declared = await Promise.all(
       Array.from({ length: 64 }, () => open('/held', { 'content-length': MIB })),
