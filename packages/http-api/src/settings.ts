@@ -1,4 +1,5 @@
 import { BlockList } from 'node:net';
+import { isTenantId } from '@webhooks/contracts';
 import type { SettingsReader } from '@webhooks/runtime';
 import { DEFAULT_OPEN_BODY_BYTES } from './body-budget.js';
 import type { TenantRule } from './identity.js';
@@ -44,6 +45,10 @@ function readTenantRequests(settings: SettingsReader, fallback: number): RateLim
 export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults): ApiSettings {
   const issuer = settings.url('TOKEN_ISSUER');
   const singleTenant = settings.optionalText('SINGLE_TENANT');
+  settings.refuseWhen(
+    singleTenant !== undefined && !isTenantId(singleTenant),
+    'SINGLE_TENANT must be 1 to 128 letters, digits or . _ : @ -, the first a letter or digit',
+  );
   return {
     host: settings.text('HOST', '0.0.0.0'),
     port: settings.port('PORT', defaults.port),

@@ -45,6 +45,7 @@ describe('the settings', () => {
     ['ENDPOINT_PORTS', '9-1'],
     ['MAX_WEBHOOKS_PER_TENANT', '0'],
     ['ALLOW_LOCALHOST_ENDPOINTS', '1'],
+    ['SINGLE_TENANT', 'my tenant'],
   ])('are refused by name when %s is %s, without the value of a secret', (name, value) => {
     const { faults } = read({ ...ENV, [name]: value });
     expect(faults).toHaveLength(1);
