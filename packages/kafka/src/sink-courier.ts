@@ -15,6 +15,8 @@ export interface SinkCourierOptions {
   readonly log: Logger;
   readonly lanes: ReadonlyMap<string, SinkLane>;
   readonly bounds: BatchBounds;
+  /** Partitions may be known now that were not. */
+  readonly onMetadata: () => void;
   readonly onError: (error: unknown) => void;
   /** The brokers answer, and take what they are given. */
   readonly onWell: () => void;
@@ -48,10 +50,16 @@ export class SinkCourier {
       log: options.log,
       onRefreshed: () => {
         options.onWell();
+        options.onMetadata();
         this.go();
       },
       onError: options.onError,
     });
+  }
+
+  /** How many partitions the topic has; undefined while it is not known: see `onMetadata`. */
+  partitionsOf(topic: string): number | undefined {
+    return this.#metadata.countOf(topic);
   }
 
   /** Something waits. Calls within one turn are one. */

@@ -4,7 +4,6 @@ import { within } from './deadline.js';
 import { heldBytes, isPending, toPending, type PendingRecord } from './pending-record.js';
 import { SinkCourier } from './sink-courier.js';
 import { SinkLane } from './sink-lane.js';
-import { SinkTopics } from './sink-topics.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
 import type { Link } from './wire/connect.js';
@@ -33,7 +32,6 @@ class BatchingSink implements Sink {
   readonly #link: Link;
   readonly #lanes = new Map<string, SinkLane>();
   readonly #courier: SinkCourier;
-  readonly #topics: SinkTopics;
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
   /** All that is pending. A list: a Set would keep what it held until the next full collection. */
@@ -58,8 +56,8 @@ class BatchingSink implements Sink {
     };
     const link = this.#link;
     const { log } = kafka;
-    this.#courier = new SinkCourier({ link, log, lanes: this.#lanes, bounds, onError, onWell });
-    this.#topics = new SinkTopics({ link, onLooked: () => this.#placeAll(), onError });
+    const onMetadata = () => this.#placeAll();
+    this.#courier = new SinkCourier({ link, log, lanes: this.#lanes, bounds, onMetadata, onError, onWell });
   }
 
   send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {
@@ -119,7 +117,7 @@ class BatchingSink implements Sink {
   }
 
   #place(pending: PendingRecord): void {
-    const partitions = this.#topics.partitionsOf(pending.topic);
+    const partitions = this.#courier.partitionsOf(pending.topic);
     if (partitions === undefined) {
       this.#unplaced.push(pending);
       return;
@@ -138,7 +136,6 @@ class BatchingSink implements Sink {
     const unplaced = this.#unplaced;
     this.#unplaced = [];
     for (const pending of unplaced) this.#place(pending);
-    this.#courier.go();
   }
 
   /** The first record waits `lingerMs` for company; a full batch goes at once. */
@@ -195,7 +192,6 @@ class BatchingSink implements Sink {
     clearTimeout(this.#lingering);
     clearTimeout(this.#sweeping);
     this.#courier.stop();
-    this.#topics.stop();
     await this.#link.close();
   }
 }

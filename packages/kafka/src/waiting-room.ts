@@ -1,4 +1,4 @@
-import { DueHeap } from './due-heap.js';
+import TinyQueue from 'tinyqueue';
 import type { Task } from './lane.js';
 
 export interface WaitingRoomBounds {
@@ -6,10 +6,17 @@ export interface WaitingRoomBounds {
   readonly maxWaitingBytes: number;
 }
 
+interface Waiting {
+  readonly task: Task;
+  readonly due: number;
+}
+
+const byDue = (a: Waiting, b: Waiting): number => a.due - b.due;
+
 /** Records whose moment is near: in memory, bounded. */
 export class WaitingRoom {
   readonly #bounds: WaitingRoomBounds;
-  readonly #heap = new DueHeap<Task>();
+  #queue = new TinyQueue<Waiting>([], byDue);
   #bytes = 0;
 
   constructor(bounds: WaitingRoomBounds) {
@@ -17,32 +24,37 @@ export class WaitingRoom {
   }
 
   get size(): number {
-    return this.#heap.size;
+    return this.#queue.length;
   }
 
   get nextDue(): number | undefined {
-    return this.#heap.nextDue;
+    return this.#queue.peek()?.due;
   }
 
   get hasRoom(): boolean {
-    return this.#heap.size < this.#bounds.maxWaiting && this.#bytes < this.#bounds.maxWaitingBytes;
+    return this.size < this.#bounds.maxWaiting && this.#bytes < this.#bounds.maxWaitingBytes;
   }
 
   add(task: Task, due: number): void {
     this.#bytes += task.record.size;
-    this.#heap.push(due, task);
+    this.#queue.push({ task, due });
   }
 
   takeDue(now: number): Task | undefined {
-    const task = this.#heap.popDue(now);
-    if (task !== undefined) this.#bytes -= task.record.size;
-    return task;
+    const first = this.#queue.peek();
+    if (first === undefined || first.due > now) return undefined;
+    this.#queue.pop();
+    this.#bytes -= first.task.record.size;
+    return first.task;
   }
 
   /** Takes out what does not pass. */
   keepOnly(passes: (task: Task, due: number) => boolean): Task[] {
-    const out = this.#heap.keepOnly(passes);
-    for (const { record } of out) this.#bytes -= record.size;
-    return out;
+    const { true: kept = [], false: out = [] } = Object.groupBy(this.#queue.data, ({ task, due }) =>
+      String(passes(task, due)),
+    );
+    this.#queue = new TinyQueue(kept, byDue);
+    for (const { task } of out) this.#bytes -= task.record.size;
+    return out.map(({ task }) => task);
   }
 }

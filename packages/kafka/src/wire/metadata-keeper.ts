@@ -16,6 +16,8 @@ export interface MetadataKeeperOptions {
 /** Knows who leads a partition, and looks again when told that it was wrong, or after `maxAgeMs`. */
 export interface MetadataKeeper {
   leaderOf(topic: string, partition: number): number | undefined;
+  /** How many partitions a topic has; undefined while it is not known: it is asked for then, and `onRefreshed` called afterwards. */
+  countOf(topic: string): number | undefined;
   /** What is known may be wrong: refreshed at the next `refreshIfDue`, though never more than ten times a second. */
   expire(): void;
   refreshIfDue(): void;
@@ -31,6 +33,8 @@ export function createMetadataKeeper(options: MetadataKeeperOptions): MetadataKe
 class Keeper implements MetadataKeeper {
   readonly #options: MetadataKeeperOptions;
   readonly #leaders = new WeakMap<PartitionMetadata[], Map<number, number>>();
+  /** Topics whose partitions are not known yet. */
+  readonly #wanted = new Set<string>();
   #expired = false;
   #refreshing = false;
   #failures = 0;
@@ -67,6 +71,15 @@ class Keeper implements MetadataKeeper {
     }
   }
 
+  countOf(topic: string): number | undefined {
+    const count = this.#partitionsOf(topic)?.length ?? 0;
+    if (count > 0) return count;
+    this.#wanted.add(topic);
+    this.expire();
+    this.refreshIfDue();
+    return undefined;
+  }
+
   expire(): void {
     this.#expired = true;
   }
@@ -89,10 +102,22 @@ class Keeper implements MetadataKeeper {
   #refresh(): void {
     this.#refreshing = true;
     this.#expired = false;
-    this.#options.link.cluster
-      .refreshMetadata()
-      .then(() => this.#refreshed())
+    this.#load()
+      .then((faults) => {
+        this.#refreshed();
+        for (const fault of faults) this.#options.onError(fault);
+      })
       .catch((error: unknown) => this.#failed(error));
+  }
+
+  /** Why a wanted topic is still not known. Each is asked for by itself: kafkajs loads none of several when one is unknown. */
+  async #load(): Promise<unknown[]> {
+    const { cluster } = this.#options.link;
+    const wanted = [...this.#wanted];
+    this.#wanted.clear(); // who still needs it asks again
+    const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));
+    await cluster.refreshMetadata();
+    return added.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   }
 
   #refreshed(): void {
