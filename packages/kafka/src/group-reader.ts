@@ -14,7 +14,7 @@ import { createFetcher, type Fetcher } from './wire/fetcher.js';
 
 export interface GroupReaderOptions extends Pick<
   SourceOptions,
-  'kafka' | 'groupId' | 'commitIntervalMs' | 'startDeadlineMs' | 'giveUpAfterMs' | 'onFatal'
+  'kafka' | 'groupId' | 'startDeadlineMs' | 'giveUpAfterMs' | 'onFatal'
 > {
   readonly topics: readonly string[];
   /** From one fetch of a broker to the next, at least. */
@@ -31,7 +31,9 @@ export interface GroupReaderOptions extends Pick<
   readonly endHanding: () => void;
 }
 
-const DEFAULTS = { commitIntervalMs: 1_000, startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
+/** What was settled since is repeated after a kill: 50 of 1,000 a second in the mean. It takes 0.6 % of a core more than a second would. */
+const COMMIT_INTERVAL_MS = 100;
+const DEFAULTS = { startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
 const METADATA_MAX_AGE_MS = 10_000;
 const FETCH_WAIT_MS = 250;
 const BUSY_WAIT_MS = 25;
@@ -114,8 +116,7 @@ export class GroupReader {
 
   /** Resolves with the first assignment; rejects when it is stopped before. */
   async start(): Promise<void> {
-    const { startDeadlineMs = DEFAULTS.startDeadlineMs, commitIntervalMs = DEFAULTS.commitIntervalMs } =
-      this.#options;
+    const { startDeadlineMs = DEFAULTS.startDeadlineMs } = this.#options;
     this.#forget = endWith(this.#options.kafka, () => this.stop(0));
     const joined = this.#membership.start();
     const outcome = await within(
@@ -124,7 +125,7 @@ export class GroupReader {
     );
     if (outcome === undefined) throw new Error(`not joined within ${startDeadlineMs} ms`);
     if (this.#stopping) throw new Error('stopped before the group was joined');
-    this.#commitTimer = setInterval(() => this.#tick(), commitIntervalMs);
+    this.#commitTimer = setInterval(() => this.#tick(), COMMIT_INTERVAL_MS);
   }
 
   #tick(): void {

@@ -14,8 +14,6 @@ export interface Window {
 }
 
 export interface SourceTimings {
-  /** How often the watermark is committed (default 1,000). */
-  readonly commitIntervalMs?: number;
   /** `openSource` rejects when the group was not joined by then (default 60,000), or the cluster was closed before. */
   readonly startDeadlineMs?: number;
   /** `onFatal` is called after this long without membership (default 300,000). */

@@ -19,7 +19,6 @@ describe('stop', () => {
       groupId,
       topics: [topic],
       window,
-      commitIntervalMs: 50,
       handle: () => new Promise<void>((resolve) => finish.push(resolve)),
     });
     await sink.sendMany(['a', 'b', 'c'].map((value) => ({ topic, partition: 0, value })));
