@@ -154,7 +154,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   });
   // Ours are due at their greatest age at the latest; clocks differ, and the setting may have been longer.
   const maxRestMs = maxAgeMs + LONGEST_TIER_MS;
-  const retries = await openDelayedSource({
+  const retries = openDelayedSource({
     kafka,
     groupId: `${config.groupPrefix}.retries`,
     tiers: RETRY_TIERS,
@@ -165,8 +165,10 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     giveUp,
     onFatal: scope.fail,
   });
-  watch('retries', retries, parts);
-  await openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), giveUp }, parts);
+  await Promise.all([
+    retries.then((source) => watch('retries', source, parts)),
+    openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), giveUp }, parts),
+  ]);
 }
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
@@ -189,6 +191,6 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   scope.health.readiness('records put aside', budget.fault);
   createSourceGauges(sources, scope);
   const sourceParts = { ...parts, kafka, config, scope, delivering, budget, sources, stops };
-  await openTaskSources(sourceParts);
-  await openEventSource(sourceParts);
+  // Side by side: each join waits up to 1.5 s for the other members of its group.
+  await Promise.all([openTaskSources(sourceParts), openEventSource(sourceParts)]);
 }
