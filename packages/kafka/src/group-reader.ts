@@ -101,6 +101,7 @@ export class GroupReader {
       openLink: () => openLinkOf(kafka, METADATA_MAX_AGE_MS),
       log: kafka.log,
       groupId,
+      clientId: kafka.clientId,
       topics,
       giveUpAfterMs: giveUpAfterMs ?? DEFAULTS.giveUpAfterMs,
       onAssigned: (partitions) => this.#onAssigned(partitions),

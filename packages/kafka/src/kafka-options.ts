@@ -16,6 +16,7 @@ export interface KafkaTls {
 export interface KafkaOptions {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
+  /** No two live processes have the same: who opens a source takes the place of its namesake in the group. */
   readonly clientId: string;
   readonly log?: Logger;
   readonly tls?: KafkaTls | boolean;

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { KafkaOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
 
@@ -48,11 +49,12 @@ function readSasl(settings: SettingsReader): Pick<KafkaSettings, 'sasl'> {
   };
 }
 
-export function readKafkaSettings(settings: SettingsReader, clientId: string): KafkaSettings {
+/** The default client id is the same when a process of the service starts again on this host, or in this pod. */
+export function readKafkaSettings(settings: SettingsReader, service: string): KafkaSettings {
   const replicationFactor = settings.integer('TOPICS_REPLICATION_FACTOR', 0, { min: 0, max: 7 });
   return {
     brokers: settings.list('KAFKA_BROKERS'),
-    clientId,
+    clientId: settings.text('KAFKA_CLIENT_ID', `${service}@${hostname()}`),
     createTopics: settings.flag('TOPICS_CREATE', true),
     ...(replicationFactor === 0 ? {} : { replicationFactor }),
     ...readTls(settings),

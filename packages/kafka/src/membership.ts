@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import ConsumerGroup, { type Assigner } from 'kafkajs/src/consumer/consumerGroup.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from './deadline.js';
 import { sendHeartbeat } from './heartbeat.js';
 import type { Logger } from './log.js';
-import { leaveElsewhere, newMemberId } from './member-id.js';
 import { committedOffsets, type AssignedPartition } from './membership-offsets.js';
+import { removeNamesakes } from './namesakes.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
 import { backoffMs } from './wire/backoff.js';
 import type { Link } from './wire/connect.js';
@@ -16,6 +16,8 @@ export interface MembershipOptions {
   readonly openLink: () => Link;
   readonly log: Logger;
   readonly groupId: string;
+  /** By which a process finds its predecessor in the group: no two that live have the same. */
+  readonly clientId: string;
   readonly topics: readonly string[];
   readonly giveUpAfterMs: number;
   readonly onAssigned: (partitions: readonly AssignedPartition[]) => void;
@@ -32,7 +34,8 @@ export interface CommitRequest {
   readonly offset: number;
 }
 
-const SESSION_TIMEOUT_MS = 10_000;
+/** The least that brokers allow (`group.min.session.timeout.ms`): who is killed and does not come back is replaced after it. */
+const SESSION_TIMEOUT_MS = 6_000;
 const REBALANCE_TIMEOUT_MS = 15_000;
 /** A rebalance is heard of with a heartbeat, and may wait a second for what is in flight: together well below 2 s. */
 const HEARTBEAT_MS = 500;
@@ -52,7 +55,6 @@ const isOutrun = (error: unknown): boolean => faultOf(error).name === 'KafkaJSNu
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #group: ConsumerGroup;
-  readonly #assigner: Assigner;
   #joined = false;
   #stopped = false;
   #gaveUp = false;
@@ -60,7 +62,7 @@ export class Membership {
   #lastJoinedAt = performance.now();
   #poke: (() => void) | undefined;
   #onFirstJoin: { resolve: () => void; reject: (error: Error) => void } | undefined;
-  #naming: Promise<unknown> | undefined;
+  #isAlone = false;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
@@ -70,7 +72,7 @@ export class Membership {
         .findTopicPartitionMetadata(topic)
         .map(({ partitionId }) => partitionId)
         .sort((a, b) => a - b);
-    this.#assigner = stickyAssigner({ partitionsOf, holding: () => this.#holding });
+    const assigner = stickyAssigner({ partitionsOf, holding: () => this.#holding });
     this.#group = new ConsumerGroup({
       cluster,
       logger,
@@ -79,10 +81,10 @@ export class Membership {
       topicConfigurations: Object.fromEntries(
         options.topics.map((topic) => [topic, { fromBeginning: true }]),
       ),
-      // Tried again here: kafkajs would go on joining, under a new name, after this member has left.
+      // Tried again here: kafkajs would go on joining, under a new id, after this member has left.
       retry: { retries: 0 },
       instrumentationEmitter: { emit: () => undefined },
-      assigners: [this.#assigner],
+      assigners: [assigner],
       sessionTimeout: SESSION_TIMEOUT_MS,
       rebalanceTimeout: REBALANCE_TIMEOUT_MS,
       autoCommit: false,
@@ -125,7 +127,7 @@ export class Membership {
     const { link, topics, log, groupId } = this.#options;
     await link.cluster.connect();
     await link.cluster.addMultipleTargetTopics(topics);
-    await this.#beNamed();
+    await this.#replaceNamesakes();
     if (this.#ended()) return;
     await this.#group.joinAndSync();
     const assigned = this.#group.assigned();
@@ -140,21 +142,14 @@ export class Membership {
     this.#onFirstJoin?.resolve();
   }
 
-  /** `leave` waits for a name that is on its way: its bearer would hold up the next rebalance. */
-  async #beNamed(): Promise<void> {
-    if (this.#ended() || this.#group.memberId !== null) return;
-    const { link, topics, groupId } = this.#options;
-    const naming = newMemberId(link.cluster, {
-      groupId,
-      sessionTimeout: SESSION_TIMEOUT_MS,
-      rebalanceTimeout: REBALANCE_TIMEOUT_MS,
-      protocolType: 'consumer',
-      groupProtocols: [this.#assigner.protocol({ topics: [...topics] })],
-    }).then((id) => {
-      this.#group.memberId = id;
-    });
-    this.#naming = naming.catch(() => undefined);
-    await naming;
+  /** Once: two live processes of one name remove each other at their starts, and then both stay. */
+  async #replaceNamesakes(): Promise<void> {
+    if (this.#isAlone) return;
+    const { link, log, groupId, clientId } = this.#options;
+    const removed = await removeNamesakes(link.cluster, { groupId, clientId });
+    this.#isAlone = true;
+    // It was killed; or two processes have this client id by mistake.
+    if (removed > 0) log('warn', 'kafka: replaced a member of this client id', { groupId, clientId });
   }
 
   async #failed(error: unknown, failures: number): Promise<void> {
@@ -240,9 +235,13 @@ export class Membership {
 
   async #leave(): Promise<void> {
     if (this.#joined) return this.#group.leave();
-    await this.#naming;
-    const { memberId } = this.#group;
-    const { groupId, openLink } = this.#options;
-    if (memberId !== null) await leaveElsewhere(openLink, { groupId, memberId });
+    // A broker answers a connection in order, and a join only when all members have joined.
+    const link = this.#options.openLink();
+    try {
+      await link.cluster.connect();
+      await removeNamesakes(link.cluster, this.#options);
+    } finally {
+      await link.close();
+    }
   }
 }

@@ -1,10 +1,10 @@
 import { eventually, randomName } from '@webhooks/testkit';
 import { openSource, type Kafka, type Source } from '../src/index.js';
-import { closeAll, newTopic, sharedKafka } from './support/cluster.js';
+import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
 
 const JUMP_MS = 600_000;
-/** Far below a member's session of 10 s: one that is silent holds a rebalance up for so long. */
-const JOIN_MS = 5_000;
+/** Below a member's session of 6 s: one that is silent holds a rebalance up for so long. */
+const JOIN_MS = 4_000;
 const WINDOW = { maxInFlight: 10, maxInFlightBytes: 1_000_000 };
 
 const now = Date.now;
@@ -23,7 +23,7 @@ afterEach(() => {
 
 async function join(groupId: string, topic: string): Promise<Source> {
   const source = await openSource({
-    kafka,
+    kafka: kafkaAt(kafka.brokers),
     groupId,
     topics: [topic],
     window: WINDOW,

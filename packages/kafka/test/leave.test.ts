@@ -8,8 +8,8 @@ import { spawnMember, type MemberProcess } from './support/member-process.js';
 import { openMember, partitionsOf } from './support/members.js';
 import { slowLeader } from './support/slow-leader.js';
 
-/** A member that is gone without a word is counted, and dealt partitions, until its session of 10 s ends. */
-const HALF_A_SESSION_MS = 5_000;
+/** A member that is gone without a word is counted, and dealt partitions, until its session of 6 s ends. */
+const HALF_A_SESSION_MS = 3_000;
 
 const kafka = sharedKafka();
 const processes: MemberProcess[] = [];
@@ -128,7 +128,7 @@ describe('a source that is still being opened', () => {
     const groupId = randomName('group');
     const leader = await slowLeader(kafka, groupId, topic);
     const own = kafkaAt(kafka.brokers);
-    const failed = expect(openMember(own, { groupId, topic })).rejects.toThrow('stopped before');
+    const failed = expect(openers['openSource']?.(own, groupId, topic)).rejects.toThrow('stopped before');
     await leader.deals(2);
     const begin = performance.now();
     await own.close();

@@ -33,11 +33,11 @@ describe('source, over time', () => {
       handle: () => new Promise<void>((resolve) => held.push(resolve)),
     });
     await eventually(() => held.length === 1);
-    const end = performance.now() + 12_000;
+    const end = performance.now() + 7_000;
     await eventually(() => performance.now() > end, { timeoutMs: 20_000 });
     expect(source.health()).toMatchObject({ joined: true, rebalances: 1, inFlight: 1 });
     // Nothing went forward: that is what liveness looks at.
-    expect(performance.now() - source.health().lastProgressAt).toBeGreaterThan(11_000);
+    expect(performance.now() - source.health().lastProgressAt).toBeGreaterThan(6_000);
     held.shift()?.();
     await eventually(() => held.length === 1);
     expect(performance.now() - source.health().lastProgressAt).toBeLessThan(5_000);

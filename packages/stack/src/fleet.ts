@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
 import { freePort } from '@webhooks/engines';
 import { keepServiceRunning } from './keep-running.js';
 import type { KeepOptions, KeptService } from './keep-running.js';
@@ -26,7 +27,11 @@ export interface Fleet {
   stopAll(): Promise<void>;
 }
 
-export function createFleet(plans: readonly ServicePlan[], logDir: string, keep: KeepOptions): Fleet {
+/** `KAFKA_CLIENT_ID` of a process: two stacks on one Kafka, here or elsewhere, never replace each other's members. */
+export const clientIdOf = (name: string, dataDir: string): string =>
+  `${name}@${hostname()}:${resolve(dataDir)}`;
+
+export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep: KeepOptions): Fleet {
   const running: KeptService[] = [];
   const planOf = (name: string): ServicePlan => {
     const plan = plans.find((candidate) => candidate.name === name);
@@ -34,7 +39,9 @@ export function createFleet(plans: readonly ServicePlan[], logDir: string, keep:
     return plan;
   };
   const run = async (plan: ServicePlan, as: string): Promise<KeptService> => {
-    const kept = await keepServiceRunning({ ...plan, logFile: join(logDir, `${as}.log`) }, keep);
+    const env = { KAFKA_CLIENT_ID: clientIdOf(as, dataDir), ...plan.env };
+    const logFile = join(dataDir, 'logs', `${as}.log`);
+    const kept = await keepServiceRunning({ ...plan, env, logFile }, keep);
     const service = {
       name: as,
       get pid() {

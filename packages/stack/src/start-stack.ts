@@ -175,7 +175,7 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
     overrides: options.overrides ?? {},
   });
   const keep = { log, onRestart: () => writeStackFile(dataDir, description()) };
-  const fleet = createFleet(plans, join(dataDir, 'logs'), keep);
+  const fleet = createFleet(plans, dataDir, keep);
   const description = (): StackDescription =>
     describe({ ...engines, ports, clients, services: fleet.services });
   closers.push(

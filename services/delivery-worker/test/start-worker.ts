@@ -61,6 +61,7 @@ async function runWorker(
   const { caFile } = await sharedAuthority();
   const settings = new SettingsReader({
     KAFKA_BROKERS: brokers.join(','),
+    KAFKA_CLIENT_ID: randomBytes(6).toString('hex'),
     SECRETS_KEYS: KEYRING,
     ALLOW_LOCALHOST_ENDPOINTS: 'true',
     ENDPOINT_CA_FILE: caFile,

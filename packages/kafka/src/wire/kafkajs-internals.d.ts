@@ -92,6 +92,9 @@ declare module 'kafkajs/src/cluster/index.js' {
     };
     isConnected(): boolean;
     disconnect(): Promise<void>;
+    describeGroups(request: {
+      groupIds: string[];
+    }): Promise<{ groups: { members: { memberId: string; clientId: string }[] }[] }>;
     leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
     heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>;
     metadata(topics: string[]): Promise<{
@@ -207,24 +210,6 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     }): Promise<void>;
   }
   export default ConsumerGroup;
-}
-
-declare module 'kafkajs/src/protocol/requests/joinGroup/index.js' {
-  import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-
-  export interface JoinRequest {
-    groupId: string;
-    sessionTimeout: number;
-    rebalanceTimeout: number;
-    memberId: string;
-    protocolType: 'consumer';
-    groupProtocols: { name: string; metadata: Buffer }[];
-  }
-  interface JoinGroup {
-    protocol(options: { version: 5 }): (request: JoinRequest) => ProtocolRequest<{ memberId: string }>;
-  }
-  const joinGroup: JoinGroup;
-  export default joinGroup;
 }
 
 declare module 'kafkajs/src/consumer/assignerProtocol.js' {

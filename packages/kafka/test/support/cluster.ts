@@ -10,8 +10,13 @@ export function sharedKafka(log?: Logger): Kafka {
   return kafkaAt(testKafkaBrokers(), log);
 }
 
-export function kafkaAt(brokers: readonly string[], log?: Logger): Kafka {
-  const kafka = createKafka({ brokers, clientId: 'kafka-test', ...(log ? { log } : {}) });
+/** By default a client of its own name: two members of one name are one member that starts again. */
+export function kafkaAt(
+  brokers: readonly string[],
+  log?: Logger,
+  clientId = randomName('kafka-test'),
+): Kafka {
+  const kafka = createKafka({ brokers, clientId, ...(log ? { log } : {}) });
   opened.push(kafka);
   return kafka;
 }

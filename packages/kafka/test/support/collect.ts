@@ -5,6 +5,7 @@ import {
   type Source,
   type SourceOptions,
 } from '../../src/index.js';
+import { kafkaAt } from './cluster.js';
 
 export interface Collected {
   readonly source: Source;
@@ -21,7 +22,7 @@ export async function collect(
 ): Promise<Collected> {
   const records: KafkaRecord[] = [];
   const source = await openSource({
-    kafka,
+    kafka: kafkaAt(kafka.brokers, kafka.log),
     window: WINDOW,
     handle: (record) => {
       records.push(record);

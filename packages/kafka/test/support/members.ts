@@ -1,4 +1,5 @@
 import { openSource, type Kafka, type Source } from '../../src/index.js';
+import { kafkaAt } from './cluster.js';
 
 export interface Member {
   readonly source: Source;
@@ -12,16 +13,18 @@ export interface MemberOptions {
   /** Time one record takes. */
   readonly workMs?: number;
   readonly maxInFlight?: number;
+  /** Default: one that nobody else has. */
+  readonly clientId?: string;
   /** See `Window`. */
   readonly hasRoom?: () => boolean;
 }
 
-/** A member of a group that writes down what it handled. */
+/** One more member of a group, that writes down what it handled. */
 export async function openMember(kafka: Kafka, options: MemberOptions): Promise<Member> {
-  const { groupId, topic, workMs = 0, maxInFlight = 100, hasRoom = () => true } = options;
+  const { groupId, topic, workMs = 0, maxInFlight = 100, clientId, hasRoom = () => true } = options;
   const handled: string[] = [];
   const source = await openSource({
-    kafka,
+    kafka: kafkaAt(kafka.brokers, kafka.log, clientId),
     groupId,
     topics: [topic],
     window: { maxInFlight, maxInFlightBytes: 10_000_000, hasRoom },
