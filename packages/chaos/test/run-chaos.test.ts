@@ -47,7 +47,7 @@ describe('a short run', () => {
   });
   /**
    * Something of each kind, which `npm run chaos` draws by a seed, each with a target of its own: a loaded machine may do a step
-   * later, and misses none. No worker is killed, because its partitions are taken over 10 s later.
+   * later, and misses none.
    */
   const STEPS: readonly Step[] = [
     stepAt(1, 'receiver-resets', 'moody-1', 2_000),

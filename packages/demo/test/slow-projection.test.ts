@@ -88,7 +88,7 @@ const statuses = (answers: readonly Answer[]): readonly number[] =>
 /**
  * Two instances share the partitions of `payments.events`. The second one is stopped: what it would project stands still,
  * while the first one, the broker and the database answer as ever. Its share goes to the first one only when its session
- * of 10 s is over, which none of these waits for.
+ * of 6 s is over, which none of these waits for.
  */
 describe('while half of the projection of events stands still', () => {
   beforeAll(async () => {

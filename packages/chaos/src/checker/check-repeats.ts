@@ -7,7 +7,7 @@ import { findDisturbances } from './disturbances.js';
 
 /**
  * What may come twice was in flight or finished and not committed. That is as old as an attempt may take
- * (10 s, one that hangs holds the commits of its partition back), a commit a second, and a second for everything else.
+ * (10 s, one that hangs holds the commits of its partition back), and 2 s for everything else.
  */
 const HELD_MS = 12_000;
 

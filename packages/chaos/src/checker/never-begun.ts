@@ -6,8 +6,8 @@ import type { Toggles } from './owed.js';
 
 /** An event is read long before that when nothing is broken: a fetch, and a fan-out, on a loaded machine. */
 const READ_MS = 5_000;
-/** A worker that was killed belongs to its group for 10 s more; then its partitions change hands. */
-const RECOVERY_MS = 15_000;
+/** A worker that was killed belongs to its group for 6 s at most; then its partitions change hands. */
+const RECOVERY_MS = 11_000;
 
 /** Until when an event was read for sure, whatever was broken meanwhile; Unix milliseconds. */
 function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
