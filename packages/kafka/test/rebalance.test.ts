@@ -82,7 +82,7 @@ describe('a group of several members', () => {
 
   it('repeats at most what was in flight when a record takes longer than a rebalance waits', async () => {
     const topic = await newTopic(kafka, 4);
-    const options = { groupId: randomName('group'), topic, workMs: 3_000, maxInFlight: 40 };
+    const options = { groupId: randomName('group'), topic, workMs: 1_500, maxInFlight: 40 };
     await write(topic, 0, 80);
     const first = await openMember(kafka, options);
     await eventually(() => first.source.health().inFlight === 40);
