@@ -57,17 +57,22 @@ describe('a short run', () => {
     stepAt(8, 'terminate', 'delivery-worker-2'),
     stepAt(10, 'freeze', 'query-api', 1_000),
     stepAt(12, 'kill', 'kafka'),
+    stepAt(15, 'kill', 'delivery-worker'),
+    stepAt(18, 'kill', 'mongodb'),
+    stepAt(21, 'kill-everything', 'everything'),
   ];
 
-  it('of kills, a cut, a deployment and a bad receiver loses nothing, and the ledgers agree', async () => {
+  it('of kills, the end of all processes, a cut, a deployment and a bad receiver loses nothing, and the ledgers agree', async () => {
     const { verdict, steps, killed } = await runChaos({
-      ...{ seed: 1, steps: STEPS, durationMs: 20_000, eventsPerSecond: 60, dataDir },
+      ...{ seed: 1, steps: STEPS, durationMs: 26_000, eventsPerSecond: 300, dataDir },
       ...{ stopping: new AbortController().signal, print: () => undefined },
     });
     expect(verdict.findings).toEqual([]);
     expect(steps.map(({ outcome }) => outcome)).toEqual(STEPS.map(() => 'done'));
-    expect(killed).toEqual(['ingest', 'config-api', 'kafka']);
-    expect(verdict.totals.acceptedEvents).toBeGreaterThan(300);
+    const oneByOne = ['ingest', 'config-api', 'kafka', 'delivery-worker', 'mongodb'];
+    expect(killed.slice(0, oneByOne.length)).toEqual(oneByOne);
+    expect(killed.length).toBeGreaterThanOrEqual(2 * oneByOne.length);
+    expect(verdict.totals.acceptedEvents).toBeGreaterThan(3_000);
     expect(verdict.totals).toMatchObject({ lost: 0, waiting: 0 });
   }, 600_000);
 });
