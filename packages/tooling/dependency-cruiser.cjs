@@ -62,6 +62,20 @@ module.exports = {
       from: { path: '^services/delivery-worker/src/path/(decide|fan-out|schedule|deliver)\\.ts$' },
       to: { dependencyTypes: ['npm', 'npm-dev'], pathNot: '^packages/' },
     },
+    {
+      name: 'kafkajs-in-its-adapter',
+      comment: 'another Kafka client replaces one folder',
+      severity: 'error',
+      from: { path: '^(packages/kafka/src/(?!kafkajs-adapter/)|services/[^/]+/src/)' },
+      to: { path: 'kafkajs', pathNot: '^packages/kafka/src/kafkajs-adapter/' },
+    },
+    {
+      name: 'kafka-protocol-is-pure',
+      comment: 'bytes, without I/O',
+      severity: 'error',
+      from: { path: '^packages/kafka/src/protocol/' },
+      to: { path: '^packages/kafka/src/(?!protocol/|record\\.ts$)' },
+    },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
       name: 'no-dev-dependency-in-src',

@@ -1,11 +1,11 @@
 import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { createKafka } from './create-kafka.js';
-import type { Kafka } from './create-kafka.js';
+import { createKafka } from './kafkajs-adapter/create-kafka.js';
+import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaSettings } from './kafka-settings.js';
-import { ensureTopics } from './topics.js';
-import type { TopicSpec } from './topics.js';
-import { asError } from './wire/errors.js';
+import { ensureTopics } from './kafkajs-adapter/topics.js';
+import type { TopicSpec } from './kafkajs-adapter/topics.js';
+import { asError } from './protocol/errors.js';
 
 /** A service's cluster: its faults go to the service's log, and it is closed with the service. */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { asError, isFatal } from './wire/errors.js';
+import { isFatal } from './kafkajs-adapter/faults.js';
+import { asError } from './protocol/errors.js';
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;

@@ -1,4 +1,4 @@
-import type { Kafka } from './create-kafka.js';
+import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 import type { GiveUp, Source, SourceHealth, SourceTimings, Window } from './source-types.js';
 

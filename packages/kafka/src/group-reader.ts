@@ -1,16 +1,16 @@
 import { performance } from 'node:perf_hooks';
-import { endWith, openLinkOf } from './create-kafka.js';
+import { endWith, openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { remainingMs, within } from './deadline.js';
-import { EndWatch } from './end-watch.js';
+import { EndWatch } from './kafkajs-adapter/end-watch.js';
 import type { Lane } from './lane.js';
-import { Membership, type CommitRequest } from './membership.js';
-import type { AssignedPartition } from './membership-offsets.js';
+import { Membership, type CommitRequest } from './kafkajs-adapter/membership.js';
+import type { AssignedPartition } from './kafkajs-adapter/membership-offsets.js';
 import { oldestAges } from './oldest-ages.js';
 import { Progress } from './progress.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
 import type { WindowGate } from './window-gate.js';
-import type { Link } from './wire/connect.js';
-import { createFetcher, type Fetcher } from './wire/fetcher.js';
+import type { Link } from './kafkajs-adapter/connect.js';
+import { createFetcher, type Fetcher } from './kafkajs-adapter/fetcher.js';
 
 export interface GroupReaderOptions extends Pick<
   SourceOptions,
@@ -73,7 +73,7 @@ export class GroupReader {
     this.#fetcher = this.#makeFetcher();
     this.#membership = this.#makeMembership();
     this.#ends = new EndWatch({
-      cluster: this.#link.cluster,
+      link: this.#link,
       lanes: () => this.#assigned,
       onError: (error) => this.progress.failed(error),
     });

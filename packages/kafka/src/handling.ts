@@ -3,8 +3,8 @@ import type { Logger } from './log.js';
 import type { KafkaRecord } from './record.js';
 import type { GiveUp } from './source-types.js';
 import type { WindowGate } from './window-gate.js';
-import { backoffMs } from './wire/backoff.js';
-import { asError } from './wire/errors.js';
+import { backoffMs } from './kafkajs-adapter/backoff.js';
+import { asError } from './protocol/errors.js';
 
 export interface HandlingOptions {
   readonly handle: (record: KafkaRecord) => Promise<unknown>;

@@ -1,6 +1,6 @@
 export { connectKafka, prepareTopics } from './connect-kafka.js';
-export { createKafka } from './create-kafka.js';
-export type { Kafka } from './create-kafka.js';
+export { createKafka } from './kafkajs-adapter/create-kafka.js';
+export type { Kafka } from './kafkajs-adapter/create-kafka.js';
 export type { KafkaOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
 export { openDelayedSource } from './delayed-source.js';
 export type {
@@ -31,8 +31,8 @@ export type {
 } from './source-types.js';
 export { openTableReader } from './table-reader.js';
 export type { EndOffsets, TableReader, TableReaderOptions } from './table-reader-types.js';
-export { headerOf } from './wire/fetched-record.js';
+export { headerOf } from './protocol/fetched-record.js';
 export { watchRetention } from './watch-retention.js';
 export type { RetentionOptions } from './watch-retention.js';
-export { ensureTopics, fetchEndOffsets } from './topics.js';
-export type { TopicSpec } from './topics.js';
+export { ensureTopics, fetchEndOffsets } from './kafkajs-adapter/topics.js';
+export type { TopicSpec } from './kafkajs-adapter/topics.js';

@@ -1,9 +1,9 @@
 import { Node, Yallist } from 'yallist';
-import type { AssignedPartition } from './membership-offsets.js';
+import type { AssignedPartition } from './kafkajs-adapter/membership-offsets.js';
 import type { KafkaRecord } from './record.js';
-import type { Feed } from './wire/fetcher.js';
-import type { FetchedPartition } from './wire/fetch-protocol.js';
-import { PartitionBuffer, type BufferLimits } from './wire/partition-buffer.js';
+import type { Feed } from './kafkajs-adapter/fetcher.js';
+import type { FetchedPartition } from './protocol/fetch-protocol.js';
+import { PartitionBuffer, type BufferLimits } from './protocol/partition-buffer.js';
 
 export interface LaneOptions extends BufferLimits {
   readonly onFetched: () => void;

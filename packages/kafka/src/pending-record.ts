@@ -1,4 +1,4 @@
-import { encodeBody } from './wire/record-batch.js';
+import { encodeBody } from './protocol/record-batch.js';
 import type { OutgoingRecord } from './sink-types.js';
 
 const RECORD_OVERHEAD_BYTES = 24;

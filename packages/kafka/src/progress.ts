@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { WindowGate } from './window-gate.js';
-import { asError } from './wire/errors.js';
+import { asError } from './protocol/errors.js';
 
 /** When something last went forward, and what last went wrong. */
 export class Progress {

@@ -1,4 +1,4 @@
-import type { Kafka } from './create-kafka.js';
+import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 
 export interface OutgoingRecord {
   readonly topic: string;

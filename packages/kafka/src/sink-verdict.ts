@@ -1,4 +1,4 @@
-import { ERROR } from './wire/errors.js';
+import { ERROR } from './protocol/errors.js';
 
 /** What an error code of a produced partition means for its records. */
 export type Verdict = 'written' | 'again' | 'refused-together' | 'refused';

@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
-import { openLinkOf } from './create-kafka.js';
+import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { within } from './deadline.js';
 import { heldBytes, isPending, toPending, type PendingRecord } from './pending-record.js';
-import { SinkCourier } from './sink-courier.js';
+import { SinkCourier } from './kafkajs-adapter/sink-courier.js';
 import { SinkLane } from './sink-lane.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
-import type { Link } from './wire/connect.js';
-import { asError } from './wire/errors.js';
-import { partitionOf } from './wire/murmur2.js';
+import type { Link } from './kafkajs-adapter/connect.js';
+import { asError } from './protocol/errors.js';
+import { partitionOf } from './protocol/murmur2.js';
 
 const DEFAULTS = {
   lingerMs: 2,

@@ -1,4 +1,4 @@
-import type { Kafka } from './create-kafka.js';
+import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord, TopicPartition } from './record.js';
 
 /** What may be open at the same time. Each bound pauses reading when it is reached; none of them drops a record. */

@@ -1,7 +1,7 @@
 import type { KafkaRecord, TopicPartition } from './record.js';
-import type { Feed } from './wire/fetcher.js';
-import type { FetchedPartition } from './wire/fetch-protocol.js';
-import { PartitionBuffer } from './wire/partition-buffer.js';
+import type { Feed } from './kafkajs-adapter/fetcher.js';
+import type { FetchedPartition } from './protocol/fetch-protocol.js';
+import { PartitionBuffer } from './protocol/partition-buffer.js';
 
 const FETCH_BYTES = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import type { Kafka } from './create-kafka.js';
+import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 
 /** End offset (the offset the next record will get) by partition number. */

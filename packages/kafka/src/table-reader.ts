@@ -1,13 +1,14 @@
-import { openLinkOf } from './create-kafka.js';
+import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 import { TablePartition } from './table-partition.js';
 import type { EndOffsets, TableReader, TableReaderOptions } from './table-reader-types.js';
-import { fetchEndOffsets } from './topics.js';
-import { backoffMs } from './wire/backoff.js';
-import type { Link } from './wire/connect.js';
-import { asError, faultOf, isFatal } from './wire/errors.js';
-import { createFetcher, type Fetcher } from './wire/fetcher.js';
-import { listOffsets } from './wire/offsets.js';
+import { fetchEndOffsets } from './kafkajs-adapter/topics.js';
+import { backoffMs } from './kafkajs-adapter/backoff.js';
+import type { Link } from './kafkajs-adapter/connect.js';
+import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
+import { asError } from './protocol/errors.js';
+import { createFetcher, type Fetcher } from './kafkajs-adapter/fetcher.js';
+import { listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old (700 are allowed). */
 const MAX_WAIT_MS = 200;
@@ -72,16 +73,13 @@ class GrouplessReader implements TableReader {
 
   async #addPartitions(): Promise<void> {
     const { topic } = this.#options;
-    const { cluster } = this.#link;
-    await cluster.addMultipleTargetTopics([topic]);
-    const all = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
-    if (all.length === 0) throw new Error(`no metadata of ${topic}`);
+    const all = await partitionIdsOf(this.#link, topic);
     const added = all.filter((partition) => !this.#partitions.has(partition));
     if (added.length > 0) {
-      const earliest = await listOffsets(cluster, topic, { partitions: added, earliest: true });
+      const earliest = await listOffsets(this.#link, topic, { partitions: added, earliest: true });
       for (const partition of added) this.#add(partition, earliest.get(partition) ?? 0);
     }
-    this.#firstEnds ??= await listOffsets(cluster, topic, { partitions: all, earliest: false });
+    this.#firstEnds ??= await listOffsets(this.#link, topic, { partitions: all, earliest: false });
     this.#checkCaughtUp();
     this.#fetcher.kick();
   }

@@ -1,7 +1,7 @@
 import { Gauge, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import type { Kafka } from './create-kafka.js';
-import { fetchRetentions } from './retention.js';
+import type { Kafka } from './kafkajs-adapter/create-kafka.js';
+import { fetchRetentions } from './kafkajs-adapter/retention.js';
 import type { SourceHealth } from './source-types.js';
 
 export interface RetentionOptions {

@@ -1,5 +1,5 @@
 import { Lane, type Task } from '../src/lane.js';
-import { batchOf } from './wire/batches.js';
+import { batchOf } from './protocol/batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
 

@@ -1,5 +1,5 @@
-import { stickyAssigner } from '../src/sticky-assigner.js';
-import type { Holding } from '../src/sticky-assigner.js';
+import { stickyAssigner } from '../src/kafkajs-adapter/sticky-assigner.js';
+import type { Holding } from '../src/kafkajs-adapter/sticky-assigner.js';
 
 const TIERS = ['tier.1s', 'tier.5s', 'tier.30s'];
 const TWELVE = Array.from({ length: 12 }, (_, index) => index);

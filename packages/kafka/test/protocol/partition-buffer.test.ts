@@ -1,4 +1,4 @@
-import { PartitionBuffer } from '../../src/wire/partition-buffer.js';
+import { PartitionBuffer } from '../../src/protocol/partition-buffer.js';
 import { batchOf } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };

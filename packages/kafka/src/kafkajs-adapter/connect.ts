@@ -5,9 +5,8 @@ import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 import type { Broker } from 'kafkajs/src/cluster/index.js';
 import type { KafkaOptions } from '../kafka-options.js';
 import type { Logger } from '../log.js';
+import { READ_COMMITTED } from '../protocol/fetch-protocol.js';
 
-/** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
-export const READ_COMMITTED = 1;
 const KEEP_ALIVE_MS = 60_000;
 const KAFKAJS_LOG_ALL = 5;
 const KAFKAJS_WARN = 2;

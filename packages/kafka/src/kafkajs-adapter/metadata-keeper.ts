@@ -3,7 +3,7 @@ import type { PartitionMetadata } from 'kafkajs/src/cluster/index.js';
 import type { Logger } from '../log.js';
 import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
-import { faultOf } from './errors.js';
+import { faultOf } from './faults.js';
 
 export interface MetadataKeeperOptions {
   readonly link: Link;

@@ -1,4 +1,4 @@
-import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
+import type { ApiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
 // Produce version 7 (Kafka 2.1 and newer, 4.x included): the newest without flexible headers that kafkajs knows.
@@ -57,7 +57,7 @@ function decode(payload: Buffer): ProduceResponse {
 }
 
 /** acks=all. The answer is given for each partition: kafkajs' own parser throws all of it away at the first error. */
-export function produceRequest(batches: readonly ProducedBatch[]): ProtocolRequest<ProduceResponse> {
+export function produceRequest(batches: readonly ProducedBatch[]): ApiRequest<ProduceResponse> {
   return {
     request: {
       ...PRODUCE,

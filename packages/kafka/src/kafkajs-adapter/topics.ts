@@ -1,10 +1,10 @@
 import type { Broker, TopicToCreate } from 'kafkajs/src/cluster/index.js';
 import { adminLinkOf, type Kafka } from './create-kafka.js';
-import { untilDeadline } from './deadline.js';
-import type { EndOffsets } from './table-reader-types.js';
-import type { Link } from './wire/connect.js';
-import { faultOf } from './wire/errors.js';
-import { listOffsets } from './wire/offsets.js';
+import { untilDeadline } from '../deadline.js';
+import type { EndOffsets } from '../table-reader-types.js';
+import type { Link } from './connect.js';
+import { faultOf } from './faults.js';
+import { listOffsets, partitionIdsOf } from './offsets.js';
 
 /** A topic as it should be, as plain data. */
 export interface TopicSpec {
@@ -109,15 +109,13 @@ export async function fetchEndOffsets(
   topic: string,
   options: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  const { cluster } = adminLinkOf(kafka);
+  const link = adminLinkOf(kafka);
+  const { cluster } = link;
   const deadlineMs = options.deadlineMs ?? OFFSETS_DEADLINE_MS;
   let refresh = false;
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
-    await cluster.addMultipleTargetTopics([topic]);
     await (refresh ? cluster.refreshMetadata() : cluster.refreshMetadataIfNecessary());
     refresh = true;
-    const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
-    if (partitions.length === 0) throw new Error(`no metadata of ${topic}`);
-    return listOffsets(cluster, topic, { partitions, earliest: false });
+    return listOffsets(link, topic, { partitions: await partitionIdsOf(link, topic), earliest: false });
   });
 }

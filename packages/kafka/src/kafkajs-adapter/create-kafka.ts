@@ -1,7 +1,7 @@
-import type { KafkaOptions } from './kafka-options.js';
-import { silent, type Logger } from './log.js';
-import { openLink, type Link } from './wire/connect.js';
-import { tameKafkajs } from './wire/tame-kafkajs.js';
+import type { KafkaOptions } from '../kafka-options.js';
+import { silent, type Logger } from '../log.js';
+import { openLink, type Link } from './connect.js';
+import { tameKafkajs } from './tame-kafkajs.js';
 
 /**
  * A cluster to talk to. Opening connections is left to what is opened on it. `close` ends the shared admin connection,

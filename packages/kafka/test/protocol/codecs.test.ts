@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { unpack } from '../../src/wire/codecs.js';
+import { unpack } from '../../src/protocol/codecs.js';
 
 interface Compressor {
   compress(bytes: Uint8Array): Uint8Array;

@@ -1,14 +1,15 @@
-import type { Logger } from './log.js';
-import type { PendingRecord } from './pending-record.js';
-import type { BatchBounds, SinkLane } from './sink-lane.js';
-import { RecordRefused } from './sink-types.js';
-import { verdictOf } from './sink-verdict.js';
-import { backoffMs } from './wire/backoff.js';
-import { dropConnections, type Link } from './wire/connect.js';
-import { errorName, faultOf } from './wire/errors.js';
-import { createMetadataKeeper, type MetadataKeeper } from './wire/metadata-keeper.js';
-import { produceRequest, type PartitionAck } from './wire/produce-protocol.js';
-import { encodeBatch } from './wire/record-batch.js';
+import type { Logger } from '../log.js';
+import type { PendingRecord } from '../pending-record.js';
+import type { BatchBounds, SinkLane } from '../sink-lane.js';
+import { RecordRefused } from '../sink-types.js';
+import { verdictOf } from '../sink-verdict.js';
+import { backoffMs } from './backoff.js';
+import { dropConnections, type Link } from './connect.js';
+import { errorName } from '../protocol/errors.js';
+import { faultOf } from './faults.js';
+import { createMetadataKeeper, type MetadataKeeper } from './metadata-keeper.js';
+import { produceRequest, type PartitionAck } from '../protocol/produce-protocol.js';
+import { encodeBatch } from '../protocol/record-batch.js';
 
 export interface SinkCourierOptions {
   readonly link: Link;

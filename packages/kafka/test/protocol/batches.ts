@@ -1,6 +1,6 @@
-import { encodeBatch, encodeBody } from '../../src/wire/record-batch.js';
-import { crc32c } from '../../src/wire/crc32c.js';
-import { writeInt64 } from '../../src/wire/bytes.js';
+import { encodeBatch, encodeBody } from '../../src/protocol/record-batch.js';
+import { crc32c } from '../../src/protocol/crc32c.js';
+import { writeInt64 } from '../../src/protocol/bytes.js';
 
 const BASE_OFFSET_AT = 0;
 const LENGTH_AT = 8;

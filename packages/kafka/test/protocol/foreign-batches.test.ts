@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
-import { scanBatches } from '../../src/wire/batch-frame.js';
-import { crc32c } from '../../src/wire/crc32c.js';
-import { RecordCursor } from '../../src/wire/record-cursor.js';
+import { scanBatches } from '../../src/protocol/batch-frame.js';
+import { crc32c } from '../../src/protocol/crc32c.js';
+import { RecordCursor } from '../../src/protocol/record-cursor.js';
 import { batchOf } from './batches.js';
 
 const PLACE = { topic: 't', partition: 3 };

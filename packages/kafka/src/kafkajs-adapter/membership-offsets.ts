@@ -1,6 +1,6 @@
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-import { listOffsets } from './wire/offsets.js';
+import { listOffsets } from './offsets.js';
 
 export interface AssignedPartition {
   readonly topic: string;
@@ -33,7 +33,7 @@ export async function committedOffsets(
     const missing = partitions.filter(({ offset }) => Number(offset) < 0).map(({ partition }) => partition);
     const earliest =
       missing.length > 0
-        ? await listOffsets(cluster, topic, { partitions: missing, earliest: true })
+        ? await listOffsets({ cluster }, topic, { partitions: missing, earliest: true })
         : new Map<number, number>();
     for (const { partition, offset } of partitions) {
       const committed = Number(offset) < 0 ? undefined : Number(offset);

@@ -1,7 +1,7 @@
-import { ByteWriter, readInt64, varintSize } from '../../src/wire/bytes.js';
-import { crc32c } from '../../src/wire/crc32c.js';
-import { VarintReader } from '../../src/wire/fetched-record.js';
-import { murmur2 } from '../../src/wire/murmur2.js';
+import { ByteWriter, readInt64, varintSize } from '../../src/protocol/bytes.js';
+import { crc32c } from '../../src/protocol/crc32c.js';
+import { VarintReader } from '../../src/protocol/fetched-record.js';
+import { murmur2 } from '../../src/protocol/murmur2.js';
 
 describe('wire encodings', () => {
   it('computes CRC-32C as RFC 3720 B.4 and the check value of the catalogue say', () => {

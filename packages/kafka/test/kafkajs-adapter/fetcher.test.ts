@@ -1,6 +1,6 @@
 import { eventually } from '@webhooks/testkit';
-import { openLinkOf } from '../../src/create-kafka.js';
-import { createFetcher, type Feed } from '../../src/wire/fetcher.js';
+import { openLinkOf } from '../../src/kafkajs-adapter/create-kafka.js';
+import { createFetcher, type Feed } from '../../src/kafkajs-adapter/fetcher.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 
 afterAll(closeAll);

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { Lane } from '../../src/lane.js';
-import { headerOf } from '../../src/wire/fetched-record.js';
+import { headerOf } from '../../src/protocol/fetched-record.js';
 import { batchOf, type BatchShape } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };

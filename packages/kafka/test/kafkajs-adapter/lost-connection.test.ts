@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
-import { tameKafkajs } from '../../src/wire/tame-kafkajs.js';
+import { tameKafkajs } from '../../src/kafkajs-adapter/tame-kafkajs.js';
 
 type Answer = (socket: Socket, correlationId: number) => void;
 

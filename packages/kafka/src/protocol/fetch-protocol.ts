@@ -1,9 +1,10 @@
-import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
+import type { ApiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
-import { READ_COMMITTED } from './connect.js';
 
 // Fetch version 11 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
 const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' } as const;
+/** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
+export const READ_COMMITTED = 1;
 const CONSUMER = -1;
 const NO_SESSION = { id: 0, epoch: -1 };
 const UNKNOWN = -1;
@@ -100,7 +101,7 @@ function decode(payload: Buffer): FetchResponse {
 export function fetchRequest(
   targets: readonly FetchTarget[],
   limits: FetchLimits,
-): ProtocolRequest<FetchResponse> {
+): ApiRequest<FetchResponse> {
   return {
     request: {
       ...FETCH,

@@ -4,7 +4,7 @@ import { eventually } from '@webhooks/testkit';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { QueuedRequest } from 'kafkajs/src/network/requestQueue/index.js';
 import { openSink, openTableReader } from '../../src/index.js';
-import { tameKafkajs } from '../../src/wire/tame-kafkajs.js';
+import { tameKafkajs } from '../../src/kafkajs-adapter/tame-kafkajs.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
 
 afterAll(closeAll);

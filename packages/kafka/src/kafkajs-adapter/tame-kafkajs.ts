@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { asError } from './errors.js';
+import { asError } from '../protocol/errors.js';
 
 const VERSION = '2.2.4';
 const THROTTLE_CHECK_MS = 10;

@@ -1,9 +1,9 @@
-import type Cluster from 'kafkajs/src/cluster/index.js';
 import type { TopicPartition } from '../record.js';
+import type { Link } from './connect.js';
 
 /** Offsets of a topic's partitions by ListOffsets: the earliest ones, or the ends (of what is committed). */
 export async function listOffsets(
-  cluster: Cluster,
+  { cluster }: Pick<Link, 'cluster'>,
   topic: string,
   which: { readonly partitions: readonly number[]; readonly earliest: boolean },
 ): Promise<Map<number, number>> {
@@ -16,11 +16,16 @@ export async function listOffsets(
   return offsets;
 }
 
-export async function earliestOffset(
-  cluster: Cluster,
-  { topic, partition }: TopicPartition,
-): Promise<number> {
-  const offsets = await listOffsets(cluster, topic, { partitions: [partition], earliest: true });
+/** The partitions of a topic. Rejects when none is known. */
+export async function partitionIdsOf({ cluster }: Pick<Link, 'cluster'>, topic: string): Promise<number[]> {
+  await cluster.addMultipleTargetTopics([topic]);
+  const all = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
+  if (all.length === 0) throw new Error(`no metadata of ${topic}`);
+  return all;
+}
+
+export async function earliestOffset(link: Link, { topic, partition }: TopicPartition): Promise<number> {
+  const offsets = await listOffsets(link, topic, { partitions: [partition], earliest: true });
   const offset = offsets.get(partition);
   if (offset === undefined) throw new Error(`no earliest offset for ${topic}/${partition}`);
   return offset;

@@ -2,8 +2,14 @@ import { performance } from 'node:perf_hooks';
 import type { Broker } from 'kafkajs/src/cluster/index.js';
 import type { Logger } from '../log.js';
 import { dropConnections, type Link } from './connect.js';
-import { ERROR, errorName, faultOf } from './errors.js';
-import { fetchRequest, type FetchedPartition, type FetchLimits, type FetchTarget } from './fetch-protocol.js';
+import { ERROR, errorName } from '../protocol/errors.js';
+import { faultOf } from './faults.js';
+import {
+  fetchRequest,
+  type FetchedPartition,
+  type FetchLimits,
+  type FetchTarget,
+} from '../protocol/fetch-protocol.js';
 import { createMetadataKeeper, type MetadataKeeper } from './metadata-keeper.js';
 import { earliestOffset } from './offsets.js';
 import { backoffMs } from './backoff.js';
@@ -187,7 +193,7 @@ class FetchLoop implements Fetcher {
    * partition that was moved meanwhile (assigned anew, say) is left alone: what was asked about is not wanted any more.
    */
   #reset(feed: Feed, offset: number): void {
-    earliestOffset(this.#options.link.cluster, feed)
+    earliestOffset(this.#options.link, feed)
       .then((earliest) => {
         if (this.#stopped || feed.want() !== offset) return;
         const { topic, partition } = feed;

@@ -1,4 +1,4 @@
-import { scanBatches } from '../../src/wire/batch-frame.js';
+import { scanBatches } from '../../src/protocol/batch-frame.js';
 import { batchOf } from './batches.js';
 
 describe('scanBatches', () => {

@@ -1,4 +1,4 @@
-import { faultOf } from '../../src/wire/errors.js';
+import { faultOf } from '../../src/kafkajs-adapter/faults.js';
 
 describe('fault', () => {
   it('says in `error` what happened, so that a log line keeps its own message', () => {

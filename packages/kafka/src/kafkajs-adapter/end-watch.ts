@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
-import type Cluster from 'kafkajs/src/cluster/index.js';
-import type { Lane } from './lane.js';
-import { listOffsets } from './wire/offsets.js';
+import type { Lane } from '../lane.js';
+import type { Link } from './connect.js';
+import { listOffsets } from './offsets.js';
 
 export interface EndWatchOptions {
-  readonly cluster: Cluster;
+  readonly link: Link;
   readonly lanes: () => readonly Lane[];
   readonly onError: (error: unknown) => void;
 }
@@ -38,7 +38,7 @@ export class EndWatch {
   async #ask(lanes: readonly Lane[]): Promise<void> {
     for (const [topic, ofTopic] of Map.groupBy(lanes, (lane) => lane.topic)) {
       const partitions = ofTopic.map(({ partition }) => partition);
-      const ends = await listOffsets(this.#options.cluster, topic, { partitions, earliest: false });
+      const ends = await listOffsets(this.#options.link, topic, { partitions, earliest: false });
       for (const lane of ofTopic) lane.sawEnd(ends.get(lane.partition) ?? 0);
     }
   }

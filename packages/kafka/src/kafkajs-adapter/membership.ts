@@ -1,14 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-import { within } from './deadline.js';
+import { within } from '../deadline.js';
 import { sendHeartbeat } from './heartbeat.js';
-import type { Logger } from './log.js';
+import type { Logger } from '../log.js';
 import { committedOffsets, type AssignedPartition } from './membership-offsets.js';
 import { removeNamesakes } from './namesakes.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
-import { backoffMs } from './wire/backoff.js';
-import type { Link } from './wire/connect.js';
-import { asError, faultOf, isFatal } from './wire/errors.js';
+import { backoffMs } from './backoff.js';
+import type { Link } from './connect.js';
+import { faultOf, isFatal } from './faults.js';
+import { asError } from '../protocol/errors.js';
 
 export interface MembershipOptions {
   readonly link: Link;

@@ -1,5 +1,5 @@
 import { adminLinkOf, type Kafka } from './create-kafka.js';
-import { untilDeadline } from './deadline.js';
+import { untilDeadline } from '../deadline.js';
 
 /** Kafka's number for "a topic" among the kinds of resources (KIP-133). */
 const TOPIC = 2;
