@@ -23,6 +23,8 @@ export class Attempt implements Exchange {
   readonly #timer: NodeJS.Timeout;
   #connection: Connection | undefined = undefined;
   #isFresh = false;
+  /** Why the connection before ended, without a byte of the response. */
+  #silentEnd: Error | undefined = undefined;
   #reusable = false;
   #isOver = false;
 
@@ -53,18 +55,32 @@ export class Attempt implements Exchange {
     return this.#connection;
   }
 
+  /** Only a connection that carried nothing yet will do. */
+  get needsFresh(): boolean {
+    return this.#silentEnd !== undefined;
+  }
+
   /** Whether its response came to its end, and the connection stays open after it. */
   get reusable(): boolean {
     return this.#reusable;
   }
 
-  /** `isFresh`: it is the first attempt on this connection, whose handshake ended just now. */
-  run(connection: Connection, isFresh: boolean): void {
+  /** False: it does not use the connection. `isFresh`: it is the first attempt on it, whose handshake ended just now. */
+  run(connection: Connection, isFresh: boolean): boolean {
+    if (this.#mayStart?.() === false) {
+      this.#withdraw();
+      return false;
+    }
     this.#connection = connection;
     this.#isFresh = isFresh;
-    if (this.#mayStart?.() !== false) return connection.post(this);
-    this.#reusable = true;
-    this.#ended.resolve({ kind: 'withdrawn', durationMs: this.#finish() });
+    connection.post(this);
+    return true;
+  }
+
+  /** Once it was posted to a connection that ended, that end is what it came to. */
+  #withdraw(): void {
+    if (this.#silentEnd !== undefined) this.fail(this.#silentEnd);
+    else this.#ended.resolve({ kind: 'withdrawn', durationMs: this.#finish() });
   }
 
   onResponse({ status, retryAfter }: ResponseHead, { cut, reusable }: ResponseEnd): void {
@@ -80,6 +96,7 @@ export class Attempt implements Exchange {
     if (this.#isOver) return;
     if (this.#isFresh) return this.fail(error);
     this.#connection = undefined;
+    this.#silentEnd = error;
     this.#pool.startAgain(this);
   }
 

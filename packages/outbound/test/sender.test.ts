@@ -141,6 +141,37 @@ describe('a sender', () => {
     expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 1 });
   });
 
+  it('withdraws any number that wait, one after the other', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint, { usedConnectionMs: 60_000 });
+    const request = {
+      tenantId: 'acme',
+      target: { origin: endpoint.origin, path: '/' },
+      headers: [],
+      body: BODY,
+    };
+    const posts = Array.from({ length: 5_000 }, () => sender.post({ ...request, mayStart: () => false }));
+    for (const result of await Promise.all(posts)) expect(result.kind).toBe('withdrawn');
+    expect(endpoint.stats().arrivals).toBe(0);
+  });
+
+  it('tells of the end of a connection that was posted to, though it may not start again', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint);
+    await post(sender, endpoint.origin);
+    endpoint.answerWith({ kind: 'cut', stage: 'before-answer', how: 'end' });
+    let asked = 0;
+    const request = {
+      tenantId: 'acme',
+      target: { origin: endpoint.origin, path: '/' },
+      headers: [],
+      body: BODY,
+    };
+    const result = await sender.post({ ...request, mayStart: () => (asked += 1) === 1 });
+    expect(result).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
+    expect(asked).toBe(2);
+  });
+
   it('refuses plain http', async () => {
     const endpoint = await rig.endpoint({ plain: true });
     const result = await post(rig.sender(endpoint), `http://localhost:${endpoint.port}`);

@@ -22,7 +22,7 @@ import { watchAdmission } from './observe/watch-admission.js';
 
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
-  readonly room: Admission['room'];
+  readonly waiting: Admission['waiting'];
   /** To be awaited before the sources stop in order. */
   readonly drain: () => Promise<void>;
 }
@@ -109,7 +109,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   };
   return {
     deliver: (task, source) => deliver(task, source, ports),
-    room: admission.room,
+    waiting: admission.waiting,
     drain: () => drain(admission, () => sender.stats().oldestMs, ATTEMPT_TIMEOUT_MS + END_MS),
   };
 }

@@ -102,16 +102,16 @@ async function openLiveSource(
   parts: SourceParts,
 ): Promise<void> {
   const { kafka, config, scope, delivering } = parts;
-  const { room } = delivering;
+  const { waiting } = delivering;
   const source = await openSource({
     ...handling,
     kafka,
     groupId: `${config.groupPrefix}.${name}`,
     topics: [TOPICS[name]],
-    window: { ...config, hasRoom: () => room.isFree },
+    window: { ...config, hasRoom: () => waiting.hasRoom },
     onFatal: scope.fail,
   });
-  room.onFree(() => source.resume());
+  waiting.onRoom(() => source.resume());
   watch(name, source, parts);
 }
 

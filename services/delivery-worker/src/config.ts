@@ -30,20 +30,19 @@ export interface WorkerConfig {
   readonly endpointCaFile?: string;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MIB = 1_048_576;
 
+/** What is refused (`??`) is told with all other faults, and nothing starts. */
 const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,
-  maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseLongDuration) ?? 8 * DAY_MS,
-  retryAfterMaxMs: settings.parsed('RETRY_AFTER_MAX', '1h', parseLongDuration) ?? HOUR_MS,
+  maxAgeMs: settings.parsed('DELIVERY_MAX_AGE', '8d', parseLongDuration) ?? 0,
+  retryAfterMaxMs: settings.parsed('RETRY_AFTER_MAX', '1h', parseLongDuration) ?? 0,
 });
 
 function readBreaker(settings: SettingsReader): BreakerRules {
-  const firstPauseMs = settings.parsed('BREAKER_FIRST_PAUSE', '30s', parseLongDuration) ?? 30_000;
-  const maxPauseMs = settings.parsed('BREAKER_MAX_PAUSE', '10m', parseLongDuration) ?? 600_000;
+  const firstPauseMs = settings.parsed('BREAKER_FIRST_PAUSE', '30s', parseLongDuration) ?? 0;
+  const maxPauseMs = settings.parsed('BREAKER_MAX_PAUSE', '10m', parseLongDuration) ?? 0;
   settings.refuseWhen(
     maxPauseMs < firstPauseMs,
     'BREAKER_MAX_PAUSE must not be shorter than BREAKER_FIRST_PAUSE',
@@ -59,11 +58,13 @@ function parseHeaderValue(text: string): string {
 }
 
 /** A list of blocks such as `10.0.0.0/8,::1`; throws with the first that is none. */
-function parseBlocks(text: string): readonly string[] {
-  const deny = text.split(',').flatMap((block) => block.trim() || []);
-  createAddressPolicy({ deny });
-  return deny;
-}
+const parseBlocks =
+  (kind: 'allow' | 'deny') =>
+  (text: string): readonly string[] => {
+    const blocks = text.split(',').flatMap((block) => block.trim() || []);
+    createAddressPolicy({ [kind]: blocks });
+    return blocks;
+  };
 
 export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
   const endpointCaFile = settings.optionalText('ENDPOINT_CA_FILE');
@@ -83,8 +84,8 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     ...(endpointCaFile === undefined ? {} : { endpointCaFile }),
     addresses: {
       allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
-      deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks) ?? [],
-      allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks) ?? [],
+      deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],
+      allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks('allow')) ?? [],
     },
   };
 }

@@ -136,7 +136,6 @@ describe.each([429, 502, 503, 504])('Retry-After on a %d', (status) => {
     ['negative', '-1', plan],
     ['a word', 'abc', plan],
     ['empty', '', plan],
-    ['very long', '9'.repeat(100_000), plan],
     ['a date lengthens it', date(7 * SECOND), 7 * SECOND],
     ['a date in the past', date(-DAY), plan],
     ['a date in the far future', 'Fri, 31 Dec 9999 23:59:59 GMT', HOUR],

@@ -23,7 +23,6 @@ describe('Retry-After', () => {
     ['a word', 'abc', 0],
     ['very many seconds', '99999999', 10 * DAY],
     ['more seconds than a number holds', '9'.repeat(60), 10 * DAY],
-    ['very long', '1'.repeat(65), 0],
     ['very long and no number', 'x'.repeat(1_000_000), 0],
     ['an IMF date', 'Sat, 21 Nov 2026 14:03:35 GMT', 7 * SECOND],
     ['an IMF date of now', 'Sat, 21 Nov 2026 14:03:28 GMT', 0],

@@ -11,7 +11,7 @@ export interface OriginLimits extends ConnectionLimits {
   readonly handshakesPerOrigin: number;
   /** How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50. */
   readonly usedConnectionMs: number;
-  /** A connection carries no new attempt after this time, milliseconds, so that a changed DNS answer is noticed under constant traffic; default 300,000. */
+  /** A connection that ends an attempt after this time, milliseconds, is closed, so that a changed DNS answer is noticed under constant traffic; default 300,000. */
   readonly maxConnectionAgeMs: number;
 }
 
@@ -58,18 +58,17 @@ export class OriginPool {
     const connection = this.#free.pop();
     if (connection !== undefined) {
       this.#ports.idle.delete(connection);
-      return attempt.run(connection, false);
+      if (!attempt.run(connection, false)) this.#offer(connection, false);
+      return;
     }
     this.#waiting.push(attempt);
     this.#open();
   }
 
-  /** Its connection ended without a byte of the response: it gets one of its own that carried nothing yet. */
+  /** Its connection ended without a byte of the response: it takes the next fresh one. */
   startAgain(attempt: Attempt): void {
-    this.#handshake(
-      (connection) => (attempt.isOver ? this.#offer(connection, true) : attempt.run(connection, true)),
-      (error) => attempt.fail(error),
-    );
+    this.#waiting.unshift(attempt);
+    this.#open();
   }
 
   /** The attempt has ended, in whatever way; a connection that carried it to the end is free for the next one. */
@@ -94,13 +93,9 @@ export class OriginPool {
     if (this.#busy + this.#connections.size + this.#handshakes.size === 0) this.#ports.onEmpty();
   }
 
-  /** Begins handshakes for those who wait, as far as the bounds allow. Each that fails is the failure of whoever waits longest then. */
+  /** Begins handshakes for those who wait, as far as the bounds allow. */
   #open(): void {
-    while (this.#needsMore())
-      this.#handshake(
-        (connection) => this.#offer(connection, true),
-        (error) => this.#waiting.shift()?.fail(error),
-      );
+    while (this.#needsMore()) this.#handshake();
   }
 
   #needsMore(): boolean {
@@ -128,8 +123,12 @@ export class OriginPool {
     }, ms).unref();
   }
 
-  #handshake(onUp: (connection: Connection) => void, onFailed: (error: Error) => void): void {
-    const handshake = this.#connect().then(onUp, (error: unknown) => onFailed(toConnectFailure(error)));
+  /** One that fails is the failure of whoever waits longest then. */
+  #handshake(): void {
+    const handshake = this.#connect().then(
+      (connection) => this.#offer(connection, true),
+      (error: unknown) => this.#waiting.shift()?.fail(toConnectFailure(error)),
+    );
     const ended = handshake.then(() => {
       this.#handshakes.delete(ended);
       this.#goOn();
@@ -146,11 +145,17 @@ export class OriginPool {
     return connection;
   }
 
-  /** `isFresh`: it carried nothing yet. */
+  /** For whoever waits longest for one like it. `isFresh`: it carried nothing yet. */
   #offer(connection: Connection, isFresh: boolean): void {
-    if (connection.isGone) return;
-    const attempt = this.#waiting.shift();
-    if (attempt !== undefined) return attempt.run(connection, isFresh);
+    while (!connection.isGone) {
+      const at = this.#waiting.findIndex(({ needsFresh }) => isFresh || !needsFresh);
+      if (at < 0) return this.#keep(connection);
+      const [attempt] = this.#waiting.splice(at, 1);
+      if (attempt?.run(connection, isFresh) === true) return;
+    }
+  }
+
+  #keep(connection: Connection): void {
     this.#free.push(connection);
     this.#ports.idle.set(connection, true);
   }

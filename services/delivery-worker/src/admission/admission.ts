@@ -32,7 +32,7 @@ export interface AdmissionRules {
 const SYSTEM_CLOCK: Clock = { now: () => performance.now(), unixNow: Date.now, random: Math.random };
 
 /** It comes from a retry tier. */
-const wasDeferred = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
+const isReturned = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
 
 /** Lets deliveries to their endpoints, so that a slow or dead one costs only itself. One for each worker. */
 export class Admission {
@@ -41,7 +41,7 @@ export class Admission {
   readonly #table: EndpointTable;
   readonly #slots: AttemptSlots;
   readonly #mayStart = (endpoint: EndpointState): boolean => this.#slots.mayStart(endpoint);
-  readonly room: WaitingQueue;
+  readonly waiting: WaitingQueue;
   #tick = 0;
   #draining = false;
 
@@ -50,21 +50,20 @@ export class Admission {
     this.#clock = clock;
     this.#table = new EndpointTable(rules.breaker, clock.now);
     this.#slots = new AttemptSlots(rules.maxAttempts, rules.endpointConcurrency);
-    this.room = new WaitingQueue(rules.queueLimit);
+    this.waiting = new WaitingQueue(rules.queueLimit);
   }
 
-  /** Start now, or be deferred: a promise only when it waits in memory, which lasts seconds at most. `last`: whatever the breaker says. */
+  /** Start now, or be deferred: a promise only when it waits in memory, which lasts seconds at most. `last`: whatever is known of the endpoint; once it waits, it may be deferred as others. */
   admit(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
     const endpoint = this.#table.of(task, target);
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
     if (decided !== undefined) return decided;
     if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint);
-    const isReturned = wasDeferred(task);
     const stillMs = stalledMs(endpoint, this.#tick, this.#slots.limitOf(endpoint));
-    if (!this.room.mayPush(endpoint, isReturned, stillMs, this.#slots.busy))
+    if (!this.waiting.mayPush(endpoint, isReturned(task), stillMs, this.#slots.busy))
       return this.#defer(endpoint, 'busy', task);
-    const queued = { task, isReturned, sinceTick: this.#tick };
-    return new Promise((resolve) => this.room.push(endpoint, { ...queued, resolve }));
+    const queued = { task, isReturned: isReturned(task), sinceTick: this.#tick };
+    return new Promise((resolve) => this.waiting.push(endpoint, { ...queued, resolve }));
   }
 
   /** Exactly once for each permit. */
@@ -80,20 +79,20 @@ export class Admission {
   /** To be called by our own event loop each `TICK_MS`: what it counts are calls, not milliseconds. */
   tick(): void {
     this.#tick += 1;
-    for (const endpoint of this.room.endpoints()) this.#deferLate(endpoint);
+    for (const endpoint of this.waiting.endpoints()) this.#deferLate(endpoint);
     this.#startQueued();
   }
 
   /** The worker stops: from now on only endpoints known to be fast are attempted, so that what is under way ends soon. */
   drain(): void {
     this.#draining = true;
-    for (const endpoint of this.room.endpoints())
+    for (const endpoint of this.waiting.endpoints())
       if (!isFast(endpoint)) this.#deferQueue(endpoint, 'draining');
   }
 
   /** Attempts, and deliveries that wait in memory. */
   stats(): { readonly busy: number; readonly queued: number } {
-    return { busy: this.#slots.busy, queued: this.room.size };
+    return { busy: this.#slots.busy, queued: this.waiting.size };
   }
 
   endpoints(): Iterable<EndpointState> {
@@ -118,7 +117,7 @@ export class Admission {
 
   #probe(endpoint: EndpointState, task: DeliveryTask): Verdict {
     const now = this.#clock.now();
-    const probe = this.#slots.free > 0 ? endpoint.breaker.startProbe(now, wasDeferred(task)) : undefined;
+    const probe = this.#slots.free > 0 ? endpoint.breaker.startProbe(now, isReturned(task)) : undefined;
     return probe === undefined ? this.#defer(endpoint, 'breaker', task) : this.#start(endpoint, probe);
   }
 
@@ -129,16 +128,16 @@ export class Admission {
 
   #startQueued(): void {
     let endpoint: EndpointState | undefined;
-    while ((endpoint = this.room.next(this.#mayStart)) !== undefined)
-      this.room.shift(endpoint)?.resolve(this.#start(endpoint));
-    this.room.notify();
+    while ((endpoint = this.waiting.next(this.#mayStart)) !== undefined)
+      this.waiting.shift(endpoint)?.resolve(this.#start(endpoint));
+    this.waiting.notify();
   }
 
   /** Those who waited longer than whoever waits may. */
   #deferLate(endpoint: EndpointState): void {
     const waitedMs = (): number =>
       (this.#tick - (endpoint.queue.peekFront()?.sinceTick ?? Infinity)) * TICK_MS;
-    while (waitedMs() > this.room.deadlineMs) this.#deferNext(endpoint, 'busy');
+    while (waitedMs() > this.waiting.deadlineMs) this.#deferNext(endpoint, 'busy');
   }
 
   #deferQueue(endpoint: EndpointState, reason: DeferReason): void {
@@ -146,7 +145,7 @@ export class Admission {
   }
 
   #deferNext(endpoint: EndpointState, reason: DeferReason): void {
-    const queued = this.room.shift(endpoint);
+    const queued = this.waiting.shift(endpoint);
     queued?.resolve(this.#defer(endpoint, reason, queued.task));
   }
 

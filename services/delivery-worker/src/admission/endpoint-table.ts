@@ -36,7 +36,10 @@ export class EndpointTable {
   of({ tenantId, ref }: DeliveryTask, target: SendTarget): EndpointState {
     const key = `${tenantId}/${ref}`;
     const known = this.#endpoints.get(key);
-    if (known !== undefined && isSame(known.target, target)) return known;
+    if (known !== undefined && isSame(known.target, target)) {
+      this.#tenants.set(tenantId, known.tenant);
+      return known;
+    }
     const endpoint = new EndpointState(ref, this.#tenants.memo(tenantId), target, this.#breaker);
     this.#endpoints.set(key, endpoint);
     return endpoint;

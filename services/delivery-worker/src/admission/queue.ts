@@ -2,7 +2,7 @@ import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 
 /** Longest wait in memory, milliseconds: a deferral takes a second, and two writes. */
 const SOJOURN_MS = 2_000;
-/** The same while the memory is full: a worker that is itself overloaded takes more than the 256 in it. Two endpoints that are flooded delay the others so long. */
+/** The same while the memory is full, milliseconds: a worker takes 256 in less, even one that is overloaded. */
 const SHORT_MS = 150;
 /** Most of the memory that one endpoint, or one tenant, may fill while others have something in it. */
 const SHARE = 2 / 3;
@@ -25,28 +25,28 @@ export class WaitingQueue {
   }
 
   /** To be looked at before a record of the live topics is taken. */
-  get isFree(): boolean {
+  get hasRoom(): boolean {
     return this.size < this.#limit;
   }
 
-  /** `call` is called when some have left, or may leave soon: look at `isFree` again. */
-  onFree(call: () => void): void {
+  /** `call` is called when some have left, or may leave soon: look at `hasRoom` again. */
+  onRoom(call: () => void): void {
     this.#listeners.push(call);
   }
 
   /** How long whoever waits may wait, milliseconds: the fuller the memory, the shorter. So it never stays full of what waits for slow endpoints. */
   get deadlineMs(): number {
-    return Math.max(SHORT_MS, this.#patienceMs);
+    return Math.max(SHORT_MS, this.#stallDeadlineMs);
   }
 
   /**
-   * Whether one more may wait there, while so many attempts are `busy` at all endpoints. Those of the live topics are held back by `isFree`.
+   * Whether one more may wait there, while so many attempts are `busy` at all endpoints. Those of the live topics are held back by `hasRoom`.
    *
-   * Beyond the four rules is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
+   * Besides the deadline there is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
    * takes" and "one that brings 90 %" fail without it.
    */
   mayPush(endpoint: EndpointState, isReturned: boolean, stalledMs: number, busy: number): boolean {
-    if (stalledMs > this.#patienceMs || (isReturned && this.#returned >= this.#limit * (1 - SHARE)))
+    if (stalledMs > this.#stallDeadlineMs || (isReturned && this.#returned >= this.#limit * (1 - SHARE)))
       return false;
     const isOverShare = (queued: number, ownBusy: number): boolean =>
       queued > this.#limit * SHARE && queued + ownBusy < this.size + busy;
@@ -100,7 +100,7 @@ export class WaitingQueue {
     for (const call of this.#listeners) call();
   }
 
-  get #patienceMs(): number {
+  get #stallDeadlineMs(): number {
     const freeShare = Math.max(0, 1 - this.size / this.#limit);
     return SOJOURN_MS * freeShare * freeShare;
   }

@@ -48,8 +48,6 @@ export interface Settled {
 
 type Decided = Omit<Settled, 'task' | 'source'>;
 
-const UNMADE: PermitEnd = { kind: 'unmade' };
-
 const unmade = (settlement: Settlement): Decided => ({ outcome: undefined, at: Date.now(), settlement });
 
 const endOf = (outcome: AttemptOutcome): PermitEnd =>
@@ -62,48 +60,37 @@ const endOf = (outcome: AttemptOutcome): PermitEnd =>
  * A throw is our own fault, and is a decision too: "not handled" would post its neighbours again.
  */
 async function attempt(
-  task: DeliveryTask,
+  permit: Permit,
   configuration: Configuration,
+  task: DeliveryTask,
   ports: DeliverPorts,
 ): Promise<Decided | undefined> {
   const at = Date.now();
+  let end: PermitEnd = { kind: 'unmade' };
   try {
     const result = await ports.attempt(task, configuration, () => ports.isCurrent(configuration));
     if (result.kind === 'withdrawn') return undefined;
     const outcome = toOutcome(result);
+    end = endOf(outcome);
     return { outcome, at, settlement: ports.decide(outcome, task) };
   } catch (fault) {
     return { outcome: undefined, at, settlement: ports.deferAfterFault(task, fault) };
-  }
-}
-
-/** Attempt, as often as the configuration changes before the first byte. */
-async function usePermit(
-  permit: Permit,
-  found: Current,
-  task: DeliveryTask,
-  ports: DeliverPorts,
-): Promise<Decided> {
-  let end = UNMADE;
-  try {
-    for (let current = found; ; current = await ports.look(task)) {
-      if (current.kind === 'ended') return unmade(current.settlement);
-      const decided = await attempt(task, current.configuration, ports);
-      if (decided?.outcome) end = endOf(decided.outcome);
-      if (decided) return decided;
-    }
   } finally {
     ports.admission.release(permit, end);
   }
 }
 
-/** Look → admit → attempt, looking again before the first byte → decide. */
+/** Look → admit → attempt → decide; anew when the configuration changed before the first byte. */
 async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decided> {
-  const current = await ports.look(task);
-  if (current.kind === 'ended') return unmade(current.settlement);
-  const verdict = await ports.admission.admit(task, current.configuration.target, ports.isLast(task));
-  if (verdict.kind === 'deferred') return unmade(ports.defer(verdict, task));
-  return usePermit(verdict, current, task, ports);
+  for (;;) {
+    const current = await ports.look(task);
+    if (current.kind === 'ended') return unmade(current.settlement);
+    const { configuration } = current;
+    const verdict = await ports.admission.admit(task, configuration.target, ports.isLast(task));
+    if (verdict.kind === 'deferred') return unmade(ports.defer(verdict, task));
+    const decided = await attempt(verdict, configuration, task, ports);
+    if (decided) return decided;
+  }
 }
 
 /** One delivery, from its task to its settlement: first attempts, retries and redeliveries all come through here. */

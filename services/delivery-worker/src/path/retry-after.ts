@@ -1,5 +1,4 @@
 const MAX_SECONDS = 10 * 86_400;
-const MAX_TEXT = 64;
 
 /** The three forms that a reader of HTTP dates must know (RFC 9110 §5.6.7), of which the last names no zone. `Date.parse` also takes `-1` and `2030`. */
 const HTTP_DATE =
@@ -13,11 +12,10 @@ function parseHttpDate(text: string): number {
 
 /**
  * `Retry-After` as a wait in milliseconds (RFC 9110 §10.2.3), seconds or a date, 10 days at most; 0 when it says nothing
- * usable: empty, negative, a fraction, a moment that is past, more than 64 characters.
+ * usable: empty, negative, a fraction, a moment that is past. The sender gives 64 characters at most.
  */
 export function retryAfterMs(value: string | undefined, now: number): number {
   const text = value?.trim() ?? '';
-  if (text.length > MAX_TEXT) return 0;
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - now;
   return Math.min(Math.max(0, waitMs || 0), MAX_SECONDS * 1_000);
 }

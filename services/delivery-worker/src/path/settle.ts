@@ -93,11 +93,17 @@ function endEntry(settled: Settled): AttemptLogEntry | undefined {
 
 async function publishSettlement(settled: Settled, publish: PublishWithRetry): Promise<void> {
   const { task, settlement } = settled;
-  if (settlement.kind === 'dead') return publishDead(publish, settled, settlement.reason);
-  if (!('dueAt' in settlement)) return;
-  const { kind, dueAt } = settlement;
-  const waiting = kind === 'retry' ? nextTask(settled, dueAt) : deferredTask(task, dueAt);
-  return publishWaiting(publish, waiting, dueAt - Date.now());
+  switch (settlement.kind) {
+    case 'retry':
+      return publishWaiting(publish, nextTask(settled, settlement.dueAt), settlement.dueAt - Date.now());
+    case 'parked':
+      return publishWaiting(publish, deferredTask(task, settlement.dueAt), settlement.dueAt - Date.now());
+    case 'dead':
+      return publishDead(publish, settled, settlement.reason);
+    case 'delivered':
+    case 'cancelled':
+      return undefined;
+  }
 }
 
 async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {

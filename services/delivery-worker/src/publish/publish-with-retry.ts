@@ -8,7 +8,8 @@ import { isLastingFault } from './lasting-fault.js';
 export type PublishWithRetry = (record: OutgoingRecord) => Promise<void>;
 
 const DEADLINE_MS = 30_000;
-const MAX_PAUSE_MS = 5_000;
+/** Between two tries: the sink has tried until the deadline itself. */
+const PAUSE_MS = 1_000;
 
 /** Thousands of records may wait while a broker is away. */
 function createTeller(log: Logger): (topic: string, error: unknown) => void {
@@ -30,15 +31,19 @@ function createTeller(log: Logger): (topic: string, error: unknown) => void {
  */
 export function createPublishWithRetry(sink: Sink, log: Logger, signal: AbortSignal): PublishWithRetry {
   const tell = createTeller(log);
+  let pausing: Promise<void> | undefined;
+  /** One for all who wait: thousands of listeners to one signal would cost seconds. */
+  const pause = (): Promise<void> =>
+    (pausing ??= sleep(PAUSE_MS, undefined, { signal }).finally(() => (pausing = undefined)));
   return async (record) => {
-    for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    for (;;) {
       try {
         await sink.send(record, { deadlineMs: DEADLINE_MS });
         return;
       } catch (error) {
         if (signal.aborted || isLastingFault(error)) throw error;
         tell(record.topic, error);
-        await sleep(pauseMs, undefined, { signal });
+        await pause();
       }
     }
   };

@@ -158,10 +158,10 @@ it('the live topics wait while the memory is full, and are told when it is not',
   const { admission, admit, permit } = openRig({ queueLimit: 2, endpointConcurrency: 1 });
   const held = permit();
   let wasFree = false;
-  admission.room.onFree(() => (wasFree = admission.room.isFree));
+  admission.waiting.onRoom(() => (wasFree = admission.waiting.hasRoom));
   const waiting = [admit(), admit()];
   expect(waiting).toHaveLength(2);
-  expect(admission.room.isFree).toBe(false);
+  expect(admission.waiting.hasRoom).toBe(false);
   admission.release(held, OK);
   expect(wasFree).toBe(true);
 });

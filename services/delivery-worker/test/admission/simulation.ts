@@ -129,7 +129,7 @@ export class Simulation {
     this.#pauses = pauses;
     const clock = { now: () => this.now, unixNow: () => this.now, random: this.#random };
     this.admission = new Admission({ ...RULES, maxAttempts }, clock);
-    this.admission.room.onFree(() => this.#handOut());
+    this.admission.waiting.onRoom(() => this.#handOut());
   }
 
   /** Events for these targets, so many a second to each, at random moments. */
@@ -189,7 +189,7 @@ export class Simulation {
   #handOut(): void {
     if (this.#handingOut) return;
     this.#handingOut = true;
-    while (this.#topicAt < this.#topic.length && this.#live < WINDOW && this.admission.room.isFree) {
+    while (this.#topicAt < this.#topic.length && this.#live < WINDOW && this.admission.waiting.hasRoom) {
       const delivery = this.#topic[this.#topicAt];
       this.#topicAt += 1;
       if (delivery) this.#handle(delivery, true);
