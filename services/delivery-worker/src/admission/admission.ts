@@ -4,17 +4,9 @@ import type { BreakerRules } from './breaker.js';
 import { AttemptSlots } from './concurrency-limit.js';
 import { leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
 import { isFast } from './drain.js';
-import type {
-  Clock,
-  Deferred,
-  DeferReason,
-  EndpointState,
-  Permit,
-  PermitEnd,
-  Verdict,
-} from './endpoint-state.js';
+import type { Clock, Deferred, EndpointState, Permit, PermitEnd, Verdict } from './endpoint-state.js';
 import { EndpointTable } from './endpoint-table.js';
-import { WaitingQueue } from './queue.js';
+import { WaitingQueue, isReturned } from './queue.js';
 import { TICK_MS, stalledMs } from './stalled.js';
 
 export interface AdmissionRules {
@@ -30,9 +22,6 @@ export interface AdmissionRules {
 }
 
 const SYSTEM_CLOCK: Clock = { now: () => performance.now(), unixNow: Date.now, random: Math.random };
-
-/** It comes from a retry tier. */
-const isReturned = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
 
 /** Lets deliveries to their endpoints, so that a slow or dead one costs only itself. One for each worker. */
 export class Admission {
@@ -60,10 +49,9 @@ export class Admission {
     if (decided !== undefined) return decided;
     if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint);
     const stillMs = stalledMs(endpoint, this.#tick, this.#slots.limitOf(endpoint));
-    if (!this.waiting.mayPush(endpoint, isReturned(task), stillMs, this.#slots.busy))
+    if (!this.waiting.mayPush(endpoint, task, stillMs, this.#slots.busy))
       return this.#defer(endpoint, 'busy', task);
-    const queued = { task, isReturned: isReturned(task), sinceTick: this.#tick };
-    return new Promise((resolve) => this.waiting.push(endpoint, { ...queued, resolve }));
+    return new Promise((resolve) => this.waiting.push(endpoint, { task, sinceTick: this.#tick, resolve }));
   }
 
   /** Exactly once for each permit. */
@@ -140,16 +128,16 @@ export class Admission {
     while (waitedMs() > this.waiting.deadlineMs) this.#deferNext(endpoint, 'busy');
   }
 
-  #deferQueue(endpoint: EndpointState, reason: DeferReason): void {
+  #deferQueue(endpoint: EndpointState, reason: Deferred['reason']): void {
     while (!endpoint.queue.isEmpty()) this.#deferNext(endpoint, reason);
   }
 
-  #deferNext(endpoint: EndpointState, reason: DeferReason): void {
+  #deferNext(endpoint: EndpointState, reason: Deferred['reason']): void {
     const queued = this.waiting.shift(endpoint);
     queued?.resolve(this.#defer(endpoint, reason, queued.task));
   }
 
-  #defer(endpoint: EndpointState, reason: DeferReason, task: DeliveryTask): Deferred {
+  #defer(endpoint: EndpointState, reason: Deferred['reason'], task: DeliveryTask): Deferred {
     const retried = task.attempt > 1;
     const unixNow = this.#clock.unixNow();
     // A retry is old by its schedule: only what the endpoint has been down for counts.
@@ -158,6 +146,7 @@ export class Admission {
       ageMs: Math.max(0, unixNow - since),
       leastMs: leastWaitMs(task.parkedCount, unixNow - task.firstDueAt),
       retried,
+      horizonMs: this.#rules.breaker.firstPauseMs,
       now: this.#clock.now(),
       random: this.#clock.random(),
     };

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SOONEST_MS } from './deferral.js';
 import type { EndpointState } from './endpoint-state.js';
 import { TICK_MS } from './stalled.js';
 
-/** While the worker stops, whoever ends its attempts within this, milliseconds, is fast: nobody waits for it. */
-const FAST_MS = 500;
-
-export const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < FAST_MS;
+/** While the worker stops nobody waits for whoever ends its attempts sooner than a deferral would take. */
+export const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < SOONEST_MS;
 
 /**
  * The first part of an orderly stop. A member of a group gives up all its partitions at once, and what is under way then is
@@ -21,6 +20,6 @@ export async function drain(
   admission.drain();
   const passedMs = (): number => performance.now() - beganAt;
   // What is under way now shows within that time whether it is slow.
-  const isBrief = (): boolean => passedMs() > FAST_MS && oldestAttemptMs() <= FAST_MS;
+  const isBrief = (): boolean => passedMs() > SOONEST_MS && oldestAttemptMs() <= SOONEST_MS;
   while (oldestAttemptMs() > 0 && !isBrief() && passedMs() < deadlineMs) await sleep(TICK_MS);
 }

@@ -21,8 +21,6 @@ export interface Clock {
 /** A delivery that waits in memory for its turn. */
 export interface Queued {
   readonly task: DeliveryTask;
-  /** It comes from a retry tier. */
-  readonly isReturned: boolean;
   readonly sinceTick: number;
   readonly resolve: (verdict: Verdict) => void;
 }

@@ -1,3 +1,4 @@
+import type { DeliveryTask } from '@webhooks/contracts';
 import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 
 /** Longest wait in memory, milliseconds: a deferral takes a second, and two writes. */
@@ -6,6 +7,9 @@ const SOJOURN_MS = 2_000;
 const SHORT_MS = 150;
 /** Most of the memory that one endpoint, or one tenant, may fill while others have something in it. */
 const SHARE = 2 / 3;
+
+/** It comes from a retry tier. */
+export const isReturned = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
 
 /**
  * The deliveries that wait in memory, a queue for each endpoint: bounded in time (a deadline of sojourn, as CoDel, RFC 8289),
@@ -45,8 +49,11 @@ export class WaitingQueue {
    * Besides the deadline there is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
    * takes" and "one that brings 90 %" fail without it.
    */
-  mayPush(endpoint: EndpointState, isReturned: boolean, stalledMs: number, busy: number): boolean {
-    if (stalledMs > this.#stallDeadlineMs || (isReturned && this.#returned >= this.#limit * (1 - SHARE)))
+  mayPush(endpoint: EndpointState, task: DeliveryTask, stalledMs: number, busy: number): boolean {
+    if (
+      stalledMs > this.#stallDeadlineMs ||
+      (isReturned(task) && this.#returned >= this.#limit * (1 - SHARE))
+    )
       return false;
     const isOverShare = (queued: number, ownBusy: number): boolean =>
       queued > this.#limit * SHARE && queued + ownBusy < this.size + busy;
@@ -65,7 +72,7 @@ export class WaitingQueue {
     endpoint.tenant.queued += 1;
     this.#tenants.add(endpoint.tenant);
     this.size += 1;
-    if (queued.isReturned) this.#returned += 1;
+    if (isReturned(queued.task)) this.#returned += 1;
   }
 
   /** The next in turn whose endpoint may start one: it, and its tenant, stand behind the others then. */
@@ -88,7 +95,7 @@ export class WaitingQueue {
     if (queued === undefined) return undefined;
     const { tenant } = endpoint;
     this.size -= 1;
-    if (queued.isReturned) this.#returned -= 1;
+    if (isReturned(queued.task)) this.#returned -= 1;
     tenant.queued -= 1;
     if (endpoint.queue.isEmpty()) tenant.queueing.delete(endpoint);
     if (tenant.queueing.size === 0) this.#tenants.delete(tenant);

@@ -169,7 +169,7 @@ it('the live topics wait while the memory is full, and are told when it is not',
 it('while it drains, only an endpoint known to be fast is attempted, and last attempts', async () => {
   const { admission, admit, permit } = openRig();
   admission.release(permit({ ref: 'fast' }), OK);
-  admission.release(permit({ ref: 'slow' }), { kind: 'succeeded', durationMs: 900 });
+  admission.release(permit({ ref: 'slow' }), { kind: 'succeeded', durationMs: 1_900 });
   for (let count = 0; count < 4; count += 1) permit({ ref: 'slow' });
   const waiting = admit({ ref: 'slow' });
   admission.drain();
