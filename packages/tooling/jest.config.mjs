@@ -27,7 +27,6 @@ export default {
   globalSetup: '<rootDir>/packages/engines/dist/src/jest-global-setup.js',
   globalTeardown: '<rootDir>/packages/engines/dist/src/jest-global-teardown.js',
   testTimeout: 120_000,
-  // One more than two cores: a third of their time was idle, because many suites wait for engines to start and retries to be due.
-  maxWorkers: 3,
+  maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
 };
