@@ -46,10 +46,6 @@ export class Attempt implements Exchange {
     return this.#ended.promise;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** The connection it was given; undefined while it waits for one. */
   get connection(): Connection | undefined {
     return this.#connection;

@@ -146,7 +146,6 @@ export class Admission {
       ageMs: Math.max(0, unixNow - since),
       leastMs: leastWaitMs(task.parkedCount, unixNow - task.firstDueAt),
       retried,
-      horizonMs: this.#rules.breaker.firstPauseMs,
       now: this.#clock.now(),
       random: this.#clock.random(),
     };

@@ -3,6 +3,8 @@ import type { EndpointState } from './endpoint-state.js';
 
 /** Shortest wait in Kafka, milliseconds: its shortest tier. */
 export const SOONEST_MS = 1_000;
+/** How far ahead slots of a busy endpoint are given at first, milliseconds: later as far as the delivery is old. */
+const HORIZON_MS = 30_000;
 /** Waits grow by this share of the time already waited: 37 deferrals in 8 days (40 are allowed), and a quarter of an outage. */
 const GROWTH = 1 / 4;
 
@@ -14,8 +16,6 @@ export interface Deferral {
   readonly leastMs: number;
   /** It has been attempted before. */
   readonly retried: boolean;
-  /** How far ahead slots of a busy endpoint are given at first, milliseconds, as a breaker's first pause; later as far as the delivery is old. */
-  readonly horizonMs: number;
   readonly now: number;
   /** Between 0 (inclusive) and 1. */
   readonly random: number;
@@ -60,11 +60,11 @@ export function untilProbeMs(
  */
 export function untilSlotMs(
   endpoint: EndpointState,
-  { ageMs, leastMs, horizonMs, now, random }: Deferral,
+  { ageMs, leastMs, now, random }: Deferral,
   limit: number,
 ): number {
   const earliest = now + leastMs;
-  const latest = earliest + Math.max(horizonMs, ageMs);
+  const latest = earliest + Math.max(HORIZON_MS, ageMs);
   const at = Math.max(earliest, endpoint.nextSlotAt);
   if (at > latest) return latest - now - random * GROWTH * (latest - earliest);
   endpoint.nextSlotAt = at + (endpoint.meanMs || SOONEST_MS) / limit;

@@ -4,8 +4,10 @@ import type { EndpointState } from './endpoint-state.js';
 export const TICK_MS = 50;
 /** Two ticks without an end, milliseconds: less is chance, or our own scheduling. */
 const STALLED_MS = 100;
+
 /**
- * For how long an endpoint at its limit has neither started nor ended an attempt, milliseconds; 0 while that is no stall. Ticks are counted, not time: when our own event loop pauses, one tick passes for everybody.
+ * For how long an endpoint at its limit has neither started nor ended an attempt, milliseconds; 0 while that is no stall.
+ * Ticks are counted, not time: when our own event loop pauses, one tick passes for everybody.
  *
  * Why it is needed: the simulation "an endpoint that hangs (twenty of thirty at once) delays the others for a moment" fails without it. The
  * queues of those that hang fill the memory until their attempts time out, and the live topics stop for all, for 8 s.

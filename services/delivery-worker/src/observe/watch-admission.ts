@@ -10,13 +10,14 @@ const MAX_LISTED = 1_000;
 
 function createGauges(admission: Admission, endpoints: Endpoints, { registry }: ServiceScope): void {
   const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number): Gauge =>
+  const gauge = (name: string, help: string, read: () => number): void => {
     new Gauge({
       ...{ name, help, registers },
       collect() {
         this.set(read());
       },
     });
+  };
   gauge('webhook_attempts_in_flight', 'Attempts under way', () => admission.stats().busy);
   const queued = 'Deliveries that wait in memory for a slot of their endpoint';
   gauge('webhook_deliveries_queued', queued, () => admission.stats().queued);
