@@ -1,148 +1,77 @@
-import { performance } from 'node:perf_hooks';
-import { endWith, openLinkOf } from './kafkajs-adapter/create-kafka.js';
-import { remainingMs, within } from './deadline.js';
-import { EndWatch } from './kafkajs-adapter/end-watch.js';
-import type { Lane } from './lane.js';
-import { Membership, type CommitRequest } from './kafkajs-adapter/membership.js';
-import type { AssignedPartition } from './kafkajs-adapter/membership-offsets.js';
-import { oldestAges } from './oldest-ages.js';
-import { Progress } from './progress.js';
-import type { PartitionPosition, SourceOptions } from './source-types.js';
-import type { WindowGate } from './window-gate.js';
+import type { InFlight } from './in-flight.js';
+import { within } from './deadline.js';
 import type { Link } from './kafkajs-adapter/connect.js';
-import { createFetcher, type Fetcher } from './kafkajs-adapter/fetcher.js';
+import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
+import { Fetcher } from './kafkajs-adapter/fetcher.js';
+import type { GroupPosition } from './kafkajs-adapter/group-requests.js';
+import { BRIEF_MS, Membership } from './kafkajs-adapter/membership.js';
+import { listOffsets } from './kafkajs-adapter/offsets.js';
+import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
+import type { PartitionPosition, SourceOptions } from './source-types.js';
 
-export interface GroupReaderOptions extends Pick<
-  SourceOptions,
-  'kafka' | 'groupId' | 'startDeadlineMs' | 'giveUpAfterMs' | 'onFatal'
-> {
-  readonly topics: readonly string[];
+export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
   /** From one fetch of a broker to the next, at least. */
   readonly fetchIntervalMs: number;
-  readonly gate: WindowGate;
-  readonly makeLane: (assigned: AssignedPartition) => Lane;
-  /** Something changed (assignment, fetched records): hand out what there is room for. */
-  readonly onWork: () => void;
+  readonly inFlight: InFlight;
   /** Partitions came or went. */
-  readonly onReassigned?: () => void;
-  /** Asked when the reader stops: resolves when nothing is in flight any more. */
-  readonly drained: () => Promise<unknown>;
-  /** The wait for that is over, whatever came of it. */
-  readonly endHanding: () => void;
+  readonly onReassigned: () => void;
 }
 
 /** What was settled since is repeated after a kill: 50 of 1,000 a second in the mean. It takes 0.6 % of a core more than a second would. */
 const COMMIT_INTERVAL_MS = 100;
-const DEFAULTS = { startDeadlineMs: 60_000, giveUpAfterMs: 300_000 };
+/** New partitions and moved leaders are noticed after that. */
 const METADATA_MAX_AGE_MS = 10_000;
+/** Of a fetch that finds nothing: four requests a second of an idle source. */
 const FETCH_WAIT_MS = 250;
-const BUSY_WAIT_MS = 25;
-/**
- * An answer passes through memory three times (as it was read, whole, by partitions): of a backlog in twelve partitions 9 MiB twenty
- * times a second, garbage that V8 leaves lying. Less than what the allocator maps anew (1 MiB, see the image).
- */
-const MAX_RESPONSE_BYTES = 960 * 1024;
-/** What can be settled within a second of a rebalance is not repeated by the next owner; meanwhile nobody is delivered to. */
-const REBALANCE_DRAIN_MS = 1_000;
-const FINAL_COMMIT_MS = 1_000;
 
 /** Membership, fetching and commits of a group: all of a source but the handing out of records. */
 export class GroupReader {
   readonly #options: GroupReaderOptions;
-  readonly progress: Progress;
-  /** All partitions this process ever owned: see `Lane`. */
-  readonly #lanes = new Map<string, Lane>();
   readonly #link: Link;
   readonly #fetcher: Fetcher;
   readonly #membership: Membership;
-  readonly #ends: EndWatch;
+  readonly #onError: (error: unknown) => void;
+  #trackers: readonly PartitionTracker[] = [];
   #commitTimer: NodeJS.Timeout | undefined;
-  #assigned: readonly Lane[] = [];
-  #settled = false;
-  #stopping = false;
-  #stopped: Promise<boolean> | undefined;
-  #forget: (() => void) | undefined;
-  #rebalances = 0;
   #committing: Promise<void> | undefined;
-  #ticking = false;
+  #settled = false;
+  #rebalances = 0;
 
   constructor(options: GroupReaderOptions) {
     this.#options = options;
-    this.progress = new Progress(options.gate);
+    this.#onError = (error) => options.inFlight.failed(error);
     this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
-    this.#fetcher = this.#makeFetcher();
-    this.#membership = this.#makeMembership();
-    this.#ends = new EndWatch({
+    this.#membership = new Membership({
+      ...options,
       link: this.#link,
-      lanes: () => this.#assigned,
-      onError: (error) => this.progress.failed(error),
-    });
-  }
-
-  #makeFetcher(): Fetcher {
-    return createFetcher({
-      link: this.#link,
-      log: this.#options.kafka.log,
-      feeds: () => this.#assigned,
-      maxWaitMs: FETCH_WAIT_MS,
-      busyWaitMs: BUSY_WAIT_MS,
-      maxResponseBytes: MAX_RESPONSE_BYTES,
-      minIntervalMs: this.#options.fetchIntervalMs,
-      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
-      onAnswer: () => this.progress.idle(),
-      onError: (error) => this.progress.failed(error),
-    });
-  }
-
-  #makeMembership(): Membership {
-    const { kafka, groupId, topics, giveUpAfterMs, onFatal } = this.#options;
-    return new Membership({
-      link: this.#link,
-      openLink: () => openLinkOf(kafka, METADATA_MAX_AGE_MS),
-      log: kafka.log,
-      groupId,
-      clientId: kafka.clientId,
-      topics,
-      giveUpAfterMs: giveUpAfterMs ?? DEFAULTS.giveUpAfterMs,
-      onAssigned: (partitions) => this.#onAssigned(partitions),
+      onAssigned: (positions) => this.#onAssigned(positions),
       onRebalance: () => this.#onRebalance(),
-      onHeartbeat: () => {
-        // Nothing is fetched for a reader that is full, paused or without partitions: its heartbeats are its progress.
-        if (this.#assigned.every((lane) => lane.want() === undefined)) this.progress.idle();
-      },
-      onError: (error) => this.progress.failed(error),
-      onFatal: (error) => onFatal?.(error),
+      onHeartbeat: () => void this.#readEnds().catch(this.#onError),
+      onError: this.#onError,
+    });
+    this.#fetcher = new Fetcher({
+      link: this.#link,
+      log: options.kafka.log,
+      feeds: () => this.#trackers,
+      maxWaitMs: FETCH_WAIT_MS,
+      minIntervalMs: options.fetchIntervalMs,
+      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
+      onAnswer: () => options.inFlight.answered(),
+      onError: this.#onError,
     });
   }
 
-  /** Resolves with the first assignment; rejects when it is stopped before. */
+  /** Resolves with the first assignment; rejects when it is closed before. */
   async start(): Promise<void> {
-    const { startDeadlineMs = DEFAULTS.startDeadlineMs } = this.#options;
-    this.#forget = endWith(this.#options.kafka, () => this.stop(0));
-    const joined = this.#membership.start();
-    const outcome = await within(
-      joined.then(() => true),
-      startDeadlineMs,
-    );
-    if (outcome === undefined) throw new Error(`not joined within ${startDeadlineMs} ms`);
-    if (this.#stopping) throw new Error('stopped before the group was joined');
-    this.#commitTimer = setInterval(() => this.#tick(), COMMIT_INTERVAL_MS);
+    await this.#membership.start();
+    this.#commitTimer = setInterval(() => {
+      if (this.#settled && this.#committing === undefined) this.#commit().catch(this.#onError);
+    }, COMMIT_INTERVAL_MS);
   }
 
-  #tick(): void {
-    if (this.#ticking || !this.#settled) return;
-    this.#ends.tick();
-    this.#ticking = true;
-    this.#commit()
-      .catch((error: unknown) => this.progress.failed(error))
-      .finally(() => {
-        this.#ticking = false;
-      });
-  }
-
-  /** The partitions to hand out from; none while the group rebalances or the reader stops. */
-  get lanes(): readonly Lane[] {
-    return this.#settled && !this.#stopping ? this.#assigned : [];
+  /** The partitions to hand out from; none while the group rebalances. */
+  get trackers(): readonly PartitionTracker[] {
+    return this.#settled ? this.#trackers : [];
   }
 
   /** There may be something to fetch again. */
@@ -150,98 +79,91 @@ export class GroupReader {
     this.#fetcher.kick();
   }
 
-  #onAssigned(partitions: readonly AssignedPartition[]): void {
+  #onAssigned(positions: readonly GroupPosition[]): void {
     this.#rebalances += 1;
-    const kept = new Set<Lane>();
-    for (const assigned of partitions) {
-      const name = `${assigned.topic}/${assigned.partition}`;
-      const lane = this.#lanes.get(name) ?? this.#options.makeLane(assigned);
-      this.#lanes.set(name, lane);
-      lane.assign(assigned);
-      kept.add(lane);
-    }
-    for (const lane of this.#assigned) if (!kept.has(lane)) lane.unassign();
-    this.#assigned = [...kept].sort((a, b) => (a.topic === b.topic ? 0 : a.topic < b.topic ? -1 : 1));
+    const held = new Map(this.#trackers.map((tracker) => [`${tracker.topic}/${tracker.partition}`, tracker]));
+    const assigned = positions.map((position) => {
+      const name = `${position.topic}/${position.partition}`;
+      const kept = held.get(name);
+      // Another process had it meanwhile, or the topic was made anew: nothing known holds any more.
+      if (kept?.committed !== position.offset) return new PartitionTracker(position, this.#options);
+      held.delete(name);
+      return kept;
+    });
+    for (const lost of held.values()) lost.unassign();
+    // Neighbours of one topic share an entry in a fetch.
+    this.#trackers = assigned.sort((a, b) => a.topic.localeCompare(b.topic));
     this.#settled = true;
-    this.#options.onReassigned?.();
-    this.#fetcher.kick();
-    this.#options.onWork();
+    this.#options.onReassigned();
   }
 
   async #onRebalance(): Promise<void> {
     this.#settled = false;
-    await within(this.#options.gate.idle(), REBALANCE_DRAIN_MS);
-    await within(this.#commit(), FINAL_COMMIT_MS).catch((error: unknown) => this.progress.failed(error));
+    await within(this.#options.inFlight.idle(), BRIEF_MS);
+    await within(this.#commit(), BRIEF_MS).catch(this.#onError);
+  }
+
+  /** A partition that is full is not fetched: its end is asked for, so that the lag is true. */
+  async #readEnds(): Promise<void> {
+    const full = this.#trackers.filter((tracker) => tracker.want() === undefined);
+    // Nothing is fetched for a reader that is full or without partitions: its heartbeats are its progress.
+    if (full.length === this.#trackers.length) this.#options.inFlight.answered();
+    for (const [topic, trackers] of Map.groupBy(full, (tracker) => tracker.topic)) {
+      const partitions = trackers.map(({ partition }) => partition);
+      const ends = await listOffsets(this.#link, topic, { partitions, earliest: false });
+      for (const one of trackers) one.highWatermark = ends.get(one.partition) ?? one.highWatermark;
+    }
   }
 
   /** Commits each watermark that moved; one request at a time, so that a later one never overtakes. */
-  #commit(): Promise<void> {
-    const before = this.#committing ?? Promise.resolve();
-    const commit = before.catch(() => undefined).then(() => this.#commitMoved());
-    this.#committing = commit;
-    return commit;
+  async #commit(): Promise<void> {
+    await this.#committing?.catch(() => undefined);
+    this.#committing = this.#commitMoved().finally(() => {
+      this.#committing = undefined;
+    });
+    return this.#committing;
   }
 
   async #commitMoved(): Promise<void> {
-    const due = this.#assigned.map((lane) => ({ lane, offset: lane.watermark }));
-    const moved = due.filter(({ lane, offset }) => offset > lane.committed);
+    const moved = this.#trackers.filter(({ watermark, committed }) => watermark > committed);
     if (moved.length === 0) return;
-    await this.#membership.commit(
-      moved.map(({ lane: { topic, partition }, offset }): CommitRequest => ({ topic, partition, offset })),
-    );
-    for (const { lane, offset } of moved) lane.committed = offset;
+    const positions = moved.map(({ groupPosition }) => groupPosition);
+    await this.#membership.commit(positions);
+    for (const [index, tracker] of moved.entries()) tracker.committed = positions[index]?.offset ?? -1;
   }
 
   positions(): readonly PartitionPosition[] {
-    return this.#assigned.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
+    return this.#trackers.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
   }
 
   health() {
-    const oldestAgeByTopic = oldestAges(this.#assigned, Date.now());
-    const lags = this.#assigned.map((lane) => [`${lane.topic}/${lane.partition}`, lane.lag] as const);
+    const now = Date.now();
+    const oldestAgeByTopic: Record<string, number> = {};
+    const lagByPartition: Record<string, number> = {};
+    for (const { topic, partition, lag, oldestAt = now } of this.#trackers) {
+      oldestAgeByTopic[topic] = Math.max(oldestAgeByTopic[topic] ?? 0, now - oldestAt);
+      lagByPartition[`${topic}/${partition}`] = lag;
+    }
     return {
       joined: this.#membership.joined,
       rebalances: this.#rebalances,
-      lagByPartition: Object.fromEntries(lags),
-      lag: lags.reduce((sum, [, lag]) => sum + lag, 0),
+      lagByPartition,
+      lag: Object.values(lagByPartition).reduce((sum, lag) => sum + lag, 0),
       oldestAgeMs: Math.max(0, ...Object.values(oldestAgeByTopic)),
       oldestAgeByTopic,
-      ...this.progress.report(),
     };
   }
 
-  /**
-   * pause → drain → commit → leave → disconnect. True when all that is finished is committed. Commits go on during the
-   * drain: a process that is killed in it repeats little. Once: a second call waits for the first.
-   */
-  stop(deadlineMs: number): Promise<boolean> {
-    this.#stopped ??= this.#stop(deadlineMs);
-    return this.#stopped;
-  }
-
-  async #stop(deadlineMs: number): Promise<boolean> {
-    const { drained, endHanding } = this.#options;
-    const deadlineAt = performance.now() + deadlineMs;
-    this.#stopping = true;
-    await within(drained(), deadlineMs);
-    endHanding();
+  /** commit → leave → disconnect. Until now commits go on: a process that is killed while it drains repeats little. True when all that is finished is committed, which may take `commitMs`. */
+  async close(commitMs: number): Promise<boolean> {
     clearInterval(this.#commitTimer);
-    const committed = await this.#lastCommit(deadlineAt);
+    const committed = await within(
+      this.#commit().then(() => true),
+      commitMs,
+    ).catch(this.#onError);
     await this.#membership.leave();
     this.#fetcher.stop();
     await this.#link.close();
-    this.#forget?.();
-    return committed;
-  }
-
-  async #lastCommit(deadlineAt: number): Promise<boolean> {
-    try {
-      const timeoutMs = Math.max(remainingMs(deadlineAt), FINAL_COMMIT_MS);
-      const done = this.#commit().then(() => true);
-      return (await within(done, timeoutMs)) ?? false;
-    } catch (error) {
-      this.progress.failed(error);
-      return false;
-    }
+    return committed ?? false;
   }
 }

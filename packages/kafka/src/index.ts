@@ -2,13 +2,6 @@ export { connectKafka, prepareTopics } from './connect-kafka.js';
 export { createKafka } from './kafkajs-adapter/create-kafka.js';
 export type { Kafka } from './kafkajs-adapter/create-kafka.js';
 export type { KafkaOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
-export { openDelayedSource } from './delayed-source.js';
-export type {
-  DelayTier,
-  DelayedSource,
-  DelayedSourceHealth,
-  DelayedSourceOptions,
-} from './delayed-source-types.js';
 export { readKafkaSettings } from './kafka-settings.js';
 export type { KafkaSettings } from './kafka-settings.js';
 export type { Logger, LogLevel } from './log.js';
@@ -17,14 +10,17 @@ export type { KafkaRecord, RecordHeaders, TopicPartition } from './record.js';
 export { openSink } from './sink.js';
 export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 export type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
-export { openSource } from './source.js';
+export { openDelayedSource, openSource } from './source.js';
 export type {
-  GiveUp,
+  DelayTier,
+  DelayedSource,
+  DelayedSourceHealth,
+  DelayedSourceOptions,
+  OnPoison,
   PartitionPosition,
   Source,
   SourceHealth,
   SourceOptions,
-  SourceTimings,
   StopReport,
   Unhandled,
   Window,

@@ -9,15 +9,8 @@ export interface Window {
   readonly maxInFlightBytes: number;
   /** Offsets of one partition between the commit watermark and the newest record accepted (default 200,000). */
   readonly maxSpan?: number;
-  /** A bound of the handler's own, asked before each record; `resume` of the source says that there is room again. */
-  readonly hasRoom?: () => boolean;
-}
-
-export interface SourceTimings {
-  /** `openSource` rejects when the group was not joined by then (default 60,000), or the cluster was closed before. */
-  readonly startDeadlineMs?: number;
-  /** `onFatal` is called after this long without membership (default 300,000). */
-  readonly giveUpAfterMs?: number;
+  /** A bound of the handler's own, asked before each record; call `resume` of the source when there is capacity again. */
+  readonly hasCapacity?: () => boolean;
 }
 
 /** A record that was not handled, and how often so far. */
@@ -33,9 +26,9 @@ export interface Unhandled {
  * What to do instead of another call: undefined for another call, or work after which the record counts as handled, such as
  * keeping it elsewhere. When that work rejects, the record is called again. Must not throw.
  */
-export type GiveUp = (unhandled: Unhandled) => Promise<unknown> | undefined;
+export type OnPoison = (unhandled: Unhandled) => Promise<unknown> | undefined;
 
-export interface SourceOptions extends SourceTimings {
+export interface SourceOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
   readonly topics: readonly string[];
@@ -43,9 +36,36 @@ export interface SourceOptions extends SourceTimings {
   /** Resolves, with whatever value, when the record is handled. A rejection means "not handled": it is called again later, never skipped. */
   readonly handle: (record: KafkaRecord) => Promise<unknown>;
   /** Asked after each call that failed. Default: a record is called again for ever. */
-  readonly giveUp?: GiveUp;
-  /** The source cannot go on (not authorised, no membership for `giveUpAfterMs`): the process should end non-zero. */
+  readonly onPoison?: OnPoison;
+  /** The source cannot go on (not authorised, no membership for `fatalAfterMs`): the process should end non-zero. */
   readonly onFatal?: (error: Error) => void;
+  /** `onFatal` is called after this long without membership (default 300,000); opening rejects then. */
+  readonly fatalAfterMs?: number;
+}
+
+/** A topic whose records wait: each is looked at when the broker's append time + `delayMs` has come. */
+export interface DelayTier {
+  readonly topic: string;
+  readonly delayMs: number;
+}
+
+export interface DelayedSourceOptions extends Omit<SourceOptions, 'topics' | 'handle'> {
+  readonly tiers: readonly DelayTier[];
+  /** When the record is due, in milliseconds since 1970; undefined (unreadable) means now. Must not throw. */
+  readonly dueAt: (record: KafkaRecord) => number | undefined;
+  /** Called when the record is due. Settled means handled; a rejection is called again later. */
+  readonly release: (record: KafkaRecord) => Promise<void>;
+  /**
+   * Called when the rest is `maxHeapWaitMs` or more: write it to the largest tier that is not longer than the rest. Also
+   * called for what waits in memory when the source stops, with any rest: then the shortest tier will do.
+   */
+  readonly move: (record: KafkaRecord, remainingMs: number) => Promise<void>;
+  /** A shorter rest is waited in memory (default 5,000). */
+  readonly maxHeapWaitMs?: number;
+  /** Records that wait in memory (default 50,000), with 64 MiB of bytes; when it is full the partition pauses. */
+  readonly maxWaiting?: number;
+  /** Milliseconds since 1970 (default `Date.now`). */
+  readonly now?: () => number;
 }
 
 export interface SourceHealth {
@@ -72,6 +92,11 @@ export interface SourceHealth {
   readonly rebalances: number;
 }
 
+export interface DelayedSourceHealth extends SourceHealth {
+  /** Records that wait in memory for their moment. */
+  readonly waiting: number;
+}
+
 export interface StopReport {
   /** Everything that was in flight was settled in time. */
   readonly drained: boolean;
@@ -90,8 +115,12 @@ export interface Source {
   health(): SourceHealth;
   /** How far each assigned partition is handled, also what is not committed yet; see `PartitionPosition`. */
   positions(): readonly PartitionPosition[];
-  /** Wakes a source that stopped at the window's `hasRoom`. */
+  /** Wakes a source that stopped at the window's `hasCapacity`. */
   resume(): void;
   /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */
   stop(options: { readonly deadlineMs: number }): Promise<StopReport>;
+}
+
+export interface DelayedSource extends Pick<Source, 'stop'> {
+  health(): DelayedSourceHealth;
 }

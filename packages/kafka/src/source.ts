@@ -1,125 +1,102 @@
+import { performance } from 'node:perf_hooks';
+import { remainingMs, within } from './deadline.js';
 import { GroupReader } from './group-reader.js';
-import { Handling } from './handling.js';
-import { Lane } from './lane.js';
-import type { PartitionPosition, Source, SourceHealth, SourceOptions, StopReport } from './source-types.js';
-import { WindowGate } from './window-gate.js';
+import { InFlight } from './in-flight.js';
+import { endWith } from './kafkajs-adapter/create-kafka.js';
+import { BRIEF_MS } from './kafkajs-adapter/membership.js';
+import type { BufferLimits } from './protocol/partition-buffer.js';
+import type { KafkaRecord } from './record.js';
+import type { DelayedSource, DelayedSourceOptions, Source, SourceOptions } from './source-types.js';
+import { TurnScheduler, type Schedule } from './turn-scheduler.js';
 
-/** Offsets a partition may be ahead of its watermark: 12 s of 16,000 records a second. */
-const MAX_SPAN = 200_000;
 /** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
 const FETCH_INTERVAL_MS = 2;
-/** Records of one partition before the next one has its turn. */
-const PARTITION_RECORDS = 32;
-/** Records of one turn of the event loop: what they begin is written, and what came meanwhile is read, before the next ones. */
-const TURN_RECORDS = 64;
 
-/** Resolves when the group is joined; rejects at `startDeadlineMs`, or when the cluster is closed before. */
-export async function openSource(options: SourceOptions): Promise<Source> {
-  const source = new WindowedSource(options);
-  await source.start();
-  return source;
+/** What rests shorter waits in memory: a move is a write, and its record may be late by a few fetches. */
+const MAX_HEAP_WAIT_MS = 5_000;
+/** There are many partitions (tiers × partitions) and most of them wait: each holds one small block. */
+const FETCH_BYTES = 64 * 1024;
+/** No wait is that short. A fetch names all partitions, and each record that waits would be answered by one. */
+const DELAYED_FETCH_INTERVAL_MS = 50;
+
+/** How a source reads, and when its records are due. */
+interface Reading extends Schedule, BufferLimits {
+  readonly fetchIntervalMs: number;
 }
 
-class WindowedSource implements Source {
-  readonly #gate: WindowGate;
-  readonly #reader: GroupReader;
-  readonly #handling: Handling;
-  readonly #maxSpan: number;
-  #turn = 0;
-  #leftOfTurn = 0;
-  #planned = false;
+/** Resolves when the group is joined; rejects when that has not happened in `fatalAfterMs`, or the cluster is closed before. */
+export function openSource(options: SourceOptions): Promise<Source> {
+  return openScheduled(options, {
+    fetchIntervalMs: FETCH_INTERVAL_MS,
+    now: Date.now,
+    takeAt: () => -Infinity,
+    handleAt: () => -Infinity,
+  });
+}
 
-  constructor(options: SourceOptions) {
-    const { handle, giveUp, window } = options;
-    const { log } = options.kafka;
-    this.#gate = new WindowGate(window);
-    this.#maxSpan = window.maxSpan ?? MAX_SPAN;
-    const onWork = () => this.#plan();
-    this.#reader = new GroupReader({
-      ...options,
-      fetchIntervalMs: FETCH_INTERVAL_MS,
-      gate: this.#gate,
-      makeLane: (assigned) => new Lane(assigned, { onFetched: onWork }),
-      onWork,
-      drained: () => this.#gate.idle(),
-      endHanding: () => this.#handling.stop(),
-    });
-    const { progress } = this.#reader;
-    this.#handling = new Handling({
-      handle,
-      giveUp,
-      gate: this.#gate,
-      log,
-      onSettled: () => {
-        progress.settled();
-        this.#plan();
+/**
+ * Resolves when the group is joined; rejects when that has not happened in `fatalAfterMs`, or the cluster is closed before.
+ *
+ * Within a tier the order of append is the order of looking: so one paused position for each partition is all that a
+ * million waiting records need, and no record waits behind one that is due later.
+ */
+export function openDelayedSource(options: DelayedSourceOptions): Promise<DelayedSource> {
+  const { tiers, release, move, now = Date.now, maxHeapWaitMs = MAX_HEAP_WAIT_MS } = options;
+  const delays = new Map(tiers.map(({ topic, delayMs }) => [topic, delayMs]));
+  const dueAt = (record: KafkaRecord) => options.dueAt(record) ?? -Infinity;
+  const handle = (record: KafkaRecord) => {
+    const restMs = dueAt(record) - now();
+    return restMs > 0 ? move(record, restMs) : release(record);
+  };
+  return openScheduled(
+    { ...options, topics: [...delays.keys()], handle },
+    {
+      now,
+      fetchIntervalMs: DELAYED_FETCH_INTERVAL_MS,
+      fetchBytes: FETCH_BYTES,
+      readAhead: 0,
+      maxWaiting: options.maxWaiting,
+      takeAt: ({ topic }, { timestamp }) => timestamp + (delays.get(topic) ?? 0),
+      // What is to be moved is handled at once.
+      handleAt: (record) => {
+        const due = dueAt(record);
+        return due - now() < maxHeapWaitMs ? due : -Infinity;
       },
-    });
-  }
+    },
+  );
+}
 
-  async start(): Promise<void> {
-    try {
-      await this.#reader.start();
-    } catch (error) {
-      await this.stop({ deadlineMs: 0 });
-      throw error;
-    }
-  }
-
-  /** What happened in one turn of the event loop is answered once. */
-  #plan(): void {
-    if (this.#planned) return;
-    this.#planned = true;
-    setImmediate(() => {
-      this.#planned = false;
-      this.#handOut();
-    });
-  }
-
-  #handOut(): void {
-    const lanes = this.#reader.lanes;
-    this.#leftOfTurn = TURN_RECORDS;
-    for (let idle = 0; idle < lanes.length && this.#leftOfTurn > 0 && this.#gate.hasRoom;) {
-      this.#turn = (this.#turn + 1) % lanes.length;
-      const lane = lanes[this.#turn];
-      idle = lane !== undefined && this.#handOutFrom(lane) ? 0 : idle + 1;
-    }
-    this.#reader.kick();
-    if (this.#leftOfTurn === 0) this.#plan();
-  }
-
-  /** True when the partition may have more. */
-  #handOutFrom(lane: Lane): boolean {
-    for (let count = 0; count < PARTITION_RECORDS && this.#leftOfTurn > 0; count += 1) {
-      if (!this.#gate.hasRoom || lane.span >= this.#maxSpan) return false;
-      const task = lane.take();
-      if (task === undefined) return false;
-      this.#leftOfTurn -= 1;
-      this.#handling.start(task);
-    }
-    return true;
-  }
-
-  resume(): void {
-    this.#plan();
-  }
-
-  health(): SourceHealth {
-    return {
-      ...this.#reader.health(),
-      inFlight: this.#gate.records,
-      inFlightBytes: this.#gate.bytes,
-      ...this.#handling.health(),
-    };
-  }
-
-  positions(): readonly PartitionPosition[] {
-    return this.#reader.positions();
-  }
-
-  async stop({ deadlineMs }: { readonly deadlineMs: number }): Promise<StopReport> {
-    const committed = await this.#reader.stop(deadlineMs);
-    const unfinished = this.#gate.records;
+/** Puts the parts of a source together, and joins. */
+async function openScheduled(options: SourceOptions, reading: Reading): Promise<Source & DelayedSource> {
+  const inFlight = new InFlight(options, () => turns.plan());
+  const reader = new GroupReader({
+    ...options,
+    ...reading,
+    inFlight,
+    onFetched: () => turns.plan(),
+    onReassigned: () => turns.reassigned(),
+  });
+  const turns = new TurnScheduler({ schedule: reading, reader, inFlight, maxSpan: options.window.maxSpan });
+  const stopOnce = async (deadlineMs: number) => {
+    const deadlineAt = performance.now() + deadlineMs;
+    await within(turns.drain(), deadlineMs);
+    turns.end();
+    inFlight.stop();
+    const committed = await reader.close(Math.max(remainingMs(deadlineAt), BRIEF_MS));
+    forget?.();
+    const unfinished = inFlight.records + turns.waiting;
     return { drained: unfinished === 0, committed, unfinished };
+  };
+  let stopped: ReturnType<Source['stop']> | undefined;
+  const stop: Source['stop'] = ({ deadlineMs }) => (stopped ??= stopOnce(deadlineMs));
+  let forget: (() => void) | undefined;
+  try {
+    forget = endWith(options.kafka, () => stop({ deadlineMs: 0 }));
+    await reader.start();
+  } catch (error) {
+    await stop({ deadlineMs: 0 });
+    throw error;
   }
+  const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: turns.waiting });
+  return { health, stop, resume: () => turns.plan(), positions: () => reader.positions() };
 }

@@ -39,13 +39,9 @@ export class TablePartition implements Feed {
     return this.#buffer.nextFetch;
   }
 
-  busy(): boolean {
-    return false;
-  }
-
   accept(fetched: FetchedPartition, request: { readonly offset: number; readonly startedAt: number }): void {
     if (request.offset !== this.#buffer.nextFetch) return;
-    this.#buffer.accept(fetched, request.offset);
+    this.#buffer.accept(fetched, request);
     for (let record = this.#buffer.take(); record !== undefined; record = this.#buffer.take()) {
       this.#onRecord(record);
     }

@@ -7,7 +7,7 @@ import { backoffMs } from './kafkajs-adapter/backoff.js';
 import type { Link } from './kafkajs-adapter/connect.js';
 import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/errors.js';
-import { createFetcher, type Fetcher } from './kafkajs-adapter/fetcher.js';
+import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old (700 are allowed). */
@@ -39,13 +39,11 @@ class GrouplessReader implements TableReader {
     this.#options = options;
     this.#caughtUp.promise.catch(() => undefined);
     this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
-    const maxWaitMs = options.maxWaitMs ?? MAX_WAIT_MS;
-    this.#fetcher = createFetcher({
+    this.#fetcher = new Fetcher({
       link: this.#link,
       log: options.kafka.log,
       feeds: () => this.#partitions.values(),
-      maxWaitMs,
-      busyWaitMs: maxWaitMs,
+      maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       onMetadata: () => this.#lookForPartitions(),
       onError: (error) => this.#watchForFatal(error),

@@ -131,7 +131,11 @@ describe('kill -9 of the broker, and its return', () => {
     const topic = await newTopic(kafka, 2);
     const sink = await openSink({ kafka });
     let isFull = true;
-    const member = await openMember(kafka, { groupId: randomName('group'), topic, hasRoom: () => !isFull });
+    const member = await openMember(kafka, {
+      groupId: randomName('group'),
+      topic,
+      hasCapacity: () => !isFull,
+    });
     await sink.sendMany(Array.from({ length: 50 }, (_, n) => ({ topic, key: `${n}`, value: `${n}` })));
     broker.engine.kill();
     await eventually(() => member.source.health().lastError !== undefined);
@@ -153,7 +157,7 @@ describe('kill -9 of the broker, and its return', () => {
       groupId: randomName('group'),
       topics: [topic],
       window: { maxInFlight: 1, maxInFlightBytes: 1 },
-      giveUpAfterMs: 3_000,
+      fatalAfterMs: 3_000,
       handle: () => Promise.resolve(),
       onFatal: (error) => fatal.push(error),
     });

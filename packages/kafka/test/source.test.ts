@@ -212,7 +212,7 @@ describe('source', () => {
     const { source, records } = await collect(kafka, {
       groupId: randomName('group'),
       topics: [topic],
-      window: { ...WINDOW, hasRoom: () => !isFull },
+      window: { ...WINDOW, hasCapacity: () => !isFull },
     });
     await fill(topic, 10);
     await eventually(() => source.health().lag === 10);

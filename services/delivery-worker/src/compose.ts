@@ -98,7 +98,7 @@ function watch(name: string, source: Watched, { sources, stops, scope }: SourceP
 /** A source that is read while the memory of admission has room. */
 async function openLiveSource(
   name: 'events' | 'deliveries',
-  handling: Pick<SourceOptions, 'handle' | 'giveUp'>,
+  handling: Pick<SourceOptions, 'handle' | 'onPoison'>,
   parts: SourceParts,
 ): Promise<void> {
   const { kafka, config, scope, delivering } = parts;
@@ -108,7 +108,7 @@ async function openLiveSource(
     kafka,
     groupId: `${config.groupPrefix}.${name}`,
     topics: [TOPICS[name]],
-    window: { ...config, hasRoom: () => waiting.hasRoom },
+    window: { ...config, hasCapacity: () => waiting.hasRoom },
     onFatal: scope.fail,
   });
   waiting.onRoom(() => source.resume());
@@ -125,13 +125,13 @@ async function openEventSource(parts: SourceParts): Promise<void> {
     observe: observers.event,
     largeFanOuts: pLimit(LARGE_FAN_OUTS),
   };
-  const giveUp = createQuarantine({
+  const onPoison = createQuarantine({
     keep: (record, fault) =>
       refuseEvent(record, { reason: NOT_HANDLED, violations: [{ property: '', reason: fault }] }, ports),
     log: scope.log,
     budget,
   });
-  await openLiveSource('events', { handle: (record) => consumeEvent(record, ports), giveUp }, parts);
+  await openLiveSource('events', { handle: (record) => consumeEvent(record, ports), onPoison }, parts);
 }
 
 async function openTaskSources(parts: SourceParts): Promise<void> {
@@ -147,7 +147,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
       observers.damaged();
     },
   };
-  const giveUp = createQuarantine({
+  const onPoison = createQuarantine({
     keep: (record) => publishDamaged(record, NOT_HANDLED, ports),
     log: scope.log,
     budget,
@@ -162,12 +162,12 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     dueAt: (record) => dueAtOf({ [DUE_AT]: headerOf(record, DUE_AT) }),
     release: (record) => consumeTask(record, ports),
     move: (record, remainingMs) => moveTask(record, remainingMs, { ...ports, maxRestMs }),
-    giveUp,
+    onPoison,
     onFatal: scope.fail,
   });
   await Promise.all([
     retries.then((source) => watch('retries', source, parts)),
-    openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), giveUp }, parts),
+    openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), onPoison }, parts),
   ]);
 }
 

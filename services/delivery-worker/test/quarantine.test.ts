@@ -23,13 +23,13 @@ async function callsOf(error: unknown): Promise<{
   const kept: string[] = [];
   let told = 0;
   const silent = (): undefined => undefined;
-  const giveUp = createQuarantine({
+  const onPoison = createQuarantine({
     keep: ({ offset }, fault) => Promise.resolve(kept.push(`${offset} ${fault}`)),
     log: { debug: silent, info: silent, warn: silent, error: () => (told += 1) },
     budget: { take: () => true, giveBack: silent },
   });
   for (let times = 1; times <= 100; times += 1) {
-    const keeping = giveUp({ record: RECORD, error, times });
+    const keeping = onPoison({ record: RECORD, error, times });
     if (keeping === undefined) continue;
     await keeping;
     return { calls: times, kept, told };
@@ -46,7 +46,9 @@ describe('records that cannot be handled', () => {
     const budget = createQuarantineBudget(log, () => nowMs);
     const sources = [1, 2].map(() => createQuarantine({ keep: () => Promise.resolve(), log, budget }));
     const putAside = () =>
-      sources.map((giveUp) => giveUp({ record: RECORD, error: new TypeError('a bug of ours'), times: 5 }));
+      sources.map((onPoison) =>
+        onPoison({ record: RECORD, error: new TypeError('a bug of ours'), times: 5 }),
+      );
     /** How many are put aside when two fail each second from now on. */
     const count = (seconds: number): number => {
       let kept = 0;

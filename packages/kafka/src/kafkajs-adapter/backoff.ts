@@ -1,5 +1,11 @@
-/** 100 ms, doubling to `maxMs`, ±20 % so that many clients do not come back as one. */
-export function backoffMs(failures: number, maxMs = 1_000): number {
-  const plainMs = Math.min(100 * 2 ** Math.min(failures - 1, 16), maxMs);
-  return plainMs * (0.8 + Math.random() * 0.4);
+const FIRST_MS = 100;
+const LONGEST_MS = 1_000;
+
+/**
+ * Milliseconds to wait after so many failures in a row (from 1 on): 100, doubling to `longestMs`. A half to all of that, so
+ * that many clients do not come back as one ("equal jitter", AWS Architecture Blog, 2015).
+ */
+export function backoffMs(failures: number, longestMs = LONGEST_MS): number {
+  const plainMs = Math.min(FIRST_MS * 2 ** (failures - 1), longestMs);
+  return (plainMs * (1 + Math.random())) / 2;
 }

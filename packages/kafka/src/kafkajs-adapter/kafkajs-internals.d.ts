@@ -113,7 +113,18 @@ declare module 'kafkajs/src/cluster/index.js' {
     offsetFetch(request: {
       groupId: string;
       topics: { topic: string; partitions: { partition: number }[] }[];
-    }): Promise<{ responses: { topic: string; partitions: { partition: number; offset: string }[] }[] }>;
+    }): Promise<{
+      responses: {
+        topic: string;
+        partitions: { partition: number; offset: string; metadata: string | null }[];
+      }[];
+    }>;
+    offsetCommit(request: {
+      groupId: string;
+      groupGenerationId: number;
+      memberId: string;
+      topics: { topic: string; partitions: { partition: number; offset: string; metadata?: string }[] }[];
+    }): Promise<unknown>;
   }
 
   export interface TopicToCreate {
@@ -159,7 +170,7 @@ declare module 'kafkajs/src/cluster/index.js' {
     findGroupCoordinator(options: { groupId: string }): Promise<Broker>;
     findTopicPartitionMetadata(topic: string): PartitionMetadata[];
     fetchTopicsOffset(
-      topics: { topic: string; partitions: { partition: number }[]; fromBeginning: boolean }[],
+      topics: { topic: string; partitions: { partition: number }[]; fromTimestamp: number }[],
     ): Promise<{ topic: string; partitions: { partition: number; offset: string }[] }[]>;
   }
   export default Cluster;
@@ -206,7 +217,7 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     assigned(): { topic: string; partitions: number[] }[];
     checkForStaleAssignment(): void;
     commitOffsets(offsets: {
-      topics: { topic: string; partitions: { partition: number; offset: string }[] }[];
+      topics: { topic: string; partitions: { partition: number; offset: string; metadata: string }[] }[];
     }): Promise<void>;
   }
   export default ConsumerGroup;

@@ -1,53 +1,41 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from '../deadline.js';
-import { sendHeartbeat } from './heartbeat.js';
-import type { Logger } from '../log.js';
-import { committedOffsets, type AssignedPartition } from './membership-offsets.js';
-import { removeNamesakes } from './namesakes.js';
-import { stickyAssigner, type Holding } from './sticky-assigner.js';
+import { asError } from '../protocol/errors.js';
+import type { SourceOptions } from '../source-types.js';
 import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
+import { openLinkOf } from './create-kafka.js';
 import { faultOf, isFatal } from './faults.js';
-import { asError } from '../protocol/errors.js';
+import { commitPositions, fetchPositions, removeNamesakes } from './group-requests.js';
+import type { GroupPosition } from './group-requests.js';
+import { stickyAssigner, type Holding } from './sticky-assigner.js';
 
-export interface MembershipOptions {
+export interface MembershipOptions extends Pick<
+  SourceOptions,
+  'kafka' | 'groupId' | 'topics' | 'fatalAfterMs' | 'onFatal'
+> {
   readonly link: Link;
-  /** Connections of their own, to leave while `link` waits for the answer to a join. */
-  readonly openLink: () => Link;
-  readonly log: Logger;
-  readonly groupId: string;
-  /** By which a process finds its predecessor in the group: no two that live have the same. */
-  readonly clientId: string;
-  readonly topics: readonly string[];
-  readonly giveUpAfterMs: number;
-  readonly onAssigned: (partitions: readonly AssignedPartition[]) => void;
+  readonly onAssigned: (positions: readonly GroupPosition[]) => void;
   /** A rebalance began: stop handing out records, and settle and commit what can be settled soon. */
   readonly onRebalance: () => Promise<void>;
   readonly onHeartbeat: () => void;
   readonly onError: (error: unknown) => void;
-  readonly onFatal: (error: Error) => void;
 }
 
-export interface CommitRequest {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-}
-
-/** The least that brokers allow (`group.min.session.timeout.ms`): who is killed and does not come back is replaced after it. */
+/** What is worth waiting for when a partition or a process goes: meanwhile nobody is delivered to. */
+export const BRIEF_MS = 1_000;
+/**
+ * The least that brokers allow (`group.min.session.timeout.ms`): who is killed and does not come back is replaced after it. Who does
+ * not come to a rebalance within it is left out of that, too.
+ */
 const SESSION_TIMEOUT_MS = 6_000;
-const REBALANCE_TIMEOUT_MS = 15_000;
 /** A rebalance is heard of with a heartbeat, and may wait a second for what is in flight: together well below 2 s. */
 const HEARTBEAT_MS = 500;
-const LEAVE_TIMEOUT_MS = 1_000;
+/** An outage of the coordinator that restarts of this process would not make shorter. */
+const FATAL_AFTER_MS = 300_000;
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
-
-/** Joins that the next rebalance may outrun, one after the other, before that is a fault. */
-const QUIET_REJOINS = 5;
-
-/** The group rebalanced again, or forgot us, while we joined: kafkajs would try again, if it were allowed to (`retry`). */
-const isOutrun = (error: unknown): boolean => faultOf(error).name === 'KafkaJSNumberOfRetriesExceeded';
 
 /**
  * Our place in a consumer group: join, heartbeat from a timer of its own (not from whoever handles records), rejoin after
@@ -56,191 +44,160 @@ const isOutrun = (error: unknown): boolean => faultOf(error).name === 'KafkaJSNu
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #group: ConsumerGroup;
-  #joined = false;
+  readonly #firstJoin = Promise.withResolvers<true>();
+  joined = false;
   #stopped = false;
-  #gaveUp = false;
   #holding: Holding = { generation: -1, partitions: {} };
-  #lastJoinedAt = performance.now();
-  #poke: (() => void) | undefined;
-  #onFirstJoin: { resolve: () => void; reject: (error: Error) => void } | undefined;
+  /** When the coordinator last confirmed that we are a member. */
+  #confirmedAt = performance.now();
   #isAlone = false;
 
   constructor(options: MembershipOptions) {
     this.#options = options;
+    this.#firstJoin.promise.catch(() => undefined); // whoever started it has it, if anybody has
     const { cluster, logger } = options.link;
     const partitionsOf = (topic: string) =>
       cluster
         .findTopicPartitionMetadata(topic)
         .map(({ partitionId }) => partitionId)
         .sort((a, b) => a - b);
-    const assigner = stickyAssigner({ partitionsOf, holding: () => this.#holding });
     this.#group = new ConsumerGroup({
       cluster,
       logger,
       groupId: options.groupId,
       topics: [...options.topics],
-      topicConfigurations: Object.fromEntries(
-        options.topics.map((topic) => [topic, { fromBeginning: true }]),
-      ),
+      topicConfigurations: {},
       // Tried again here: kafkajs would go on joining, under a new id, after this member has left.
       retry: { retries: 0 },
       instrumentationEmitter: { emit: () => undefined },
-      assigners: [assigner],
+      assigners: [stickyAssigner({ partitionsOf, holding: () => this.#holding })],
       sessionTimeout: SESSION_TIMEOUT_MS,
-      rebalanceTimeout: REBALANCE_TIMEOUT_MS,
+      rebalanceTimeout: SESSION_TIMEOUT_MS,
       autoCommit: false,
     });
   }
 
-  get joined(): boolean {
-    return this.#joined;
-  }
-
   /** Resolves with the first assignment; rejects when that cannot come. */
-  start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#onFirstJoin = { resolve, reject };
-      this.#run().catch(reject);
+  start(): Promise<true> {
+    this.#run().catch((error: unknown) => {
+      this.#firstJoin.reject(error);
+      this.#options.onFatal?.(asError(error));
     });
+    return this.#firstJoin.promise;
   }
 
+  /** Until it is left; rejects when trying again cannot help, or has not helped for too long. */
   async #run(): Promise<void> {
-    for (let failures = 0; !this.#ended();) {
+    for (let failures = 0; !this.#stopped;) {
       try {
         await this.#join();
         failures = 0;
-        await this.#heartbeatUntilTrouble();
-        this.#joined = false;
-        if (!this.#ended()) await this.#options.onRebalance();
+        const isOut = await this.#heartbeatUntilTrouble();
+        this.joined = false;
+        if (isOut) await this.#options.onRebalance();
       } catch (error) {
-        this.#joined = false;
         failures += 1;
-        if (!this.#ended()) await this.#failed(error, failures);
+        this.#failed(error, failures);
+        await delay(backoffMs(failures));
       }
     }
   }
 
-  #ended(): boolean {
-    return this.#stopped || this.#gaveUp;
-  }
-
   async #join(): Promise<void> {
-    const { link, topics, log, groupId } = this.#options;
+    const { kafka, link, topics, groupId } = this.#options;
     await link.cluster.connect();
     await link.cluster.addMultipleTargetTopics(topics);
     await this.#replaceNamesakes();
-    if (this.#ended()) return;
     await this.#group.joinAndSync();
     const assigned = this.#group.assigned();
-    const partitions = await committedOffsets(link.cluster, this.#group, { groupId, assigned });
-    if (this.#ended()) return this.#group.leave();
-    const held = Object.fromEntries(assigned.map(({ topic, partitions: list }) => [topic, list]));
+    const positions = await fetchPositions(link.cluster, groupId, assigned);
+    if (this.#stopped) return this.#group.leave();
+    const held = Object.fromEntries(assigned.map(({ topic, partitions }) => [topic, partitions]));
     this.#holding = { generation: this.#group.generationId ?? -1, partitions: held };
-    this.#joined = true;
-    this.#lastJoinedAt = performance.now();
-    log('info', 'kafka: joined a group', { groupId, partitions: partitions.length });
-    this.#options.onAssigned(partitions);
-    this.#onFirstJoin?.resolve();
+    this.#confirmedAt = performance.now();
+    kafka.log('info', 'kafka: joined a group', { groupId, partitions: positions.length });
+    this.#options.onAssigned(positions);
+    this.joined = true;
+    this.#firstJoin.resolve(true);
   }
 
   /** Once: two live processes of one name remove each other at their starts, and then both stay. */
   async #replaceNamesakes(): Promise<void> {
     if (this.#isAlone) return;
-    const { link, log, groupId, clientId } = this.#options;
-    const removed = await removeNamesakes(link.cluster, { groupId, clientId });
+    const { link, groupId } = this.#options;
+    const { clientId, log } = this.#options.kafka;
+    const removed = await removeNamesakes(link.cluster, groupId, clientId);
     this.#isAlone = true;
+    if (this.#stopped) throw new Error('stopped before the group was joined');
     // It was killed; or two processes have this client id by mistake.
     if (removed > 0) log('warn', 'kafka: replaced a member of this client id', { groupId, clientId });
   }
 
-  async #failed(error: unknown, failures: number): Promise<void> {
-    const { onError, onFatal, log, groupId, giveUpAfterMs } = this.#options;
-    if (failures <= QUIET_REJOINS && isOutrun(error)) return this.#pause(backoffMs(1));
+  #failed(error: unknown, failures: number): void {
+    const { onError, kafka, groupId, fatalAfterMs = FATAL_AFTER_MS } = this.#options;
+    if (this.#stopped) return;
+    if (isFatal(error) || performance.now() - this.#confirmedAt > fatalAfterMs)
+      throw new Error(`group ${groupId}: ${asError(error).message}`, { cause: error });
+    // The group rebalanced again, or forgot us, while we joined: kafkajs would try again, if it were allowed to (`retry`).
+    if (faultOf(error).name === 'KafkaJSNumberOfRetriesExceeded') return;
     onError(error);
-    log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
-    const awayMs = performance.now() - this.#lastJoinedAt;
-    if (isFatal(error) || awayMs > giveUpAfterMs) {
-      this.#gaveUp = true;
-      const fatal = new Error(`group ${groupId}: ${asError(error).message}`, { cause: error });
-      this.#onFirstJoin?.reject(fatal);
-      onFatal(fatal);
-      return;
-    }
-    await this.#pause(backoffMs(failures));
+    kafka.log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
   }
 
-  /** Returns when the group has to be joined again. A broker that is away for a moment is no reason. */
-  async #heartbeatUntilTrouble(): Promise<void> {
-    let answeredAt = performance.now();
+  /** True when the group has to be joined again: a broker that is away for a moment is no reason. False when it was left. */
+  async #heartbeatUntilTrouble(): Promise<boolean> {
     for (;;) {
-      await this.#pause(HEARTBEAT_MS);
-      if (this.#ended()) return;
+      await delay(HEARTBEAT_MS);
+      if (this.#stopped) return false;
       try {
         this.#group.checkForStaleAssignment();
-        await sendHeartbeat(this.#group, this.#options.groupId);
-        answeredAt = performance.now();
-        this.#lastJoinedAt = answeredAt;
+        await this.#sendHeartbeat();
+        this.#confirmedAt = performance.now();
         this.#options.onHeartbeat();
       } catch (error) {
         this.#options.onError(error);
-        if (this.#mustRejoin(error) || performance.now() - answeredAt > SESSION_TIMEOUT_MS) return;
+        if (this.#mustRejoin(error)) return true;
       }
     }
   }
 
+  /** Not kafkajs' own: when the clock has gone back that sends none until the clock is where it was, and reports nothing. */
+  async #sendHeartbeat(): Promise<void> {
+    const { coordinator, memberId, generationId } = this.#group;
+    if (coordinator === null || memberId === null || generationId === null)
+      throw new Error('expected to be a member of the group');
+    const { groupId } = this.#options;
+    await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId });
+  }
+
   #mustRejoin(error: unknown): boolean {
-    const { type, name } = faultOf(error);
-    if (type === 'UNKNOWN_MEMBER_ID') this.#group.memberId = null;
-    return (
-      REJOIN.has(type ?? '') || type === 'UNKNOWN_MEMBER_ID' || name === 'KafkaJSStaleTopicMetadataAssignment'
-    );
+    const { type = '', name } = faultOf(error);
+    const isForgotten = type === 'UNKNOWN_MEMBER_ID';
+    if (isForgotten) this.#group.memberId = null;
+    const isExpired = performance.now() - this.#confirmedAt > SESSION_TIMEOUT_MS;
+    return isForgotten || isExpired || REJOIN.has(type) || name === 'KafkaJSStaleTopicMetadataAssignment';
   }
 
-  /** Waits, or less when something happened that a heartbeat will explain. */
-  async #pause(ms: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#poke = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#poke = undefined;
-  }
-
-  /** Rejects when the coordinator did not take the offsets; a lost membership is looked into at once. */
-  async commit(requests: readonly CommitRequest[]): Promise<void> {
-    const byTopic = new Map<string, { partition: number; offset: string }[]>();
-    for (const { topic, partition, offset } of requests) {
-      const list = byTopic.get(topic) ?? [];
-      list.push({ partition, offset: String(offset) });
-      byTopic.set(topic, list);
-    }
-    const topics = [...byTopic].map(([topic, partitions]) => ({ topic, partitions }));
-    try {
-      await this.#group.commitOffsets({ topics });
-    } catch (error) {
-      this.#poke?.();
-      throw error;
-    }
+  /** Rejects when the coordinator did not take the positions. */
+  commit(positions: readonly GroupPosition[]): Promise<void> {
+    return commitPositions(this.#group, positions);
   }
 
   /** Leaves the group, joined or not, so that others take over at once. Bounded; never rejects. */
   async leave(): Promise<void> {
     this.#stopped = true;
-    this.#poke?.();
-    this.#onFirstJoin?.reject(new Error('stopped before the group was joined'));
-    await within(this.#leave(), LEAVE_TIMEOUT_MS).catch(() => undefined);
-    this.#joined = false;
+    this.#firstJoin.reject(new Error('stopped before the group was joined'));
+    await within(this.#leave(), BRIEF_MS).catch(() => undefined);
+    this.joined = false;
   }
 
   async #leave(): Promise<void> {
-    if (this.#joined) return this.#group.leave();
+    if (this.joined) return this.#group.leave();
     // A broker answers a connection in order, and a join only when all members have joined.
-    const link = this.#options.openLink();
+    const { kafka, groupId } = this.#options;
+    const link = openLinkOf(kafka, SESSION_TIMEOUT_MS);
     try {
-      await link.cluster.connect();
-      await removeNamesakes(link.cluster, this.#options);
+      await removeNamesakes(link.cluster, groupId, kafka.clientId);
     } finally {
       await link.close();
     }

@@ -1,19 +1,36 @@
 import type { TopicPartition } from '../record.js';
 import type { Link } from './connect.js';
 
-/** Offsets of a topic's partitions by ListOffsets: the earliest ones, or the ends (of what is committed). */
+// Times that ListOffsets takes for the two ends of a log (KIP-79).
+const EARLIEST = -2;
+const LATEST = -1;
+
+/** Offsets of a topic's partitions by ListOffsets: the earliest ones, or the ends (of what is committed), or those of a time. */
 export async function listOffsets(
   { cluster }: Pick<Link, 'cluster'>,
   topic: string,
-  which: { readonly partitions: readonly number[]; readonly earliest: boolean },
+  which: { readonly partitions: readonly number[]; readonly earliest?: boolean; readonly at?: number },
 ): Promise<Map<number, number>> {
   const partitions = which.partitions.map((partition) => ({ partition }));
-  const answers = await cluster.fetchTopicsOffset([{ topic, partitions, fromBeginning: which.earliest }]);
-  const offsets = new Map<number, number>();
-  for (const answer of answers) {
-    for (const { partition, offset } of answer.partitions) offsets.set(partition, Number(offset));
-  }
-  return offsets;
+  const fromTimestamp = which.at ?? (which.earliest ? EARLIEST : LATEST);
+  const responses = await cluster.fetchTopicsOffset([{ topic, partitions, fromTimestamp }]);
+  const found = responses.flatMap((response) => response.partitions);
+  return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
+}
+
+/**
+ * The offset of a partition's first record of the time `at` (Unix milliseconds) or later, the end when there is none; by default
+ * that of the earliest record.
+ */
+export async function offsetAt(
+  link: Pick<Link, 'cluster'>,
+  place: TopicPartition,
+  at = EARLIEST,
+): Promise<number> {
+  const { topic, partition } = place;
+  const offset = (await listOffsets(link, topic, { partitions: [partition], at })).get(partition);
+  if (offset === undefined) throw new Error(`no offset for ${topic}/${partition}`);
+  return offset < 0 ? offsetAt(link, place, LATEST) : offset;
 }
 
 /** The partitions of a topic. Rejects when none is known. */
@@ -22,11 +39,4 @@ export async function partitionIdsOf({ cluster }: Pick<Link, 'cluster'>, topic: 
   const all = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
   if (all.length === 0) throw new Error(`no metadata of ${topic}`);
   return all;
-}
-
-export async function earliestOffset(link: Link, { topic, partition }: TopicPartition): Promise<number> {
-  const offsets = await listOffsets(link, topic, { partitions: [partition], earliest: true });
-  const offset = offsets.get(partition);
-  if (offset === undefined) throw new Error(`no earliest offset for ${topic}/${partition}`);
-  return offset;
 }

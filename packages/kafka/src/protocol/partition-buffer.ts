@@ -8,8 +8,8 @@ export const FETCH_BYTES = 256 * 1024;
 
 export interface BufferLimits {
   readonly fetchBytes?: number;
-  /** Fetched blocks held at the same time (default 2). */
-  readonly maxChunks?: number;
+  /** Fetched blocks held beside the one that is taken from (default 1), so that the next is on its way meanwhile. */
+  readonly readAhead?: number;
 }
 
 /** What was fetched of one partition and not taken yet, and where to go on. */
@@ -18,11 +18,11 @@ export class PartitionBuffer {
   readonly partition: number;
   /** What each fetch brought. */
   readonly #chunks: RecordCursor[] = [];
-  readonly #fetchBytes: number;
-  readonly #maxChunks: number;
+  readonly #limits: Required<BufferLimits>;
   /** Decoded to be looked at, not taken yet. */
   #head: KafkaRecord | undefined;
-  #nextFetch: number;
+  /** Where to fetch next: beyond what is buffered. */
+  nextFetch: number;
   #neededBytes = 0;
   /** The broker's end of the partition as of the last fetch; -1 before that. */
   highWatermark = -1;
@@ -30,32 +30,26 @@ export class PartitionBuffer {
   constructor(place: TopicPartition, position: number, limits: BufferLimits = {}) {
     this.topic = place.topic;
     this.partition = place.partition;
-    this.#nextFetch = position;
-    this.#fetchBytes = limits.fetchBytes ?? FETCH_BYTES;
-    this.#maxChunks = limits.maxChunks ?? 2;
+    this.nextFetch = position;
+    this.#limits = { fetchBytes: FETCH_BYTES, readAhead: 1, ...limits };
   }
 
   /** The offset after everything taken: all before it was taken, or holds nothing to take. */
   get position(): number {
-    return this.#head?.offset ?? this.#chunks[0]?.position ?? this.#nextFetch;
-  }
-
-  get nextFetch(): number {
-    return this.#nextFetch;
+    return this.#head?.offset ?? this.#chunks[0]?.position ?? this.nextFetch;
   }
 
   get maxBytes(): number {
-    return Math.max(this.#fetchBytes, this.#neededBytes);
+    return Math.max(this.#limits.fetchBytes, this.#neededBytes);
   }
 
-  /** Two blocks by default, so that the next one is on its way while the first is taken. */
   get full(): boolean {
-    return this.#chunks.length >= this.#maxChunks;
+    return this.#chunks.length > this.#limits.readAhead;
   }
 
-  /** Takes in what a fetch from `requestedOffset` returned; ignored when the position was moved meanwhile. */
-  accept(fetched: FetchedPartition, requestedOffset: number): void {
-    if (requestedOffset !== this.#nextFetch) return;
+  /** Takes in what a fetch returned; ignored when the position was moved meanwhile. */
+  accept(fetched: FetchedPartition, request: { readonly offset: number }): void {
+    if (request.offset !== this.nextFetch) return;
     this.highWatermark = fetched.highWatermark;
     const scan = scanBatches(fetched.records);
     this.#neededBytes = scan.neededBytes;
@@ -63,9 +57,9 @@ export class PartitionBuffer {
     // Its own copy: the response holds all partitions of a broker.
     const batches = Buffer.from(fetched.records.subarray(0, scan.bytes));
     const { aborted } = fetched;
-    this.#chunks.push(new RecordCursor(this, { batches, from: requestedOffset, aborted }));
+    this.#chunks.push(new RecordCursor(this, { batches, from: request.offset, aborted }));
     // What a damaged batch says of its offsets may lie behind: one further is where its record stands for.
-    this.#nextFetch = Math.max(scan.nextOffset, requestedOffset + 1);
+    this.nextFetch = Math.max(scan.nextOffset, request.offset + 1);
   }
 
   /** The next record, or undefined when nothing is buffered. */
@@ -84,16 +78,11 @@ export class PartitionBuffer {
     return this.#head;
   }
 
-  /** Keeps what is buffered and fetches on at `offset`, beyond it: what lies between is gone. */
-  skipAhead(offset: number): void {
-    this.#nextFetch = Math.max(this.#nextFetch, offset);
-  }
-
   /** Forgets what is buffered and goes on at `offset`. */
   seek(offset: number): void {
     this.#chunks.length = 0;
     this.#head = undefined;
     this.#neededBytes = 0;
-    this.#nextFetch = offset;
+    this.nextFetch = offset;
   }
 }

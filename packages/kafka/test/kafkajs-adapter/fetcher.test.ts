@@ -1,6 +1,7 @@
 import { eventually } from '@webhooks/testkit';
 import { openLinkOf } from '../../src/kafkajs-adapter/create-kafka.js';
-import { createFetcher, type Feed } from '../../src/kafkajs-adapter/fetcher.js';
+import { Fetcher, type Feed } from '../../src/kafkajs-adapter/fetcher.js';
+import { silent } from '../../src/log.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 
 afterAll(closeAll);
@@ -23,7 +24,6 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
     partition: 0,
     maxBytes: 1_000,
     want: () => wanted,
-    busy: () => false,
     accept: () => {
       answers += 1;
     },
@@ -32,14 +32,14 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
       seek(earliest);
     },
   };
-  const fetcher = createFetcher({
+  const fetcher = new Fetcher({
     link,
     feeds: () => [feed],
-    log: (level, message) => {
-      if (level === 'warn' && message.includes('could not be fetched')) onRefused(seek);
+    log: silent,
+    onError: (error) => {
+      if (String(error).includes('OFFSET_OUT_OF_RANGE')) onRefused(seek);
     },
     maxWaitMs: 100,
-    busyWaitMs: 25,
     metadataMaxAgeMs: 10_000,
   });
   fetcher.kick();
@@ -76,7 +76,6 @@ describe('an answer that has room for one partition', () => {
       partition,
       maxBytes: 2 * BLOCK_BYTES,
       want: () => 0,
-      busy: () => false,
       accept: ({ records }) => {
         if (records.length > 0) served[partition] = (served[partition] ?? 0) + 1;
       },
@@ -85,11 +84,16 @@ describe('an answer that has room for one partition', () => {
     const link = openLinkOf(kafka, 10_000);
     const limits = {
       maxWaitMs: 100,
-      busyWaitMs: 25,
       metadataMaxAgeMs: 10_000,
       maxResponseBytes: BLOCK_BYTES,
     };
-    const fetcher = createFetcher({ link, feeds: () => feeds, log: () => undefined, ...limits });
+    const fetcher = new Fetcher({
+      link,
+      feeds: () => feeds,
+      log: silent,
+      onError: () => undefined,
+      ...limits,
+    });
     fetcher.kick();
     await eventually(() => served.every((times) => times >= 3));
     fetcher.stop();

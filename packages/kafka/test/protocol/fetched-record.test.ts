@@ -1,25 +1,27 @@
 import { gzipSync } from 'node:zlib';
-import { Lane } from '../../src/lane.js';
+import { PartitionTracker } from '../../src/partition-tracker.js';
 import { headerOf } from '../../src/protocol/fetched-record.js';
 import { batchOf, type BatchShape } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
 
+const openTracker = () =>
+  new PartitionTracker({ ...PLACE, offset: 0, at: undefined }, { now: Date.now, onFetched: () => undefined });
+
 /** What a record in flight keeps in memory: the first of a block. */
 function firstOf(shape: Partial<BatchShape>) {
-  const lane = new Lane({ ...PLACE, committed: 0, earliest: 0 }, { onFetched: () => undefined });
-  lane.assign({ ...PLACE, committed: 0, earliest: 0 });
+  const tracker = openTracker();
   const records = batchOf({
     base: 0,
     values: ['small', 'x'.repeat(1_000_000)],
     key: Buffer.from('k'),
     ...shape,
   });
-  lane.accept(
+  tracker.accept(
     { ...PLACE, errorCode: 0, highWatermark: 2, lastStableOffset: 2, aborted: [], records },
     { offset: 0 },
   );
-  const record = lane.take()?.record;
+  const record = tracker.begin()?.record;
   if (record === undefined) throw new Error('no record');
   return record;
 }
@@ -43,13 +45,12 @@ describe('a record in flight', () => {
     const damaged = batchOf({ base: 0, values: ['a'] });
     damaged[damaged.length - 1] = 7;
     const block = Buffer.concat([damaged, batchOf({ base: 1, values: ['x'.repeat(1_000_000)] })]);
-    const lane = new Lane({ ...PLACE, committed: 0, earliest: 0 }, { onFetched: () => undefined });
-    lane.assign({ ...PLACE, committed: 0, earliest: 0 });
-    lane.accept(
+    const tracker = openTracker();
+    tracker.accept(
       { ...PLACE, errorCode: 0, highWatermark: 2, lastStableOffset: 2, aborted: [], records: block },
       { offset: 0 },
     );
-    const record = lane.take()?.record;
+    const record = tracker.begin()?.record;
     expect(record?.undecodable).toMatch(/checksum/);
     expect(record?.value?.equals(damaged)).toBe(true);
     expect(heldBytes(record?.value ?? null)).toBeLessThanOrEqual(Buffer.poolSize);

@@ -16,18 +16,18 @@ export interface MemberOptions {
   /** Default: one that nobody else has. */
   readonly clientId?: string;
   /** See `Window`. */
-  readonly hasRoom?: () => boolean;
+  readonly hasCapacity?: () => boolean;
 }
 
 /** One more member of a group, that writes down what it handled. */
 export async function openMember(kafka: Kafka, options: MemberOptions): Promise<Member> {
-  const { groupId, topic, workMs = 0, maxInFlight = 100, clientId, hasRoom = () => true } = options;
+  const { groupId, topic, workMs = 0, maxInFlight = 100, clientId, hasCapacity = () => true } = options;
   const handled: string[] = [];
   const source = await openSource({
     kafka: kafkaAt(kafka.brokers, kafka.log, clientId),
     groupId,
     topics: [topic],
-    window: { maxInFlight, maxInFlightBytes: 10_000_000, hasRoom },
+    window: { maxInFlight, maxInFlightBytes: 10_000_000, hasCapacity },
     handle: (record) =>
       new Promise<void>((resolve) => {
         setTimeout(() => {

@@ -1,4 +1,4 @@
-import type { GiveUp, KafkaRecord } from '@webhooks/kafka';
+import type { KafkaRecord, OnPoison } from '@webhooks/kafka';
 import type { Logger } from '@webhooks/runtime';
 import { isLastingFault } from '../publish/lasting-fault.js';
 import type { QuarantineBudget } from './budget.js';
@@ -21,7 +21,7 @@ export interface QuarantineOptions {
  * partition go on. A fault that is none of the record's is tried for ever, and so is a record beyond the budget: it keeps its
  * partition back, which is better than to put a whole topic aside.
  */
-export function createQuarantine({ keep, log, budget }: QuarantineOptions): GiveUp {
+export function createQuarantine({ keep, log, budget }: QuarantineOptions): OnPoison {
   const putAside = async (record: KafkaRecord, error: Error, times: number): Promise<void> => {
     try {
       await keep(record, error.name);

@@ -3,7 +3,7 @@ import {
   openDelayedSource,
   openSink,
   openSource,
-  type GiveUp,
+  type OnPoison,
   type Sink,
   type Unhandled,
 } from '../src/index.js';
@@ -46,7 +46,7 @@ class Poisoned {
     return Promise.resolve();
   };
 
-  readonly giveUp: GiveUp = (unhandled) => {
+  readonly onPoison: OnPoison = (unhandled) => {
     if (unhandled.times < TRIES) return undefined;
     this.last = unhandled;
     this.kept += 1;
@@ -58,11 +58,11 @@ const isCommitted = async (groupId: string): Promise<void> =>
   eventually(async () => expect([...(await committed(kafka, groupId, topic)).values()]).toEqual([RECORDS]));
 
 describe('a record that its handler throws at each time', () => {
-  it('is given up after as many calls as its owner wants, and what comes behind it is committed', async () => {
+  it('is kept elsewhere after as many calls as its owner wants, and what comes behind it is committed', async () => {
     const groupId = randomName('group');
     const poisoned = new Poisoned();
-    const { handle, giveUp } = poisoned;
-    const source = await openSource({ kafka, groupId, topics: [topic], window: WINDOW, handle, giveUp });
+    const { handle, onPoison } = poisoned;
+    const source = await openSource({ kafka, groupId, topics: [topic], window: WINDOW, handle, onPoison });
     await isCommitted(groupId);
     expect([poisoned.calls.get(POISONED), poisoned.kept]).toEqual([TRIES, 1]);
     expect([poisoned.last?.record.offset, poisoned.last?.error]).toEqual([POISONED, FAULT]);
@@ -77,14 +77,14 @@ describe('a record that its handler throws at each time', () => {
     const groupId = randomName('group');
     const poisoned = new Poisoned();
     poisoned.failsToKeep = 2;
-    const { handle, giveUp } = poisoned;
-    const source = await openSource({ kafka, groupId, topics: [topic], window: WINDOW, handle, giveUp });
+    const { handle, onPoison } = poisoned;
+    const source = await openSource({ kafka, groupId, topics: [topic], window: WINDOW, handle, onPoison });
     await isCommitted(groupId);
     expect([poisoned.calls.get(POISONED), poisoned.kept]).toEqual([TRIES + 2, 3]);
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('is given up by a delayed source, too', async () => {
+  it('is kept elsewhere by a delayed source, too', async () => {
     const groupId = randomName('group');
     const poisoned = new Poisoned();
     const source = await openDelayedSource({
@@ -95,7 +95,7 @@ describe('a record that its handler throws at each time', () => {
       dueAt: () => 0,
       release: poisoned.handle,
       move: poisoned.handle,
-      giveUp: poisoned.giveUp,
+      onPoison: poisoned.onPoison,
     });
     await isCommitted(groupId);
     expect([poisoned.calls.get(POISONED), poisoned.kept]).toEqual([TRIES, 1]);

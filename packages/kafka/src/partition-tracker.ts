@@ -1,0 +1,118 @@
+import { Node, Yallist } from 'yallist';
+import type { Feed } from './kafkajs-adapter/fetcher.js';
+import type { GroupPosition } from './kafkajs-adapter/group-requests.js';
+import type { FetchedPartition } from './protocol/fetch-protocol.js';
+import { PartitionBuffer, type BufferLimits } from './protocol/partition-buffer.js';
+import type { KafkaRecord } from './record.js';
+
+export interface TrackerOptions extends BufferLimits {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly onFetched: () => void;
+}
+
+/** A record in flight, in the list of those of its partition. One is made for each record: it has no closures. */
+export class Task extends Node<KafkaRecord> {
+  readonly tracker: PartitionTracker;
+  /** When it is to be handled, in milliseconds since 1970. */
+  due = -Infinity;
+
+  constructor(record: KafkaRecord, tracker: PartitionTracker) {
+    super(record);
+    this.tracker = tracker;
+  }
+
+  get record(): KafkaRecord {
+    return this.value;
+  }
+
+  /** It is handled. It is in no list any more when the partition has passed over it. */
+  finish(): void {
+    this.list?.removeNode(this);
+  }
+}
+
+/**
+ * One partition while it is ours: what is fetched, what is in flight, what may be committed.
+ *
+ * Everything below the position is either in flight or finished, so the records in flight (few: the window bounds them) are
+ * all that has to be remembered, however many offsets are finished behind a slow one.
+ */
+export class PartitionTracker extends PartitionBuffer implements Feed {
+  readonly #options: TrackerOptions;
+  /** Ascending. A list and no Set, whose first member is found behind all that were taken out: it is asked for with each record. */
+  #inFlight = new Yallist<KafkaRecord>();
+  assigned = true;
+  /** Of the last record taken, or of what was committed before. */
+  #takenTime: number | undefined;
+  /** What the group has committed; -1 for nothing. */
+  committed: number;
+
+  constructor(committed: GroupPosition, options: TrackerOptions) {
+    super(committed, Math.max(committed.offset, 0), options);
+    this.committed = committed.offset;
+    this.#takenTime = committed.at;
+    this.#options = options;
+  }
+
+  /** All offsets below are finished: what may be committed. */
+  get watermark(): number {
+    return this.#inFlight.head?.value.offset ?? this.position;
+  }
+
+  get groupPosition(): GroupPosition {
+    const { topic, partition, watermark } = this;
+    const at = this.#inFlight.head?.value.timestamp ?? this.#takenTime;
+    return { topic, partition, offset: watermark, at };
+  }
+
+  /** Offsets that a crash now would repeat, at most. */
+  get span(): number {
+    return this.position - this.watermark;
+  }
+
+  get lag(): number {
+    return Math.max(0, this.highWatermark - this.watermark);
+  }
+
+  /** When the oldest record that is not finished was appended (Unix ms); undefined when none is known. */
+  get oldestAt(): number | undefined {
+    return (this.#inFlight.head?.value ?? this.peek())?.timestamp;
+  }
+
+  want(): number | undefined {
+    return this.assigned && !this.full ? this.nextFetch : undefined;
+  }
+
+  override accept(fetched: FetchedPartition, request: { readonly offset: number }): void {
+    if (request.offset !== this.want()) return;
+    super.accept(fetched, request);
+    this.#options.onFetched();
+  }
+
+  outOfRange(offset: number): void {
+    const isTruncated = offset < this.nextFetch;
+    this.nextFetch = offset;
+    if (!isTruncated) return; // Deleted by retention: what is buffered and in flight goes on.
+    // The log was truncated, or made anew: nothing known holds any more.
+    this.seek(offset);
+    this.#inFlight = new Yallist();
+    this.committed = -1;
+  }
+
+  /** The partition is another's now: what is buffered is dropped, what is in flight ends as it may. */
+  unassign(): void {
+    this.assigned = false;
+    this.seek(this.position);
+  }
+
+  /** The next record, which is in flight from now on. */
+  begin(): Task | undefined {
+    const record = this.take();
+    if (record === undefined) return undefined;
+    const task = new Task(record, this);
+    this.#inFlight.pushNode(task);
+    this.#takenTime = record.timestamp;
+    return task;
+  }
+}
