@@ -45,6 +45,10 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   assigned = true;
   /** Of the last record taken, or of what was committed before. */
   #takenTime: number | undefined;
+  /** The log's end at the last answer that was passed, and when that came. */
+  #end = { offset: -1, seenAt: -Infinity };
+  /** What is buffered was appended after that moment of our own clock, which the broker's may not agree with. */
+  appendedAfter = -Infinity;
   /** What the group has committed; -1 for nothing. */
   committed: number;
 
@@ -86,6 +90,10 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
 
   override accept(fetched: FetchedPartition, request: { readonly offset: number }): void {
     if (request.offset !== this.want()) return;
+    if (request.offset >= this.#end.offset) {
+      this.appendedAfter = this.#end.seenAt;
+      this.#end = { offset: fetched.highWatermark, seenAt: this.#options.now() };
+    }
     super.accept(fetched, request);
     this.#options.onFetched();
   }

@@ -39,6 +39,10 @@ export function openSource(options: SourceOptions): Promise<Source> {
  *
  * Within a tier the order of append is the order of looking: so one paused position for each partition is all that a
  * million waiting records need, and no record waits behind one that is due later.
+ *
+ * The broker dates a record, this process's clock looks. Where that is ahead, a record would be looked at as it arrives, moved to
+ * the tier it lies in, and so on, several times a second. So it is not looked at before its delay has passed on our own clock since
+ * the log was seen to end before it.
  */
 export function openDelayedSource(options: DelayedSourceOptions): Promise<DelayedSource> {
   const { tiers, release, move, now = Date.now, maxHeapWaitMs = MAX_HEAP_WAIT_MS } = options;
@@ -56,7 +60,8 @@ export function openDelayedSource(options: DelayedSourceOptions): Promise<Delaye
       fetchBytes: FETCH_BYTES,
       readAhead: 0,
       maxWaiting: options.maxWaiting,
-      takeAt: ({ topic }, { timestamp }) => timestamp + (delays.get(topic) ?? 0),
+      takeAt: ({ topic, appendedAfter }, { timestamp }) =>
+        Math.max(timestamp, appendedAfter) + (delays.get(topic) ?? 0),
       // What is to be moved is handled at once.
       handleAt: (record) => {
         const due = dueAt(record);

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
 import { openDelayedSource, type DelayedSourceOptions, type KafkaRecord } from '../src/index.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from './support/cluster.js';
@@ -216,6 +217,42 @@ describe('delayed source', () => {
     await one.source.stop({ deadlineMs: 1_000 });
     await two.source.stop({ deadlineMs: 1_000 });
   });
+
+  it.each([10, -10])(
+    'writes a waiting record to its own tier once at most when its clock is %i min away from the broker’s',
+    async (minutes) => {
+      const [shortest, topic] = [await tierTopic(), await tierTopic()];
+      let ahead = minutes * 60_000;
+      const now = () => Date.now() + ahead;
+      const moves: string[] = [];
+      await wait(topic, 'before', now() + 150_000);
+      const { source, released } = await open({
+        tiers: [
+          { topic: shortest, delayMs: 0 },
+          { topic, delayMs: 120_000 },
+        ],
+        maxHeapWaitMs: 120_000,
+        now,
+        move: (record, remainingMs) => {
+          moves.push(String(record.key));
+          const to = remainingMs < 120_000 ? shortest : topic;
+          return wait(to, String(record.key), dueAt(record) ?? 0);
+        },
+      });
+      const opened = performance.now();
+      await eventually(() => source.health().lag > 0 && source.health().lastProgressAt > opened);
+      for (let n = 0; n < 5; n += 1) await wait(topic, `key-${n}`, now() + 130_000);
+      const end = performance.now() + 1_500;
+      await eventually(() => performance.now() > end);
+      expect(moves.filter((key) => key !== 'before')).toEqual([]);
+      expect(moves.length).toBeLessThanOrEqual(1);
+      expect(released).toEqual([]);
+      ahead += 13 * 60_000; // nothing else happens: the clock alone makes them due
+      await eventually(() => released.length === 6);
+      expect(moves.length).toBeLessThanOrEqual(1);
+      await source.stop({ deadlineMs: 1_000 });
+    },
+  );
 
   it('calls again when a release or a move was not handled', async () => {
     const topic = await tierTopic();
