@@ -56,6 +56,7 @@ export class GroupReader {
       maxWaitMs: FETCH_WAIT_MS,
       minIntervalMs: options.fetchIntervalMs,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
+      positionTime: (feed) => this.#membership.positionTime(feed),
       onAnswer: () => options.inFlight.answered(),
       onError: this.#onError,
     });

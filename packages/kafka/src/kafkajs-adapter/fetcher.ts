@@ -31,6 +31,8 @@ export interface FetcherOptions {
   /** Bytes of one answer, all partitions together (default 960 KiB); a single batch may be larger. */
   readonly maxResponseBytes?: number;
   readonly metadataMaxAgeMs: number;
+  /** The time (Unix milliseconds) of the last position that is known of a partition; default: of none. */
+  readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
   /** A broker answered (whatever it said). */
   readonly onAnswer?: () => void;
   readonly onError: (error: unknown) => void;
@@ -44,6 +46,8 @@ export interface FetcherOptions {
 const MAX_RESPONSE_BYTES = 960 * 1024;
 /** Wait of the fetch that follows records, doubled by each empty answer: a partition that is full now may want more soon. */
 const SHORTEST_WAIT_MS = 25;
+/** A sink writes up to 30 s after a record's time, and clocks differ. */
+const TRUNCATION_MARGIN_MS = 60_000;
 
 interface Wanted extends FetchTarget {
   readonly feed: Feed;
@@ -167,7 +171,7 @@ export class Fetcher {
 
   /** A partition that was moved meanwhile (assigned anew, say) is left alone: what was asked about is not wanted any more. */
   async #goOn(feed: Feed, offset: number): Promise<void> {
-    const instead = await offsetAt(this.#options.link, feed);
+    const instead = await this.#offsetInstead(feed, offset);
     if (this.#stopped || feed.want() !== offset) return;
     const { topic, partition } = feed;
     const fields = { topic, partition, offset, instead };
@@ -175,6 +179,19 @@ export class Fetcher {
     const level = offset === 0 ? 'info' : 'error';
     this.#options.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
     feed.outOfRange(instead);
+  }
+
+  /**
+   * Below the log retention has deleted it: at the earliest, so that nothing that is left is skipped. Above its end the log was
+   * truncated: at the time of the last position. No such position: the topic was made anew (Kafka deletes a group's positions
+   * with a topic), and is read from its beginning. What a truncated log has grown beyond the wanted offset before it was fetched
+   * is not noticed: that takes leader epochs (KIP-320).
+   */
+  async #offsetInstead(feed: Feed, offset: number): Promise<number> {
+    const { link, positionTime } = this.#options;
+    const earliest = await offsetAt(link, feed);
+    const time = offset < earliest ? undefined : await positionTime?.(feed);
+    return time === undefined ? earliest : offsetAt(link, feed, Math.max(time - TRUNCATION_MARGIN_MS, 0));
   }
 
   async #failed(nodeId: number, node: Node, error: unknown): Promise<void> {

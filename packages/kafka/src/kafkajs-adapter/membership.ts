@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from '../deadline.js';
 import { asError } from '../protocol/errors.js';
+import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source-types.js';
 import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
@@ -181,6 +182,13 @@ export class Membership {
   /** Rejects when the coordinator did not take the positions. */
   commit(positions: readonly GroupPosition[]): Promise<void> {
     return commitPositions(this.#group, positions);
+  }
+
+  /** The time of what the group has committed of a partition; undefined when it has nothing, or that without a time. */
+  async positionTime({ topic, partition }: TopicPartition): Promise<number | undefined> {
+    const { link, groupId } = this.#options;
+    const [position] = await fetchPositions(link.cluster, groupId, [{ topic, partitions: [partition] }]);
+    return position?.at;
   }
 
   /** Leaves the group, joined or not, so that others take over at once. Bounded; never rejects. */
