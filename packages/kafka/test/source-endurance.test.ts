@@ -74,7 +74,7 @@ describe('source, over time', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('[a retriable crash restarts for ever with green health checks] does not open without a broker, and gives up when told to', async () => {
+  it('[a retriable crash restarts for ever with green health checks] does not open without a broker, and ends after `fatalAfterMs`', async () => {
     const nowhere = kafkaAt(['127.0.0.1:1']);
     const fatal: Error[] = [];
     const options = {

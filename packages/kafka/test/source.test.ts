@@ -132,7 +132,7 @@ describe('source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('[a `TypeError` in the handler kills the consumer] tries a record again whose handler throws or rejects, and tells', async () => {
+  it('[a `TypeError` in the handler kills the consumer] tries a record again whose handler throws or rejects, and reports it', async () => {
     const topic = await newTopic(kafka, 1);
     await fill(topic, 20);
     const groupId = randomName('group');
@@ -180,7 +180,7 @@ describe('source', () => {
     expect(numbers([...first, ...second])).toEqual(upTo(2_000));
   });
 
-  it('[the runner skips waiting in `stop()` when NODE_ENV=test] drains also under jest, and gives up at the deadline', async () => {
+  it('[the runner skips waiting in `stop()` when NODE_ENV=test] drains also under jest, and ends at the deadline', async () => {
     const topic = await newTopic(kafka, 1);
     await fill(topic, 5);
     let begun = 0;
@@ -223,7 +223,7 @@ describe('source', () => {
     await source.stop({ deadlineMs: 1_000 });
   });
 
-  it('tells the lag by partition', async () => {
+  it('reports the lag by partition', async () => {
     const topic = await newTopic(kafka, 2);
     await fill(topic, 100);
     const { source } = await collect(kafka, {

@@ -32,7 +32,7 @@ describe('stop', () => {
     expect((await committed(kafka, groupId, topic)).get(0)).toBe(3);
   });
 
-  it('hands out nothing more once the drain gave up, not even what waited in memory for its moment', async () => {
+  it('hands out nothing more once the drain is over, not even what waited in memory for its moment', async () => {
     const topic = await newTopic(kafka, 1, { 'message.timestamp.type': 'LogAppendTime' });
     const released: string[] = [];
     let finish: (() => void) | undefined;
