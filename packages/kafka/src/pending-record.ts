@@ -1,7 +1,14 @@
 import { encodeBody } from './protocol/record-batch.js';
 import type { OutgoingRecord } from './sink-types.js';
 
+/** What a record adds to its body in a batch, at most: lengths, deltas and attributes. */
 const RECORD_OVERHEAD_BYTES = 24;
+
+/**
+ * What a pending record holds beside its body: measured, an event of 150 bytes in `ingest` holds 3.4 KB with its promises, its parsed
+ * form and what waits for them.
+ */
+export const PENDING_RECORD_BYTES = 3_072;
 
 /** A record on its way: encoded once, whatever happens to its batches. */
 export interface PendingRecord {
@@ -15,26 +22,12 @@ export interface PendingRecord {
   readonly size: number;
   /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
-  /** Batches that hold this record must not be larger: halved while a batch is refused, to find the one at fault. */
-  maxGroup: number;
   isSettled: boolean;
   readonly settle: (error?: Error) => void;
 }
 
-/**
- * What a pending record holds beside its body: measured, an event of 150 bytes in `ingest` holds 3.4 KB with its promises, its parsed
- * form and what waits for them.
- */
-export const PENDING_RECORD_BYTES = 3_072;
-
-export const heldBytes = ({ size }: PendingRecord): number => size + PENDING_RECORD_BYTES;
-
 /** Whether it waits for its end still. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
-
-function bytesOf(content: Buffer | string | null | undefined): Buffer | null {
-  return typeof content === 'string' ? Buffer.from(content) : (content ?? null);
-}
 
 /** Throws a TypeError for a record without key and without partition: nothing would say where a repeat belongs. */
 export function toPending(
@@ -42,20 +35,21 @@ export function toPending(
   deadlineAt: number,
   settle: (error?: Error) => void,
 ): PendingRecord {
-  const key = bytesOf(record.key);
-  if (key === null && record.partition === undefined) {
-    throw new TypeError(`a record for ${record.topic} needs a key or a partition`);
+  const { topic, partition, value, headers = {}, timestamp = Date.now() } = record;
+  const key = typeof record.key === 'string' ? Buffer.from(record.key) : (record.key ?? null);
+  if (key === null && partition === undefined) {
+    throw new TypeError(`a record for ${topic} needs a key or a partition`);
   }
-  const body = encodeBody({ key, value: record.value, headers: Object.entries(record.headers ?? {}) });
+  const body = encodeBody({ key, value, headers: Object.entries(headers) });
+  const size = body.length + RECORD_OVERHEAD_BYTES;
   return {
-    topic: record.topic,
+    topic,
     key: key ?? undefined,
-    partition: record.partition,
+    partition,
     body,
-    timestamp: record.timestamp ?? Date.now(),
-    size: body.length + RECORD_OVERHEAD_BYTES,
+    timestamp,
+    size,
     deadlineAt,
-    maxGroup: Infinity,
     isSettled: false,
     settle,
   };

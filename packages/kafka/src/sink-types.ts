@@ -17,8 +17,6 @@ export interface SinkOptions {
   readonly lingerMs?: number;
   /** Records of one request (default 1,000). */
   readonly maxBatchRecords?: number;
-  /** Bytes of one partition's batch (default 900 KiB, below the broker's default limit); a larger record goes alone. */
-  readonly maxBatchBytes?: number;
   /** Bytes that wait for an acknowledgement; beyond that `send` rejects with `SinkOverloaded` (default 64 MiB). */
   readonly maxPendingBytes?: number;
 }

@@ -1,26 +1,23 @@
 import { performance } from 'node:perf_hooks';
-import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { within } from './deadline.js';
-import { heldBytes, isPending, toPending, type PendingRecord } from './pending-record.js';
-import { SinkCourier } from './kafkajs-adapter/sink-courier.js';
-import { SinkLane } from './sink-lane.js';
+import type { Link } from './kafkajs-adapter/connect.js';
+import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
+import { METADATA_MAX_AGE_MS, Sender } from './kafkajs-adapter/sender.js';
+import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
+import { asError } from './protocol/errors.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
-import type { Link } from './kafkajs-adapter/connect.js';
-import { asError } from './protocol/errors.js';
-import { partitionOf } from './protocol/murmur2.js';
 
-const DEFAULTS = {
-  lingerMs: 2,
-  maxBatchRecords: 1_000,
-  maxBatchBytes: 900 * 1024,
-  maxPendingBytes: 64 * 1024 * 1024,
-};
+/** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
+const LINGER_MS = 2;
+/** A request of small records that the broker answers within milliseconds. */
+const MAX_BATCH_RECORDS = 1_000;
+const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+/** An election takes a broker some seconds. */
 const DEADLINE_MS = 30_000;
 const CLOSE_DEADLINE_MS = 5_000;
 /** How late a deadline may be noticed: one timer looks after all of them. */
 const SWEEP_MS = 50;
-const METADATA_MAX_AGE_MS = 60_000;
 
 /** Resolves at once: the first connection is made in the background, and a missing broker is a matter of deadlines. */
 export function openSink(options: SinkOptions): Promise<Sink> {
@@ -28,13 +25,11 @@ export function openSink(options: SinkOptions): Promise<Sink> {
 }
 
 class BatchingSink implements Sink {
-  readonly #settings: typeof DEFAULTS;
+  readonly #lingerMs: number;
+  readonly #maxBatchRecords: number;
+  readonly #maxPendingBytes: number;
   readonly #link: Link;
-  readonly #lanes = new Map<string, SinkLane>();
-  readonly #courier: SinkCourier;
-  /** Records whose topic is not known yet. */
-  #unplaced: PendingRecord[] = [];
-  /** All that is pending. A list: a Set would keep what it held until the next full collection. */
+  readonly #sender: Sender;
   readonly #open = new Set<PendingRecord>();
   #pendingBytes = 0;
   #lastError: string | undefined;
@@ -44,20 +39,19 @@ class BatchingSink implements Sink {
   #onEmpty: (() => void) | undefined;
 
   constructor(options: SinkOptions) {
-    const { kafka, ...settings } = options;
-    this.#settings = { ...DEFAULTS, ...settings };
+    const { kafka } = options;
+    this.#lingerMs = options.lingerMs ?? LINGER_MS;
+    this.#maxBatchRecords = options.maxBatchRecords ?? MAX_BATCH_RECORDS;
+    this.#maxPendingBytes = options.maxPendingBytes ?? MAX_PENDING_BYTES;
     this.#link = openLinkOf(kafka, METADATA_MAX_AGE_MS);
-    const onError = (error: unknown) => {
-      this.#lastError = asError(error).message;
-    };
-    const bounds = { maxRecords: this.#settings.maxBatchRecords, maxBytes: this.#settings.maxBatchBytes };
-    const onWell = () => {
-      this.#lastError = undefined;
-    };
-    const link = this.#link;
-    const { log } = kafka;
-    const onMetadata = () => this.#placeAll();
-    this.#courier = new SinkCourier({ link, log, lanes: this.#lanes, bounds, onMetadata, onError, onWell });
+    this.#sender = new Sender({
+      link: this.#link,
+      log: kafka.log,
+      maxBatchRecords: this.#maxBatchRecords,
+      onState: (error) => {
+        this.#lastError = error === undefined ? undefined : asError(error).message;
+      },
+    });
   }
 
   send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {
@@ -87,8 +81,9 @@ class BatchingSink implements Sink {
   }
 
   #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {
-    const refusal = this.#refusal();
-    if (refusal) return settle(refusal);
+    if (this.#closed) return settle(new SinkClosed('the sink is closed'));
+    if (this.#pendingBytes >= this.#maxPendingBytes)
+      return settle(new SinkOverloaded(`${this.#pendingBytes} bytes wait for Kafka already`));
     let pending: PendingRecord;
     try {
       pending = toPending(record, deadlineAt, (error) => this.#settled(pending, settle, error));
@@ -96,67 +91,35 @@ class BatchingSink implements Sink {
       return settle(asError(error));
     }
     this.#open.add(pending);
-    this.#pendingBytes += heldBytes(pending);
-    this.#place(pending);
+    this.#pendingBytes += pending.size + PENDING_RECORD_BYTES;
+    this.#sender.add(pending);
     this.#linger();
     this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
-  }
-
-  #refusal(): Error | undefined {
-    if (this.#closed) return new SinkClosed('the sink is closed');
-    if (this.#pendingBytes < this.#settings.maxPendingBytes) return undefined;
-    return new SinkOverloaded(`${this.#pendingBytes} bytes wait for Kafka already`);
   }
 
   #settled(pending: PendingRecord, settle: (error?: Error) => void, error?: Error): void {
     if (!this.#open.delete(pending)) return;
     pending.isSettled = true;
-    this.#pendingBytes -= heldBytes(pending);
+    this.#pendingBytes -= pending.size + PENDING_RECORD_BYTES;
     settle(error);
     if (this.#open.size === 0) this.#onEmpty?.();
   }
 
-  #place(pending: PendingRecord): void {
-    const partitions = this.#courier.partitionsOf(pending.topic);
-    if (partitions === undefined) {
-      this.#unplaced.push(pending);
-      return;
-    }
-    const partition = pending.partition ?? partitionOf(pending.key ?? Buffer.alloc(0), partitions);
-    const name = `${pending.topic}/${partition}`;
-    let lane = this.#lanes.get(name);
-    if (lane === undefined) {
-      lane = new SinkLane(pending.topic, partition);
-      this.#lanes.set(name, lane);
-    }
-    lane.push(pending);
-  }
-
-  #placeAll(): void {
-    const unplaced = this.#unplaced;
-    this.#unplaced = [];
-    for (const pending of unplaced) this.#place(pending);
-  }
-
   /** The first record waits `lingerMs` for company; a full batch goes at once. */
   #linger(): void {
-    if (this.#open.size >= this.#settings.maxBatchRecords || this.#settings.lingerMs <= 0) {
-      this.#courier.go();
-      return;
-    }
+    if (this.#open.size >= this.#maxBatchRecords) return this.#sender.flush();
     this.#lingering ??= setTimeout(() => {
       this.#lingering = undefined;
-      this.#courier.go();
-    }, this.#settings.lingerMs);
+      this.#sender.flush();
+    }, this.#lingerMs);
   }
 
   #sweep(): void {
     this.#sweeping = undefined;
     const now = performance.now();
-    const expired = (pending: PendingRecord) => pending.deadlineAt <= now;
-    const pending = this.#open.size;
-    this.#giveUp(expired, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
-    if (this.#open.size < pending) this.#lastError ??= 'no acknowledgement in time';
+    const late = [...this.#open].filter(({ deadlineAt }) => deadlineAt <= now);
+    this.#settleAll(late, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
+    if (late.length > 0) this.#lastError ??= 'no acknowledgement in time';
     if (this.#open.size > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
   }
 
@@ -164,34 +127,26 @@ class BatchingSink implements Sink {
     return this.#lastError === undefined ? '' : `; last error: ${this.#lastError}`;
   }
 
-  #giveUp(which: (pending: PendingRecord) => boolean, reason: () => Error): void {
-    const due: PendingRecord[] = [];
-    for (const pending of this.#open) if (which(pending)) due.push(pending);
-    if (due.length === 0) return;
-    for (const pending of due) pending.settle(reason());
-    for (const lane of this.#lanes.values()) lane.dropSettled();
-    this.#unplaced = this.#unplaced.filter(isPending);
-  }
-
-  /** Resolves when nothing is pending, or at the deadline. */
-  async #empty(deadlineMs: number): Promise<void> {
-    const emptied = new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
-    });
-    await within(emptied, deadlineMs);
-    this.#giveUp(
-      () => true,
-      () => new SinkClosed(`closed before it was acknowledged${this.#because()}`),
-    );
+  #settleAll(pending: readonly PendingRecord[], reason: () => Error): void {
+    if (pending.length === 0) return;
+    for (const record of pending) record.settle(reason());
+    this.#sender.dropSettled();
   }
 
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
-    this.#courier.go();
-    if (this.#open.size > 0) await this.#empty(options.deadlineMs ?? CLOSE_DEADLINE_MS);
+    this.#sender.flush();
+    if (this.#open.size > 0) {
+      const emptied = new Promise<void>((resolve) => {
+        this.#onEmpty = resolve;
+      });
+      await within(emptied, options.deadlineMs ?? CLOSE_DEADLINE_MS);
+    }
+    const unwritten = () => new SinkClosed(`closed before it was acknowledged${this.#because()}`);
+    this.#settleAll([...this.#open], unwritten);
     clearTimeout(this.#lingering);
     clearTimeout(this.#sweeping);
-    this.#courier.stop();
+    this.#sender.stop();
     await this.#link.close();
   }
 }

@@ -6,7 +6,7 @@ import { fetchRequest, type FetchedPartition, type FetchTarget } from '../protoc
 import { backoffMs } from './backoff.js';
 import { dropConnections, type Link } from './connect.js';
 import { faultOf } from './faults.js';
-import { createMetadataKeeper, type MetadataKeeper } from './metadata-keeper.js';
+import { MetadataKeeper } from './metadata-keeper.js';
 import { offsetAt } from './offsets.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
@@ -73,7 +73,7 @@ export class Fetcher {
 
   constructor(options: FetcherOptions) {
     this.#options = options;
-    this.#metadata = createMetadataKeeper({
+    this.#metadata = new MetadataKeeper({
       link: options.link,
       maxAgeMs: options.metadataMaxAgeMs,
       log: options.log,

@@ -62,6 +62,14 @@ declare module 'kafkajs/src/network/connection.js' {
   export default Connection;
 }
 
+declare module 'kafkajs/src/protocol/requests/metadata/v6/response.js' {
+  export interface MetadataResponse {
+    topicMetadata: { topicErrorCode: number; partitionMetadata: { partitionErrorCode: number }[] }[];
+  }
+  const response: { parse: (decoded: MetadataResponse) => Promise<MetadataResponse> };
+  export default response;
+}
+
 declare module 'kafkajs/src/cluster/index.js' {
   import type { Socket } from 'node:net';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';

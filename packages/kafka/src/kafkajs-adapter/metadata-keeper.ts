@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionMetadata } from 'kafkajs/src/cluster/index.js';
 import type { Logger } from '../log.js';
 import { backoffMs } from './backoff.js';
@@ -7,52 +8,31 @@ import { faultOf } from './faults.js';
 
 export interface MetadataKeeperOptions {
   readonly link: Link;
-  readonly maxAgeMs: number;
   readonly log: Logger;
+  readonly maxAgeMs: number;
   readonly onRefreshed: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Knows who leads a partition, and looks again when told that it was wrong, or after `maxAgeMs`. */
-export interface MetadataKeeper {
-  leaderOf(topic: string, partition: number): number | undefined;
-  /** How many partitions a topic has; undefined while it is not known: it is asked for then, and `onRefreshed` called afterwards. */
-  countOf(topic: string): number | undefined;
-  /** What is known may be wrong: refreshed at the next `refreshIfDue`, though never more than ten times a second. */
-  expire(): void;
-  refreshIfDue(): void;
-  stop(): void;
-}
-
-const MIN_INTERVAL_MS = 100;
-
-export function createMetadataKeeper(options: MetadataKeeperOptions): MetadataKeeper {
-  return new Keeper(options);
-}
-
-class Keeper implements MetadataKeeper {
+/** Knows who leads a partition, and looks again when what it knew was wrong, or after `maxAgeMs`. */
+export class MetadataKeeper {
   readonly #options: MetadataKeeperOptions;
   readonly #leaders = new WeakMap<PartitionMetadata[], Map<number, number>>();
   /** Topics whose partitions are not known yet. */
   readonly #wanted = new Set<string>();
-  #expired = false;
-  #refreshing = false;
-  #failures = 0;
-  #dueAt = performance.now() + MIN_INTERVAL_MS;
   #refreshedAt = performance.now();
-  #timer: NodeJS.Timeout | undefined;
+  #expired = false;
+  /** A refresh is on its way, or rests before the next one. */
+  #busy = false;
+  #failures = 0;
   #stopped = false;
 
   constructor(options: MetadataKeeperOptions) {
     this.#options = options;
   }
 
+  /** Undefined while it is not known, or there is none. */
   leaderOf(topic: string, partition: number): number | undefined {
-    const leader = this.#leadersOf(topic)?.get(partition);
-    return leader === undefined || leader < 0 ? undefined : leader;
-  }
-
-  #leadersOf(topic: string): Map<number, number> | undefined {
     const known = this.#partitionsOf(topic);
     if (known === undefined) return undefined;
     let leaders = this.#leaders.get(known);
@@ -60,7 +40,8 @@ class Keeper implements MetadataKeeper {
       leaders = new Map(known.map(({ partitionId, leader }) => [partitionId, leader]));
       this.#leaders.set(known, leaders);
     }
-    return leaders;
+    const leader = leaders.get(partition) ?? -1;
+    return leader < 0 ? undefined : leader;
   }
 
   #partitionsOf(topic: string): PartitionMetadata[] | undefined {
@@ -71,6 +52,7 @@ class Keeper implements MetadataKeeper {
     }
   }
 
+  /** How many partitions a topic has; undefined while that is not known: then it is requested, and `onRefreshed` called afterwards. */
   countOf(topic: string): number | undefined {
     const count = this.#partitionsOf(topic)?.length ?? 0;
     if (count > 0) return count;
@@ -80,37 +62,39 @@ class Keeper implements MetadataKeeper {
     return undefined;
   }
 
+  /** What is known may be wrong: it is refreshed at the next `refreshIfDue`. */
   expire(): void {
     this.#expired = true;
   }
 
   refreshIfDue(): void {
-    const now = performance.now();
-    const old = now - this.#refreshedAt > this.#options.maxAgeMs;
-    if (this.#stopped || this.#refreshing || !(this.#expired || old)) return;
-    if (now >= this.#dueAt) this.#refresh();
-    else this.#later(this.#dueAt - now);
-  }
-
-  #later(delayMs: number): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.refreshIfDue();
-    }, delayMs);
-  }
-
-  #refresh(): void {
-    this.#refreshing = true;
+    const isOld = performance.now() - this.#refreshedAt > this.#options.maxAgeMs;
+    if (this.#busy || this.#stopped || !(this.#expired || isOld)) return;
+    this.#busy = true;
     this.#expired = false;
-    this.#load()
-      .then((faults) => {
-        this.#refreshed();
-        for (const fault of faults) this.#options.onError(fault);
-      })
-      .catch((error: unknown) => this.#failed(error));
+    this.#refresh().catch(this.#options.onError);
   }
 
-  /** Why a wanted topic is still not known. Each is asked for by itself: kafkajs loads none of several when one is unknown. */
+  async #refresh(): Promise<void> {
+    const { log, onRefreshed, onError } = this.#options;
+    try {
+      const faults = await this.#load();
+      this.#failures = 0;
+      this.#refreshedAt = performance.now();
+      if (!this.#stopped) onRefreshed();
+      for (const fault of faults) onError(fault);
+    } catch (error) {
+      this.#expired = true;
+      this.#failures += 1;
+      log('debug', 'kafka: metadata could not be refreshed', { ...faultOf(error) });
+      if (!this.#stopped) onError(error);
+    }
+    await delay(backoffMs(Math.max(this.#failures, 1)), undefined, { ref: false });
+    this.#busy = false;
+    this.refreshIfDue();
+  }
+
+  /** Why a wanted topic is still not known. Each is requested by itself: kafkajs loads none of several when one is unknown. */
   async #load(): Promise<unknown[]> {
     const { cluster } = this.#options.link;
     const wanted = [...this.#wanted];
@@ -120,27 +104,7 @@ class Keeper implements MetadataKeeper {
     return added.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
   }
 
-  #refreshed(): void {
-    this.#refreshing = false;
-    this.#failures = 0;
-    this.#refreshedAt = performance.now();
-    this.#dueAt = this.#refreshedAt + MIN_INTERVAL_MS;
-    if (!this.#stopped) this.#options.onRefreshed();
-  }
-
-  #failed(error: unknown): void {
-    this.#refreshing = false;
-    this.#expired = true;
-    this.#failures += 1;
-    if (this.#stopped) return;
-    this.#dueAt = performance.now() + backoffMs(this.#failures);
-    this.#options.log('debug', 'kafka: metadata could not be refreshed', { ...faultOf(error) });
-    this.#options.onError(error);
-    this.refreshIfDue();
-  }
-
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
   }
 }

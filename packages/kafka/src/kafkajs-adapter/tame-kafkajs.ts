@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { asError } from '../protocol/errors.js';
+import metadata, { type MetadataResponse } from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
+import { asError, ERROR } from '../protocol/errors.js';
 
 const VERSION = '2.2.4';
 const THROTTLE_CHECK_MS = 10;
@@ -82,6 +83,17 @@ function processAnswers(this: Connection, bytes: Buffer): void {
   }
 }
 
+const parseMetadata = metadata.parse;
+const WITHOUT_LEADER = new Set<number>([ERROR.LEADER_NOT_AVAILABLE, ERROR.REPLICA_NOT_AVAILABLE]);
+
+/** One partition without a leader (it has -1) would be an error of all topics that were requested with it. */
+function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
+  for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
+    if (WITHOUT_LEADER.has(partition.partitionErrorCode)) partition.partitionErrorCode = ERROR.NONE;
+  }
+  return parseMetadata(decoded);
+}
+
 function installedVersion(): unknown {
   const manifest: unknown = createRequire(import.meta.url)('kafkajs/package.json');
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
@@ -96,6 +108,7 @@ export function tameKafkajs(version: unknown = installedVersion()): void {
       `packages/kafka is written for kafkajs ${VERSION}, found ${String(version)}: read its request queue, cluster and consumer group again before raising the version`,
     );
   }
+  metadata.parse = parseAllMetadata;
   Connection.prototype.connect = connect;
   Connection.prototype.processData = processAnswers;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;

@@ -21,8 +21,9 @@ const TOPICS_DEADLINE_MS = 30_000;
 const OFFSETS_DEADLINE_MS = 5_000;
 
 /**
- * Creates the topics that are missing and returns when each partition has a leader. Topics that exist are left as they
- * are (a difference in partitions is logged); several services may do this at once. Rejects after `deadlineMs` (30,000).
+ * Creates the topics that are missing and returns when they exist: who needs a partition without a leader waits for that one.
+ * Topics that exist are left as they are (a difference in partitions is logged); several services may do this at once. Rejects
+ * after `deadlineMs` (30,000).
  */
 export async function ensureTopics(
   kafka: Kafka,
@@ -34,7 +35,7 @@ export async function ensureTopics(
   const ensure = async (): Promise<void> => {
     const missing = await missingOf(link, specs);
     if (missing.length > 0) await create(link, missing);
-    for (const spec of specs) await expectReady(kafka, link, spec);
+    for (const spec of specs) await expectThere(kafka, link, spec);
   };
   await untilDeadline('ensureTopics', deadlineMs, ensure, options.onFault);
 }
@@ -47,8 +48,8 @@ async function missingOf(link: Link, specs: readonly TopicSpec[]): Promise<Topic
   return missing;
 }
 
-/** The leaders of a topic's partitions; undefined when there is no such topic. */
-async function partitionsOf(link: Link, topic: string): Promise<readonly { leader: number }[] | undefined> {
+/** A topic's partitions; undefined when there is no such topic. */
+async function partitionsOf(link: Link, topic: string): Promise<readonly unknown[] | undefined> {
   try {
     const broker = await link.cluster.brokerPool.findConnectedBroker();
     const { topicMetadata } = await broker.metadata([topic]);
@@ -92,11 +93,9 @@ function errorsOf(error: unknown) {
   return (several ? (error.errors as unknown[]) : [error]).map(faultOf);
 }
 
-async function expectReady(kafka: Kafka, link: Link, spec: TopicSpec): Promise<void> {
+async function expectThere(kafka: Kafka, link: Link, spec: TopicSpec): Promise<void> {
   const partitions = (await partitionsOf(link, spec.name)) ?? [];
-  if (partitions.length === 0 || partitions.some(({ leader }) => leader < 0)) {
-    throw new Error(`topic ${spec.name} has no leader yet`);
-  }
+  if (partitions.length === 0) throw new Error(`topic ${spec.name} is not there yet`);
   if (partitions.length !== spec.partitions) {
     const fields = { topic: spec.name, expected: spec.partitions, found: partitions.length };
     kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);

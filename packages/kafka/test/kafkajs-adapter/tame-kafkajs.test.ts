@@ -3,8 +3,10 @@ import { jest } from '@jest/globals';
 import { eventually } from '@webhooks/testkit';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import type { QueuedRequest } from 'kafkajs/src/network/requestQueue/index.js';
+import metadata from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
 import { openSink, openTableReader } from '../../src/index.js';
 import { tameKafkajs } from '../../src/kafkajs-adapter/tame-kafkajs.js';
+import { ERROR } from '../../src/protocol/errors.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
 
 afterAll(closeAll);
@@ -27,6 +29,18 @@ describe('kafkajs, tamed', () => {
     expect(completed).toHaveBeenCalledTimes(2);
     expect(queue.inflight).not.toBe(first);
     expect(queue.inflight.size).toBe(0);
+  });
+
+  it('[the metadata of all topics is refused for one partition without a leader] takes what is known of the others', async () => {
+    tameKafkajs();
+    const ofTopic = (topicErrorCode: number, partitionErrorCode: number) => ({
+      topicMetadata: [
+        { topicErrorCode, partitionMetadata: [{ partitionErrorCode }, { partitionErrorCode: 0 }] },
+      ],
+    });
+    await expect(metadata.parse(ofTopic(0, ERROR.LEADER_NOT_AVAILABLE))).resolves.toEqual(ofTopic(0, 0));
+    await expect(metadata.parse(ofTopic(0, ERROR.TOPIC_AUTHORIZATION_FAILED))).rejects.toThrow(/authorized/);
+    await expect(metadata.parse(ofTopic(ERROR.UNKNOWN_TOPIC_OR_PARTITION, 0))).rejects.toThrow(/host/);
   });
 
   it('[`RequestQueue` arms a negative timer: about 900 wake-ups a second for each idle socket] arms no negative timer, and few at all', async () => {
