@@ -1,3 +1,5 @@
+import type { Admin } from 'kafkajs';
+import createAdmin from 'kafkajs/src/admin/index.js';
 import type { KafkaOptions } from '../kafka-options.js';
 import { silent, type Logger } from '../log.js';
 import { openLink, type Link } from './connect.js';
@@ -83,4 +85,10 @@ export function adminLinkOf(kafka: Kafka): Link {
   const inside = insideOf(kafka);
   inside.admin ??= inside.openLink(ADMIN_METADATA_MS);
   return inside.admin;
+}
+
+/** kafkajs' admin client on those. Nothing is tried again by itself. */
+export function adminOf(kafka: Kafka): Admin {
+  const { cluster, logger } = adminLinkOf(kafka);
+  return createAdmin({ cluster, logger, retry: { retries: 0 } });
 }

@@ -108,16 +108,6 @@ declare module 'kafkajs/src/cluster/index.js' {
     metadata(topics: string[]): Promise<{
       topicMetadata: { topic: string; partitionMetadata: PartitionMetadata[] }[];
     }>;
-    describeConfigs(request: {
-      resources: { type: number; name: string; configNames: string[] }[];
-      includeSynonyms: boolean;
-    }): Promise<{
-      resources: {
-        resourceName: string;
-        configEntries: { configName: string; configValue: string | null }[];
-      }[];
-    }>;
-    createTopics(request: { topics: TopicToCreate[]; timeout: number }): Promise<unknown>;
     offsetFetch(request: {
       groupId: string;
       topics: { topic: string; partitions: { partition: number }[] }[];
@@ -133,13 +123,6 @@ declare module 'kafkajs/src/cluster/index.js' {
       memberId: string;
       topics: { topic: string; partitions: { partition: number; offset: string; metadata?: string }[] }[];
     }): Promise<unknown>;
-  }
-
-  export interface TopicToCreate {
-    topic: string;
-    numPartitions: number;
-    replicationFactor: number;
-    configEntries: { name: string; value: string }[];
   }
 
   export interface PartitionMetadata {
@@ -174,7 +157,6 @@ declare module 'kafkajs/src/cluster/index.js' {
     refreshMetadataIfNecessary(): Promise<void>;
     addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
     findBroker(options: { nodeId: number }): Promise<Broker>;
-    findControllerBroker(): Promise<Broker>;
     findGroupCoordinator(options: { groupId: string }): Promise<Broker>;
     findTopicPartitionMetadata(topic: string): PartitionMetadata[];
     fetchTopicsOffset(
@@ -182,6 +164,18 @@ declare module 'kafkajs/src/cluster/index.js' {
     ): Promise<{ topic: string; partitions: { partition: number; offset: string }[] }[]>;
   }
   export default Cluster;
+}
+
+declare module 'kafkajs/src/admin/index.js' {
+  import type { Admin } from 'kafkajs';
+  import type Cluster from 'kafkajs/src/cluster/index.js';
+  import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';
+  /** kafkajs' public admin client, on connections of one's own. */
+  export default function createAdmin(options: {
+    cluster: Cluster;
+    logger: KafkajsLogger;
+    retry: { retries: number };
+  }): Admin;
 }
 
 declare module 'kafkajs/src/consumer/consumerGroup.js' {

@@ -1,8 +1,7 @@
-import { adminLinkOf, type Kafka } from './create-kafka.js';
+import kafkajs from 'kafkajs';
+import { adminOf, type Kafka } from './create-kafka.js';
 import { untilDeadline } from '../deadline.js';
 
-/** Kafka's number for "a topic" among the kinds of resources (KIP-133). */
-const TOPIC = 2;
 const POLICY = 'cleanup.policy';
 const AGE = 'retention.ms';
 const DEADLINE_MS = 5_000;
@@ -25,14 +24,15 @@ export async function fetchRetentions(
   topics: readonly string[],
   options: { readonly deadlineMs?: number } = {},
 ): Promise<ReadonlyMap<string, number>> {
-  const { cluster } = adminLinkOf(kafka);
-  const resources = topics.map((name) => ({ type: TOPIC, name, configNames: [POLICY, AGE] }));
+  const resources = topics.map((name) => ({
+    type: kafkajs.ConfigResourceTypes.TOPIC,
+    name,
+    configNames: [POLICY, AGE],
+  }));
   return untilDeadline('the retention of topics', options.deadlineMs ?? DEADLINE_MS, async () => {
-    await cluster.connect();
-    const broker = await cluster.brokerPool.findConnectedBroker();
-    const answer = await broker.describeConfigs({ resources, includeSynonyms: false });
+    const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
     return new Map(
-      answer.resources.map(({ resourceName, configEntries }) => {
+      described.resources.map(({ resourceName, configEntries }) => {
         const entries = configEntries.map(
           ({ configName, configValue }) => [configName, configValue] as const,
         );

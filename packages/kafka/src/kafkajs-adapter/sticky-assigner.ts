@@ -38,16 +38,12 @@ export function stickyAssigner(options: StickyAssignerOptions): Assigner {
     },
     assign: ({ members, topics }) => {
       const parsed = members.map(parseMember).sort((a, b) => (a.id < b.id ? -1 : 1));
-      const leaders = new Map<string, string>();
-      for (const topic of topics) {
-        const partitions = options.partitionsOf(topic);
-        const subscribed = parsed.filter((member) => member.topics.has(topic));
-        const alike = JSON.stringify([partitions, subscribed.map(({ id }) => id)]);
-        const leader = leaders.get(alike);
-        leaders.set(alike, leader ?? topic);
-        if (leader !== undefined) assignAlike(topic, leader, subscribed);
-        else if (subscribed.length > 0) assignTopic(topic, partitions, subscribed);
-      }
+      const readersOf = (topic: string) => parsed.filter((member) => member.topics.has(topic));
+      const alike = Map.groupBy(topics, (topic) =>
+        JSON.stringify([options.partitionsOf(topic), readersOf(topic).map(({ id }) => id)]),
+      );
+      for (const [first = '', ...others] of alike.values())
+        deal([first, ...others], options.partitionsOf(first), readersOf(first));
       return Promise.resolve(
         parsed.map(({ id, assigned }) => ({
           memberId: id,
@@ -73,68 +69,29 @@ function parseHolding(userData: Buffer | null): Holding {
   }
 }
 
-function assignAlike(topic: string, leader: string, members: readonly Member[]): void {
-  for (const member of members) {
-    const same = [...(member.assigned[leader] ?? [])];
-    member.assigned[topic] = same;
-    member.total += same.length;
-  }
-}
-
-function assignTopic(topic: string, partitions: readonly number[], members: readonly Member[]): void {
-  const held = heldBy(topic, partitions, members);
-  const quota = quotas(partitions.length, members, held);
-  const free: number[] = [];
-  for (const partition of partitions) {
-    const holder = held.get(partition);
-    if (holder === undefined || !give(topic, partition, { member: holder, quota })) free.push(partition);
-  }
-  for (const partition of free) {
-    members.some((member) => give(topic, partition, { member, quota }));
-  }
-}
-
-function heldBy(
-  topic: string,
+/** Deals topics with the same partitions: everybody keeps an equal share of what it holds, and who has least gets the rest. */
+function deal(
+  topics: [string, ...string[]],
   partitions: readonly number[],
   members: readonly Member[],
-): Map<number, Member> {
-  const existing = new Set(partitions);
-  const holders = new Map<number, Member>();
-  for (const member of members) {
-    for (const partition of member.holding.partitions[topic] ?? []) {
-      const rival = holders.get(partition);
-      const newer = rival === undefined || rival.holding.generation < member.holding.generation;
-      if (existing.has(partition) && newer) holders.set(partition, member);
-    }
+): void {
+  const free = new Set(partitions);
+  const share = Math.floor(partitions.length / members.length);
+  let extras = partitions.length % members.length;
+  const newestClaimFirst = members.toSorted((a, b) => b.holding.generation - a.holding.generation);
+  const hands = newestClaimFirst.map((member) => {
+    const held = (member.holding.partitions[topics[0]] ?? []).filter((partition) => free.has(partition));
+    const kept = held.slice(0, extras > 0 ? share + 1 : share);
+    if (kept.length > share) extras -= 1;
+    for (const partition of kept) free.delete(partition);
+    return { member, kept };
+  });
+  for (const partition of free) {
+    const [least] = hands.sort((a, b) => a.kept.length - b.kept.length || a.member.total - b.member.total);
+    least?.kept.push(partition);
   }
-  return holders;
-}
-
-/** An equal share each; what does not divide goes to those who hold more already, then to those with the least. */
-function quotas(
-  partitions: number,
-  members: readonly Member[],
-  held: Map<number, Member>,
-): Map<Member, number> {
-  const share = Math.floor(partitions / members.length);
-  const heldCount = (member: Member) => [...held.values()].filter((holder) => holder === member).length;
-  const inOrder = members
-    .map((member) => ({ member, above: heldCount(member) > share ? 1 : 0 }))
-    .sort((a, b) => b.above - a.above || a.member.total - b.member.total);
-  const extras = partitions % members.length;
-  return new Map(inOrder.map(({ member }, index) => [member, share + (index < extras ? 1 : 0)]));
-}
-
-function give(
-  topic: string,
-  partition: number,
-  to: { readonly member: Member; readonly quota: Map<Member, number> },
-): boolean {
-  const { member, quota } = to;
-  const list = (member.assigned[topic] ??= []);
-  if (list.length >= (quota.get(member) ?? 0)) return false;
-  list.push(partition);
-  member.total += 1;
-  return true;
+  for (const { member, kept } of hands) {
+    for (const topic of topics) member.assigned[topic] = kept;
+    member.total += kept.length * topics.length;
+  }
 }

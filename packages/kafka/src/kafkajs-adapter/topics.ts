@@ -1,9 +1,6 @@
-import type { Broker, TopicToCreate } from 'kafkajs/src/cluster/index.js';
-import { adminLinkOf, type Kafka } from './create-kafka.js';
+import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
 import { untilDeadline } from '../deadline.js';
 import type { EndOffsets } from '../table-reader-types.js';
-import type { Link } from './connect.js';
-import { faultOf } from './faults.js';
 import { listOffsets, partitionIdsOf } from './offsets.js';
 
 /** A topic as it should be, as plain data. */
@@ -16,7 +13,6 @@ export interface TopicSpec {
 }
 
 const BROKER_DEFAULT = -1;
-const CREATE_TIMEOUT_MS = 5_000;
 const TOPICS_DEADLINE_MS = 30_000;
 const OFFSETS_DEADLINE_MS = 5_000;
 
@@ -30,76 +26,33 @@ export async function ensureTopics(
   specs: readonly TopicSpec[],
   options: { readonly deadlineMs?: number; readonly onFault?: (error: unknown) => void } = {},
 ): Promise<void> {
-  const link = adminLinkOf(kafka);
-  const deadlineMs = options.deadlineMs ?? TOPICS_DEADLINE_MS;
+  const { cluster } = adminLinkOf(kafka);
+  const admin = adminOf(kafka);
   const ensure = async (): Promise<void> => {
-    const missing = await missingOf(link, specs);
-    if (missing.length > 0) await create(link, missing);
-    for (const spec of specs) await expectThere(kafka, link, spec);
+    await cluster.connect();
+    const existing = new Set(await admin.listTopics());
+    const missing = specs.filter(({ name }) => !existing.has(name));
+    // kafkajs' `waitForLeaders` throws under load although the topic exists.
+    if (missing.length > 0)
+      await admin.createTopics({ topics: missing.map(toCreate), waitForLeaders: false });
+    const broker = await cluster.brokerPool.findConnectedBroker();
+    const { topicMetadata } = await broker.metadata(specs.map(({ name }) => name));
+    const counts = new Map(topicMetadata.map((known) => [known.topic, known.partitionMetadata.length]));
+    for (const spec of specs) comparePartitions(kafka, spec, counts.get(spec.name));
   };
-  await untilDeadline('ensureTopics', deadlineMs, ensure, options.onFault);
+  await untilDeadline('ensureTopics', options.deadlineMs ?? TOPICS_DEADLINE_MS, ensure, options.onFault);
 }
 
-async function missingOf(link: Link, specs: readonly TopicSpec[]): Promise<TopicSpec[]> {
-  const missing: TopicSpec[] = [];
-  for (const spec of specs) {
-    if ((await partitionsOf(link, spec.name)) === undefined) missing.push(spec);
-  }
-  return missing;
+function toCreate({ name, partitions, replicationFactor = BROKER_DEFAULT, configs }: TopicSpec) {
+  const configEntries = Object.entries(configs).map(([key, value]) => ({ name: key, value }));
+  return { topic: name, numPartitions: partitions, replicationFactor, configEntries };
 }
 
-/** A topic's partitions; undefined when there is no such topic. */
-async function partitionsOf(link: Link, topic: string): Promise<readonly unknown[] | undefined> {
-  try {
-    const broker = await link.cluster.brokerPool.findConnectedBroker();
-    const { topicMetadata } = await broker.metadata([topic]);
-    return topicMetadata[0]?.partitionMetadata;
-  } catch (error) {
-    if (faultOf(error).type === 'UNKNOWN_TOPIC_OR_PARTITION') return undefined;
-    throw error;
-  }
-}
-
-function toCreate(spec: TopicSpec): TopicToCreate {
-  return {
-    topic: spec.name,
-    numPartitions: spec.partitions,
-    replicationFactor: spec.replicationFactor ?? BROKER_DEFAULT,
-    configEntries: Object.entries(spec.configs).map(([name, value]) => ({ name, value })),
-  };
-}
-
-/** Not through kafkajs' admin: its `waitForLeaders` throws under load although the topic exists. We poll ourselves. */
-async function create(link: Link, specs: readonly TopicSpec[]): Promise<void> {
-  const request = { topics: specs.map(toCreate), timeout: CREATE_TIMEOUT_MS };
-  const broker = await link.cluster.brokerPool.findConnectedBroker();
-  try {
-    await broker.createTopics(request);
-  } catch (error) {
-    if (faultOf(error).type === 'NOT_CONTROLLER') await createOnController(link, request);
-    else if (!errorsOf(error).every(({ type }) => type === 'TOPIC_ALREADY_EXISTS')) throw error;
-  }
-}
-
-async function createOnController(link: Link, request: Parameters<Broker['createTopics']>[0]): Promise<void> {
-  await link.cluster.refreshMetadata();
-  const controller = await link.cluster.findControllerBroker();
-  await controller.createTopics(request);
-}
-
-/** One error for each topic that was not created (kafkajs throws them as one aggregate). */
-function errorsOf(error: unknown) {
-  const several = error instanceof Error && 'errors' in error && Array.isArray(error.errors);
-  return (several ? (error.errors as unknown[]) : [error]).map(faultOf);
-}
-
-async function expectThere(kafka: Kafka, link: Link, spec: TopicSpec): Promise<void> {
-  const partitions = (await partitionsOf(link, spec.name)) ?? [];
-  if (partitions.length === 0) throw new Error(`topic ${spec.name} is not there yet`);
-  if (partitions.length !== spec.partitions) {
-    const fields = { topic: spec.name, expected: spec.partitions, found: partitions.length };
-    kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
-  }
+function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
+  if (found === 0) throw new Error(`topic ${spec.name} is not there yet`);
+  if (found === spec.partitions) return;
+  const fields = { topic: spec.name, expected: spec.partitions, found };
+  kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
 }
 
 /** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */

@@ -1,5 +1,5 @@
 import { readInt64 } from './bytes.js';
-import { crc32c } from './crc32c.js';
+import { crc32c } from '@node-rs/crc32';
 
 // Record batch, magic 2 (protocol guide, "Record Batch"): where its fields lie.
 export const AT = {

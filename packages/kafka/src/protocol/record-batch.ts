@@ -1,5 +1,5 @@
 import { ByteWriter, varintSize } from './bytes.js';
-import { crc32c } from './crc32c.js';
+import { crc32c } from '@node-rs/crc32';
 
 // Record batch, magic 2 (protocol guide, "Record Batch").
 const MAGIC = 2;

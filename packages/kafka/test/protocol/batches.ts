@@ -1,5 +1,5 @@
 import { encodeBatch, encodeBody } from '../../src/protocol/record-batch.js';
-import { crc32c } from '../../src/protocol/crc32c.js';
+import { crc32c } from '@node-rs/crc32';
 import { writeInt64 } from '../../src/protocol/bytes.js';
 
 const BASE_OFFSET_AT = 0;

@@ -1,16 +1,8 @@
 import { ByteWriter, readInt64, varintSize } from '../../src/protocol/bytes.js';
-import { crc32c } from '../../src/protocol/crc32c.js';
 import { VarintReader } from '../../src/protocol/fetched-record.js';
 import { murmur2 } from '../../src/protocol/murmur2.js';
 
 describe('wire encodings', () => {
-  it('computes CRC-32C as RFC 3720 B.4 and the check value of the catalogue say', () => {
-    expect(crc32c(Buffer.from('123456789'))).toBe(0xe3069283);
-    expect(crc32c(Buffer.alloc(32))).toBe(0x8a9136aa);
-    expect(crc32c(Buffer.alloc(32, 0xff))).toBe(0x62a8ab43);
-    expect(crc32c(Buffer.from(Array.from({ length: 32 }, (_, n) => n)))).toBe(0x46dd794e);
-  });
-
   it('hashes keys as the tests of Kafka’s Java client expect (UtilsTest.testMurmur2)', () => {
     expect(murmur2(Buffer.from('21'))).toBe(-973932308);
     expect(murmur2(Buffer.from('foobar'))).toBe(-790332482);

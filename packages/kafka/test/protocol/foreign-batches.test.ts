@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { gzipSync } from 'node:zlib';
 import { scanBatches } from '../../src/protocol/batch-frame.js';
-import { crc32c } from '../../src/protocol/crc32c.js';
+import { crc32c } from '@node-rs/crc32';
 import { RecordCursor } from '../../src/protocol/record-cursor.js';
 import { batchOf } from './batches.js';
 
