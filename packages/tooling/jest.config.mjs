@@ -27,6 +27,6 @@ export default {
   globalSetup: '<rootDir>/packages/engines/dist/src/jest-global-setup.js',
   globalTeardown: '<rootDir>/packages/engines/dist/src/jest-global-teardown.js',
   testTimeout: 120_000,
-  maxWorkers: 2,
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
 };

@@ -8,11 +8,16 @@ import type { Answer, Caller } from './support/caller.js';
 import { makeTopics, startConfigApi } from './support/start-config-api.js';
 import type { RunningConfigApi } from './support/start-config-api.js';
 
+/** A freeze has been seen to find no write under way; that so many in a row find none is a fault. */
+const MAX_FREEZES = 5;
+
 let folder: string;
 let port: number;
 let mongo: MongoEngine | undefined;
 let api: RunningConfigApi;
 let acme: Caller;
+/** It begins without its database, which is killed once; each freeze is one more. */
+let outages = 2;
 
 const HOOK = { eventType: 'PIX_OUT', endpointUrl: 'https://hook.acme.com.br/pix' };
 const WRITERS_REF = '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e50';
@@ -68,6 +73,7 @@ async function expectUnavailable(): Promise<void> {
 /** Twenty tenants that update a webhook of theirs again and again, until the database is not available. */
 async function openWriters(): Promise<{ readonly ended: Promise<unknown> }> {
   const change = { ...HOOK, ref: WRITERS_REF, applicationId: 'app' };
+  const before = audited('update');
   const writers = await Promise.all(Array.from({ length: 20 }, () => api.tenant()));
   await Promise.all(writers.map((writer) => writer.post(change)));
   const write = async (writer: Caller): Promise<void> => {
@@ -77,7 +83,7 @@ async function openWriters(): Promise<{ readonly ended: Promise<unknown> }> {
   };
   const ended = Promise.all(writers.map(write));
   // Two changes of each on average: they are in different phases by now.
-  await eventually(() => audited('update') >= 2 * writers.length);
+  await eventually(() => audited('update') - before >= 2 * writers.length);
   return { ended };
 }
 
@@ -117,24 +123,33 @@ it('it is not ready while the database is gone, answers 500 within 5 s, and reco
   expect((await acme.post(hook('after'))).status).toBe(200);
 });
 
-it('it does the same while the database is silent', async () => {
-  const pid = mongo?.pid;
-  if (pid === undefined) return;
+/** Freezes the database, and lets it go on when all is as it should be. True when a change was under way: nobody knows its fate. */
+async function freezeOnce(pid: number): Promise<boolean> {
   const begun = await openWriters();
   await stopProcess(pid);
   await Promise.all([expectUnavailable(), begun.ended]);
-  // Of twenty writers in all phases of a change, some had their write under way; those whose read failed wrote nothing.
-  const unknown = unknownChanges();
-  expect(unknown.length).toBeGreaterThan(0);
-  expect(unknown[0]).toMatchObject({
+  const [unknown] = unknownChanges();
+  await eventually(() => !api.ready().ok);
+  process.kill(pid, 'SIGCONT');
+  await untilServed();
+  if (unknown === undefined) return false;
+  expect(unknown).toMatchObject({
     action: 'update',
     ref: WRITERS_REF,
     eventType: 'PIX_OUT',
     applicationId: 'app',
   });
-  await eventually(() => !api.ready().ok);
-  process.kill(pid, 'SIGCONT');
-  await untilServed();
+  return true;
+}
+
+it('it does the same while the database is silent', async () => {
+  const pid = mongo?.pid;
+  if (pid === undefined) return;
+  // Twenty writers are in all phases of a change, but a freeze may find all of them before their writes.
+  let freezes = 1;
+  while (!(await freezeOnce(pid)) && freezes < MAX_FREEZES) freezes += 1;
+  expect(unknownChanges().length).toBeGreaterThan(0);
+  outages += freezes;
   // What was on its way when the caller was told 500 may have been done: then it was done whole, and once.
   const { status, body } = await acme.post(hook('never'));
   expect(status).toBe(200);
@@ -148,7 +163,7 @@ it('it logs the beginning and the end of an outage, not each failure', () => {
   const downs = words.filter((message) => message === 'the database cannot be reached').length;
   const backs = words.filter((message) => message === 'the database is back').length;
   expect(downs).toBe(backs);
-  // Three outages, of tens of failed looks each; a slow machine may see the silent one end twice.
-  expect(downs).toBeGreaterThanOrEqual(3);
-  expect(downs).toBeLessThanOrEqual(5);
+  // Tens of failed looks each; a slow machine may see a silent one end more than once.
+  expect(downs).toBeGreaterThanOrEqual(outages);
+  expect(downs).toBeLessThanOrEqual(3 * outages);
 });
