@@ -49,7 +49,7 @@ export async function prepareTopics(
   { scope, deadlineMs = 60_000 }: { readonly scope?: ServiceScope; readonly deadlineMs?: number },
 ): Promise<void> {
   if (!settings.createTopics) return;
-  let fault: Error | undefined = new Error('no answer yet');
+  let fault: Error | undefined = new Error('no response yet');
   scope?.health.readiness('kafka topics', () => fault?.message);
   const lasting = setTimeout(() => {
     scope?.log.error('Kafka cannot be used; check its address, TLS and SASL settings', {

@@ -36,7 +36,7 @@ export async function untilDeadline<T>(
   onFault: (error: unknown) => void = () => undefined,
 ): Promise<T> {
   const deadlineAt = performance.now() + deadlineMs;
-  let last: unknown = new Error('no answer');
+  let last: unknown = new Error('no response');
   for (let failures = 1; remainingMs(deadlineAt) > 0; failures += 1) {
     try {
       const outcome = await within(

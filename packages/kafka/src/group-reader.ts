@@ -57,7 +57,7 @@ export class GroupReader {
       minIntervalMs: options.fetchIntervalMs,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       positionTime: (feed) => this.#membership.positionTime(feed),
-      onAnswer: () => options.inFlight.answered(),
+      onResponse: () => options.inFlight.responded(),
       onError: this.#onError,
     });
   }
@@ -104,11 +104,11 @@ export class GroupReader {
     await within(this.#commit(), BRIEF_MS).catch(this.#onError);
   }
 
-  /** A partition that is full is not fetched: its end is asked for, so that the lag is true. */
+  /** A partition that is full is not fetched: its end is requested, so that the lag is true. */
   async #readEnds(): Promise<void> {
     const full = this.#trackers.filter((tracker) => tracker.want() === undefined);
     // Nothing is fetched for a reader that is full or without partitions: its heartbeats are its progress.
-    if (full.length === this.#trackers.length) this.#options.inFlight.answered();
+    if (full.length === this.#trackers.length) this.#options.inFlight.responded();
     for (const [topic, trackers] of Map.groupBy(full, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
       const ends = await listOffsets(this.#link, topic, { partitions, earliest: false });

@@ -104,8 +104,8 @@ export class InFlight {
     if (this.#retries.size === 0) this.#lastError = undefined;
   }
 
-  /** The broker answered: progress when there is nothing else to do. */
-  answered(): void {
+  /** The broker responded: progress when there is nothing else to do. */
+  responded(): void {
     if (this.records === 0) this.#progressed();
   }
 

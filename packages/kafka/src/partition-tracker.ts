@@ -40,12 +40,12 @@ export class Task extends Node<KafkaRecord> {
  */
 export class PartitionTracker extends PartitionBuffer implements Feed {
   readonly #options: TrackerOptions;
-  /** Ascending. A list and no Set, whose first member is found behind all that were taken out: it is asked for with each record. */
+  /** Ascending. A list and no Set, whose first member is found behind all that were taken out: it is read with each record. */
   #inFlight = new Yallist<KafkaRecord>();
   assigned = true;
   /** Of the last record taken, or of what was committed before. */
   #takenTime: number | undefined;
-  /** The log's end at the last answer that was passed, and when that came. */
+  /** The log's end at the last response that was passed, and when that came. */
   #end = { offset: -1, seenAt: -Infinity };
   /** What is buffered was appended after that moment of our own clock, which the broker's may not agree with. */
   appendedAfter = -Infinity;

@@ -34,7 +34,7 @@ export interface Sink {
   send(record: OutgoingRecord, options?: SendOptions): Promise<void>;
   /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
   sendMany(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
-  /** `lastError` is absent when nothing went wrong since the brokers last answered as they should. */
+  /** `lastError` is absent when nothing went wrong since the brokers last responded as they should. */
   health(): { readonly pendingRecords: number; readonly pendingBytes: number; readonly lastError?: string };
   /** Waits for what is pending (at most `deadlineMs`, default 5,000), then closes its connections. */
   close(options?: { readonly deadlineMs?: number }): Promise<void>;

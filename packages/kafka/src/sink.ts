@@ -10,7 +10,7 @@ import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-type
 
 /** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
 const LINGER_MS = 2;
-/** A request of small records that the broker answers within milliseconds. */
+/** A request of small records that the broker takes within milliseconds. */
 const MAX_BATCH_RECORDS = 1_000;
 const MAX_PENDING_BYTES = 64 * 1024 * 1024;
 /** An election takes a broker some seconds. */

@@ -9,7 +9,7 @@ export interface Window {
   readonly maxInFlightBytes: number;
   /** Offsets of one partition between the commit watermark and the newest record accepted (default 200,000). */
   readonly maxSpan?: number;
-  /** A bound of the handler's own, asked before each record; call `resume` of the source when there is capacity again. */
+  /** A bound of the handler's own, read before each record; call `resume` of the source when there is capacity again. */
   readonly hasCapacity?: () => boolean;
 }
 
@@ -35,7 +35,7 @@ export interface SourceOptions {
   readonly window: Window;
   /** Resolves, with whatever value, when the record is handled. A rejection means "not handled": it is called again later, never skipped. */
   readonly handle: (record: KafkaRecord) => Promise<unknown>;
-  /** Asked after each call that failed. Default: a record is called again for ever. */
+  /** Called after each call that failed. Default: a record is called again for ever. */
   readonly onPoison?: OnPoison;
   /** The source cannot go on (not authorised, no membership for `fatalAfterMs`): the process should end non-zero. */
   readonly onFatal?: (error: Error) => void;
@@ -71,7 +71,7 @@ export interface DelayedSourceOptions extends Omit<SourceOptions, 'topics' | 'ha
 export interface SourceHealth {
   readonly joined: boolean;
   /**
-   * `performance.now()` of the last moment when a record was settled, or when the broker answered and nothing was in
+   * `performance.now()` of the last moment when a record was settled, or when the broker responded and nothing was in
    * flight. Alert (and fail liveness) when it lies far behind.
    */
   readonly lastProgressAt: number;

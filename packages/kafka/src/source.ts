@@ -16,7 +16,7 @@ const FETCH_INTERVAL_MS = 2;
 const MAX_HEAP_WAIT_MS = 5_000;
 /** There are many partitions (tiers × partitions) and most of them wait: each holds one small block. */
 const FETCH_BYTES = 64 * 1024;
-/** No wait is that short. A fetch names all partitions, and each record that waits would be answered by one. */
+/** No wait is that short. A fetch names all partitions, and each record that waits would get one as response. */
 const DELAYED_FETCH_INTERVAL_MS = 50;
 
 /** How a source reads, and when its records are due. */

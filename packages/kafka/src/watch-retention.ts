@@ -8,7 +8,7 @@ export interface RetentionOptions {
   readonly kafka: Kafka;
   /** What the sources read. */
   readonly topics: readonly string[];
-  /** Sources by the name that the metric gives them; asked at each look at the metrics. */
+  /** Sources by the name that the metric gives them; read at each look at the metrics. */
   readonly sources: () => ReadonlyMap<string, { health(): Pick<SourceHealth, 'oldestAgeByTopic'> }>;
   /** How often the topics' settings are read: an operator may change them. Default 60,000. */
   readonly everyMs?: number;
@@ -18,8 +18,8 @@ const EVERY_MS = 60_000;
 
 /**
  * Shows how much of the time for which the broker keeps a record has passed for the oldest one that a source has not
- * handled: at 1 the broker may delete what nobody has delivered. Told by each instance for the partitions that it has.
- * Nothing is told of a source whose topics' retention was never read.
+ * handled: at 1 the broker may delete what nobody has delivered. Reported by each instance for the partitions that it has.
+ * Nothing is reported of a source whose topics' retention was never read.
  */
 export function watchRetention(
   { kafka, topics, sources, everyMs = EVERY_MS }: RetentionOptions,

@@ -18,7 +18,7 @@ export const LIMITS = {
   requestTimeout: 15_000,
 } as const;
 
-/** One set of connections to the cluster. Readers each have their own: a broker answers a connection in order. */
+/** One set of connections to the cluster. Readers each have their own: a broker responds to a connection in order. */
 export interface Link {
   readonly cluster: Cluster;
   readonly logger: KafkajsLogger;

@@ -26,25 +26,25 @@ export interface FetcherOptions {
   readonly feeds: () => Iterable<Feed>;
   readonly log: Logger;
   readonly maxWaitMs: number;
-  /** From one request to a broker to the next, at least (default 0): else each answer to a steady stream holds a record or two. */
+  /** From one request to a broker to the next, at least (default 0): else each response to a steady stream holds a record or two. */
   readonly minIntervalMs?: number;
-  /** Bytes of one answer, all partitions together (default 960 KiB); a single batch may be larger. */
+  /** Bytes of one response, all partitions together (default 960 KiB); a single batch may be larger. */
   readonly maxResponseBytes?: number;
   readonly metadataMaxAgeMs: number;
   /** The time (Unix milliseconds) of the last position that is known of a partition; default: of none. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
-  /** A broker answered (whatever it said). */
-  readonly onAnswer?: () => void;
+  /** A broker responded, with whatever. */
+  readonly onResponse?: () => void;
   readonly onError: (error: unknown) => void;
   readonly onMetadata?: () => void;
 }
 
 /**
- * An answer passes through memory three times (as it was read, whole, by partitions): of a backlog in twelve partitions 9 MiB twenty
+ * A response passes through memory three times (as it was read, whole, by partitions): of a backlog in twelve partitions 9 MiB twenty
  * times a second, garbage that V8 leaves lying. Less than what the allocator maps anew (1 MiB, see the image).
  */
 const MAX_RESPONSE_BYTES = 960 * 1024;
-/** Wait of the fetch that follows records, doubled by each empty answer: a partition that is full now may want more soon. */
+/** Wait of the fetch that follows records, doubled by each empty response: a partition that is full now may want more soon. */
 const SHORTEST_WAIT_MS = 25;
 /** A sink writes up to 30 s after a record's time, and clocks differ. */
 const TRUNCATION_MARGIN_MS = 60_000;
@@ -57,17 +57,17 @@ class Node {
   /** A fetch is on its way, or the broker is left alone after a failure or until the interval has passed. */
   isBusy = false;
   failures = 0;
-  /** Which partition is named first, one further each time: of others an answer may hold no more. */
+  /** Which partition is named first, one further each time: of others a response may hold no more. */
   turn = 0;
   waitMs = SHORTEST_WAIT_MS;
 }
 
-/** One fetch on its way for each broker; a broker's answer never waits for another, nor for what becomes of records. */
+/** One fetch on its way for each broker; a broker's response never waits for another, nor for what becomes of records. */
 export class Fetcher {
   readonly #options: FetcherOptions;
   readonly #nodes = new Map<number, Node>();
   readonly #metadata: MetadataKeeper;
-  /** Partitions that were refused: not asked again before the metadata was refreshed. */
+  /** Partitions that were refused: not requested again before the metadata was refreshed. */
   readonly #refused = new Set<Feed>();
   #stopped = false;
 
@@ -134,7 +134,7 @@ export class Fetcher {
   }
 
   async #request(nodeId: number, node: Node, wanted: readonly Wanted[]): Promise<void> {
-    const { link, maxWaitMs, maxResponseBytes = MAX_RESPONSE_BYTES, onAnswer } = this.#options;
+    const { link, maxWaitMs, maxResponseBytes = MAX_RESPONSE_BYTES, onResponse } = this.#options;
     const broker = await link.cluster.findBroker({ nodeId });
     const startedAt = performance.now();
     const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), minBytes: 1, maxBytes: maxResponseBytes };
@@ -146,10 +146,10 @@ export class Fetcher {
       });
     if (this.#stopped) return;
     if (response.errorCode !== ERROR.NONE) throw new Error(`fetch: ${errorName(response.errorCode)}`);
-    onAnswer?.();
-    const asked = new Map(wanted.map((one) => [`${one.topic}/${one.partition}`, one]));
+    onResponse?.();
+    const requested = new Map(wanted.map((one) => [`${one.topic}/${one.partition}`, one]));
     for (const fetched of response.partitions) {
-      const found = asked.get(`${fetched.topic}/${fetched.partition}`);
+      const found = requested.get(`${fetched.topic}/${fetched.partition}`);
       if (found) this.#deliver(found.feed, fetched, { offset: found.offset, startedAt });
     }
     const isEmpty = response.partitions.every(({ records }) => records.length === 0);
@@ -169,7 +169,7 @@ export class Fetcher {
     this.#options.log('warn', 'kafka: a partition could not be fetched', fields);
   }
 
-  /** A partition that was moved meanwhile (assigned anew, say) is left alone: what was asked about is not wanted any more. */
+  /** A partition that was moved meanwhile (assigned anew, say) is left alone: what was requested is not wanted any more. */
   async #goOn(feed: Feed, offset: number): Promise<void> {
     const instead = await this.#offsetInstead(feed, offset);
     if (this.#stopped || feed.want() !== offset) return;

@@ -201,7 +201,7 @@ export class Membership {
 
   async #leave(): Promise<void> {
     if (this.joined) return this.#group.leave();
-    // A broker answers a connection in order, and a join only when all members have joined.
+    // A broker responds to a connection in order, and a join only when all members have joined.
     const { kafka, groupId } = this.#options;
     const link = openLinkOf(kafka, SESSION_TIMEOUT_MS);
     try {

@@ -98,7 +98,7 @@ export class MetadataKeeper {
   async #load(): Promise<unknown[]> {
     const { cluster } = this.#options.link;
     const wanted = [...this.#wanted];
-    this.#wanted.clear(); // who still needs it asks again
+    this.#wanted.clear(); // who still needs it requests it again
     const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));
     await cluster.refreshMetadata();
     return added.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));

@@ -17,7 +17,7 @@ function retentionOf({ [POLICY]: policy, [AGE]: age }: Settings): number {
 
 /**
  * For how long the broker keeps a record of each topic by its age, in milliseconds; Infinity for ever. A bound in bytes
- * (`retention.bytes`) may take it earlier and is not told. Rejects after `deadlineMs` (5,000).
+ * (`retention.bytes`) may take it earlier and is not reported. Rejects after `deadlineMs` (5,000).
  */
 export async function fetchRetentions(
   kafka: Kafka,

@@ -16,7 +16,7 @@ export interface SenderOptions {
   readonly log: Logger;
   /** Records of one request. */
   readonly maxBatchRecords: number;
-  /** What went wrong last; undefined: the brokers answer, and take what they are given. */
+  /** What went wrong last; undefined: the brokers respond, and take what they are given. */
   readonly onState: (error?: unknown) => void;
 }
 

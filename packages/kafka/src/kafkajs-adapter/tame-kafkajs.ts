@@ -39,8 +39,8 @@ function scheduleRequestTimeoutCheck(this: RequestQueue): void {
 const fulfillRequest = RequestQueue.prototype.fulfillRequest;
 
 /** A Map that is used for ever keeps each request, and what it sent, until the next full collection. */
-function fulfillAndForget(this: RequestQueue, answer: unknown): void {
-  fulfillRequest.call(this, answer);
+function fulfillAndForget(this: RequestQueue, response: unknown): void {
+  fulfillRequest.call(this, response);
   if (this.inflight.size === 0) this.inflight = new Map();
 }
 
@@ -51,30 +51,30 @@ const SIZE_BYTES = 4;
 
 /**
  * Two requests that find a connection lost at the same time would open two sockets and forget the first. And kafkajs
- * keeps what it has of an answer when the connection ends in the middle of it: all that the next one brings would be read
- * behind that, so that no answer is ever understood again.
+ * keeps what it has of a response when the connection ends in the middle of it: all that the next one brings would be read
+ * behind that, so that no response is ever understood again.
  */
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
-    if (!this.isConnected()) forgetHalfAnswer(this);
+    if (!this.isConnected()) forgetHalfResponse(this);
     attempt = connectAnew.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
   }
   return attempt;
 }
 
-function forgetHalfAnswer(connection: Connection): void {
+function forgetHalfResponse(connection: Connection): void {
   connection.chunks = [];
   connection.bytesBuffered = 0;
   connection.bytesNeeded = SIZE_BYTES;
 }
 
 /**
- * What cannot be an answer would be thrown into the socket's event, which ends the process. And the empty rest behind an
- * answer is a view of it, which would stay in memory until the next one comes.
+ * What cannot be a response would be thrown into the socket's event, which ends the process. And the empty rest behind a
+ * response is a view of it, which would stay in memory until the next one comes.
  */
-function processAnswers(this: Connection, bytes: Buffer): void {
+function processResponses(this: Connection, bytes: Buffer): void {
   try {
     processData.call(this, bytes);
     if (this.bytesBuffered === 0) this.chunks = [];
@@ -110,7 +110,7 @@ export function tameKafkajs(version: unknown = installedVersion()): void {
   }
   metadata.parse = parseAllMetadata;
   Connection.prototype.connect = connect;
-  Connection.prototype.processData = processAnswers;
+  Connection.prototype.processData = processResponses;
   RequestQueue.prototype.scheduleCheckPendingRequests = scheduleCheckPendingRequests;
   RequestQueue.prototype.scheduleRequestTimeoutCheck = scheduleRequestTimeoutCheck;
   RequestQueue.prototype.fulfillRequest = fulfillAndForget;

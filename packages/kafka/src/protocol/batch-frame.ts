@@ -17,7 +17,7 @@ export const AT = {
 /** Base offset and length, which the length does not count. */
 const FRAME_BYTES = 12;
 const MIN_LENGTH = AT.records - FRAME_BYTES;
-/** No honest batch is longer (the broker's limit is 1–16 MiB): a damaged length must not make us ask for gigabytes. */
+/** No honest batch is longer (the broker's limit is 1–16 MiB): a damaged length must not make us request gigabytes. */
 const MAX_LENGTH = 64 * 1024 * 1024;
 const MAGIC = 2;
 
@@ -81,5 +81,5 @@ export function batchFault(batch: Buffer, position: number): string | undefined 
   if (endOf(batch, 0) !== batch.length) return `a batch length of ${batch.readInt32BE(AT.length)}`;
   if (!isCurrentFormat(batch)) return `message format ${String(batch[AT.magic])}`;
   if (!checksumHolds(batch)) return 'the checksum of the batch does not match';
-  return offsetAfter(batch) > position ? undefined : 'the batch ends before the offset that was asked for';
+  return offsetAfter(batch) > position ? undefined : 'the batch ends before the requested offset';
 }

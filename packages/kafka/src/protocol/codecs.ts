@@ -30,12 +30,12 @@ function unpackSnappy(packed: Buffer): Buffer {
     return snappyBlock(packed, MAX_UNPACKED_BYTES);
   }
   const blocks: Buffer[] = [];
-  let room = MAX_UNPACKED_BYTES;
+  let capacity = MAX_UNPACKED_BYTES;
   for (let at = XERIAL_HEADER_BYTES; at < packed.length;) {
     const length = packed.readInt32BE(at);
     at += 4;
-    const block = snappyBlock(packed.subarray(at, at + length), room);
-    room -= block.length;
+    const block = snappyBlock(packed.subarray(at, at + length), capacity);
+    capacity -= block.length;
     blocks.push(block);
     at += length;
   }

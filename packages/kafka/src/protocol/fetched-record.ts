@@ -43,7 +43,7 @@ export type RecordPlace = Pick<KafkaRecord, 'topic' | 'partition' | 'offset' | '
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
 
-/** Key and headers are decoded when they are asked for: most readers of most records never do. */
+/** Key and headers are decoded when they are read: most readers of most records never do. */
 export class FetchedRecord implements KafkaRecord {
   readonly topic: string;
   readonly partition: number;

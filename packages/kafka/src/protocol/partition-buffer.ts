@@ -3,7 +3,7 @@ import { scanBatches } from './batch-frame.js';
 import type { FetchedPartition } from './fetch-protocol.js';
 import { RecordCursor } from './record-cursor.js';
 
-/** Bytes asked of one partition in one fetch; a batch larger than this raises it for that one fetch. */
+/** Bytes requested of one partition in one fetch; a batch larger than this raises it for that one fetch. */
 export const FETCH_BYTES = 256 * 1024;
 
 export interface BufferLimits {

@@ -56,7 +56,7 @@ function decode(payload: Buffer): ProduceResponse {
   return { acks: topics.flat(), clientSideThrottleTime: reader.int32() };
 }
 
-/** acks=all. The answer is given for each partition: kafkajs' own parser throws all of it away at the first error. */
+/** acks=all. The response is given for each partition: kafkajs' own parser throws all of it away at the first error. */
 export function produceRequest(batches: readonly ProducedBatch[]): ApiRequest<ProduceResponse> {
   return {
     request: {

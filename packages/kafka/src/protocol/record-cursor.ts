@@ -24,7 +24,7 @@ export interface FetchedBlock {
 
 /**
  * Gives the records of a fetched block one by one, so that a full window costs nothing: no record is decoded before
- * there is room for it. Batches of aborted transactions, markers and empty batches give none, but `position` passes them.
+ * there is capacity for it. Batches of aborted transactions, markers and empty batches give none, but `position` passes them.
  */
 export class RecordCursor {
   /** The offset after everything given (or passed over) so far. */

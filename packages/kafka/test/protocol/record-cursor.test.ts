@@ -20,7 +20,7 @@ const seen = (records: readonly KafkaRecord[]) =>
   );
 
 describe('record cursor', () => {
-  it('begins at the offset that was asked for and ends after the last batch', () => {
+  it('begins at the requested offset and ends after the last batch', () => {
     const { records, position } = read(
       [batchOf({ base: 10, values: ['a', 'b', 'c'] }), batchOf({ base: 13, values: ['d'] })],
       11,
