@@ -5,7 +5,7 @@ import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaSettings } from './kafka-settings.js';
 import { ensureTopics } from './kafkajs-adapter/topics.js';
 import type { TopicSpec } from './kafkajs-adapter/topics.js';
-import { asError } from './protocol/errors.js';
+import { asError } from './protocol/as-error.js';
 
 /** A service's cluster: its faults go to the service's log, and it is closed with the service. */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {

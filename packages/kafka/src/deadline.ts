@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isFatal } from './kafkajs-adapter/faults.js';
-import { asError } from './protocol/errors.js';
+import { asError } from './protocol/as-error.js';
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;

@@ -4,7 +4,7 @@ import type { Link } from './kafkajs-adapter/connect.js';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { METADATA_MAX_AGE_MS, Sender } from './kafkajs-adapter/sender.js';
 import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
-import { asError } from './protocol/errors.js';
+import { asError } from './protocol/as-error.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
 

@@ -6,7 +6,7 @@ import { fetchEndOffsets } from './kafkajs-adapter/topics.js';
 import { backoffMs } from './kafkajs-adapter/backoff.js';
 import type { Link } from './kafkajs-adapter/connect.js';
 import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
-import { asError } from './protocol/errors.js';
+import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import type { Logger } from '../log.js';
-import { ERROR, errorName } from '../protocol/errors.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../protocol/fetch-protocol.js';
 import { backoffMs } from './backoff.js';
 import { dropConnections, type Link } from './connect.js';
@@ -145,7 +145,7 @@ export class Fetcher {
         throw error;
       });
     if (this.#stopped) return;
-    if (response.errorCode !== ERROR.NONE) throw new Error(`fetch: ${errorName(response.errorCode)}`);
+    if (failure(response.errorCode)) throw createErrorFromCode(response.errorCode);
     onResponse?.();
     const requested = new Map(wanted.map((one) => [`${one.topic}/${one.partition}`, one]));
     for (const fetched of response.partitions) {
@@ -157,13 +157,13 @@ export class Fetcher {
   }
 
   #deliver(feed: Feed, fetched: FetchedPartition, request: { offset: number; startedAt: number }): void {
-    if (fetched.errorCode === ERROR.NONE) return feed.accept(fetched, request);
-    const error = errorName(fetched.errorCode);
+    if (!failure(fetched.errorCode)) return feed.accept(fetched, request);
+    const { type: error } = createErrorFromCode(fetched.errorCode);
     const { topic, partition } = feed;
     this.#options.onError(new Error(`${topic}/${partition}: ${error}`));
     this.#refused.add(feed);
     this.#metadata.expire();
-    if (fetched.errorCode === ERROR.OFFSET_OUT_OF_RANGE)
+    if (error === 'OFFSET_OUT_OF_RANGE')
       return void this.#goOn(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
     this.#options.log('warn', 'kafka: a partition could not be fetched', fields);

@@ -70,6 +70,13 @@ declare module 'kafkajs/src/protocol/requests/metadata/v6/response.js' {
   export default response;
 }
 
+declare module 'kafkajs/src/protocol/error.js' {
+  /** False for 0, which is "no error". */
+  export function failure(errorCode: number): boolean;
+  /** `retriable`: a later request may succeed. */
+  export function createErrorFromCode(errorCode: number): Error & { type: string; retriable: boolean };
+}
+
 declare module 'kafkajs/src/cluster/index.js' {
   import type { Socket } from 'node:net';
   import type { KafkajsLogger } from 'kafkajs/src/loggers/index.js';

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from '../deadline.js';
-import { asError } from '../protocol/errors.js';
+import { asError } from '../protocol/as-error.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source-types.js';
 import { backoffMs } from './backoff.js';

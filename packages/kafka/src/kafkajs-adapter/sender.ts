@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import type { Logger } from '../log.js';
 import { isPending, type PendingRecord } from '../pending-record.js';
-import { ERROR, errorName } from '../protocol/errors.js';
 import { partitionOf } from '../protocol/murmur2.js';
 import { produceRequest, type PartitionAck } from '../protocol/produce-protocol.js';
 import { encodeBatch } from '../protocol/record-batch.js';
@@ -25,28 +25,13 @@ export const METADATA_MAX_AGE_MS = 60_000;
 /** Bytes of one partition's batch: below the broker's default limit of 1 MiB. A larger record goes alone. */
 const MAX_BATCH_BYTES = 900 * 1024;
 
-/** A later request may succeed. */
-const PASSING = new Set<number>([
-  ERROR.UNKNOWN_TOPIC_OR_PARTITION,
-  ERROR.LEADER_NOT_AVAILABLE,
-  ERROR.NOT_LEADER_OR_FOLLOWER,
-  ERROR.REQUEST_TIMED_OUT,
-  ERROR.REPLICA_NOT_AVAILABLE,
-  ERROR.NETWORK_EXCEPTION,
-  ERROR.NOT_ENOUGH_REPLICAS,
-  ERROR.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
-  ERROR.KAFKA_STORAGE_ERROR,
-  ERROR.FENCED_LEADER_EPOCH,
-  ERROR.UNKNOWN_LEADER_EPOCH,
-]);
-
 /** One record of the batch may be the reason: its neighbours are sent without it. */
-const OF_ONE_RECORD = new Set<number>([
-  ERROR.CORRUPT_MESSAGE,
-  ERROR.MESSAGE_TOO_LARGE,
-  ERROR.RECORD_LIST_TOO_LARGE,
-  ERROR.INVALID_TIMESTAMP,
-  ERROR.INVALID_RECORD,
+const OF_ONE_RECORD = new Set([
+  'CORRUPT_MESSAGE',
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_TIMESTAMP',
+  'INVALID_RECORD',
 ]);
 
 /** What waits for one partition, in order. */
@@ -238,20 +223,24 @@ export class Sender {
 }
 
 /** Settles the records, or puts them back. Returns the passing fault that made it so. */
-function conclude({ queue, records }: Batch, code: number): Error | undefined {
-  if (code === ERROR.NONE) {
-    for (const record of records) record.settle();
-    return undefined;
-  }
-  const refusal = new RecordRefused(code, errorName(code), queue.topic);
-  if (PASSING.has(code)) {
-    queue.putBack(records);
-    return refusal;
-  }
-  if (OF_ONE_RECORD.has(code) && records.length > 1) {
+function conclude(batch: Batch, code: number): Error | undefined {
+  if (failure(code)) return refuse(batch, code);
+  for (const record of batch.records) record.settle();
+  return undefined;
+}
+
+function refuse({ queue, records }: Batch, code: number): Error | undefined {
+  const { type, retriable } = createErrorFromCode(code);
+  const isOfOneRecord = OF_ONE_RECORD.has(type);
+  if (isOfOneRecord && records.length > 1) {
     const half = records.length >>> 1;
     queue.putBack(records.slice(0, half), records.slice(half));
     return undefined;
+  }
+  const refusal = new RecordRefused(code, type, queue.topic);
+  if (retriable && !isOfOneRecord) {
+    queue.putBack(records);
+    return refusal;
   }
   for (const record of records) record.settle(refusal);
   return undefined;

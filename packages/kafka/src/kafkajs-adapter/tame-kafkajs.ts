@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
+import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import metadata, { type MetadataResponse } from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
-import { asError, ERROR } from '../protocol/errors.js';
+import { asError } from '../protocol/as-error.js';
 
 const VERSION = '2.2.4';
 const THROTTLE_CHECK_MS = 10;
@@ -84,12 +85,14 @@ function processResponses(this: Connection, bytes: Buffer): void {
 }
 
 const parseMetadata = metadata.parse;
-const WITHOUT_LEADER = new Set<number>([ERROR.LEADER_NOT_AVAILABLE, ERROR.REPLICA_NOT_AVAILABLE]);
+const WITHOUT_LEADER = new Set(['LEADER_NOT_AVAILABLE', 'REPLICA_NOT_AVAILABLE']);
+const isWithoutLeader = (code: number): boolean =>
+  failure(code) && WITHOUT_LEADER.has(createErrorFromCode(code).type);
 
 /** One partition without a leader (it has -1) would be an error of all topics that were requested with it. */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
-    if (WITHOUT_LEADER.has(partition.partitionErrorCode)) partition.partitionErrorCode = ERROR.NONE;
+    if (isWithoutLeader(partition.partitionErrorCode)) partition.partitionErrorCode = 0; // no error
   }
   return parseMetadata(decoded);
 }

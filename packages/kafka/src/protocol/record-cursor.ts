@@ -2,7 +2,7 @@ import type { KafkaRecord, TopicPartition } from '../record.js';
 import { AT, batchAt, batchFault, isCurrentFormat, offsetAfter } from './batch-frame.js';
 import { readInt64 } from './bytes.js';
 import { unpack } from './codecs.js';
-import { asError } from './errors.js';
+import { asError } from './as-error.js';
 import { FetchedRecord, VarintReader } from './fetched-record.js';
 import type { AbortedTransaction } from './fetch-protocol.js';
 
