@@ -20,7 +20,7 @@ export interface TableReader {
   readonly caughtUp: Promise<void>;
   /**
    * `performance.now()` of the start of the oldest of each partition's last fetch that proved the reader to be at the
-   * end (an empty fetch counts); -Infinity before that. `performance.now() - freshAt() <= 700` means fresh everywhere.
+   * end (an empty fetch counts), and of the last request that found no other partitions; -Infinity before that. `performance.now() - freshAt() <= 700` means fresh everywhere.
    */
   freshAt(): number;
   /** Whether the reader's position has passed these end offsets, on every partition named. */

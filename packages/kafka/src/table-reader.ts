@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 import { TablePartition } from './table-partition.js';
@@ -8,12 +10,14 @@ import type { Link } from './kafkajs-adapter/connect.js';
 import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
-import { listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
+import { countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old (700 are allowed). */
 const MAX_WAIT_MS = 200;
-/** New partitions are noticed after that. */
+/** Moved leaders are noticed after that, if not by their refusals. */
 const METADATA_MAX_AGE_MS = 5_000;
+/** Nothing is fresh for longer: another broker may respond sooner. */
+const LIST_DEADLINE_MS = 700;
 
 /**
  * Resolves at once and reads in the background, whatever the broker does; see `caughtUp`. It needs no consumer group, so
@@ -30,9 +34,8 @@ class GrouplessReader implements TableReader {
   readonly #partitions = new Map<number, TablePartition>();
   readonly #caughtUp = Promise.withResolvers<undefined>();
   #firstEnds: EndOffsets | undefined;
-  #loading = false;
-  #failures = 0;
-  #retry: NodeJS.Timeout | undefined;
+  /** Start of the last request that found all partitions to be read. */
+  #listedAt = -Infinity;
   #closed = false;
 
   constructor(options: TableReaderOptions) {
@@ -45,38 +48,56 @@ class GrouplessReader implements TableReader {
       feeds: () => this.#partitions.values(),
       maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
-      onMetadata: () => this.#lookForPartitions(),
       onError: (error) => this.#watchForFatal(error),
     });
-    this.#lookForPartitions();
+    this.#watchPartitions().catch((error: unknown) => this.#watchForFatal(error));
   }
 
   get caughtUp(): Promise<void> {
     return this.#caughtUp.promise;
   }
 
-  /** Finds the partitions that are not read yet; at the start, all of them. */
-  #lookForPartitions(): void {
-    if (this.#loading || this.#closed) return;
-    this.#loading = true;
-    this.#addPartitions()
-      .then(() => {
-        this.#failures = 0;
-      })
-      .catch((error: unknown) => this.#failed(error))
-      .finally(() => {
-        this.#loading = false;
-      });
+  /** Lists the partitions again and again: what a partition holds that is not known yet could not be fresh. */
+  async #watchPartitions(): Promise<void> {
+    const { maxWaitMs = MAX_WAIT_MS } = this.#options;
+    for (let failures = 0; !this.#closed;) {
+      try {
+        await this.#listPartitions();
+        failures = 0;
+      } catch (error) {
+        if (this.#watchForFatal(error)) return;
+        failures += 1;
+        this.#logFailure(failures, error);
+      }
+      await delay(failures === 0 ? maxWaitMs : backoffMs(failures), undefined, { ref: false });
+    }
+  }
+
+  async #listPartitions(): Promise<void> {
+    const startedAt = performance.now();
+    const count = await countPartitions(this.#link, this.#options.topic, LIST_DEADLINE_MS);
+    if (count > this.#partitions.size || this.#firstEnds === undefined) await this.#addPartitions();
+    if (count <= this.#partitions.size) this.#listedAt = startedAt;
+  }
+
+  #logFailure(failures: number, error: unknown): void {
+    if (this.#closed) return;
+    const { kafka, topic } = this.#options;
+    const level = this.#firstEnds === undefined ? 'warn' : 'debug';
+    kafka.log(level, 'kafka: a table could not be read, trying again', {
+      topic,
+      failures,
+      ...faultOf(error),
+    });
   }
 
   async #addPartitions(): Promise<void> {
     const { topic } = this.#options;
+    await this.#link.cluster.refreshMetadata();
     const all = await partitionIdsOf(this.#link, topic);
     const added = all.filter((partition) => !this.#partitions.has(partition));
-    if (added.length > 0) {
-      const earliest = await listOffsets(this.#link, topic, { partitions: added, earliest: true });
-      for (const partition of added) this.#add(partition, earliest.get(partition) ?? 0);
-    }
+    const earliest = await listOffsets(this.#link, topic, { partitions: added, earliest: true });
+    for (const partition of added) this.#add(partition, earliest.get(partition) ?? 0);
     this.#firstEnds ??= await listOffsets(this.#link, topic, { partitions: all, earliest: false });
     this.#checkCaughtUp();
     this.#fetcher.kick();
@@ -111,14 +132,6 @@ class GrouplessReader implements TableReader {
     if (this.#firstEnds !== undefined && this.passed(this.#firstEnds)) this.#caughtUp.resolve(undefined);
   }
 
-  #failed(error: unknown): void {
-    if (this.#closed || this.#watchForFatal(error)) return;
-    this.#failures += 1;
-    const fields = { topic: this.#options.topic, failures: this.#failures, ...faultOf(error) };
-    this.#options.kafka.log('warn', 'kafka: a table could not be read, trying again', fields);
-    this.#retry = setTimeout(() => this.#lookForPartitions(), backoffMs(this.#failures));
-  }
-
   #watchForFatal(error: unknown): boolean {
     if (!isFatal(error) || this.#closed) return false;
     const fatal = asError(error);
@@ -129,14 +142,14 @@ class GrouplessReader implements TableReader {
 
   freshAt(): number {
     if (this.#firstEnds === undefined) return -Infinity;
-    let oldest = Infinity;
+    let oldest = this.#listedAt;
     for (const { freshAt } of this.#partitions.values()) oldest = Math.min(oldest, freshAt);
     return oldest;
   }
 
   passed(ends: EndOffsets): boolean {
     for (const [partition, end] of ends) {
-      if ((this.#partitions.get(partition)?.position ?? 0) < end) return false;
+      if ((this.#partitions.get(partition)?.position ?? -1) < end) return false;
     }
     return true;
   }
@@ -151,7 +164,6 @@ class GrouplessReader implements TableReader {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#retry);
     this.#caughtUp.reject(new Error('the table reader was closed'));
     this.#fetcher.stop();
     await this.#link.close();

@@ -102,7 +102,7 @@ describe('table reader', () => {
     await reader.close();
   });
 
-  it('notices partitions that are added later', async () => {
+  it('reads partitions that are added later, and is not fresh before', async () => {
     const topic = await newTopic(kafka, 1, COMPACT);
     const { rows, reader } = await openTable(topic);
     await reader.caughtUp;
@@ -111,7 +111,9 @@ describe('table reader', () => {
     await eventually(() =>
       late.send({ topic, partition: 2, key: 'late', value: 'here' }, { deadlineMs: 2_000 }).then(() => true),
     );
-    await eventually(() => rows.get('late') === 'here');
+    const writtenAt = performance.now();
+    await eventually(() => reader.freshAt() > writtenAt);
+    expect(rows.get('late')).toBe('here');
     await late.close();
     await reader.close();
   });

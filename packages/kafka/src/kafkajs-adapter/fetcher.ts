@@ -36,7 +36,6 @@ export interface FetcherOptions {
   /** A broker responded, with whatever. */
   readonly onResponse?: () => void;
   readonly onError: (error: unknown) => void;
-  readonly onMetadata?: () => void;
 }
 
 /**
@@ -79,7 +78,6 @@ export class Fetcher {
       log: options.log,
       onRefreshed: () => {
         this.#refused.clear();
-        options.onMetadata?.();
         this.kick();
       },
       onError: options.onError,

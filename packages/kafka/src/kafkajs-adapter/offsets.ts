@@ -1,5 +1,6 @@
 import type { TopicPartition } from '../record.js';
-import type { Link } from './connect.js';
+import { within } from '../deadline.js';
+import { dropConnections, type Link } from './connect.js';
 
 // Times that ListOffsets takes for the two ends of a log (KIP-79).
 const EARLIEST = -2;
@@ -31,6 +32,19 @@ export async function offsetAt(
   const offset = (await listOffsets(link, topic, { partitions: [partition], at })).get(partition);
   if (offset === undefined) throw new Error(`no offset for ${topic}/${partition}`);
   return offset < 0 ? offsetAt(link, place, LATEST) : offset;
+}
+
+/**
+ * How many partitions a topic has now, from any broker. Rejects when that takes longer than `deadlineMs`: then the broker's
+ * connections are dropped, and another one is requested next.
+ */
+export async function countPartitions({ cluster }: Link, topic: string, deadlineMs: number): Promise<number> {
+  const broker = await cluster.brokerPool.findConnectedBroker();
+  const response = await within(broker.metadata([topic]), deadlineMs);
+  if (response !== undefined) return response.topicMetadata[0]?.partitionMetadata.length ?? 0;
+  const late = `no metadata of ${topic} within ${deadlineMs} ms`;
+  dropConnections(broker, late);
+  throw new Error(late);
 }
 
 /** The partitions of a topic. Rejects when none is known. */

@@ -64,10 +64,8 @@ export async function fetchEndOffsets(
   const link = adminLinkOf(kafka);
   const { cluster } = link;
   const deadlineMs = options.deadlineMs ?? OFFSETS_DEADLINE_MS;
-  let refresh = false;
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
-    await (refresh ? cluster.refreshMetadata() : cluster.refreshMetadataIfNecessary());
-    refresh = true;
+    await cluster.refreshMetadata(); // partitions may have been added
     return listOffsets(link, topic, { partitions: await partitionIdsOf(link, topic), earliest: false });
   });
 }
