@@ -57,10 +57,13 @@ class ProduceQueue {
 
   putBack(...batches: PendingRecord[][]): void {
     this.#unwritten.unshift(...batches);
+    this.dropSettled();
   }
 
+  /** A batch of which nothing is left goes, too: `take` would return it, and nothing would be sent. */
   dropSettled(): void {
-    this.#unwritten = this.#unwritten.map((batch) => batch.filter(isPending));
+    const unwritten = this.#unwritten.map((batch) => batch.filter(isPending));
+    this.#unwritten = unwritten.filter((batch) => batch.length > 0);
     this.#waiting = this.#waiting.filter(isPending);
   }
 
