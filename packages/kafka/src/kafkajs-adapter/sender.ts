@@ -60,7 +60,7 @@ class ProduceQueue {
     this.dropSettled();
   }
 
-  /** A batch of which nothing is left goes, too: `take` would return it, and nothing would be sent. */
+  /** A batch of which nothing is left goes, too: what a queue holds is pending, so that `take` returns something to send. */
   dropSettled(): void {
     const unwritten = this.#unwritten.map((batch) => batch.filter(isPending));
     this.#unwritten = unwritten.filter((batch) => batch.length > 0);
@@ -70,13 +70,13 @@ class ProduceQueue {
   /** The longest batch from the front that keeps the bounds; at least one record, however large. */
   take(maxRecords: number): PendingRecord[] {
     const unwritten = this.#unwritten.shift();
-    if (unwritten !== undefined) return unwritten.filter(isPending);
+    if (unwritten !== undefined) return unwritten;
     let bytes = 0;
     const end = this.#waiting.findIndex((record, count) => {
       bytes += record.size;
       return count > 0 && (count >= maxRecords || bytes > MAX_BATCH_BYTES);
     });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end).filter(isPending);
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }
 }
 
@@ -162,7 +162,6 @@ export class Sender {
 
   async #sendTo(nodeId: number, queues: readonly ProduceQueue[]): Promise<void> {
     const batches = this.#takeBatches(queues);
-    if (batches.length === 0) return;
     this.#busy.add(nodeId);
     const fault = await this.#request(nodeId, batches).catch((error: unknown) => {
       // Whether the batches were written is unknown, so they are sent again (at least once).
@@ -185,7 +184,7 @@ export class Sender {
       if (capacity <= 0) break;
       const records = queue.take(capacity);
       capacity -= records.length;
-      if (records.length > 0) batches.push({ queue, records });
+      batches.push({ queue, records });
       const name = `${queue.topic}/${queue.partition}`;
       this.#queues.delete(name);
       this.#queues.set(name, queue);
@@ -208,13 +207,14 @@ export class Sender {
       throw error;
     });
     const codes = new Map(acks.map((ack: PartitionAck) => [`${ack.topic}/${ack.partition}`, ack.errorCode]));
-    const faults = batches.map((batch) => {
+    const acknowledged = batches.map((batch) => {
       const name = `${batch.queue.topic}/${batch.queue.partition}`;
       const code = codes.get(name);
       if (code === undefined) throw new Error(`no acknowledgement for ${name}`);
-      return conclude(batch, code);
+      return { batch, code };
     });
-    return faults.find((fault) => fault !== undefined);
+    // Only when all have one: what is put back for a missing one is put back once.
+    return acknowledged.map(({ batch, code }) => conclude(batch, code)).find((fault) => fault !== undefined);
   }
 
   async #rest(nodeId: number): Promise<void> {
