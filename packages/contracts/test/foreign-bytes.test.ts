@@ -38,13 +38,18 @@ const bytesLike = (good: Buffer): fc.Arbitrary<Uint8Array> =>
   );
 
 describe('whatever bytes come', () => {
-  it('an event is read or refused with a reason, and what was read is read again the same', () => {
+  // Fields that we do not know are read and do not travel on, so the bytes are compared, not the first object.
+  it('an event is read or refused with a reason, and what travels on is read again the same', () => {
+    const oneFieldUnknown = Buffer.from(EVENT.toString().replace('chargeAmount', 'hargeAmount'));
     fc.assert(
       fc.property(bytesLike(EVENT), (bytes) => {
         const read = readEvent(bytes);
-        if (!read.ok) expect(typeof read.reason).toBe('string');
-        else expect(readEvent(encodeEvent(read.event))).toEqual(read);
+        if (!read.ok) return expect(typeof read.reason).toBe('string');
+        const encoded = encodeEvent(read.event);
+        const again = readEvent(encoded);
+        expect(again.ok && encodeEvent(again.event)).toEqual(encoded);
       }),
+      { examples: [[oneFieldUnknown]] },
     );
   });
 
