@@ -16,20 +16,30 @@ const decision = (over: Partial<Decision> = {}): Pick<Decision, 'firstDueAt' | '
 
 describe('after our own fault a delivery', () => {
   it.each<[string, number, Partial<Decision>, Settlement]>([
-    ['waits 30 s at first', 0, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND }],
-    ['then twice as long', 1, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + MINUTE }],
-    ['and 30 min at most', 1_000, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * MINUTE }],
+    [
+      'waits 30 s at first',
+      0,
+      {},
+      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
+    ],
+    ['then twice as long', 1, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + MINUTE, isLogged: true }],
+    [
+      'and 30 min at most',
+      1_000,
+      {},
+      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * MINUTE, isLogged: true },
+    ],
     [
       'never beyond the greatest age',
       9,
       { firstDueAt: NOW - 8 * DAY + SECOND },
-      { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND },
+      { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND, isLogged: true },
     ],
     [
       'at which it is owed an attempt all the same',
       0,
       { firstDueAt: NOW - 8 * DAY },
-      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND },
+      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
     ],
     ['and a day later it is dead', 9, { firstDueAt: NOW - 9 * DAY }, { kind: 'dead', reason: 'expired' }],
   ])('%s', (_, parkedCount, over, expected) => {
@@ -44,7 +54,8 @@ describe('a delivery that admission defers', () => {
     ['at its greatest age at the latest, for its last attempt', MINUTE, { firstDueAt: NOW - 8 * DAY + 5 }, 5],
     ['after it when admission says', 700, { firstDueAt: NOW - 8 * DAY }, 700],
   ])('%s', (_, waitMs, over, expected) => {
-    const settlement = defer({ waitMs, reason: 'breaker' }, decision(over));
-    expect(settlement).toEqual({ kind: 'parked', reason: 'breaker', dueAt: NOW + expected });
+    const settlement = defer({ waitMs, reason: 'breaker', beginsPause: false }, decision(over));
+    const dueAt = NOW + expected;
+    expect(settlement).toEqual({ kind: 'parked', reason: 'breaker', dueAt, isLogged: false });
   });
 });

@@ -43,8 +43,8 @@ function openRig(over: Partial<DeliverPorts> = {}) {
     isCurrent: () => true,
     decide: () => DELIVERED,
     isLast: () => false,
-    defer: ({ reason }) => ({ kind: 'parked', reason, dueAt: 1 }),
-    deferAfterFault: () => ({ kind: 'parked', reason: 'fault', dueAt: 1 }),
+    defer: ({ reason, beginsPause }) => ({ kind: 'parked', reason, dueAt: 1, isLogged: beginsPause }),
+    deferAfterFault: () => ({ kind: 'parked', reason: 'fault', dueAt: 1, isLogged: true }),
     settle: async (one) => {
       settled.push(one);
       await Promise.resolve();

@@ -33,7 +33,7 @@ describe('what is counted on the way of a delivery', () => {
     const count = (meters: Meters) => {
       for (const kind of ['delivered', 'delivered'] as const) meters.settled({ kind });
       for (const reason of ['busy', 'breaker', 'busy'] as const)
-        meters.settled({ kind: 'parked', dueAt: 1, reason });
+        meters.settled({ kind: 'parked', dueAt: 1, reason, isLogged: false });
       meters.settled({ kind: 'dead', reason: 'expired' });
     };
     expect(await readAfter('webhook_settlements_total', count)).toEqual({

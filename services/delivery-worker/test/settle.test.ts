@@ -125,7 +125,7 @@ describe('a task without an attempt', () => {
         source,
         outcome: undefined,
         at: AT,
-        settlement: { kind: 'parked', dueAt: AT, reason: 'busy' },
+        settlement: { kind: 'parked', dueAt: AT, reason: 'busy', isLogged: true },
       },
       {
         publish: async () => {
@@ -149,12 +149,16 @@ describe('a task without an attempt', () => {
     expect(await settled).toEqual(['entry', 'record']);
   });
 
-  it('is parked with its history, and the count of its moves, unchanged otherwise', async () => {
+  it('is parked with its history, and the count of its moves, unchanged otherwise; the log is told when it begins a pause', async () => {
     const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, parkedCount: 4 });
     const dueAt = Date.now() + 31_000;
-    const result = await written({ task, settlement: { kind: 'parked', reason: 'fault', dueAt } });
-    expect(taskOf(result)).toEqual({ ...task, dueAt, parkedCount: 5 });
-    expect(result.entries).toMatchObject([{ kind: 'parked', nextAt: dueAt }]);
+    const settlement = { kind: 'parked', reason: 'busy', dueAt } as const;
+    const first = await written({ task, settlement: { ...settlement, isLogged: true } });
+    expect(taskOf(first)).toEqual({ ...task, dueAt, parkedCount: 5 });
+    expect(first.entries).toMatchObject([{ kind: 'parked', nextAt: dueAt }]);
+    const next = await written({ task, settlement: { ...settlement, isLogged: false } });
+    expect(taskOf(next)).toEqual({ ...task, dueAt, parkedCount: 5 });
+    expect(next.entries).toEqual([]);
   });
 
   it('that is dead keeps what is known of the attempts before', async () => {

@@ -140,19 +140,22 @@ export class Admission {
   #defer(endpoint: EndpointState, reason: Deferred['reason'], task: DeliveryTask): Deferred {
     const retried = task.attempt > 1;
     const unixNow = this.#clock.unixNow();
+    const now = this.#clock.now();
     // A retry is old by its schedule: only what the endpoint has been down for counts.
     const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? unixNow) : task.firstDueAt;
     const deferral = {
       ageMs: Math.max(0, unixNow - since),
       leastMs: leastWaitMs(task.parkedCount, unixNow - task.firstDueAt),
       retried,
-      now: this.#clock.now(),
+      now,
       random: this.#clock.random(),
     };
     const waitMs =
       reason === 'breaker'
         ? untilProbeMs(endpoint, deferral)
         : untilSlotMs(endpoint, deferral, this.#slots.limitOf(endpoint));
-    return { kind: 'deferred', reason, waitMs };
+    const beginsPause = now >= endpoint.pausedUntil;
+    if (beginsPause) endpoint.pausedUntil = now + waitMs;
+    return { kind: 'deferred', reason, waitMs, beginsPause };
   }
 }

@@ -51,6 +51,8 @@ export class EndpointState {
   movedTick = 0;
   /** The next slot that is free for a deferred delivery, monotonic milliseconds. */
   nextSlotAt = 0;
+  /** When the pause ends that its deferred deliveries began, monotonic milliseconds. */
+  pausedUntil = 0;
   /** Unix milliseconds: since when every attempt has failed. */
   failingSince: number | undefined;
   lastFailure = '';
@@ -102,6 +104,8 @@ export interface Deferred {
   readonly reason: DeferReason;
   /** From now, milliseconds. */
   readonly waitMs: number;
+  /** Nobody was deferred before it whose time has not come: the log tells of this one for all who follow. */
+  readonly beginsPause: boolean;
 }
 
 export type Verdict = Permit | Deferred;

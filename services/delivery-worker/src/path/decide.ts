@@ -1,4 +1,4 @@
-import type { DeferReason } from '../admission/endpoint-state.js';
+import type { DeferReason, Deferred } from '../admission/endpoint-state.js';
 import type { AttemptOutcome } from './outcome.js';
 import { retryAfterMs } from './retry-after.js';
 import type { RetrySchedule } from './schedule.js';
@@ -15,6 +15,8 @@ export type Settlement =
       readonly kind: 'parked';
       readonly dueAt: number;
       readonly reason: 'fault' | DeferReason;
+      /** The log of attempts tells of it: once for each pause of an endpoint, and of each fault. */
+      readonly isLogged: boolean;
     }
   | { readonly kind: 'dead'; readonly reason: (typeof DEAD_REASONS)[number] }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
@@ -73,16 +75,17 @@ export function deferAfterFault(
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   if (now >= limit + LAST_ATTEMPT_GRACE_MS) return { kind: 'dead', reason: 'expired' };
   const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** parkedCount, MAX_FAULT_WAIT_MS);
-  return { kind: 'parked', reason: 'fault', dueAt: now < limit ? Math.min(dueAt, limit) : dueAt };
+  const latest = now < limit ? limit : dueAt;
+  return { kind: 'parked', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };
 }
 
 /** When a task is due that admission defers for `waitMs`: at its greatest age at the latest, for its last attempt; beyond it soon. */
 export function defer(
-  { waitMs, reason }: { readonly waitMs: number; readonly reason: DeferReason },
+  { waitMs, reason, beginsPause }: Omit<Deferred, 'kind'>,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   const dueAt = Math.ceil(decision.now + waitMs);
   const latest = decision.now < limit ? limit : decision.now + MAX_FAULT_WAIT_MS;
-  return { kind: 'parked', reason, dueAt: Math.min(dueAt, latest) };
+  return { kind: 'parked', reason, dueAt: Math.min(dueAt, latest), isLogged: beginsPause };
 }

@@ -85,7 +85,9 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
   const { settlement } = settled;
   if (settlement.kind === 'parked')
-    return { kind: 'parked', ...baseEntry(settled), nextAt: settlement.dueAt };
+    return settlement.isLogged
+      ? { kind: 'parked', ...baseEntry(settled), nextAt: settlement.dueAt }
+      : undefined;
   if ('reason' in settlement)
     return { kind: settlement.kind, ...baseEntry(settled), reason: settlement.reason };
   return undefined;

@@ -76,6 +76,19 @@ describe('while the breaker is open', () => {
     expect(first).toBeLessThan(40 * SECOND);
   });
 
+  it('the first that is deferred begins a pause, and the next one when that is over', () => {
+    const { admit, breakDown, advance } = openRig();
+    breakDown();
+    const begin = () =>
+      [admit(), admit(), admit()].map((verdict) => 'beginsPause' in verdict && verdict.beginsPause);
+    expect(begin()).toEqual([true, false, false]);
+    advance(29 * SECOND);
+    expect(begin()).toEqual([false, false, false]);
+    advance(12 * SECOND);
+    // The first of them probes.
+    expect(begin()).toEqual([false, true, false]);
+  });
+
   it('a retry that is old by its schedule waits for the next probe, and a first attempt for a quarter of its age', () => {
     const { admit, breakDown } = openRig();
     breakDown();
