@@ -1,120 +1,167 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
+import { openLinkOf, type Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 import { TablePartition } from './table-partition.js';
-import type { EndOffsets, TableReader, TableReaderOptions } from './table-reader-types.js';
-import { fetchEndOffsets } from './kafkajs-adapter/topics.js';
 import { backoffMs } from './kafkajs-adapter/backoff.js';
 import type { Link } from './kafkajs-adapter/connect.js';
 import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
+import { fetchEndOffsets, type EndOffsets } from './kafkajs-adapter/topics.js';
 
-/** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old (700 are allowed). */
+/** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
 const MAX_WAIT_MS = 200;
+/** What was not proved for longer is not fresh. Another broker may respond sooner than a request that takes longer. */
+const FRESH_MS = 700;
+/** Longer than any reader needs to pass offsets that are there: those of a topic that was made anew may never come. */
+const CATCH_UP_MS = 30_000;
 /** Moved leaders are noticed after that, if not by their refusals. */
 const METADATA_MAX_AGE_MS = 5_000;
-/** Nothing is fresh for longer: another broker may respond sooner. */
-const LIST_DEADLINE_MS = 700;
 
-/**
- * Resolves at once and reads in the background, whatever the broker does; see `caughtUp`. It needs no consumer group, so
- * a rebalance cannot delay it and no group is left behind by a process that died.
- */
-export function openTableReader(options: TableReaderOptions): Promise<TableReader> {
-  return Promise.resolve(new GrouplessReader(options));
+export interface TableReaderOptions {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  /** Called in the order of each partition. Must not throw: a record that cannot be used is the caller's to report. */
+  readonly onRecord: (record: KafkaRecord) => void;
+  /** The reader has ended (not authorised). */
+  readonly onFatal?: (error: Error) => void;
 }
 
-class GrouplessReader implements TableReader {
+/**
+ * Reads in the background, whatever the broker does. It needs no consumer group, so a rebalance cannot delay it and no group
+ * is left behind by a process that died.
+ */
+export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
+
+/** All waits reject when it is closed or cannot go on. */
+export class TableReader {
   readonly #options: TableReaderOptions;
   readonly #link: Link;
   readonly #fetcher: Fetcher;
   readonly #partitions = new Map<number, TablePartition>();
-  readonly #caughtUp = Promise.withResolvers<undefined>();
-  #firstEnds: EndOffsets | undefined;
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
-  #closed = false;
+  #catchingUp: Promise<void> = Promise.resolve();
+  #nextCatchUp: Promise<void> | undefined;
+  /** Wakes all who wait, to look again. */
+  #progress = Promise.withResolvers<undefined>();
+  #ended: Error | undefined;
 
   constructor(options: TableReaderOptions) {
     this.#options = options;
-    this.#caughtUp.promise.catch(() => undefined);
     this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
     this.#fetcher = new Fetcher({
       link: this.#link,
       log: options.kafka.log,
       feeds: () => this.#partitions.values(),
-      maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
+      maxWaitMs: MAX_WAIT_MS,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
-      onError: (error) => this.#watchForFatal(error),
+      // What was fetched is applied before those who wait go on.
+      onResponse: () => this.#wake(),
+      onError: (error) => this.#endIfFatal(error),
     });
-    this.#watchPartitions().catch((error: unknown) => this.#watchForFatal(error));
+    this.#watchPartitions().catch((error: unknown) => this.#endIfFatal(error));
   }
 
-  get caughtUp(): Promise<void> {
-    return this.#caughtUp.promise;
+  /** Whether every partition was proved to be read to its end within the last 700 ms, and no other partitions were found. */
+  isFresh(): boolean {
+    return performance.now() - this.#freshAt() <= FRESH_MS;
+  }
+
+  /** Resolves as soon as it is fresh. */
+  whenFresh(): Promise<void> {
+    return this.#until(() => this.isFresh());
+  }
+
+  /**
+   * Resolves when everything that was published before this call has been given to `onRecord`; rejects when Kafka cannot be
+   * asked. One run at a time, shared by all who call before it begins: one under way may not know of their records.
+   */
+  catchUp(): Promise<void> {
+    this.#nextCatchUp ??= this.#catchingUp.then(() => {
+      this.#nextCatchUp = undefined;
+      const run = this.#readToEnds();
+      this.#catchingUp = run.catch(() => undefined);
+      return run;
+    });
+    return this.#nextCatchUp;
+  }
+
+  async close(): Promise<void> {
+    this.#end(new Error('the table reader was closed'));
+    await this.#link.close();
+  }
+
+  /** A new leader tells its end when it knows all that was acknowledged (KIP-207); a fetch does not wait for that. */
+  async #readToEnds(): Promise<void> {
+    const { kafka, topic } = this.#options;
+    const ends = await fetchEndOffsets(kafka, topic);
+    const deadlineAt = performance.now() + CATCH_UP_MS;
+    await this.#until(() => this.#passed(ends) || performance.now() > deadlineAt);
+    if (!this.#passed(ends)) throw new Error(`${topic} was not read to its end within ${CATCH_UP_MS} ms`);
+  }
+
+  #passed(ends: EndOffsets): boolean {
+    return [...ends].every(([partition, end]) => (this.#partitions.get(partition)?.position ?? -1) >= end);
+  }
+
+  async #until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) {
+      if (this.#ended) throw this.#ended;
+      await this.#progress.promise;
+    }
+  }
+
+  #wake(): void {
+    this.#progress.resolve(undefined);
+    this.#progress = Promise.withResolvers();
+  }
+
+  #freshAt(): number {
+    let oldest = this.#listedAt;
+    for (const { freshAt } of this.#partitions.values()) oldest = Math.min(oldest, freshAt);
+    return oldest;
   }
 
   /** Lists the partitions again and again: what a partition holds that is not known yet could not be fresh. */
   async #watchPartitions(): Promise<void> {
-    const { maxWaitMs = MAX_WAIT_MS } = this.#options;
-    for (let failures = 0; !this.#closed;) {
+    for (let failures = 0; !this.#ended;) {
       try {
-        await this.#listPartitions();
+        await this.#look();
         failures = 0;
       } catch (error) {
-        if (this.#watchForFatal(error)) return;
         failures += 1;
-        this.#logFailure(failures, error);
+        this.#failed(failures, error);
       }
-      await delay(failures === 0 ? maxWaitMs : backoffMs(failures), undefined, { ref: false });
+      await delay(failures === 0 ? MAX_WAIT_MS : backoffMs(failures), undefined, { ref: false });
     }
   }
 
-  async #listPartitions(): Promise<void> {
+  async #look(): Promise<void> {
     const startedAt = performance.now();
-    const count = await countPartitions(this.#link, this.#options.topic, LIST_DEADLINE_MS);
-    if (count > this.#partitions.size || this.#firstEnds === undefined) await this.#addPartitions();
+    const count = await countPartitions(this.#link, this.#options.topic, FRESH_MS);
+    if (count === 0 || count > this.#partitions.size) await this.#addPartitions();
     if (count <= this.#partitions.size) this.#listedAt = startedAt;
-  }
-
-  #logFailure(failures: number, error: unknown): void {
-    if (this.#closed) return;
-    const { kafka, topic } = this.#options;
-    const level = this.#firstEnds === undefined ? 'warn' : 'debug';
-    kafka.log(level, 'kafka: a table could not be read, trying again', {
-      topic,
-      failures,
-      ...faultOf(error),
-    });
+    this.#wake();
   }
 
   async #addPartitions(): Promise<void> {
     const { topic } = this.#options;
     await this.#link.cluster.refreshMetadata();
     const all = await partitionIdsOf(this.#link, topic);
-    const added = all.filter((partition) => !this.#partitions.has(partition));
-    const earliest = await listOffsets(this.#link, topic, { partitions: added, earliest: true });
-    for (const partition of added) this.#add(partition, earliest.get(partition) ?? 0);
-    this.#firstEnds ??= await listOffsets(this.#link, topic, { partitions: all, earliest: false });
-    this.#checkCaughtUp();
+    const partitions = all.filter((partition) => !this.#partitions.has(partition));
+    const offsets = await listOffsets(this.#link, topic, { partitions, earliest: true });
+    for (const partition of partitions) {
+      const earliest = offsets.get(partition) ?? 0;
+      const onRecord = (record: KafkaRecord) => this.#deliver(record);
+      this.#partitions.set(partition, new TablePartition({ topic, partition }, earliest, onRecord));
+    }
     this.#fetcher.kick();
   }
 
-  #add(partition: number, earliest: number): void {
-    const { topic } = this.#options;
-    const reader = new TablePartition(
-      { topic, partition, earliest },
-      (record) => this.#deliver(record),
-      () => this.#checkCaughtUp(),
-    );
-    this.#partitions.set(partition, reader);
-  }
-
   #deliver(record: KafkaRecord): void {
-    if (this.#closed) return;
     try {
       this.#options.onRecord(record);
     } catch (error) {
@@ -128,44 +175,24 @@ class GrouplessReader implements TableReader {
     }
   }
 
-  #checkCaughtUp(): void {
-    if (this.#firstEnds !== undefined && this.passed(this.#firstEnds)) this.#caughtUp.resolve(undefined);
+  #failed(failures: number, error: unknown): void {
+    this.#endIfFatal(error);
+    if (this.#ended) return;
+    const { kafka, topic } = this.#options;
+    const level = this.#listedAt === -Infinity ? 'warn' : 'debug';
+    const fields = { topic, failures, ...faultOf(error) };
+    kafka.log(level, 'kafka: a table could not be read, trying again', fields);
   }
 
-  #watchForFatal(error: unknown): boolean {
-    if (!isFatal(error) || this.#closed) return false;
-    const fatal = asError(error);
-    this.#caughtUp.reject(fatal);
-    this.#options.onFatal?.(fatal);
-    return true;
+  #endIfFatal(error: unknown): void {
+    if (!isFatal(error) || this.#ended) return;
+    this.#end(asError(error));
+    this.#options.onFatal?.(asError(error));
   }
 
-  freshAt(): number {
-    if (this.#firstEnds === undefined) return -Infinity;
-    let oldest = this.#listedAt;
-    for (const { freshAt } of this.#partitions.values()) oldest = Math.min(oldest, freshAt);
-    return oldest;
-  }
-
-  passed(ends: EndOffsets): boolean {
-    for (const [partition, end] of ends) {
-      if ((this.#partitions.get(partition)?.position ?? -1) < end) return false;
-    }
-    return true;
-  }
-
-  positions(): EndOffsets {
-    return new Map([...this.#partitions].map(([partition, { position }]) => [partition, position]));
-  }
-
-  fetchEnds(options: { readonly deadlineMs?: number } = {}): Promise<EndOffsets> {
-    return fetchEndOffsets(this.#options.kafka, this.#options.topic, options);
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#caughtUp.reject(new Error('the table reader was closed'));
+  #end(reason: Error): void {
+    this.#ended ??= reason;
     this.#fetcher.stop();
-    await this.#link.close();
+    this.#wake();
   }
 }

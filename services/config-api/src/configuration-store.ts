@@ -36,7 +36,6 @@ function readsOf(ask: AskModel, memory: WriteMemory) {
     return rows.map(toConfiguration);
   };
   return {
-    findByKey: (key: string) => findOne({ _id: key }),
     findByRef: (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) }),
     findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
     /** Those of one application (or of none) for one event type, whatever their URL. */

@@ -1,12 +1,12 @@
 import { configurationKey } from '@webhooks/contracts';
+import type { ConfigurationCache, ConfigurationName, TopicState } from './configuration-cache.js';
 import type { ReplaceResult } from './configuration-store.js';
 import type { Configuration } from './configuration.js';
 import type { PublishConfiguration } from './publish-configuration.js';
-import type { LastRecord } from './topic-picture.js';
 
 export interface RepairPorts {
-  readonly lastOf: (key: string) => LastRecord | undefined;
-  readonly findByKey: (key: string) => Promise<Configuration | undefined>;
+  readonly onTopic: Pick<ConfigurationCache, 'stateOf'>;
+  readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
   /** All configurations in the order of their keys. */
   readonly page: (afterKey: string, limit: number) => Promise<readonly Configuration[]>;
   readonly replace: (before: Configuration, after: Configuration) => Promise<ReplaceResult>;
@@ -14,6 +14,8 @@ export interface RepairPorts {
   readonly confirm: (configuration: Configuration) => Promise<boolean>;
   readonly republish: PublishConfiguration;
   readonly now: () => Date;
+  /** Called for each configuration that was published again. */
+  readonly noteRepair: () => void;
 }
 
 const PAGE = 500;
@@ -23,16 +25,14 @@ const SETTLED_MS = 5_000;
 /** What the topic says of a configuration, compared with the document, which is the truth. */
 type Difference = 'none' | 'behind' | 'ahead';
 
-function differenceOf(document: Configuration, last: LastRecord | undefined): Difference {
-  if (!last) return 'behind';
-  if (last.highest > document.revision) return 'ahead';
+function differenceOf(document: Configuration, state: TopicState | undefined): Difference {
+  if (!state) return 'behind';
+  const { last, kept } = state;
+  if (kept.revision > document.revision) return 'ahead';
   if (last.revision < document.revision) return 'behind';
   const changedAt = document.updatedAt.getTime();
-  return last.updatedAt === changedAt && last.highestAt === changedAt ? 'none' : 'ahead';
+  return last.updatedAt === changedAt && kept.updatedAt === changedAt ? 'none' : 'ahead';
 }
-
-/** `failed`: Kafka did not acknowledge, or the document changed meanwhile; to be looked at again. */
-export type Repair = 'agrees' | 'repaired' | 'failed';
 
 /** Readers apply only a higher revision, so a document that fell behind its topic (a restored backup) gets one above it. */
 async function raise(document: Configuration, above: number, ports: RepairPorts): Promise<boolean> {
@@ -40,41 +40,39 @@ async function raise(document: Configuration, above: number, ports: RepairPorts)
   return (await ports.replace(document, raised)) === 'replaced' && ports.republish(raised);
 }
 
-/** Makes the topic's last record of one key say what the document says. */
-export async function repairKey(key: string, ports: RepairPorts): Promise<Repair> {
+/**
+ * Makes the topic's last record of one configuration say what the document says. `false`: Kafka did not acknowledge, or the
+ * document changed meanwhile; to be looked at again.
+ */
+export async function repairOne({ tenantId, ref }: ConfigurationName, ports: RepairPorts): Promise<boolean> {
   // In this order: a document is written before it is published, so the document read later can only be newer.
-  const last = ports.lastOf(key);
-  const document = await ports.findByKey(key);
-  if (!document) return 'agrees';
-  const difference = differenceOf(document, last);
-  if (difference === 'none') return 'agrees';
-  const done =
+  const state = ports.onTopic.stateOf({ tenantId, ref });
+  const document = await ports.findByRef(tenantId, ref);
+  if (!document) return true;
+  const difference = differenceOf(document, state);
+  if (difference === 'none') return true;
+  const isRepaired =
     difference === 'behind'
       ? // Only what a majority has: readers must never be ahead of the database.
         (await ports.confirm(document)) && (await ports.republish(document))
-      : await raise(document, last?.highest ?? 0, ports);
-  return done ? 'repaired' : 'failed';
+      : await raise(document, state?.kept.revision ?? 0, ports);
+  if (isRepaired) ports.noteRepair();
+  return isRepaired;
 }
 
-export interface RepairCount {
-  repaired: number;
-  failed: number;
-}
-
-/** Compares every document with the topic and repairs what differs. */
-export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promise<RepairCount> {
+/** Compares every document with the topic and repairs what differs. Resolves with whether nothing is left to be looked at again. */
+export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promise<boolean> {
   const settledBefore = ports.now().getTime() - SETTLED_MS;
-  const count = { repaired: 0, failed: 0 };
+  let isDone = true;
   let after = '';
   for (;;) {
     const page = await ports.page(after, PAGE);
     for (const document of page) {
       after = configurationKey(document.tenantId, document.ref);
       if (document.updatedAt.getTime() > settledBefore) continue;
-      if (differenceOf(document, ports.lastOf(after)) === 'none') continue;
-      const repair = await repairKey(after, ports);
-      if (repair !== 'agrees') count[repair] += 1;
+      if (differenceOf(document, ports.onTopic.stateOf(document)) === 'none') continue;
+      if (!(await repairOne(document, ports))) isDone = false;
     }
-    if (page.length < PAGE || signal.aborted) return count;
+    if (page.length < PAGE || signal.aborted) return isDone;
   }
 }

@@ -1,4 +1,4 @@
-import { repairKey } from '../src/repair-topic.js';
+import { repairOne } from '../src/repair-topic.js';
 import type { RepairPorts } from '../src/repair-topic.js';
 import type { Configuration } from '../src/configuration.js';
 
@@ -8,25 +8,28 @@ const document: Configuration = {
   ...{ createdAt: new Date(0), updatedAt: new Date(1), secrets: [] },
 };
 
+const ON_TOPIC = { tenantId: 'acme', ref: 'a', revision: 1, updatedAt: 0 };
+
 function portsWith(confirmed: boolean): RepairPorts & { readonly sent: Configuration[] } {
   const sent: Configuration[] = [];
   return {
     sent,
-    lastOf: () => ({ revision: 1, updatedAt: 0, highest: 1, highestAt: 0 }),
-    findByKey: () => Promise.resolve(document),
+    onTopic: { stateOf: () => ({ last: ON_TOPIC, kept: ON_TOPIC }) },
+    findByRef: () => Promise.resolve(document),
     page: () => Promise.resolve([]),
     replace: () => Promise.resolve('stale'),
     confirm: () => Promise.resolve(confirmed),
     republish: (configuration) => Promise.resolve(sent.push(configuration) > 0),
     now: () => new Date(),
+    noteRepair: () => undefined,
   };
 }
 
 it.each([
-  [true, 'repaired', [document]],
-  [false, 'failed', []],
-])('a change that a majority has (%s) is %s on the topic', async (confirmed, repair, sent) => {
+  [true, [document]],
+  [false, []],
+])('a change that a majority has (%s) is published again, and no other', async (confirmed, sent) => {
   const ports = portsWith(confirmed);
-  expect(await repairKey('acme/a', ports)).toBe(repair);
+  expect(await repairOne(document, ports)).toBe(confirmed);
   expect(ports.sent).toEqual(sent);
 });

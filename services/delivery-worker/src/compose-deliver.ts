@@ -15,7 +15,7 @@ import type { Settlement } from './path/decide.js';
 import { deliver } from './path/deliver.js';
 import type { DeliverPorts } from './path/deliver.js';
 import type { Observers } from './observe/attempt-line.js';
-import type { ConfigurationCache } from './configurations/cache.js';
+import type { ConfigurationCache } from './configurations/open-configuration-cache.js';
 import type { PublishWithRetry } from './publish/publish-with-retry.js';
 import { settle } from './path/settle.js';
 import { watchAdmission } from './observe/watch-admission.js';
@@ -60,7 +60,7 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
       else scope.log.warn('an endpoint fails: its breaker is open', { ...fields, lastFailure });
     },
   });
-  watchAdmission(admission, cache, scope);
+  watchAdmission(admission, cache.table, scope);
   const timer = setInterval(() => admission.tick(), TICK_MS);
   scope.onClose('admission', () => {
     clearInterval(timer);
@@ -102,7 +102,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
     look: (task) => currentConfiguration(task, cache),
     attempt: (task, configuration, mayStart) => attempt(task, configuration, mayStart, attemptOptions),
     isCurrent: (configuration) =>
-      cache.isFresh() && cache.find(configuration.tenantId, configuration.ref) === configuration,
+      cache.reader.isFresh() && cache.table.find(configuration.tenantId, configuration.ref) === configuration,
     ...scheduling(config, scope),
     settle: (settled) => settle(settled, settlePorts),
     observe: observers.settled,

@@ -5,15 +5,12 @@ import {
   headerOf,
   openDelayedSource,
   openSource,
-  openTableReader,
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
 import type { Kafka, SourceOptions } from '@webhooks/kafka';
-import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
-import { ConfigurationTable } from './configurations/table.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
 import type { ConsumeEventPorts } from './path/consume-event.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
@@ -21,9 +18,7 @@ import type { ConsumeTaskPorts } from './path/consume-task.js';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import { createObservers } from './observe/attempt-line.js';
-import { createConfigurationFeed } from './configurations/feed.js';
-import { createConfigurationCache } from './configurations/cache.js';
-import type { ConfigurationCache } from './configurations/cache.js';
+import { openConfigurationCache } from './configurations/open-configuration-cache.js';
 import { openPublisher } from './publish/open-publisher.js';
 import { NOT_HANDLED, createQuarantine } from './quarantine/quarantine.js';
 import { createQuarantineBudget } from './quarantine/budget.js';
@@ -43,40 +38,6 @@ const LARGE_FAN_OUTS = 4;
  * and hangs from then on may take longer, and is repeated by the next owner.
  */
 const DRAIN_MS = 15_000;
-
-/** The cache of the configurations: complete before the first record is handled. */
-async function openConfigurationCache(
-  kafka: Kafka,
-  config: WorkerConfig,
-  scope: ServiceScope,
-): Promise<ConfigurationCache> {
-  const table = new ConfigurationTable();
-  const reader = await openTableReader({
-    kafka,
-    topic: TOPICS.configurations,
-    onRecord: createConfigurationFeed(table, config.keyring, scope.log),
-    onFatal: scope.fail,
-  });
-  const stopping = new AbortController();
-  scope.onClose('configuration cache', async () => {
-    stopping.abort();
-    await reader.close();
-  });
-  const cache = createConfigurationCache(table, reader, stopping.signal);
-  scope.health.readiness('configurations', () =>
-    cache.isFresh() ? undefined : 'the configuration cache is stale',
-  );
-  new Gauge({
-    name: 'webhook_configurations',
-    help: 'Configurations known to this worker',
-    registers: [scope.registry],
-    collect() {
-      this.set(table.size);
-    },
-  });
-  await reader.caughtUp;
-  return cache;
-}
 
 interface SourceParts extends DeliveryParts {
   readonly kafka: Kafka;
@@ -175,7 +136,7 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const publish = await openPublisher(kafka, scope);
-  const cache = await openConfigurationCache(kafka, config, scope);
+  const cache = await openConfigurationCache(kafka, config.keyring, scope);
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
   const parts = { cache, publish, observers };
   const delivering = composeDeliver(config, parts, scope);

@@ -1,4 +1,4 @@
-import { ConfigurationTable } from '../src/configurations/table.js';
+import { ConfigurationTable } from '../src/configurations/configuration-table.js';
 import { toConfiguration } from '../src/configurations/configuration.js';
 import type { Configuration } from '../src/configurations/configuration.js';
 import { REF, buildRecord } from './builders.js';
@@ -17,19 +17,13 @@ describe('the table of configurations', () => {
     expect(table.enabledFor('acme', 'PIX_STATIC')).toEqual([]);
   });
 
-  it('applies only a higher revision', () => {
-    const table = new ConfigurationTable();
-    expect(table.apply(configuration({ revision: 2 }))).toBe(true);
-    expect(table.apply(configuration({ revision: 2, enabled: false }))).toBe(false);
-    expect(table.apply(configuration({ revision: 1, enabled: false }))).toBe(false);
-    expect(table.enabledFor('acme', 'PIX_OUT')).toHaveLength(1);
-  });
-
   it('moves a configuration whose type changed, and drops one that was disabled', () => {
     const table = new ConfigurationTable();
     table.apply(configuration());
     table.apply(configuration({ revision: 2, eventType: 'PIX_STATIC' }));
     expect(table.enabledFor('acme', 'PIX_OUT')).toEqual([]);
+    expect(table.enabledFor('acme', 'PIX_STATIC')).toHaveLength(1);
+    expect(table.apply(configuration({ revision: 1, eventType: 'PIX_STATIC', enabled: false }))).toBe(false);
     expect(table.enabledFor('acme', 'PIX_STATIC')).toHaveLength(1);
     table.apply(configuration({ revision: 3, eventType: 'PIX_STATIC', enabled: false }));
     expect(table.enabledFor('acme', 'PIX_STATIC')).toEqual([]);

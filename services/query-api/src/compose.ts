@@ -136,7 +136,7 @@ export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScop
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const database = await openDatabase(config.mongodb, scope);
-  const configurations = await openConfigurations(kafka, scope);
+  const configurations = openConfigurations(kafka, scope);
   const publish = await openPublisher(kafka, scope);
   const operations = composeOperations(config, { kafka, database, configurations, publish }, scope);
   await serveApi(config.api, operations, scope);

@@ -3,6 +3,7 @@ import { TOPICS, configurationKey, deliveryIdOf, encodeAttemptPack, encodeEvent 
 import type { ConfigurationRecord } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { v7 as uuidv7 } from 'uuid';
+import { TableReader } from '@webhooks/kafka';
 import { CatchUp } from '../src/projection/catch-up.js';
 import { baseOf, delivered } from './delivery-log/support/entries.js';
 import { startQueryApi } from './support/start-query-api.js';
@@ -125,15 +126,15 @@ afterAll(async () => {
 
 /** What a stranger is answered, and what was done for it: its statements, and how often it waited for a topic. */
 async function seen(call: Call) {
-  const waits = jest.spyOn(CatchUp.prototype, 'wait');
+  const waits = [jest.spyOn(CatchUp.prototype, 'wait'), jest.spyOn(TableReader.prototype, 'catchUp')];
   const answer = await eventually(async () => {
     commands.length = 0;
-    waits.mockClear();
+    for (const spy of waits) spy.mockClear();
     const { status, ...rest } = await exchange(STRANGER, call);
     // Other tests use the same topics: with much to read it may be told to ask again.
     return status !== 503 && { status, ...rest };
   }, LONG);
-  return { ...answer, commands: [...commands], waits: waits.mock.calls.length };
+  return { ...answer, commands: [...commands], waits: waits.flatMap((spy) => spy.mock.calls).length };
 }
 
 /** With names in the place of ids: all in which two requests, and what comes of them, may differ. */

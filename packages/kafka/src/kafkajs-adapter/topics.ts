@@ -1,7 +1,9 @@
 import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
 import { untilDeadline } from '../deadline.js';
-import type { EndOffsets } from '../table-reader-types.js';
 import { listOffsets, partitionIdsOf } from './offsets.js';
+
+/** End offset (the offset the next record will get) by partition number. */
+export type EndOffsets = ReadonlyMap<number, number>;
 
 /** A topic as it should be, as plain data. */
 export interface TopicSpec {

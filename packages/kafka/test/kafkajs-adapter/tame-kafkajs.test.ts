@@ -51,9 +51,9 @@ describe('kafkajs, tamed', () => {
     const kafka = sharedKafka();
     const topic = await newTopic(kafka, 4);
     const sink = await openSink({ kafka });
-    const reader = await openTableReader({ kafka, topic, onRecord: () => undefined });
+    const reader = openTableReader({ kafka, topic, onRecord: () => undefined });
     await sink.send({ topic, key: 'a', value: 'a' });
-    await reader.caughtUp;
+    await reader.whenFresh();
     const timeout = jest.spyOn(globalThis, 'setTimeout');
     const interval = jest.spyOn(globalThis, 'setInterval');
     const end = performance.now() + 2_000;

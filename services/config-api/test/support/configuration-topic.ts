@@ -48,7 +48,7 @@ export function openConfigurationTopic(): ConfigurationTopic {
     write: async (tenantId, ref, value) =>
       (await sink).send({ topic: TOPICS.configurations, key: configurationKey(tenantId, ref), value }),
     close: async () => {
-      await (await reader).close();
+      await reader.close();
       await (await sink).close();
       await kafka.close();
     },

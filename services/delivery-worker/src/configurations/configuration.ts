@@ -1,4 +1,4 @@
-import { EVENT_TYPES, configurationKey, openSecret } from '@webhooks/contracts';
+import { EVENT_TYPES, configurationKey, openSecret, parseConfigurationRecord } from '@webhooks/contracts';
 import type {
   ConfigurationRecord,
   ConfigurationSwitch,
@@ -6,8 +6,10 @@ import type {
   Keyring,
   SealedSecret,
 } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
 import { prepareSecret } from '@webhooks/outbound';
 import type { PreparedSecret, SendTarget } from '@webhooks/outbound';
+import type { Logger } from '@webhooks/runtime';
 
 /** A configuration as the worker uses it. */
 export interface Configuration {
@@ -93,7 +95,7 @@ class LazyConfiguration implements Configuration {
 }
 
 /** Its attempts throw, as for a secret that no key opens: the delivery is deferred, and no attempt is counted. */
-export const toUnreadable = ({
+const toUnreadable = ({
   tenantId,
   ref,
   revision,
@@ -108,8 +110,24 @@ export const toUnreadable = ({
   },
 });
 
-/** Throws when the URL is none; it is taken apart at its first use. */
-export function toConfiguration(record: ConfigurationRecord, keyring: Keyring): Configuration {
-  if (!URL.canParse(record.endpointUrl)) throw new Error('expected endpointUrl to be a URL');
-  return new LazyConfiguration(record, keyring);
+/** Unreadable when its URL is none; the URL is taken apart at its first use. */
+export const toConfiguration = (record: ConfigurationRecord, keyring: Keyring): Configuration =>
+  URL.canParse(record.endpointUrl) ? new LazyConfiguration(record, keyring) : toUnreadable(record);
+
+/** A record of the topic. One that cannot be read is logged, and whether it is enabled holds all the same. */
+export function readConfiguration(
+  { key, value, partition, offset }: KafkaRecord,
+  keyring: Keyring,
+  log: Logger,
+): Configuration | undefined {
+  if (value === null) return undefined;
+  const parsed = parseConfigurationRecord(value);
+  const configuration = parsed.ok
+    ? toConfiguration(parsed.configuration, keyring)
+    : parsed.known && toUnreadable(parsed.known);
+  if (!configuration || configuration.isUnreadable) {
+    const reason = parsed.ok ? 'endpointUrl is no URL' : parsed.reason;
+    log.error('a configuration record cannot be read', { key: String(key ?? ''), partition, offset, reason });
+  }
+  return configuration;
 }

@@ -1,7 +1,7 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { Configuration } from './configuration.js';
 import type { Settlement } from '../path/decide.js';
-import type { ConfigurationCache } from './cache.js';
+import type { ConfigurationCache } from './open-configuration-cache.js';
 
 /** The configuration that an attempt made now has to follow, or why there is to be none. */
 export type Current =
@@ -32,22 +32,22 @@ const knows = (
  */
 export function currentConfiguration(
   task: DeliveryTask,
-  cache: ConfigurationCache,
+  { table, reader }: ConfigurationCache,
 ): Current | Promise<Current> {
-  const configuration = cache.find(task.tenantId, task.ref);
-  if (knows(configuration, task) && cache.isFresh()) return judge(task, configuration);
-  return catchUp(task, cache);
+  const configuration = table.find(task.tenantId, task.ref);
+  if (knows(configuration, task) && reader.isFresh()) return judge(task, configuration);
+  return catchUp(task, { table, reader });
 }
 
 /**
  * A `ref` that is unknown, or older here than the task says, is looked up again once the cache holds everything
  * published before; still unknown is dead, never cancelled.
  */
-async function catchUp(task: DeliveryTask, cache: ConfigurationCache): Promise<Current> {
-  if (!knows(cache.find(task.tenantId, task.ref), task)) await cache.catchUp();
+async function catchUp(task: DeliveryTask, { table, reader }: ConfigurationCache): Promise<Current> {
+  if (!knows(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
   // Fresh comes last, as above.
-  if (!cache.isFresh()) await cache.whenFresh();
-  const configuration = cache.find(task.tenantId, task.ref);
+  if (!reader.isFresh()) await reader.whenFresh();
+  const configuration = table.find(task.tenantId, task.ref);
   if (configuration) return judge(task, configuration);
   return { kind: 'ended', settlement: { kind: 'dead', reason: 'configuration-unknown' } };
 }

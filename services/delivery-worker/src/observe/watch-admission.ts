@@ -2,7 +2,7 @@ import { Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { EndpointState } from '../admission/endpoint-state.js';
 import type { Admission } from '../admission/admission.js';
-import type { ConfigurationCache } from '../configurations/cache.js';
+import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
 
 type Endpoints = () => readonly EndpointState[];
 
@@ -59,10 +59,14 @@ function renderUnhealthy(endpoints: readonly EndpointState[]): unknown {
 }
 
 /** Shows admission to operators: its gauges, and the page `/endpoints` that lists who fails, how and since when. What was disabled is not shown. */
-export function watchAdmission(admission: Admission, cache: ConfigurationCache, scope: ServiceScope): void {
+export function watchAdmission(
+  admission: Admission,
+  configurations: ConfigurationCache['table'],
+  scope: ServiceScope,
+): void {
   const endpoints: Endpoints = () =>
     [...admission.endpoints()].filter(
-      ({ tenant, ref }) => cache.find(tenant.tenantId, ref)?.enabled !== false,
+      ({ tenant, ref }) => configurations.find(tenant.tenantId, ref)?.enabled !== false,
     );
   createGauges(admission, endpoints, scope);
   scope.addPage({ path: '/endpoints', render: () => renderUnhealthy(endpoints()) });

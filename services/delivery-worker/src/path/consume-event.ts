@@ -11,7 +11,7 @@ import type { DeliveryTask, RecordOrigin, Violation } from '@webhooks/contracts'
 import type { KafkaRecord } from '@webhooks/kafka';
 import { fanOut } from './fan-out.js';
 import type { FanOutSource } from './fan-out.js';
-import type { ConfigurationCache } from '../configurations/cache.js';
+import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
 import type { Configuration } from '../configurations/configuration.js';
 import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
@@ -118,8 +118,8 @@ export async function refuseEvent(
 
 function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unknown> {
   const { event, origin } = source;
-  const configurations = ports.cache.enabledFor(event.tenantId, event.eventType);
-  const isConfigured = configurations.length > 0 || ports.cache.hasTenant(event.tenantId);
+  const configurations = ports.cache.table.enabledFor(event.tenantId, event.eventType);
+  const isConfigured = configurations.length > 0 || ports.cache.table.hasTenant(event.tenantId);
   ports.observe(
     isConfigured ? { deliveries: configurations.length } : { unconfiguredTenantId: event.tenantId },
   );
@@ -136,8 +136,8 @@ function dispatch(source: FanOutSource, ports: ConsumeEventPorts): Promise<unkno
 export function consumeEvent(record: KafkaRecord, ports: ConsumeEventPorts): Promise<unknown> {
   const read = readRecord(record);
   if ('reason' in read) return refuseEvent(record, read, ports);
-  if (ports.cache.isFresh()) return dispatch(read.source, ports);
-  return ports.cache.whenFresh().then(() => dispatch(read.source, ports));
+  if (ports.cache.reader.isFresh()) return dispatch(read.source, ports);
+  return ports.cache.reader.whenFresh().then(() => dispatch(read.source, ports));
 }
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */

@@ -1,45 +1,64 @@
-import { TOPICS } from '@webhooks/contracts';
+import { TOPICS, parseConfigurationRecord } from '@webhooks/contracts';
+import type { ConfigurationRecord } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
-import { openTableReader } from '@webhooks/kafka';
-import type { Kafka } from '@webhooks/kafka';
-import { Gauge } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
-import { CatchUp } from '../projection/catch-up.js';
-import { KnownConfigurations } from './known-configurations.js';
-import type { KnownConfiguration } from './known-configurations.js';
+import { RevisionTable, openTableReader } from '@webhooks/kafka';
+import type { Kafka, KafkaRecord } from '@webhooks/kafka';
+import { Gauge, withDeadline } from '@webhooks/runtime';
+import type { Logger, ServiceScope } from '@webhooks/runtime';
+import { WAIT_MS } from '../projection/catch-up.js';
+
+/** What a redelivery has to know of a configuration; its URL and secrets are the worker's. */
+export type KnownConfiguration = Pick<
+  ConfigurationRecord,
+  'revision' | 'enabled' | 'eventType' | 'applicationId'
+>;
 
 export interface Configurations {
   /** What is known now; in a job that looks at many, nobody waits for each. */
   known(tenantId: string, ref: string): KnownConfiguration | undefined;
   /**
-   * What every change that was answered before this call has made of it. Throws 404 for a ref that the tenant does not
+   * What every change that was confirmed before this call has made of it. Throws 404 for a ref that the tenant does not
    * have, and 503 while the topic cannot be read to its end.
    */
   current(tenantId: string, ref: string): Promise<KnownConfiguration>;
-  /** Resolves when `known` has every change that was answered before this call; throws 503 when that takes too long. */
+  /** Resolves when `known` has every change that was confirmed before this call; throws 503 when that takes too long. */
   upToDate(): Promise<void>;
 }
 
+type Row = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
+
+function readRow({ key, value, partition, offset }: KafkaRecord, log: Logger): Row | undefined {
+  if (value === null) return undefined;
+  const parsed = parseConfigurationRecord(value);
+  if (!parsed.ok) {
+    const fields = { key: String(key ?? ''), partition, offset, reason: parsed.reason };
+    log.error('a configuration record cannot be read', fields);
+    return undefined;
+  }
+  const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
+  return {
+    tenantId,
+    ref,
+    revision,
+    enabled,
+    eventType,
+    ...(applicationId === undefined ? {} : { applicationId }),
+  };
+}
+
 /** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */
-export async function openConfigurations(kafka: Kafka, scope: ServiceScope): Promise<Configurations> {
-  const table = new KnownConfigurations(scope.log);
-  const reader = await openTableReader({
+export function openConfigurations(kafka: Kafka, scope: ServiceScope): Configurations {
+  const table = new RevisionTable<Row>();
+  const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
-    onRecord: (record) => table.apply(record),
+    onRecord: (record) => {
+      const row = readRow(record, scope.log);
+      if (row) table.apply(row);
+    },
     onFatal: scope.fail,
   });
   scope.onClose('configuration reader', () => reader.close());
-  const catchUp = new CatchUp({
-    positions: {
-      passed: (ends) => reader.passed(ends),
-      needsOthers: () => false,
-      readOthers: () => Promise.resolve(),
-    },
-    fetchEnds: (deadlineMs) => reader.fetchEnds({ deadlineMs }),
-    onFault: (error) =>
-      scope.log.debug('the configurations were waited for in vain', { error: String(error) }),
-  });
   new Gauge({
     name: 'query_configurations',
     help: 'Configurations known to this instance',
@@ -48,12 +67,14 @@ export async function openConfigurations(kafka: Kafka, scope: ServiceScope): Pro
       this.set(table.size);
     },
   });
-  const upToDate = async (): Promise<void> => {
-    if ((await catchUp.wait()) === 'passed') return;
-    throw new AppError('unavailable', 'the configurations cannot be read now; try again', {
-      headers: { 'retry-after': '1' },
+  // As many wait as the API lets requests in (`MAX_OPEN_REQUESTS`), and one page of a job.
+  const upToDate = (): Promise<void> =>
+    withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
+      throw new AppError('unavailable', 'the configurations cannot be read now; try again', {
+        headers: { 'retry-after': '1' },
+        cause,
+      });
     });
-  };
   return {
     upToDate,
     known: (tenantId, ref) => table.find(tenantId, ref),

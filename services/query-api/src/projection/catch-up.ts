@@ -8,7 +8,7 @@ export interface CatchUpOptions {
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
   /** Called with what went wrong while somebody waited: the broker or the database did not answer. */
   readonly onFault: (error: unknown) => void;
-  /** Default 2,000, as the contract says. */
+  /** Default 2,000. */
   readonly waitMs?: number;
 }
 
@@ -27,7 +27,8 @@ interface Waiter {
 }
 
 const MAX_WAITING = 1_000;
-const WAIT_MS = 2_000;
+/** As the contract says. */
+export const WAIT_MS = 2_000;
 /** How often the position is looked at while somebody waits: once for all who do. */
 const LOOK_MS = 5;
 

@@ -1,6 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, EventType } from '@webhooks/contracts';
-import type { KnownConfiguration } from '../configurations/known-configurations.js';
+import type { KnownConfiguration } from '../configurations/open-configurations.js';
 
 /** A delivery that was made before: who was told of what. */
 export interface PastDelivery {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
-import type { KnownConfiguration } from '../../../src/configurations/known-configurations.js';
+import type { KnownConfiguration } from '../../../src/configurations/open-configurations.js';
 import type { RedeliveryJob } from '../../../src/redelivery/redelivery-job.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
 import { runPage } from '../../../src/redelivery/run-redeliveries.js';

@@ -1,0 +1,38 @@
+export interface Revised {
+  readonly tenantId: string;
+  readonly ref: string;
+  /** Rises with each change. */
+  readonly revision: number;
+}
+
+/**
+ * What a compacted topic says, found by tenant and ref. Publishers may overtake each other, so only a higher revision is applied.
+ * Two levels of maps: a key built of both names costs 64 MB for a million rows.
+ */
+export class RevisionTable<T extends Revised> {
+  readonly #tenants = new Map<string, Map<string, T>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  find(tenantId: string, ref: string): T | undefined {
+    return this.#tenants.get(tenantId)?.get(ref);
+  }
+
+  hasTenant(tenantId: string): boolean {
+    return this.#tenants.has(tenantId);
+  }
+
+  /** Returns whether it was applied. */
+  apply(next: T): boolean {
+    const { tenantId, ref } = next;
+    const rows = this.#tenants.get(tenantId) ?? new Map<string, T>();
+    const known = rows.get(ref);
+    if (known && known.revision >= next.revision) return false;
+    if (!known) this.#size += 1;
+    this.#tenants.set(tenantId, rows.set(ref, next));
+    return true;
+  }
+}

@@ -1,0 +1,65 @@
+import { configurationKey, parseConfigurationRecord } from '@webhooks/contracts';
+import { RevisionTable } from '@webhooks/kafka';
+import type { KafkaRecord, Revised } from '@webhooks/kafka';
+
+export type ConfigurationName = Omit<Revised, 'revision'>;
+
+/** One record, as far as a comparison needs it. Revision 0: it is removed, or cannot be read. */
+export interface PublishedRecord extends Revised {
+  /** Milliseconds since 1970. */
+  readonly updatedAt: number;
+}
+
+/** What the topic says of one configuration. */
+export interface TopicState {
+  /** What compaction will leave, and a new worker will read. */
+  readonly last: PublishedRecord;
+  /** The first record of the highest revision: what readers that saw it keep. The last one when none could be read. */
+  readonly kept: PublishedRecord;
+}
+
+/** A last record that is not the one that readers keep: one before it has its revision or a higher one, or it has none. */
+export interface Doubt extends PublishedRecord {
+  /** The document agrees, or was published again. A record that follows is a doubt of its own. */
+  isSettled: boolean;
+}
+
+/** The topic `webhooks.configurations`: what readers keep of it, and beside it the last records that differ from that. */
+export class ConfigurationCache {
+  readonly #kept = new RevisionTable<PublishedRecord>();
+  readonly #doubts = new Map<string, Doubt>();
+
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  stateOf({ tenantId, ref }: ConfigurationName): TopicState | undefined {
+    const kept = this.#kept.find(tenantId, ref);
+    const last = this.#doubts.get(configurationKey(tenantId, ref)) ?? kept;
+    return last && { last, kept: kept ?? last };
+  }
+
+  apply({ key: bytes, value }: Pick<KafkaRecord, 'key' | 'value'>): void {
+    const key = String(bytes ?? '');
+    const last = readRecord(key, value);
+    if (last.revision > 0) this.#kept.apply(last);
+    const kept = this.#kept.find(last.tenantId, last.ref);
+    if (kept?.revision === last.revision && kept.updatedAt === last.updatedAt) this.#doubts.delete(key);
+    else this.#doubts.set(key, { ...last, isSettled: false });
+  }
+
+  /** Those that are not settled yet. */
+  doubts(): readonly Doubt[] {
+    return [...this.#doubts.values()].filter(({ isSettled }) => !isSettled);
+  }
+}
+
+/** Named by its key, whatever its value says: the key is what compaction goes by. */
+function readRecord(key: string, value: Buffer | null): PublishedRecord {
+  const slash = key.indexOf('/');
+  const [tenantId, ref] = [key.slice(0, slash), key.slice(slash + 1)];
+  const parsed = value && parseConfigurationRecord(value);
+  if (!parsed?.ok) return { tenantId, ref, revision: 0, updatedAt: 0 };
+  const { revision, updatedAt } = parsed.configuration;
+  return { tenantId, ref, revision, updatedAt: Date.parse(updatedAt) };
+}

@@ -1,0 +1,46 @@
+import { TOPICS } from '@webhooks/contracts';
+import type { Keyring } from '@webhooks/contracts';
+import { openTableReader } from '@webhooks/kafka';
+import type { Kafka, TableReader } from '@webhooks/kafka';
+import { Gauge } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { readConfiguration } from './configuration.js';
+import { ConfigurationTable } from './configuration-table.js';
+
+/** The worker's cache of all configurations, and whether it may be used now. */
+export interface ConfigurationCache {
+  readonly table: Pick<ConfigurationTable, 'find' | 'hasTenant' | 'enabledFor'>;
+  readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
+}
+
+/** Resolves when the cache is complete: before the first record is handled. */
+export async function openConfigurationCache(
+  kafka: Kafka,
+  keyring: Keyring,
+  scope: ServiceScope,
+): Promise<ConfigurationCache> {
+  const table = new ConfigurationTable();
+  const reader = openTableReader({
+    kafka,
+    topic: TOPICS.configurations,
+    onRecord: (record) => {
+      const configuration = readConfiguration(record, keyring, scope.log);
+      if (configuration) table.apply(configuration);
+    },
+    onFatal: scope.fail,
+  });
+  scope.onClose('configuration cache', () => reader.close());
+  scope.health.readiness('configurations', () =>
+    reader.isFresh() ? undefined : 'the configuration cache is stale',
+  );
+  new Gauge({
+    name: 'webhook_configurations',
+    help: 'Configurations known to this worker',
+    registers: [scope.registry],
+    collect() {
+      this.set(table.size);
+    },
+  });
+  await reader.whenFresh();
+  return { table, reader };
+}
