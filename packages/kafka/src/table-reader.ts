@@ -94,7 +94,7 @@ export class TableReader {
     await this.#link.close();
   }
 
-  /** A new leader tells its end when it knows all that was acknowledged (KIP-207); a fetch does not wait for that. */
+  /** A new leader reports its end once it knows all that was acknowledged (KIP-207); a fetch does not wait for that. */
   async #readToEnds(): Promise<void> {
     const { kafka, topic } = this.#options;
     const ends = await fetchEndOffsets(kafka, topic);
@@ -167,11 +167,7 @@ export class TableReader {
     } catch (error) {
       const { topic, partition, offset } = record;
       const fields = { topic, partition, offset, error: asError(error).message };
-      this.#options.kafka.log(
-        'error',
-        'kafka: onRecord of a table must not throw; the record is passed over',
-        fields,
-      );
+      this.#options.kafka.log('error', 'kafka: a table does not take a record; it is passed over', fields);
     }
   }
 
