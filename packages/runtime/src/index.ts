@@ -1,3 +1,4 @@
+export { addGauge } from './add-gauge.js';
 export type { AdminPage } from './admin-server.js';
 export { startAdminServer } from './admin-server.js';
 export { Closers, withDeadline } from './closing.js';

@@ -1,7 +1,7 @@
 import { TOPICS } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
-import { Counter, Gauge, repeat } from '@webhooks/runtime';
+import { Counter, addGauge, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { ConfigurationCache } from './configuration-cache.js';
 import { repairAll, repairOne } from './repair-topic.js';
@@ -73,12 +73,6 @@ export function watchTopic(options: WatchTopicOptions): void {
     await watching.stop();
     await reader.close();
   });
-  new Gauge({
-    name: 'config_api_topic_keys',
-    help: 'Keys on the topic of configurations as this process sees it',
-    registers: [scope.registry],
-    collect() {
-      this.set(cache.size);
-    },
-  });
+  const help = 'Keys on the topic of configurations as this process sees it';
+  addGauge(scope.registry, 'config_api_topic_keys', help, () => cache.size);
 }

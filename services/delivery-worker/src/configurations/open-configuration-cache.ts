@@ -2,7 +2,7 @@ import { TOPICS } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
-import { Gauge } from '@webhooks/runtime';
+import { addGauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { readConfiguration } from './configuration.js';
 import { ConfigurationTable } from './configuration-table.js';
@@ -33,14 +33,8 @@ export async function openConfigurationCache(
   scope.health.readiness('configurations', () =>
     reader.isFresh() ? undefined : 'the configuration cache is stale',
   );
-  new Gauge({
-    name: 'webhook_configurations',
-    help: 'Configurations known to this worker',
-    registers: [scope.registry],
-    collect() {
-      this.set(table.size);
-    },
-  });
+  const help = 'Configurations known to this worker';
+  addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
   return { table, reader };
 }

@@ -1,4 +1,4 @@
-import { Gauge } from '@webhooks/runtime';
+import { Gauge, addGauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { EndpointState } from '../admission/endpoint-state.js';
 import type { Admission } from '../admission/admission.js';
@@ -9,23 +9,14 @@ type Endpoints = () => readonly EndpointState[];
 const MAX_LISTED = 1_000;
 
 function createGauges(admission: Admission, endpoints: Endpoints, { registry }: ServiceScope): void {
-  const registers = [registry];
-  const gauge = (name: string, help: string, read: () => number): void => {
-    new Gauge({
-      ...{ name, help, registers },
-      collect() {
-        this.set(read());
-      },
-    });
-  };
-  gauge('webhook_attempts_in_flight', 'Attempts under way', () => admission.stats().busy);
+  addGauge(registry, 'webhook_attempts_in_flight', 'Attempts under way', () => admission.stats().busy);
   const queued = 'Deliveries that wait in memory for a slot of their endpoint';
-  gauge('webhook_deliveries_queued', queued, () => admission.stats().queued);
+  addGauge(registry, 'webhook_deliveries_queued', queued, () => admission.stats().queued);
   new Gauge({
     name: 'webhook_endpoints',
     help: 'Endpoints that this worker remembers, by the state of their breaker',
     labelNames: ['breaker'],
-    registers,
+    registers: [registry],
     collect() {
       for (const breaker of ['closed', 'open', 'probing']) this.set({ breaker }, 0);
       for (const { breaker } of endpoints()) this.inc({ breaker: breaker.state });

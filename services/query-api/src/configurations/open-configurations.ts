@@ -3,7 +3,7 @@ import type { ConfigurationRecord } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import { RevisionTable, openTableReader } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
-import { Gauge, withDeadline } from '@webhooks/runtime';
+import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { WAIT_MS } from '../projection/catch-up.js';
 
@@ -59,14 +59,8 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope): Configura
     onFatal: scope.fail,
   });
   scope.onClose('configuration reader', () => reader.close());
-  new Gauge({
-    name: 'query_configurations',
-    help: 'Configurations known to this instance',
-    registers: [scope.registry],
-    collect() {
-      this.set(table.size);
-    },
-  });
+  const help = 'Configurations known to this instance';
+  addGauge(scope.registry, 'query_configurations', help, () => table.size);
   // As many wait as the API lets requests in (`MAX_OPEN_REQUESTS`), and one page of a job.
   const upToDate = (): Promise<void> =>
     withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
