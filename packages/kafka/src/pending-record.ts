@@ -1,8 +1,5 @@
-import { encodeBody } from './protocol/record-batch.js';
+import { encodeBody, RECORD_OVERHEAD_BYTES } from './protocol/record-batch.js';
 import type { OutgoingRecord } from './sink-types.js';
-
-/** What a record adds to its body in a batch, at most: lengths, deltas and attributes. */
-const RECORD_OVERHEAD_BYTES = 24;
 
 /**
  * What a pending record holds beside its body: measured, an event of 150 bytes in `ingest` holds 3.4 KB with its promises, its parsed

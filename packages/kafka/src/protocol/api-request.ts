@@ -1,14 +1,24 @@
+/** An API of Kafka's protocol, in one version. */
+export interface Api {
+  readonly apiKey: number;
+  readonly apiVersion: number;
+  readonly apiName: string;
+}
+
 /** A request of Kafka's protocol with its response, in the form that kafkajs' connections send. */
-export interface ApiRequest<Response> {
-  readonly request: {
-    readonly apiKey: number;
-    readonly apiVersion: number;
-    readonly apiName: string;
-    readonly encode: () => Promise<{ readonly buf: Buffer; readonly buffer: Buffer }>;
+export function apiRequest<Response>(api: Api, encode: () => Buffer, decode: (payload: Buffer) => Response) {
+  return {
+    request: {
+      ...api,
+      encode: () => {
+        const buffer = encode();
+        return Promise.resolve({ buf: buffer, buffer });
+      },
+    },
+    response: {
+      decode: (payload: Buffer) => Promise.resolve(decode(payload)),
+      parse: (response: Response) => Promise.resolve(response),
+    },
+    logResponseError: false,
   };
-  readonly response: {
-    readonly decode: (payload: Buffer) => Promise<Response>;
-    readonly parse: (response: Response) => Promise<Response>;
-  };
-  readonly logResponseError: boolean;
 }

@@ -1,25 +1,42 @@
-import { readInt64 } from './bytes.js';
+import { ByteReader } from './bytes.js';
 import { crc32c } from '@node-rs/crc32';
 
-// Record batch, magic 2 (protocol guide, "Record Batch"): where its fields lie.
-export const AT = {
-  length: 8,
-  magic: 16,
-  crc: 17,
-  attributes: 21,
-  lastDelta: 23,
-  baseTime: 27,
-  maxTime: 35,
-  producer: 43,
-  count: 57,
-  records: 61,
-} as const;
+// Record batch, magic 2 (protocol guide, "Record Batch").
+export const MAGIC = 2;
 /** Base offset and length, which the length does not count. */
-const FRAME_BYTES = 12;
-const MIN_LENGTH = AT.records - FRAME_BYTES;
-/** No honest batch is longer (the broker's limit is 1–16 MiB): a damaged length must not make us request gigabytes. */
-const MAX_LENGTH = 64 * 1024 * 1024;
-const MAGIC = 2;
+export const FRAME_BYTES = 12;
+/** Where the checksum ends, and what it covers begins. */
+export const CHECKED_FROM = 21;
+export const HEADER_BYTES = 61;
+/** No honest batch is longer, packed or unpacked (the broker's limit is 1–16 MiB): neither a damaged length nor a bomb takes gigabytes. */
+export const MAX_BYTES = 64 * 1024 * 1024;
+
+export type BatchHeader = ReturnType<typeof readHeader>;
+
+/** The fields of a batch's header, in their order. Throws when the batch has not the length that it says. */
+export function readHeader(batch: Buffer) {
+  if (endOf(batch, 0) !== batch.length)
+    throw new Error(`a batch length of ${batch.readInt32BE(FRAME_BYTES - 4)}`);
+  const reader = new ByteReader(batch);
+  return {
+    base: reader.int64(),
+    length: reader.int32(),
+    leaderEpoch: reader.int32(),
+    magic: reader.int8(),
+    checksum: reader.uint32(),
+    attributes: reader.int16(),
+    lastDelta: reader.int32(),
+    baseTime: reader.int64(),
+    maxTime: reader.int64(),
+    producerId: reader.int64(),
+    producerEpoch: reader.int16(),
+    sequence: reader.int32(),
+    count: reader.int32(),
+  };
+}
+
+/** Of a whole batch. */
+export const checksumOf = (batch: Buffer): number => crc32c(batch.subarray(CHECKED_FROM));
 
 export interface BatchScan {
   /** Bytes of whole batches; what follows was cut by the fetch limit. */
@@ -32,8 +49,8 @@ export interface BatchScan {
 
 /** Where the batch at `at` ends, possibly beyond the block; undefined when its length cannot be one. */
 function endOf(block: Buffer, at: number): number | undefined {
-  const length = block.readInt32BE(at + AT.length);
-  return length < MIN_LENGTH || length > MAX_LENGTH ? undefined : at + FRAME_BYTES + length;
+  const bytes = FRAME_BYTES + block.readInt32BE(at + FRAME_BYTES - 4);
+  return bytes < HEADER_BYTES || bytes > MAX_BYTES ? undefined : at + bytes;
 }
 
 /** The batch at `at` of scanned bytes; when its length is damaged, all the rest: where the next one begins is unknown. */
@@ -50,36 +67,27 @@ export function scanBatches(block: Buffer): BatchScan {
     if (end === undefined && at === 0) return { bytes: block.length, nextOffset: 0, neededBytes: 0 };
     if (end === undefined) break;
     if (end > block.length) return { bytes: at, nextOffset, neededBytes: at === 0 ? end : 0 };
-    nextOffset = offsetAfter(block.subarray(at, end));
+    const batch = block.subarray(at, end);
+    nextOffset = offsetAfter(batch, readHeader(batch));
     at = end;
   }
   return { bytes: at, nextOffset, neededBytes: 0 };
 }
 
-export const isCurrentFormat = (batch: Buffer): boolean => batch[AT.magic] === MAGIC;
-
-function checksumHolds(batch: Buffer): boolean {
-  return batch.readUInt32BE(AT.crc) === crc32c(batch.subarray(AT.attributes));
-}
-
 /**
- * The offset after a batch, 0 when its frame is damaged. Nothing may be skipped because of damage, so the number of
- * offsets that it covers counts only when the number of its records (or, after compaction, the checksum) agrees.
+ * The offset after a batch. Nothing may be skipped because of damage, so the number of offsets that it covers counts only
+ * when the number of its records (or, after compaction, the checksum) agrees.
  */
-export function offsetAfter(batch: Buffer): number {
-  if (endOf(batch, 0) !== batch.length) return 0;
-  const base = readInt64(batch, 0);
+export function offsetAfter(batch: Buffer, { base, magic, lastDelta, count, checksum }: BatchHeader): number {
   // Formats older than 2 carry the last offset of a wrapper as its offset.
-  if (!isCurrentFormat(batch)) return base + 1;
-  const offsets = batch.readInt32BE(AT.lastDelta) + 1;
-  const agreed = offsets > 0 && (offsets === batch.readInt32BE(AT.count) || checksumHolds(batch));
+  if (magic !== MAGIC) return base + 1;
+  const offsets = lastDelta + 1;
+  const agreed = offsets > 0 && (offsets === count || checksum === checksumOf(batch));
   return base + (agreed ? offsets : 1);
 }
 
-/** Why a batch cannot be read; undefined when it can. `position` is the offset that it was fetched for. */
-export function batchFault(batch: Buffer, position: number): string | undefined {
-  if (endOf(batch, 0) !== batch.length) return `a batch length of ${batch.readInt32BE(AT.length)}`;
-  if (!isCurrentFormat(batch)) return `message format ${String(batch[AT.magic])}`;
-  if (!checksumHolds(batch)) return 'the checksum of the batch does not match';
-  return offsetAfter(batch) > position ? undefined : 'the batch ends before the requested offset';
+/** Throws when the records of a batch cannot be read. */
+export function checkBatch(batch: Buffer, { magic, checksum }: BatchHeader): void {
+  if (magic !== MAGIC) throw new Error(`message format ${magic}`);
+  if (checksum !== checksumOf(batch)) throw new Error('the checksum of the batch does not match');
 }

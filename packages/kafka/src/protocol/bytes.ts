@@ -1,58 +1,88 @@
-const TWO_32 = 0x1_0000_0000;
+const TWO_32 = 2 ** 32;
 
-/** An int64 as a number: exact up to 2^53, which offsets and milliseconds never reach. */
-export function readInt64(buffer: Buffer, at: number): number {
-  return buffer.readInt32BE(at) * TWO_32 + buffer.readUInt32BE(at + 4);
-}
-
-export function writeInt64(buffer: Buffer, value: number, at: number): number {
-  const high = Math.floor(value / TWO_32);
-  buffer.writeInt32BE(high, at);
-  return buffer.writeUInt32BE(value - high * TWO_32, at + 4);
-}
-
-/** Walks a response of the non-flexible protocol versions: int8…int64, int16-length strings, int32-length bytes. */
+/**
+ * Reads bytes front to back: fields of the non-flexible protocol versions, and the varints of records. An int64 is a number, exact up
+ * to 2^53, which offsets and milliseconds never reach.
+ */
 export class ByteReader {
-  readonly #buffer: Buffer;
-  #at = 0;
+  readonly data: Buffer;
+  at: number;
 
-  constructor(buffer: Buffer) {
-    this.#buffer = buffer;
+  constructor(data: Buffer, at = 0) {
+    this.data = data;
+    this.at = at;
+  }
+
+  int8(): number {
+    this.at += 1;
+    return this.data.readInt8(this.at - 1);
   }
 
   int16(): number {
-    this.#at += 2;
-    return this.#buffer.readInt16BE(this.#at - 2);
+    this.at += 2;
+    return this.data.readInt16BE(this.at - 2);
   }
 
   int32(): number {
-    this.#at += 4;
-    return this.#buffer.readInt32BE(this.#at - 4);
+    this.at += 4;
+    return this.data.readInt32BE(this.at - 4);
+  }
+
+  uint32(): number {
+    this.at += 4;
+    return this.data.readUInt32BE(this.at - 4);
   }
 
   int64(): number {
-    this.#at += 8;
-    return readInt64(this.#buffer, this.#at - 8);
+    return this.int32() * TWO_32 + this.uint32();
   }
 
   string(): string {
     const length = this.int16();
-    this.#at += length;
-    return this.#buffer.toString('utf8', this.#at - length, this.#at);
+    this.at += length;
+    return this.data.toString('utf8', this.at - length, this.at);
   }
 
   /** A view, not a copy; a null or negative length gives an empty buffer. */
   bytes(): Buffer {
     const length = Math.max(this.int32(), 0);
-    this.#at += length;
-    return this.#buffer.subarray(this.#at - length, this.#at);
+    this.at += length;
+    return this.data.subarray(this.at - length, this.at);
   }
 
-  array<T>(element: (reader: this) => T): T[] {
+  array<T>(element: () => T): T[] {
     const length = this.int32();
     const elements: T[] = [];
-    for (let index = 0; index < length; index += 1) elements.push(element(this));
+    for (let index = 0; index < length; index += 1) elements.push(element());
     return elements;
+  }
+
+  /** Zigzag varint or varlong; the caller checks the end. */
+  varint(): number {
+    const { data } = this;
+    let byte = data[this.at++] ?? 0;
+    if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
+    let value = byte & 0x7f;
+    // Multiplication instead of shifts: a varlong (timestamps) needs more than 32 bits. Ten bytes at most.
+    for (let factor = 0x80; byte >= 0x80 && factor < 2 ** 70; factor *= 0x80) {
+      byte = data[this.at++] ?? 0;
+      value += (byte & 0x7f) * factor;
+    }
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  /** Bytes behind a varint of their length, as a view; a length of -1 is null. Throws when they reach beyond the data. */
+  content(): Buffer | null {
+    const length = this.skipContent();
+    return length < 0 ? null : this.data.subarray(this.at - length, this.at);
+  }
+
+  /** Passes over such bytes; gives their length. */
+  skipContent(): number {
+    const length = this.varint();
+    if (length > 0) this.at += length;
+    if (length < -1 || this.at > this.data.length) throw new Error('a length points outside its record');
+    return length;
   }
 }
 
@@ -80,28 +110,18 @@ export class ByteWriter {
     return this;
   }
 
-  uint32(value: number): this {
-    this.at = this.buffer.writeUInt32BE(value, this.at);
-    return this;
-  }
-
   int64(value: number): this {
-    this.at = writeInt64(this.buffer, value, this.at);
-    return this;
+    return this.int32(Math.floor(value / TWO_32)).int32(value | 0);
   }
 
   string(value: string): this {
-    return this.int16(Buffer.byteLength(value)).text(value);
+    return this.int16(Buffer.byteLength(value)).bytes(value);
   }
 
-  /** UTF-8, without its length. */
-  text(value: string): this {
-    this.at += this.buffer.write(value, this.at);
-    return this;
-  }
-
-  bytes(value: Buffer): this {
-    this.at += value.copy(this.buffer, this.at);
+  /** Bytes, or a text as UTF-8, without their length. */
+  bytes(value: Buffer | string): this {
+    this.at +=
+      typeof value === 'string' ? this.buffer.write(value, this.at) : value.copy(this.buffer, this.at);
     return this;
   }
 
@@ -109,12 +129,10 @@ export class ByteWriter {
   varint(value: number): this {
     let rest = value < 0 ? -2 * value - 1 : 2 * value;
     while (rest > 0x7f) {
-      this.buffer[this.at] = (rest % 0x80) + 0x80;
-      this.at += 1;
+      this.buffer[this.at++] = (rest % 0x80) + 0x80;
       rest = Math.floor(rest / 0x80);
     }
-    this.buffer[this.at] = rest;
-    this.at += 1;
+    this.buffer[this.at++] = rest;
     return this;
   }
 }

@@ -1,8 +1,8 @@
-import type { ApiRequest } from './api-request.js';
+import { apiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
 // Fetch version 11 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
-const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' } as const;
+const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' };
 /** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
 export const READ_COMMITTED = 1;
 const CONSUMER = -1;
@@ -45,31 +45,18 @@ export interface FetchResponse {
   readonly partitions: readonly FetchedPartition[];
 }
 
-/** Neighbours of one topic share an entry. */
-function byTopic(targets: readonly FetchTarget[]): FetchTarget[][] {
-  const groups: FetchTarget[][] = [];
-  for (const target of targets) {
-    const last = groups.at(-1);
-    if (last?.[0]?.topic === target.topic) last.push(target);
-    else groups.push([target]);
-  }
-  return groups;
-}
-
-const FIXED_BYTES = 4 * 4 + 1 + 4 * 2 + 4 + 4 + 2;
-const PARTITION_BYTES = 4 + 4 + 8 + 8 + 4;
-
 function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
-  const groups = byTopic(targets);
-  const names = groups.reduce((bytes, [first]) => bytes + 6 + Buffer.byteLength(first?.topic ?? ''), 0);
-  const out = new ByteWriter(FIXED_BYTES + names + targets.length * PARTITION_BYTES);
+  const size = targets.reduce(
+    (bytes, { topic }) => bytes + 2 + Buffer.byteLength(topic) + 4 + (4 + 4 + 8 + 8 + 4),
+    4 * 4 + 1 + 4 * 2 + 4 + 4 + 2,
+  );
+  const out = new ByteWriter(size);
   out.int32(CONSUMER).int32(limits.maxWaitMs).int32(limits.minBytes).int32(limits.maxBytes);
-  out.int8(READ_COMMITTED).int32(NO_SESSION.id).int32(NO_SESSION.epoch).int32(groups.length);
-  for (const group of groups) {
-    out.string(group[0]?.topic ?? '').int32(group.length);
-    for (const { partition, offset, maxBytes } of group) {
-      out.int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
-    }
+  out.int8(READ_COMMITTED).int32(NO_SESSION.id).int32(NO_SESSION.epoch).int32(targets.length);
+  // Each partition has a topic entry of its own: the broker takes them as they come.
+  for (const { topic, partition, offset, maxBytes } of targets) {
+    out.string(topic).int32(1);
+    out.int32(partition).int32(UNKNOWN).int64(offset).int64(UNKNOWN).int32(maxBytes);
   }
   return out.int32(0).string('').buffer;
 }
@@ -98,22 +85,5 @@ function decode(payload: Buffer): FetchResponse {
 }
 
 /** Decodes nothing but the frame: an error or a damaged batch of one partition stays with that partition. */
-export function fetchRequest(
-  targets: readonly FetchTarget[],
-  limits: FetchLimits,
-): ApiRequest<FetchResponse> {
-  return {
-    request: {
-      ...FETCH,
-      encode: () => {
-        const buffer = encode(targets, limits);
-        return Promise.resolve({ buf: buffer, buffer });
-      },
-    },
-    response: {
-      decode: (payload) => Promise.resolve(decode(payload)),
-      parse: (response) => Promise.resolve(response),
-    },
-    logResponseError: false,
-  };
-}
+export const fetchRequest = (targets: readonly FetchTarget[], limits: FetchLimits) =>
+  apiRequest(FETCH, () => encode(targets, limits), decode);

@@ -1,8 +1,8 @@
-import type { ApiRequest } from './api-request.js';
+import { apiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
 // Produce version 7 (Kafka 2.1 and newer, 4.x included): the newest without flexible headers that kafkajs knows.
-const PRODUCE = { apiKey: 0, apiVersion: 7, apiName: 'Produce' } as const;
+const PRODUCE = { apiKey: 0, apiVersion: 7, apiName: 'Produce' };
 const NO_TRANSACTION = -1;
 const ALL_IN_SYNC_REPLICAS = -1;
 const REPLICATION_TIMEOUT_MS = 10_000;
@@ -57,19 +57,5 @@ function decode(payload: Buffer): ProduceResponse {
 }
 
 /** acks=all. The response is given for each partition: kafkajs' own parser throws all of it away at the first error. */
-export function produceRequest(batches: readonly ProducedBatch[]): ApiRequest<ProduceResponse> {
-  return {
-    request: {
-      ...PRODUCE,
-      encode: () => {
-        const buffer = encode(batches);
-        return Promise.resolve({ buf: buffer, buffer });
-      },
-    },
-    response: {
-      decode: (payload) => Promise.resolve(decode(payload)),
-      parse: (response) => Promise.resolve(response),
-    },
-    logResponseError: false,
-  };
-}
+export const produceRequest = (batches: readonly ProducedBatch[]) =>
+  apiRequest(PRODUCE, () => encode(batches), decode);

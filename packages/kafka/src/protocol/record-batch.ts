@@ -1,13 +1,9 @@
+import { CHECKED_FROM, checksumOf, FRAME_BYTES, HEADER_BYTES, MAGIC } from './batch-frame.js';
 import { ByteWriter, varintSize } from './bytes.js';
-import { crc32c } from '@node-rs/crc32';
 
-// Record batch, magic 2 (protocol guide, "Record Batch").
-const MAGIC = 2;
-const LENGTH_STARTS_AT = 12;
-const CRC_AT = 17;
-const CHECKED_FROM = 21;
-const HEADER_BYTES = 61;
 const NO_PRODUCER = -1;
+/** What a record adds to its body in a batch, at most: lengths, deltas and attributes. */
+export const RECORD_OVERHEAD_BYTES = 24;
 
 /** Text is written as UTF-8, without a buffer of its own. */
 type Content = Buffer | string | null;
@@ -18,19 +14,16 @@ export interface RecordParts {
   readonly headers: readonly (readonly [string, Content])[];
 }
 
-const lengthOf = (content: Buffer | string): number =>
-  typeof content === 'string' ? Buffer.byteLength(content) : content.length;
+const lengthOf = (content: Content): number => (content === null ? -1 : Buffer.byteLength(content));
 
 function sizeOf(content: Content): number {
-  if (content === null) return 1;
   const length = lengthOf(content);
-  return varintSize(length) + length;
+  return varintSize(length) + Math.max(length, 0);
 }
 
 function write(out: ByteWriter, content: Content): void {
-  out.varint(content === null ? -1 : lengthOf(content));
-  if (typeof content === 'string') out.text(content);
-  else if (content !== null) out.bytes(content);
+  out.varint(lengthOf(content));
+  if (content !== null) out.bytes(content);
 }
 
 /** Key, value and headers of a record: all of it that does not depend on its place in a batch. A copy. */
@@ -58,33 +51,23 @@ export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
   const base = records[0]?.timestamp ?? 0;
   let size = HEADER_BYTES;
   let newest = base;
-  const lengths = records.map(({ body, timestamp }, index) => {
-    const length = 1 + varintSize(timestamp - base) + varintSize(index) + body.length;
-    size += varintSize(length) + length;
+  for (const { body, timestamp } of records) {
+    size += body.length + RECORD_OVERHEAD_BYTES;
     newest = Math.max(newest, timestamp);
-    return length;
-  });
+  }
   const out = new ByteWriter(size);
-  out
-    .int64(0)
-    .int32(size - LENGTH_STARTS_AT)
-    .int32(-1)
-    .int8(MAGIC)
-    .uint32(0);
-  out
-    .int16(0)
-    .int32(records.length - 1)
-    .int64(base)
-    .int64(newest);
+  const lastDelta = records.length - 1;
+  // Offset, length, leader epoch, magic, checksum, attributes: length and checksum are known at the end.
+  out.int64(0).int32(0).int32(-1).int8(MAGIC).int32(0).int16(0);
+  out.int32(lastDelta).int64(base).int64(newest);
   out.int64(NO_PRODUCER).int16(NO_PRODUCER).int32(NO_PRODUCER).int32(records.length);
-  records.forEach(({ body, timestamp }, index) => {
-    out
-      .varint(lengths[index] ?? 0)
-      .int8(0)
-      .varint(timestamp - base)
-      .varint(index)
-      .bytes(body);
-  });
-  out.buffer.writeUInt32BE(crc32c(out.buffer.subarray(CHECKED_FROM)), CRC_AT);
-  return out.buffer;
+  for (const [index, { body, timestamp }] of records.entries()) {
+    const delta = timestamp - base;
+    const length = 1 + varintSize(delta) + varintSize(index) + body.length;
+    out.varint(length).int8(0).varint(delta).varint(index).bytes(body);
+  }
+  const batch = out.buffer.subarray(0, out.at);
+  batch.writeInt32BE(batch.length - FRAME_BYTES, FRAME_BYTES - 4);
+  batch.writeUInt32BE(checksumOf(batch), CHECKED_FROM - 4);
+  return batch;
 }

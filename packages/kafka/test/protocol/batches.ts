@@ -1,6 +1,5 @@
 import { encodeBatch, encodeBody } from '../../src/protocol/record-batch.js';
 import { crc32c } from '@node-rs/crc32';
-import { writeInt64 } from '../../src/protocol/bytes.js';
 
 const BASE_OFFSET_AT = 0;
 const LENGTH_AT = 8;
@@ -35,8 +34,8 @@ export function batchOf(shape: BatchShape): Buffer {
   const plain = encodeBatch(records);
   const packed = shape.pack?.(plain.subarray(RECORDS_AT));
   const batch = packed ? Buffer.concat([plain.subarray(0, RECORDS_AT), packed]) : plain;
-  writeInt64(batch, shape.base, BASE_OFFSET_AT);
-  writeInt64(batch, shape.producerId ?? -1, PRODUCER_AT);
+  batch.writeBigInt64BE(BigInt(shape.base), BASE_OFFSET_AT);
+  batch.writeBigInt64BE(BigInt(shape.producerId ?? -1), PRODUCER_AT);
   batch.writeInt32BE(batch.length - 12, LENGTH_AT);
   batch.writeInt8(shape.magic ?? 2, MAGIC_AT);
   batch.writeInt16BE(shape.attributes ?? 0, ATTRIBUTES_AT);

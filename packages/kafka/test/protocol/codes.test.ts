@@ -1,5 +1,4 @@
-import { ByteWriter, readInt64, varintSize } from '../../src/protocol/bytes.js';
-import { VarintReader } from '../../src/protocol/fetched-record.js';
+import { ByteReader, ByteWriter, varintSize } from '../../src/protocol/bytes.js';
 import { murmur2 } from '../../src/protocol/murmur2.js';
 
 describe('wire encodings', () => {
@@ -15,13 +14,13 @@ describe('wire encodings', () => {
     (value) => {
       const out = new ByteWriter(varintSize(value)).varint(value);
       expect(out.at).toBe(varintSize(value));
-      expect(new VarintReader(out.buffer, 0).next()).toBe(value);
+      expect(new ByteReader(out.buffer).varint()).toBe(value);
     },
   );
 
   it.each([0, 1, -1, 2 ** 32, 2 ** 53 - 1, -(2 ** 40)])('writes and reads %d as an int64', (value) => {
     const { buffer } = new ByteWriter(8).int64(value);
     expect(buffer.readBigInt64BE()).toBe(BigInt(value));
-    expect(readInt64(buffer, 0)).toBe(value);
+    expect(new ByteReader(buffer).int64()).toBe(value);
   });
 });
