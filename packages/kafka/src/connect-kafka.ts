@@ -2,6 +2,7 @@ import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createKafka } from './kafkajs-adapter/create-kafka.js';
 import type { Kafka } from './kafkajs-adapter/create-kafka.js';
+import type { Logger } from './log.js';
 import type { KafkaSettings } from './kafka-settings.js';
 import { ensureTopics } from './kafkajs-adapter/topics.js';
 import type { TopicSpec } from './kafkajs-adapter/topics.js';
@@ -9,14 +10,8 @@ import { asError } from './protocol/as-error.js';
 
 /** A service's cluster: its faults go to the service's log, and it is closed with the service. */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {
-  const { brokers, clientId, tls, sasl } = settings;
-  const kafka = createKafka({
-    brokers,
-    clientId,
-    ...(tls === undefined ? {} : { tls }),
-    ...(sasl === undefined ? {} : { sasl }),
-    log: (level, message, fields) => scope.log[level](message, fields),
-  });
+  const log: Logger = (level, message, fields) => scope.log[level](message, fields);
+  const kafka = createKafka({ ...settings, log });
   scope.onClose('kafka', () => kafka.close());
   return kafka;
 }

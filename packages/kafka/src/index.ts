@@ -1,7 +1,7 @@
 export { connectKafka, prepareTopics } from './connect-kafka.js';
 export { createKafka } from './kafkajs-adapter/create-kafka.js';
 export type { Kafka } from './kafkajs-adapter/create-kafka.js';
-export type { KafkaOptions, KafkaSasl, KafkaTls } from './kafka-options.js';
+export type { KafkaOptions, KafkaSasl, KafkaTls } from './kafkajs-adapter/connect.js';
 export { readKafkaSettings } from './kafka-settings.js';
 export type { KafkaSettings } from './kafka-settings.js';
 export type { Logger, LogLevel } from './log.js';

@@ -1,8 +1,7 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
-import type { KafkaOptions } from '../kafka-options.js';
 import { silent, type Logger } from '../log.js';
-import { openLink, type Link } from './connect.js';
+import { Link, type KafkaOptions } from './connect.js';
 import { tameKafkajs } from './tame-kafkajs.js';
 
 /**
@@ -18,56 +17,51 @@ export interface Kafka {
 
 const ADMIN_METADATA_MS = 5_000;
 
-interface Inside {
+class KafkajsKafka implements Kafka {
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  readonly log: Logger;
   readonly openLink: (metadataMaxAgeMs: number) => Link;
-  admin: Link | undefined;
+  readonly adminLink: Link;
   /** Ends what is open. */
-  readonly ends: Set<() => Promise<unknown>>;
-  closed: boolean;
-}
+  readonly ends = new Set<() => Promise<unknown>>();
+  closed = false;
 
-const insides = new WeakMap<Kafka, Inside>();
+  constructor(options: KafkaOptions) {
+    const { brokers, clientId, log = silent } = options;
+    this.brokers = [...brokers];
+    this.clientId = clientId;
+    this.log = log;
+    this.openLink = (metadataMaxAgeMs) => new Link({ ...options, log }, metadataMaxAgeMs);
+    this.adminLink = this.openLink(ADMIN_METADATA_MS);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await Promise.all([...this.ends].map((end) => end()));
+    await this.adminLink.close();
+  }
+}
 
 /** Connects nothing. Throws when the list of brokers is empty or malformed, or when kafkajs is not the version we know. */
 export function createKafka(options: KafkaOptions): Kafka {
   tameKafkajs();
-  const { brokers, clientId, log = silent } = options;
+  const { brokers } = options;
   const malformed = brokers.filter((broker) => !/^[^:]+:\d+$/.test(broker));
   if (brokers.length === 0 || malformed.length > 0) {
     throw new Error(`brokers: expected a list of host:port, came ${JSON.stringify(brokers)}`);
   }
-  const inside: Inside = {
-    openLink: (metadataMaxAgeMs) => openLink({ ...options, log }, metadataMaxAgeMs),
-    admin: undefined,
-    ends: new Set(),
-    closed: false,
-  };
-  const kafka: Kafka = {
-    brokers: [...brokers],
-    clientId,
-    log,
-    close: async () => {
-      inside.closed = true;
-      await Promise.all([...inside.ends].map((end) => end()));
-      const { admin } = inside;
-      inside.admin = undefined;
-      await admin?.close();
-    },
-  };
-  insides.set(kafka, inside);
-  return kafka;
+  return new KafkajsKafka(options);
 }
 
-function insideOf(kafka: Kafka): Inside {
-  const inside = insides.get(kafka);
-  if (inside === undefined) throw new Error('expected what createKafka returned');
-  return inside;
+function insideOf(kafka: Kafka): KafkajsKafka {
+  if (kafka instanceof KafkajsKafka) return kafka;
+  throw new Error('expected what createKafka returned');
 }
 
 /** Connections of one's own; see `Link`. */
-export function openLinkOf(kafka: Kafka, metadataMaxAgeMs: number): Link {
-  return insideOf(kafka).openLink(metadataMaxAgeMs);
-}
+export const openLinkOf = (kafka: Kafka, metadataMaxAgeMs: number): Link =>
+  insideOf(kafka).openLink(metadataMaxAgeMs);
 
 /**
  * Registers what is to be ended with the cluster, at the latest; call what it returns when that has ended. Throws when the
@@ -81,11 +75,7 @@ export function endWith(kafka: Kafka, end: () => Promise<unknown>): () => void {
 }
 
 /** The connections that all administrative calls share. */
-export function adminLinkOf(kafka: Kafka): Link {
-  const inside = insideOf(kafka);
-  inside.admin ??= inside.openLink(ADMIN_METADATA_MS);
-  return inside.admin;
-}
+export const adminLinkOf = (kafka: Kafka): Link => insideOf(kafka).adminLink;
 
 /** kafkajs' admin client on those. Nothing is tried again by itself. */
 export function adminOf(kafka: Kafka): Admin {

@@ -7,8 +7,9 @@ declare module 'kafkajs/src/loggers/index.js' {
     createLogger(options: {
       level: number;
       logCreator: () => (entry: {
-        level: number;
         namespace: string;
+        /** Such as `WARN`. */
+        label: string;
         log: { message: string; [field: string]: unknown };
       }) => void;
     }): KafkajsLogger;
@@ -137,24 +138,28 @@ declare module 'kafkajs/src/cluster/index.js' {
     leader: number;
   }
 
+  export interface SocketOptions {
+    host: string;
+    port: number;
+    ssl?: object;
+    onConnect: () => void;
+  }
+
   class Cluster {
     brokerPool: { findConnectedBroker(): Promise<Broker> };
     constructor(options: {
       logger: KafkajsLogger;
-      socketFactory: (options: { host: string; port: number; ssl?: object; onConnect: () => void }) => Socket;
+      socketFactory: (options: SocketOptions) => Socket;
       brokers: readonly string[];
       ssl?: object | undefined;
       sasl?: object | undefined;
       clientId: string;
       connectionTimeout: number;
-      authenticationTimeout: number;
-      reauthenticationThreshold: number;
       requestTimeout: number;
       enforceRequestTimeout: boolean;
       metadataMaxAge: number;
       retry: { retries: number; initialRetryTime: number; maxRetryTime: number };
       allowAutoTopicCreation: boolean;
-      maxInFlightRequests: null;
       isolationLevel: number;
     });
     isConnected(): boolean;
