@@ -1,4 +1,4 @@
-import { encodeBody, RECORD_OVERHEAD_BYTES } from './protocol/record-batch.js';
+import { encodeBody } from './protocol/record-batch.js';
 import type { OutgoingRecord } from './sink-types.js';
 
 /**
@@ -15,8 +15,6 @@ export interface PendingRecord {
   readonly partition: number | undefined;
   readonly body: Buffer;
   readonly timestamp: number;
-  /** Bytes in a batch, roughly and never too few. */
-  readonly size: number;
   /** On the clock of `performance.now()`. */
   readonly deadlineAt: number;
   isSettled: boolean;
@@ -38,14 +36,12 @@ export function toPending(
     throw new TypeError(`a record for ${topic} needs a key or a partition`);
   }
   const body = encodeBody({ key, value, headers: Object.entries(headers) });
-  const size = body.length + RECORD_OVERHEAD_BYTES;
   return {
     topic,
     key: key ?? undefined,
     partition,
     body,
     timestamp,
-    size,
     deadlineAt,
     isSettled: false,
     settle,

@@ -91,7 +91,7 @@ class BatchingSink implements Sink {
       return settle(asError(error));
     }
     this.#open.add(pending);
-    this.#pendingBytes += pending.size + PENDING_RECORD_BYTES;
+    this.#pendingBytes += pending.body.length + PENDING_RECORD_BYTES;
     this.#sender.add(pending);
     this.#linger();
     this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
@@ -100,7 +100,7 @@ class BatchingSink implements Sink {
   #settled(pending: PendingRecord, settle: (error?: Error) => void, error?: Error): void {
     if (!this.#open.delete(pending)) return;
     pending.isSettled = true;
-    this.#pendingBytes -= pending.size + PENDING_RECORD_BYTES;
+    this.#pendingBytes -= pending.body.length + PENDING_RECORD_BYTES;
     settle(error);
     if (this.#open.size === 0) this.#onEmpty?.();
   }

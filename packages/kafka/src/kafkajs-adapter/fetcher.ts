@@ -3,10 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import type { Logger } from '../log.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../protocol/fetch-protocol.js';
-import { backoffMs } from './backoff.js';
-import { dropConnections, type Link } from './connect.js';
-import { faultOf } from './faults.js';
-import { MetadataKeeper } from './metadata-keeper.js';
+import type { Link } from './connect.js';
+import { Leaders } from './leaders.js';
 import { offsetAt } from './offsets.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
@@ -52,106 +50,75 @@ interface Wanted extends FetchTarget {
   readonly feed: Feed;
 }
 
-class Node {
-  /** A fetch is on its way, or the broker is left alone after a failure or until the interval has passed. */
-  isBusy = false;
-  failures = 0;
+/** How a broker is fetched from. */
+interface Node {
   /** Which partition is named first, one further each time: of others a response may hold no more. */
-  turn = 0;
-  waitMs = SHORTEST_WAIT_MS;
+  turn: number;
+  waitMs: number;
 }
 
 /** One fetch on its way for each broker; a broker's response never waits for another, nor for what becomes of records. */
 export class Fetcher {
   readonly #options: FetcherOptions;
   readonly #nodes = new Map<number, Node>();
-  readonly #metadata: MetadataKeeper;
+  readonly #leaders: Leaders<Wanted>;
   /** Partitions that were refused: not requested again before the metadata was refreshed. */
   readonly #refused = new Set<Feed>();
   #stopped = false;
 
   constructor(options: FetcherOptions) {
     this.#options = options;
-    this.#metadata = new MetadataKeeper({
-      link: options.link,
-      maxAgeMs: options.metadataMaxAgeMs,
-      log: options.log,
-      onRefreshed: () => {
-        this.#refused.clear();
-        this.kick();
-      },
-      onError: options.onError,
+    this.#leaders = new Leaders({
+      ...options,
+      request: (nodeId, wanted: readonly Wanted[]) => this.#fetch(nodeId, wanted),
+      onRefreshed: () => this.#refused.clear(),
+      onReady: () => this.kick(),
     });
   }
 
   /** Something may be wanted that was not wanted before. */
   kick(): void {
-    if (this.#stopped) return;
-    const wanted = Map.groupBy(this.#wanting(), ({ leader }) => leader);
-    this.#metadata.refreshIfDue();
-    for (const [nodeId, feeds] of wanted) {
-      const node = this.#nodes.get(nodeId) ?? new Node();
-      this.#nodes.set(nodeId, node);
-      if (node.isBusy) continue;
-      const first = node.turn++ % feeds.length;
-      this.#fetch(nodeId, node, [...feeds.slice(first), ...feeds.slice(0, first)]).catch(
-        this.#options.onError,
-      );
-    }
+    if (!this.#stopped) this.#leaders.dispatch(this.#wanted());
   }
 
   stop(): void {
     this.#stopped = true;
-    this.#metadata.stop();
+    this.#leaders.stop();
   }
 
-  *#wanting() {
+  *#wanted(): Generator<Wanted> {
     for (const feed of this.#options.feeds()) {
       const { topic, partition, maxBytes } = feed;
-      const leader = this.#metadata.leaderOf(topic, partition);
-      const offset = feed.want();
-      if (leader === undefined) this.#metadata.expire();
-      else if (offset !== undefined && !this.#refused.has(feed))
-        yield { leader, feed, topic, partition, offset, maxBytes };
+      const offset = this.#refused.has(feed) ? undefined : feed.want();
+      if (offset !== undefined) yield { feed, topic, partition, offset, maxBytes };
     }
   }
 
-  async #fetch(nodeId: number, node: Node, wanted: readonly Wanted[]): Promise<void> {
+  async #fetch(nodeId: number, wanted: readonly Wanted[]): Promise<void> {
+    const { maxWaitMs, minIntervalMs = 0, maxResponseBytes = MAX_RESPONSE_BYTES } = this.#options;
+    const node = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: SHORTEST_WAIT_MS };
+    this.#nodes.set(nodeId, node);
+    const first = node.turn++ % wanted.length;
+    const targets = [...wanted.slice(first), ...wanted.slice(0, first)];
+    const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), maxBytes: maxResponseBytes };
     const startedAt = performance.now();
-    node.isBusy = true;
-    try {
-      await this.#request(nodeId, node, wanted);
-      node.failures = 0;
-      const restMs = (this.#options.minIntervalMs ?? 0) - (performance.now() - startedAt);
-      if (restMs > 1) await delay(restMs);
-    } catch (error) {
-      await this.#failed(nodeId, node, error);
-    }
-    node.isBusy = false;
-    this.kick();
-  }
-
-  async #request(nodeId: number, node: Node, wanted: readonly Wanted[]): Promise<void> {
-    const { link, maxWaitMs, maxResponseBytes = MAX_RESPONSE_BYTES, onResponse } = this.#options;
-    const broker = await link.cluster.findBroker({ nodeId });
-    const startedAt = performance.now();
-    const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), minBytes: 1, maxBytes: maxResponseBytes };
-    const response = await broker.connectionPool
-      .send(fetchRequest(wanted, limits))
-      .catch((error: unknown) => {
-        dropConnections(broker, 'a fetch failed');
-        throw error;
-      });
+    const { partitions, errorCode } = await this.#leaders.send(nodeId, fetchRequest(targets, limits));
     if (this.#stopped) return;
-    if (failure(response.errorCode)) throw createErrorFromCode(response.errorCode);
-    onResponse?.();
+    if (failure(errorCode)) throw createErrorFromCode(errorCode);
+    this.#deliverAll(partitions, wanted, startedAt);
+    const isEmpty = partitions.every(({ records }) => records.length === 0);
+    node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : SHORTEST_WAIT_MS;
+    const restMs = minIntervalMs - (performance.now() - startedAt);
+    if (restMs > 1) await delay(restMs);
+  }
+
+  #deliverAll(partitions: readonly FetchedPartition[], wanted: readonly Wanted[], startedAt: number): void {
+    this.#options.onResponse?.();
     const requested = new Map(wanted.map((one) => [`${one.topic}/${one.partition}`, one]));
-    for (const fetched of response.partitions) {
+    for (const fetched of partitions) {
       const found = requested.get(`${fetched.topic}/${fetched.partition}`);
       if (found) this.#deliver(found.feed, fetched, { offset: found.offset, startedAt });
     }
-    const isEmpty = response.partitions.every(({ records }) => records.length === 0);
-    node.waitMs = isEmpty ? Math.min(node.waitMs * 2, maxWaitMs) : SHORTEST_WAIT_MS;
   }
 
   #deliver(feed: Feed, fetched: FetchedPartition, request: { offset: number; startedAt: number }): void {
@@ -160,7 +127,7 @@ export class Fetcher {
     const { topic, partition } = feed;
     this.#options.onError(new Error(`${topic}/${partition}: ${error}`));
     this.#refused.add(feed);
-    this.#metadata.expire();
+    this.#leaders.expire();
     if (error === 'OFFSET_OUT_OF_RANGE')
       return void this.#goOn(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
@@ -190,14 +157,5 @@ export class Fetcher {
     const earliest = await offsetAt(link, feed);
     const time = offset < earliest ? undefined : await positionTime?.(feed);
     return time === undefined ? earliest : offsetAt(link, feed, Math.max(time - TRUNCATION_MARGIN_MS, 0));
-  }
-
-  async #failed(nodeId: number, node: Node, error: unknown): Promise<void> {
-    if (this.#stopped) return;
-    const failures = (node.failures += 1);
-    this.#options.log('debug', 'kafka: a fetch failed', { nodeId, failures, ...faultOf(error) });
-    this.#options.onError(error);
-    this.#metadata.expire();
-    await delay(backoffMs(failures));
   }
 }

@@ -1,15 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import type { Logger } from '../log.js';
 import { isPending, type PendingRecord } from '../pending-record.js';
 import { partitionOf } from '../protocol/murmur2.js';
-import { produceRequest, type PartitionAck } from '../protocol/produce-protocol.js';
-import { encodeBatch } from '../protocol/record-batch.js';
+import { produceRequest } from '../protocol/produce-protocol.js';
+import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../protocol/record-batch.js';
 import { RecordRefused } from '../sink-types.js';
-import { backoffMs } from './backoff.js';
-import { dropConnections, type Link } from './connect.js';
-import { faultOf } from './faults.js';
-import { MetadataKeeper } from './metadata-keeper.js';
+import type { Link } from './connect.js';
+import { Leaders } from './leaders.js';
 
 export interface SenderOptions {
   readonly link: Link;
@@ -38,43 +35,41 @@ const OF_ONE_RECORD = new Set([
 class ProduceQueue {
   readonly topic: string;
   readonly partition: number;
-  /** Batches that were not written, ahead of the rest. */
-  #unwritten: PendingRecord[][] = [];
+  readonly name: string;
   #waiting: PendingRecord[] = [];
+  /** Records of a batch: half of one that was refused for one of its records, and twice as many after each that was written. */
+  limit = Infinity;
 
-  constructor(topic: string, partition: number) {
+  constructor(topic: string, partition: number, name: string) {
     this.topic = topic;
     this.partition = partition;
+    this.name = name;
   }
 
   get isEmpty(): boolean {
-    return this.#unwritten.length === 0 && this.#waiting.length === 0;
+    return this.#waiting.length === 0;
   }
 
   push(record: PendingRecord): void {
     this.#waiting.push(record);
   }
 
-  putBack(...batches: PendingRecord[][]): void {
-    this.#unwritten.unshift(...batches);
+  putBack(records: readonly PendingRecord[]): void {
+    this.#waiting = [...records, ...this.#waiting];
     this.dropSettled();
   }
 
-  /** A batch of which nothing is left goes, too: what a queue holds is pending, so that `take` returns something to send. */
+  /** What a queue holds is pending, so that `take` returns something to send. */
   dropSettled(): void {
-    const unwritten = this.#unwritten.map((batch) => batch.filter(isPending));
-    this.#unwritten = unwritten.filter((batch) => batch.length > 0);
     this.#waiting = this.#waiting.filter(isPending);
   }
 
   /** The longest batch from the front that keeps the bounds; at least one record, however large. */
   take(maxRecords: number): PendingRecord[] {
-    const unwritten = this.#unwritten.shift();
-    if (unwritten !== undefined) return unwritten;
     let bytes = 0;
-    const end = this.#waiting.findIndex((record, count) => {
-      bytes += record.size;
-      return count > 0 && (count >= maxRecords || bytes > MAX_BATCH_BYTES);
+    const end = this.#waiting.findIndex(({ body }, count) => {
+      bytes += body.length + RECORD_OVERHEAD_BYTES;
+      return count > 0 && (count >= maxRecords || count >= this.limit || bytes > MAX_BATCH_BYTES);
     });
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
   }
@@ -92,27 +87,24 @@ interface Batch {
  */
 export class Sender {
   readonly #options: SenderOptions;
-  readonly #metadata: MetadataKeeper;
+  readonly #leaders: Leaders<ProduceQueue>;
   readonly #queues = new Map<string, ProduceQueue>();
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
-  /** Brokers that have a request, or rest after a failure. */
-  readonly #busy = new Set<number>();
-  readonly #failures = new Map<number, number>();
   #planned = false;
   #stopped = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
-    this.#metadata = new MetadataKeeper({
-      link: options.link,
-      log: options.log,
-      maxAgeMs: METADATA_MAX_AGE_MS,
+    this.#leaders = new Leaders({
+      ...options,
+      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
+      request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
       onRefreshed: () => {
         options.onState();
         for (const record of this.#unplaced.splice(0)) this.add(record);
-        this.flush();
       },
+      onReady: () => this.flush(),
       onError: options.onState,
     });
   }
@@ -120,11 +112,11 @@ export class Sender {
   /** Takes a record to its queue; it is sent with the next `flush`. */
   add(record: PendingRecord): void {
     const { topic, key } = record;
-    const partitions = this.#metadata.countOf(topic);
-    if (partitions === undefined) return void this.#unplaced.push(record);
+    const partitions = this.#leaders.countOf(topic);
+    if (partitions === 0) return void this.#unplaced.push(record);
     const partition = record.partition ?? partitionOf(key ?? Buffer.alloc(0), partitions);
     const name = `${topic}/${partition}`;
-    const queue = this.#queues.get(name) ?? new ProduceQueue(topic, partition);
+    const queue = this.#queues.get(name) ?? new ProduceQueue(topic, partition, name);
     this.#queues.set(name, queue);
     queue.push(record);
   }
@@ -147,33 +139,24 @@ export class Sender {
 
   stop(): void {
     this.#stopped = true;
-    this.#metadata.stop();
+    this.#leaders.stop();
   }
 
   #sendAll(): void {
-    const waiting = [...this.#queues.values()].filter(({ isEmpty }) => !isEmpty);
-    const byLeader = Map.groupBy(waiting, (queue) => this.#metadata.leaderOf(queue.topic, queue.partition));
-    for (const [leader, queues] of byLeader) {
-      if (leader === undefined) this.#metadata.expire();
-      else if (!this.#busy.has(leader)) this.#sendTo(leader, queues).catch(this.#options.onState);
-    }
-    this.#metadata.refreshIfDue();
+    this.#leaders.dispatch([...this.#queues.values()].filter(({ isEmpty }) => !isEmpty));
   }
 
-  async #sendTo(nodeId: number, queues: readonly ProduceQueue[]): Promise<void> {
+  async #sendBatches(nodeId: number, queues: readonly ProduceQueue[]): Promise<void> {
     const batches = this.#takeBatches(queues);
-    this.#busy.add(nodeId);
-    const fault = await this.#request(nodeId, batches).catch((error: unknown) => {
+    const codes = await this.#produce(nodeId, batches).catch((error: unknown) => {
       // Whether the batches were written is unknown, so they are sent again (at least once).
       for (const { queue, records } of batches) queue.putBack(records);
-      this.#options.log('debug', 'kafka: a produce request failed', { nodeId, ...faultOf(error) });
-      return error;
+      throw error;
     });
-    this.#options.onState(fault);
-    if (fault === undefined) this.#failures.delete(nodeId);
-    else await this.#rest(nodeId);
-    this.#busy.delete(nodeId);
-    this.flush();
+    const faults = batches.map((batch) => conclude(batch, codes.get(batch.queue.name)));
+    const fault = faults.find((one) => one !== undefined);
+    if (fault !== undefined) throw fault;
+    this.#options.onState();
   }
 
   /** Queues take turns: who was served is the last one. */
@@ -185,16 +168,14 @@ export class Sender {
       const records = queue.take(capacity);
       capacity -= records.length;
       batches.push({ queue, records });
-      const name = `${queue.topic}/${queue.partition}`;
-      this.#queues.delete(name);
-      this.#queues.set(name, queue);
+      this.#queues.delete(queue.name);
+      this.#queues.set(queue.name, queue);
     }
     return batches;
   }
 
-  /** Resolves with why something has to be sent again; undefined when nothing has. */
-  async #request(nodeId: number, batches: readonly Batch[]): Promise<Error | undefined> {
-    const broker = await this.#options.link.cluster.findBroker({ nodeId });
+  /** Resolves with the error code of each partition, by the name of its queue. */
+  async #produce(nodeId: number, batches: readonly Batch[]): Promise<ReadonlyMap<string, number>> {
     const request = produceRequest(
       batches.map(({ queue: { topic, partition }, records }) => ({
         topic,
@@ -202,45 +183,32 @@ export class Sender {
         batch: encodeBatch(records),
       })),
     );
-    const { acks } = await broker.connectionPool.send(request).catch((error: unknown) => {
-      dropConnections(broker, 'a produce request failed');
-      throw error;
-    });
-    const codes = new Map(acks.map((ack: PartitionAck) => [`${ack.topic}/${ack.partition}`, ack.errorCode]));
-    const acknowledged = batches.map((batch) => {
-      const name = `${batch.queue.topic}/${batch.queue.partition}`;
-      const code = codes.get(name);
-      if (code === undefined) throw new Error(`no acknowledgement for ${name}`);
-      return { batch, code };
-    });
-    // Only when all have one: what is put back for a missing one is put back once.
-    return acknowledged.map(({ batch, code }) => conclude(batch, code)).find((fault) => fault !== undefined);
-  }
-
-  async #rest(nodeId: number): Promise<void> {
-    const failures = (this.#failures.get(nodeId) ?? 0) + 1;
-    this.#failures.set(nodeId, failures);
-    this.#metadata.expire();
-    await delay(backoffMs(failures), undefined, { ref: false });
+    const { acks } = await this.#leaders.send(nodeId, request);
+    return new Map(acks.map(({ topic, partition, errorCode }) => [`${topic}/${partition}`, errorCode]));
   }
 }
 
 /** Settles the records, or puts them back. Returns the passing fault that made it so. */
-function conclude(batch: Batch, code: number): Error | undefined {
-  if (failure(code)) return refuse(batch, code);
-  for (const record of batch.records) record.settle();
+function conclude({ queue, records }: Batch, code: number | undefined): Error | undefined {
+  if (code === undefined) {
+    queue.putBack(records);
+    return new Error(`no acknowledgement for ${queue.name}`);
+  }
+  if (failure(code)) return refuse({ queue, records }, code);
+  queue.limit *= 2;
+  for (const record of records) record.settle();
   return undefined;
 }
 
 function refuse({ queue, records }: Batch, code: number): Error | undefined {
   const { type, retriable } = createErrorFromCode(code);
+  const refusal = new RecordRefused(code, type, queue.topic);
   const isOfOneRecord = OF_ONE_RECORD.has(type);
   if (isOfOneRecord && records.length > 1) {
-    const half = records.length >>> 1;
-    queue.putBack(records.slice(0, half), records.slice(half));
+    queue.limit = records.length >>> 1;
+    queue.putBack(records);
     return undefined;
   }
-  const refusal = new RecordRefused(code, type, queue.topic);
   if (retriable && !isOfOneRecord) {
     queue.putBack(records);
     return refusal;

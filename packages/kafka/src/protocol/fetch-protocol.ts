@@ -18,7 +18,6 @@ export interface FetchTarget {
 
 export interface FetchLimits {
   readonly maxWaitMs: number;
-  readonly minBytes: number;
   readonly maxBytes: number;
 }
 
@@ -51,7 +50,7 @@ function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
     4 * 4 + 1 + 4 * 2 + 4 + 4 + 2,
   );
   const out = new ByteWriter(size);
-  out.int32(CONSUMER).int32(limits.maxWaitMs).int32(limits.minBytes).int32(limits.maxBytes);
+  out.int32(CONSUMER).int32(limits.maxWaitMs).int32(1).int32(limits.maxBytes);
   out.int8(READ_COMMITTED).int32(NO_SESSION.id).int32(NO_SESSION.epoch).int32(targets.length);
   // Each partition has a topic entry of its own: the broker takes them as they come.
   for (const { topic, partition, offset, maxBytes } of targets) {

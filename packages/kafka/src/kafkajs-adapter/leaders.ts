@@ -1,0 +1,151 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/index.js';
+import type { Logger } from '../log.js';
+import type { TopicPartition } from '../record.js';
+import { backoffMs } from './backoff.js';
+import { dropConnections, type Link } from './connect.js';
+import { faultOf } from './faults.js';
+
+export interface LeadersOptions<T extends TopicPartition> {
+  readonly link: Link;
+  readonly log: Logger;
+  /** New partitions and moved leaders are noticed after that at the latest. */
+  readonly metadataMaxAgeMs: number;
+  /** One request to a broker for partitions that it leads. When it rejects, the broker is left alone for a while. */
+  readonly request: (nodeId: number, led: readonly T[]) => Promise<void>;
+  readonly onRefreshed: () => void;
+  /** A broker has no request any more, or the metadata was refreshed: there may be something to dispatch. */
+  readonly onReady: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Knows who leads a partition, and looks again when what it knew was wrong, or is old. Each broker has one request at a time, and
+ * none waits for another.
+ */
+export class Leaders<T extends TopicPartition> {
+  readonly #options: LeadersOptions<T>;
+  /** Brokers that have a request, or rest after a failure. */
+  readonly #busy = new Set<number>();
+  /** In a row, of each broker. */
+  readonly #failures = new Map<number, number>();
+  /** Topics whose partitions are not known yet. */
+  readonly #wanted = new Set<string>();
+  #refreshedAt = performance.now();
+  /** A refresh is on its way, or rests before the next one. */
+  #refreshing = false;
+  #failedRefreshes = 0;
+  #stopped = false;
+
+  constructor(options: LeadersOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Requests what is wanted of each broker that has no request. What has no leader waits for the next refresh. */
+  dispatch(wanted: Iterable<T>): void {
+    for (const [leader, led] of Map.groupBy(wanted, (place) => this.#leaderOf(place))) {
+      if (leader < 0) this.expire();
+      else if (!this.#busy.has(leader)) this.#request(leader, led).catch(this.#options.onError);
+    }
+    this.#refreshIfDue();
+  }
+
+  /** -1 when it is not known, or there is none. */
+  #leaderOf({ topic, partition }: TopicPartition): number {
+    return this.#partitionsOf(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1;
+  }
+
+  #partitionsOf(topic: string): readonly PartitionMetadata[] {
+    try {
+      return this.#options.link.cluster.findTopicPartitionMetadata(topic);
+    } catch {
+      return []; // not loaded yet
+    }
+  }
+
+  async #request(nodeId: number, led: readonly T[]): Promise<void> {
+    const { log, request, onError, onReady } = this.#options;
+    this.#busy.add(nodeId);
+    try {
+      await request(nodeId, led);
+      this.#failures.delete(nodeId);
+    } catch (error) {
+      if (this.#stopped) return;
+      const failures = (this.#failures.get(nodeId) ?? 0) + 1;
+      this.#failures.set(nodeId, failures);
+      log('debug', 'kafka: a request failed', { nodeId, failures, ...faultOf(error) });
+      onError(error);
+      this.expire();
+      await delay(backoffMs(failures), undefined, { ref: false });
+    }
+    this.#busy.delete(nodeId);
+    if (!this.#stopped) onReady();
+  }
+
+  async send<Response>(nodeId: number, request: ProtocolRequest<Response>): Promise<Response> {
+    const broker = await this.#options.link.cluster.findBroker({ nodeId });
+    return broker.connectionPool.send(request).catch((error: unknown) => {
+      dropConnections(broker, 'a request failed');
+      throw error;
+    });
+  }
+
+  /** How many partitions a topic has; 0 while that is not known: then it is requested, and `onRefreshed` called afterwards. */
+  countOf(topic: string): number {
+    const count = this.#partitionsOf(topic).length;
+    if (count > 0) return count;
+    this.#wanted.add(topic);
+    this.expire();
+    this.#refreshIfDue();
+    return 0;
+  }
+
+  /** What is known may be wrong: it is refreshed soon. */
+  expire(): void {
+    this.#refreshedAt = -Infinity;
+  }
+
+  #refreshIfDue(): void {
+    const ageMs = performance.now() - this.#refreshedAt;
+    if (this.#refreshing || this.#stopped || ageMs <= this.#options.metadataMaxAgeMs) return;
+    this.#refreshing = true;
+    this.#refreshedAt = performance.now();
+    this.#refresh().catch(this.#options.onError);
+  }
+
+  async #refresh(): Promise<void> {
+    const { log, onRefreshed, onReady, onError } = this.#options;
+    try {
+      const faults = await this.#load();
+      if (this.#stopped) return;
+      this.#failedRefreshes = 0;
+      onRefreshed();
+      onReady();
+      for (const fault of faults) onError(fault);
+    } catch (error) {
+      if (this.#stopped) return;
+      this.expire();
+      this.#failedRefreshes += 1;
+      log('debug', 'kafka: metadata could not be refreshed', { ...faultOf(error) });
+      onError(error);
+    }
+    await delay(backoffMs(Math.max(this.#failedRefreshes, 1)), undefined, { ref: false });
+    this.#refreshing = false;
+    this.#refreshIfDue();
+  }
+
+  /** Why a wanted topic is still not known. Each is requested by itself: kafkajs loads none of several when one is unknown. */
+  async #load(): Promise<unknown[]> {
+    const { cluster } = this.#options.link;
+    const wanted = [...this.#wanted];
+    this.#wanted.clear(); // who still needs it requests it again
+    const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));
+    await cluster.refreshMetadata();
+    return added.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+}
