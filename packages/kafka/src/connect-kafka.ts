@@ -1,11 +1,8 @@
-import { errorFields } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
-import { createKafka } from './kafkajs-adapter/create-kafka.js';
-import type { Kafka } from './kafkajs-adapter/create-kafka.js';
+import { errorFields, type ServiceScope } from '@webhooks/runtime';
+import { createKafka, type Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { Logger } from './log.js';
 import type { KafkaSettings } from './kafka-settings.js';
-import { ensureTopics } from './kafkajs-adapter/topics.js';
-import type { TopicSpec } from './kafkajs-adapter/topics.js';
+import { ensureTopics, type TopicSpec } from './kafkajs-adapter/topics.js';
 import { asError } from './protocol/as-error.js';
 
 /** A service's cluster: its faults go to the service's log, and it is closed with the service. */

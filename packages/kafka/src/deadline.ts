@@ -1,10 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import { backoffMs } from './kafkajs-adapter/backoff.js';
 import { isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
-
-const FIRST_PAUSE_MS = 25;
-const LONGEST_PAUSE_MS = 1_000;
 
 /** Milliseconds until `deadlineAt` of `performance.now()`, at least 0. */
 export function remainingMs(deadlineAt: number): number {
@@ -12,17 +10,10 @@ export function remainingMs(deadlineAt: number): number {
 }
 
 /** The promise's outcome, or `undefined` when it has none after `timeoutMs`; what it does later is ignored. */
-export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  promise.catch(() => undefined);
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  const ended = new AbortController();
+  const timeout = delay(timeoutMs, undefined, { signal: ended.signal }).catch(() => undefined);
+  return Promise.race([promise, timeout]).finally(() => ended.abort());
 }
 
 /**
@@ -49,7 +40,7 @@ export async function untilDeadline<T>(
       last = error;
       onFault(error);
     }
-    await delay(Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS, remainingMs(deadlineAt)));
+    await delay(Math.min(backoffMs(failures), remainingMs(deadlineAt)));
   }
   throw new Error(`${what}: not done within ${deadlineMs} ms: ${asError(last).message}`, { cause: last });
 }

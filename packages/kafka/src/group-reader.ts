@@ -92,8 +92,7 @@ export class GroupReader {
       return kept;
     });
     for (const lost of held.values()) lost.unassign();
-    // Neighbours of one topic share an entry in a fetch.
-    this.#trackers = assigned.sort((a, b) => a.topic.localeCompare(b.topic));
+    this.#trackers = assigned;
     this.#settled = true;
     this.#options.onReassigned();
   }

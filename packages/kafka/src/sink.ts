@@ -8,11 +8,13 @@ import { asError } from './protocol/as-error.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
 
-/** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
-const LINGER_MS = 2;
-/** A request of small records that the broker takes within milliseconds. */
-const MAX_BATCH_RECORDS = 1_000;
-const MAX_PENDING_BYTES = 64 * 1024 * 1024;
+const DEFAULTS = {
+  /** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
+  lingerMs: 2,
+  /** A request of small records that the broker takes within milliseconds. */
+  maxBatchRecords: 1_000,
+  maxPendingBytes: 64 * 1024 * 1024,
+};
 /** An election takes a broker some seconds. */
 const DEADLINE_MS = 30_000;
 const CLOSE_DEADLINE_MS = 5_000;
@@ -25,9 +27,7 @@ export function openSink(options: SinkOptions): Promise<Sink> {
 }
 
 class BatchingSink implements Sink {
-  readonly #lingerMs: number;
-  readonly #maxBatchRecords: number;
-  readonly #maxPendingBytes: number;
+  readonly #options: Required<Omit<SinkOptions, 'kafka'>>;
   readonly #link: Link;
   readonly #sender: Sender;
   readonly #open = new Set<PendingRecord>();
@@ -36,18 +36,15 @@ class BatchingSink implements Sink {
   #lingering: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
   #closed = false;
-  #onEmpty: (() => void) | undefined;
+  readonly #emptied = Promise.withResolvers<undefined>();
 
-  constructor(options: SinkOptions) {
-    const { kafka } = options;
-    this.#lingerMs = options.lingerMs ?? LINGER_MS;
-    this.#maxBatchRecords = options.maxBatchRecords ?? MAX_BATCH_RECORDS;
-    this.#maxPendingBytes = options.maxPendingBytes ?? MAX_PENDING_BYTES;
+  constructor({ kafka, ...options }: SinkOptions) {
+    this.#options = { ...DEFAULTS, ...options };
     this.#link = openLinkOf(kafka, METADATA_MAX_AGE_MS);
     this.#sender = new Sender({
       link: this.#link,
       log: kafka.log,
-      maxBatchRecords: this.#maxBatchRecords,
+      maxBatchRecords: this.#options.maxBatchRecords,
       onState: (error) => {
         this.#lastError = error === undefined ? undefined : asError(error).message;
       },
@@ -82,7 +79,7 @@ class BatchingSink implements Sink {
 
   #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {
     if (this.#closed) return settle(new SinkClosed('the sink is closed'));
-    if (this.#pendingBytes >= this.#maxPendingBytes)
+    if (this.#pendingBytes >= this.#options.maxPendingBytes)
       return settle(new SinkOverloaded(`${this.#pendingBytes} bytes wait for Kafka already`));
     let pending: PendingRecord;
     try {
@@ -102,16 +99,16 @@ class BatchingSink implements Sink {
     pending.isSettled = true;
     this.#pendingBytes -= pending.body.length + PENDING_RECORD_BYTES;
     settle(error);
-    if (this.#open.size === 0) this.#onEmpty?.();
+    if (this.#closed && this.#open.size === 0) this.#emptied.resolve(undefined);
   }
 
   /** The first record waits `lingerMs` for company; a full batch goes at once. */
   #linger(): void {
-    if (this.#open.size >= this.#maxBatchRecords) return this.#sender.flush();
+    if (this.#open.size >= this.#options.maxBatchRecords) return this.#sender.flush();
     this.#lingering ??= setTimeout(() => {
       this.#lingering = undefined;
       this.#sender.flush();
-    }, this.#lingerMs);
+    }, this.#options.lingerMs);
   }
 
   #sweep(): void {
@@ -136,12 +133,7 @@ class BatchingSink implements Sink {
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
     this.#sender.flush();
-    if (this.#open.size > 0) {
-      const emptied = new Promise<void>((resolve) => {
-        this.#onEmpty = resolve;
-      });
-      await within(emptied, options.deadlineMs ?? CLOSE_DEADLINE_MS);
-    }
+    if (this.#open.size > 0) await within(this.#emptied.promise, options.deadlineMs ?? CLOSE_DEADLINE_MS);
     const unwritten = () => new SinkClosed(`closed before it was acknowledged${this.#because()}`);
     this.#settleAll([...this.#open], unwritten);
     clearTimeout(this.#lingering);

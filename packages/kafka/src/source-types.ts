@@ -88,13 +88,10 @@ export interface SourceHealth {
   readonly retrying: number;
   /** Absent when no record waits for another call and nothing went wrong since the last progress. */
   readonly lastError?: string;
+  /** Records of a delayed source that wait in memory for their moment. */
+  readonly waiting: number;
   /** Times an assignment was received. */
   readonly rebalances: number;
-}
-
-export interface DelayedSourceHealth extends SourceHealth {
-  /** Records that wait in memory for their moment. */
-  readonly waiting: number;
 }
 
 export interface StopReport {
@@ -119,8 +116,4 @@ export interface Source {
   resume(): void;
   /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */
   stop(options: { readonly deadlineMs: number }): Promise<StopReport>;
-}
-
-export interface DelayedSource extends Pick<Source, 'stop'> {
-  health(): DelayedSourceHealth;
 }

@@ -6,7 +6,7 @@ import { endWith } from './kafkajs-adapter/create-kafka.js';
 import { BRIEF_MS } from './kafkajs-adapter/membership.js';
 import type { BufferLimits } from './protocol/partition-buffer.js';
 import type { KafkaRecord } from './record.js';
-import type { DelayedSource, DelayedSourceOptions, Source, SourceOptions } from './source-types.js';
+import type { DelayedSourceOptions, Source, SourceOptions } from './source-types.js';
 import { TurnScheduler, type Schedule } from './turn-scheduler.js';
 
 /** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
@@ -44,7 +44,7 @@ export function openSource(options: SourceOptions): Promise<Source> {
  * the tier it lies in, and so on, several times a second. So it is not looked at before its delay has passed on our own clock since
  * the log was seen to end before it.
  */
-export function openDelayedSource(options: DelayedSourceOptions): Promise<DelayedSource> {
+export function openDelayedSource(options: DelayedSourceOptions): Promise<Source> {
   const { tiers, release, move, now = Date.now, maxHeapWaitMs = MAX_HEAP_WAIT_MS } = options;
   const delays = new Map(tiers.map(({ topic, delayMs }) => [topic, delayMs]));
   const dueAt = (record: KafkaRecord) => options.dueAt(record) ?? -Infinity;
@@ -72,7 +72,8 @@ export function openDelayedSource(options: DelayedSourceOptions): Promise<Delaye
 }
 
 /** Puts the parts of a source together, and joins. */
-async function openScheduled(options: SourceOptions, reading: Reading): Promise<Source & DelayedSource> {
+async function openScheduled(options: SourceOptions, reading: Reading): Promise<Source> {
+  const forget = endWith(options.kafka, () => stop({ deadlineMs: 0 }));
   const inFlight = new InFlight(options, () => turns.plan());
   const reader = new GroupReader({
     ...options,
@@ -88,15 +89,13 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     turns.end();
     inFlight.stop();
     const committed = await reader.close(Math.max(remainingMs(deadlineAt), BRIEF_MS));
-    forget?.();
+    forget();
     const unfinished = inFlight.records + turns.waiting;
     return { drained: unfinished === 0, committed, unfinished };
   };
   let stopped: ReturnType<Source['stop']> | undefined;
   const stop: Source['stop'] = ({ deadlineMs }) => (stopped ??= stopOnce(deadlineMs));
-  let forget: (() => void) | undefined;
   try {
-    forget = endWith(options.kafka, () => stop({ deadlineMs: 0 }));
     await reader.start();
   } catch (error) {
     await stop({ deadlineMs: 0 });

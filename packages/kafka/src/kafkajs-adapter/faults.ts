@@ -8,15 +8,14 @@ export interface KafkaFault {
 }
 
 export function faultOf(error: unknown): KafkaFault {
-  if (!(error instanceof Error)) return { name: 'Error', error: String(error), type: undefined };
-  const type = 'type' in error && typeof error.type === 'string' ? error.type : causeType(error);
-  return { name: error.name, error: error.message, type };
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { name, error: message, type: typeOf(error) };
 }
 
-function causeType(error: Error): string | undefined {
-  const { cause } = error;
-  if (!(cause instanceof Error)) return undefined;
-  return 'type' in cause && typeof cause.type === 'string' ? cause.type : causeType(cause);
+/** Its own, or that of its cause. */
+function typeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return 'type' in error && typeof error.type === 'string' ? error.type : typeOf(error.cause);
 }
 
 const FATAL_TYPES = new Set([

@@ -38,13 +38,10 @@ export async function commitPositions(
   group: ConsumerGroup,
   positions: readonly GroupPosition[],
 ): Promise<void> {
-  const topics = [...Map.groupBy(positions, ({ topic }) => topic)].map(([topic, ofTopic]) => ({
+  // Each partition has a topic entry of its own: the coordinator takes them as they come.
+  const topics = positions.map(({ topic, partition, offset, at }) => ({
     topic,
-    partitions: ofTopic.map(({ partition, offset, at }) => ({
-      partition,
-      offset: String(offset),
-      metadata: String(at ?? ''),
-    })),
+    partitions: [{ partition, offset: String(offset), metadata: String(at ?? '') }],
   }));
   await group.commitOffsets({ topics });
 }

@@ -112,7 +112,6 @@ declare module 'kafkajs/src/cluster/index.js' {
       groupIds: string[];
     }): Promise<{ groups: { members: { memberId: string; clientId: string }[] }[] }>;
     leaveGroup(request: { groupId: string; memberId: string }): Promise<unknown>;
-    heartbeat(request: { groupId: string; groupGenerationId: number; memberId: string }): Promise<unknown>;
     metadata(topics: string[]): Promise<{
       topicMetadata: { topic: string; partitionMetadata: PartitionMetadata[] }[];
     }>;
@@ -230,6 +229,8 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     leave(): Promise<void>;
     assigned(): { topic: string; partitions: number[] }[];
     checkForStaleAssignment(): void;
+    /** Sends one unless the last is younger than `interval` milliseconds. */
+    heartbeat(options: { interval: number }): Promise<void>;
     commitOffsets(offsets: {
       topics: { topic: string; partitions: { partition: number; offset: string; metadata: string }[] }[];
     }): Promise<void>;

@@ -9,8 +9,7 @@ import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
 import { openLinkOf } from './create-kafka.js';
 import { faultOf, isFatal } from './faults.js';
-import { commitPositions, fetchPositions, removeNamesakes } from './group-requests.js';
-import type { GroupPosition } from './group-requests.js';
+import { commitPositions, fetchPositions, removeNamesakes, type GroupPosition } from './group-requests.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
 
 export interface MembershipOptions extends Pick<
@@ -152,7 +151,8 @@ export class Membership {
       if (this.#stopped) return false;
       try {
         this.#group.checkForStaleAssignment();
-        await this.#sendHeartbeat();
+        // Always one: kafkajs' own interval sends none, when the clock has gone back, until it is where it was.
+        await this.#group.heartbeat({ interval: -Infinity });
         this.#confirmedAt = performance.now();
         this.#options.onHeartbeat();
       } catch (error) {
@@ -160,15 +160,6 @@ export class Membership {
         if (this.#mustRejoin(error)) return true;
       }
     }
-  }
-
-  /** Not kafkajs' own: when the clock has gone back that sends none until the clock is where it was, and reports nothing. */
-  async #sendHeartbeat(): Promise<void> {
-    const { coordinator, memberId, generationId } = this.#group;
-    if (coordinator === null || memberId === null || generationId === null)
-      throw new Error('expected to be a member of the group');
-    const { groupId } = this.#options;
-    await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId });
   }
 
   #mustRejoin(error: unknown): boolean {

@@ -1,8 +1,7 @@
-import { Gauge, repeat } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
-import type { Kafka } from './kafkajs-adapter/create-kafka.js';
-import { fetchRetentions } from './kafkajs-adapter/retention.js';
-import type { SourceHealth } from './source-types.js';
+import { Gauge, repeat, type ServiceScope } from '@webhooks/runtime';
+import kafkajs from 'kafkajs';
+import type { SourceHealth } from '../source-types.js';
+import { adminOf, type Kafka } from './create-kafka.js';
 
 export interface RetentionOptions {
   readonly kafka: Kafka;
@@ -15,6 +14,25 @@ export interface RetentionOptions {
 }
 
 const EVERY_MS = 60_000;
+const POLICY = 'cleanup.policy';
+const AGE = 'retention.ms';
+
+/**
+ * For how long the broker keeps a record of each topic by its age, in milliseconds; Infinity for ever (an age of -1, or a compacted
+ * topic, unless its policy says so, too). A bound in bytes (`retention.bytes`) may take it earlier and is not reported.
+ */
+async function fetchRetentions(kafka: Kafka, topics: readonly string[]): Promise<Map<string, number>> {
+  const type = kafkajs.ConfigResourceTypes.TOPIC;
+  const resources = topics.map((name) => ({ type, name, configNames: [POLICY, AGE] }));
+  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
+  return new Map(
+    described.resources.map(({ resourceName, configEntries }) => {
+      const values = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]));
+      const ms = Number(values.get(AGE));
+      return [resourceName, values.get(POLICY)?.includes('delete') && ms >= 0 ? ms : Infinity];
+    }),
+  );
+}
 
 /**
  * Shows how much of the time for which the broker keeps a record has passed for the oldest one that a source has not
@@ -43,16 +61,12 @@ export function watchRetention(
     collect() {
       this.reset();
       for (const [source, one] of sources()) {
-        const ages = Object.entries(one.health().oldestAgeByTopic);
-        const shares = ages.flatMap(([topic, ageMs]) => shareOf(ageMs, retentions.get(topic)));
+        const shares = Object.entries(one.health().oldestAgeByTopic).flatMap(([topic, ageMs]) => {
+          const retentionMs = retentions.get(topic);
+          return retentionMs === undefined ? [] : [ageMs / Math.max(retentionMs, 1)];
+        });
         if (shares.length > 0) this.set({ source }, Math.max(...shares));
       }
     },
   });
-}
-
-/** No share of what is not known; all of it of a topic that keeps nothing. */
-function shareOf(ageMs: number, retentionMs: number | undefined): readonly number[] {
-  if (retentionMs === undefined) return [];
-  return [ageMs === 0 ? 0 : ageMs / retentionMs];
 }

@@ -23,7 +23,7 @@ export function readHeader(batch: Buffer) {
     length: reader.int32(),
     leaderEpoch: reader.int32(),
     magic: reader.int8(),
-    checksum: reader.uint32(),
+    checksum: reader.int32(),
     attributes: reader.int16(),
     lastDelta: reader.int32(),
     baseTime: reader.int64(),
@@ -35,8 +35,8 @@ export function readHeader(batch: Buffer) {
   };
 }
 
-/** Of a whole batch. */
-export const checksumOf = (batch: Buffer): number => crc32c(batch.subarray(CHECKED_FROM));
+/** Of a whole batch, as a signed number. */
+export const checksumOf = (batch: Buffer): number => crc32c(batch.subarray(CHECKED_FROM)) | 0;
 
 export interface BatchScan {
   /** Bytes of whole batches; what follows was cut by the fetch limit. */

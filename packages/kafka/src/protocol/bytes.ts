@@ -28,13 +28,8 @@ export class ByteReader {
     return this.data.readInt32BE(this.at - 4);
   }
 
-  uint32(): number {
-    this.at += 4;
-    return this.data.readUInt32BE(this.at - 4);
-  }
-
   int64(): number {
-    return this.int32() * TWO_32 + this.uint32();
+    return this.int32() * TWO_32 + (this.int32() >>> 0);
   }
 
   string(): string {

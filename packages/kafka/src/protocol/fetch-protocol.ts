@@ -38,12 +38,6 @@ export interface FetchedPartition {
   readonly records: Buffer;
 }
 
-export interface FetchResponse {
-  readonly clientSideThrottleTime: number;
-  readonly errorCode: number;
-  readonly partitions: readonly FetchedPartition[];
-}
-
 function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
   const size = targets.reduce(
     (bytes, { topic }) => bytes + 2 + Buffer.byteLength(topic) + 4 + (4 + 4 + 8 + 8 + 4),
@@ -71,7 +65,7 @@ function decodePartition(reader: ByteReader, topic: string): FetchedPartition {
   return { topic, partition, errorCode, highWatermark, lastStableOffset, aborted, records: reader.bytes() };
 }
 
-function decode(payload: Buffer): FetchResponse {
+function decode(payload: Buffer) {
   const reader = new ByteReader(payload);
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();

@@ -1,7 +1,5 @@
-import type { KafkaRecord, RecordHeaders } from '../record.js';
+import type { KafkaRecord, RecordHeaders, TopicPartition } from '../record.js';
 import { ByteReader } from './bytes.js';
-
-export type RecordPlace = Pick<KafkaRecord, 'topic' | 'partition' | 'offset' | 'timestamp'>;
 
 const NONE: RecordHeaders = Object.freeze(Object.create(null) as RecordHeaders);
 const EMPTY = Buffer.alloc(0);
@@ -18,12 +16,12 @@ export class FetchedRecord implements KafkaRecord {
   readonly #headersAt: number;
 
   /** `body`: from the length of the key on. Throws when a length points outside it. */
-  constructor(place: RecordPlace, body: Buffer) {
+  constructor(place: TopicPartition, offset: number, timestamp: number, body: Buffer) {
     const reader = new ByteReader(body);
     this.topic = place.topic;
     this.partition = place.partition;
-    this.offset = place.offset;
-    this.timestamp = place.timestamp;
+    this.offset = offset;
+    this.timestamp = timestamp;
     this.size = body.length;
     reader.skipContent(); // the key
     this.value = reader.content();

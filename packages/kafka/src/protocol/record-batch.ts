@@ -68,6 +68,6 @@ export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
   }
   const batch = out.buffer.subarray(0, out.at);
   batch.writeInt32BE(batch.length - FRAME_BYTES, FRAME_BYTES - 4);
-  batch.writeUInt32BE(checksumOf(batch), CHECKED_FROM - 4);
+  batch.writeInt32BE(checksumOf(batch), CHECKED_FROM - 4);
   return batch;
 }

@@ -119,11 +119,10 @@ export class RecordCursor {
     const timeDelta = reader.varint();
     const offset = base + reader.varint();
     const timestamp = attributes & LOG_APPEND_TIME ? maxTime : baseTime + timeDelta;
-    const { topic, partition } = this.#place;
     // A record owns its bytes: it may be held long after the block is used up.
     const body = Buffer.from(reader.data.subarray(reader.at, end));
     reader.at = end;
-    return new FetchedRecord({ topic, partition, offset, timestamp }, body);
+    return new FetchedRecord(this.#place, offset, timestamp, body);
   }
 
   /** One record that stands for the rest of its batch, so that the caller can report it and the partition moves on. */
