@@ -1,5 +1,5 @@
 import type { InFlight } from './in-flight.js';
-import { within } from './deadline.js';
+import { until, within } from './deadline.js';
 import type { Link } from './kafkajs-adapter/connect.js';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
@@ -99,7 +99,7 @@ export class GroupReader {
 
   async #onRebalance(): Promise<void> {
     this.#settled = false;
-    await within(this.#options.inFlight.idle(), BRIEF_MS);
+    await until(() => this.#options.inFlight.records === 0, BRIEF_MS);
     await within(this.#commit(), BRIEF_MS).catch(this.#onError);
   }
 

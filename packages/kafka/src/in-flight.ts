@@ -20,7 +20,6 @@ export class InFlight {
   #bytes = 0;
   #lastProgressAt = performance.now();
   #lastError: string | undefined;
-  #onIdle: (() => void)[] = [];
   #stopped = false;
 
   /** `onSettled`: a record was settled, there is capacity. */
@@ -67,8 +66,6 @@ export class InFlight {
     this.#bytes -= task.record.size;
     this.#progressed();
     this.#onSettled();
-    if (this.records > 0) return;
-    for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
   #failed(task: Task, times: number, error: unknown): void {
@@ -111,12 +108,6 @@ export class InFlight {
 
   failed(error: unknown): void {
     this.#lastError = asError(error).message;
-  }
-
-  /** Resolves when nothing is in flight. */
-  idle(): Promise<void> {
-    if (this.records === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
   /** What waits for another call does not get it here: the next owner reads it again. */

@@ -1,6 +1,12 @@
 /** Header values as bytes; of a repeated header the last one counts, a null value is an empty buffer. */
 export type RecordHeaders = Readonly<Record<string, Buffer>>;
 
+/** Where a record lies: the key under which work in flight is known. */
+export interface TopicPartition {
+  readonly topic: string;
+  readonly partition: number;
+}
+
 /**
  * One record as read from a topic.
  *
@@ -8,9 +14,7 @@ export type RecordHeaders = Readonly<Record<string, Buffer>>;
  * costs nothing where a bigint or a string is allocated for each record. Bytes are never overwritten, but may be views of
  * much larger ones, which they keep in memory: copy what is kept for longer than the record is handled.
  */
-export interface KafkaRecord {
-  readonly topic: string;
-  readonly partition: number;
+export interface KafkaRecord extends TopicPartition {
   readonly offset: number;
   /** Milliseconds since 1970: the producer's time, or the broker's when the topic says LogAppendTime. */
   readonly timestamp: number;
@@ -24,10 +28,4 @@ export interface KafkaRecord {
    * then the batch as it lies in the log, and this one record stands for all offsets of the batch.
    */
   readonly undecodable?: string;
-}
-
-/** Where a record lies: the key under which work in flight is known. */
-export interface TopicPartition {
-  readonly topic: string;
-  readonly partition: number;
 }

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { within } from './deadline.js';
+import { until } from './deadline.js';
 import type { Link } from './kafkajs-adapter/connect.js';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { METADATA_MAX_AGE_MS, Sender } from './kafkajs-adapter/sender.js';
@@ -36,7 +36,6 @@ class BatchingSink implements Sink {
   #lingering: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
   #closed = false;
-  readonly #emptied = Promise.withResolvers<undefined>();
 
   constructor({ kafka, ...options }: SinkOptions) {
     this.#options = { ...DEFAULTS, ...options };
@@ -99,7 +98,6 @@ class BatchingSink implements Sink {
     pending.isSettled = true;
     this.#pendingBytes -= pending.body.length + PENDING_RECORD_BYTES;
     settle(error);
-    if (this.#closed && this.#open.size === 0) this.#emptied.resolve(undefined);
   }
 
   /** The first record waits `lingerMs` for company; a full batch goes at once. */
@@ -133,7 +131,7 @@ class BatchingSink implements Sink {
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
     this.#sender.flush();
-    if (this.#open.size > 0) await within(this.#emptied.promise, options.deadlineMs ?? CLOSE_DEADLINE_MS);
+    await until(() => this.#open.size === 0, options.deadlineMs ?? CLOSE_DEADLINE_MS);
     const unwritten = () => new SinkClosed(`closed before it was acknowledged${this.#because()}`);
     this.#settleAll([...this.#open], unwritten);
     clearTimeout(this.#lingering);

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { remainingMs, within } from './deadline.js';
+import { remainingMs, until } from './deadline.js';
 import { GroupReader } from './group-reader.js';
 import { InFlight } from './in-flight.js';
 import { endWith } from './kafkajs-adapter/create-kafka.js';
@@ -85,7 +85,8 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
   const turns = new TurnScheduler({ schedule: reading, reader, inFlight, maxSpan: options.window.maxSpan });
   const stopOnce = async (deadlineMs: number) => {
     const deadlineAt = performance.now() + deadlineMs;
-    await within(turns.drain(), deadlineMs);
+    turns.drain();
+    await until(() => turns.waiting === 0 && inFlight.records === 0, deadlineMs);
     turns.end();
     inFlight.stop();
     const committed = await reader.close(Math.max(remainingMs(deadlineAt), BRIEF_MS));

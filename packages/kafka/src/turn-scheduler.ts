@@ -43,10 +43,10 @@ export class TurnScheduler {
   /** The partition whose turn it is. */
   #first = 0;
   #left = 0;
-  #planned = false;
-  #ended = false;
+  #turn: NodeJS.Immediate | undefined;
   #alarm: NodeJS.Timeout | undefined;
-  #onEmpty: (() => void) | undefined;
+  #draining = false;
+  #ended = false;
 
   constructor(options: TurnSchedulerOptions) {
     this.#options = options;
@@ -59,11 +59,10 @@ export class TurnScheduler {
 
   /** Something changed. What happens in one turn of the event loop is looked at once. */
   plan(): void {
-    if (this.#planned) return;
-    this.#planned = true;
-    setImmediate(() => {
-      this.#planned = false;
-      if (!this.#ended) this.#takeTurn();
+    if (this.#ended) return;
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
+      this.#takeTurn();
     });
   }
 
@@ -77,15 +76,14 @@ export class TurnScheduler {
     if (this.#left === 0) this.plan();
     else this.#wakeAt(Math.min(nextTake, nextDue));
     reader.kick();
-    if (this.waiting === 0 && inFlight.records === 0) this.#onEmpty?.();
   }
 
   #handleDue(): void {
     const { inFlight, schedule } = this.#options;
     while (this.#left > 0 && inFlight.hasCapacity) {
-      if ((this.#heap.peek()?.due ?? Infinity) > schedule.now()) return;
-      const task = this.#heap.pop();
-      if (task === undefined) return;
+      const task = this.#heap.peek();
+      if (task === undefined || task.due > schedule.now()) return;
+      this.#heap.pop();
       this.#heapBytes -= task.record.size;
       this.#left -= 1;
       inFlight.start(task);
@@ -94,7 +92,7 @@ export class TurnScheduler {
 
   /** Takes from each partition what its moment has come for. Returns when the next one will have. */
   #takeFromAll(): number {
-    const trackers = this.#onEmpty === undefined ? this.#options.reader.trackers : [];
+    const trackers = this.#draining ? [] : this.#options.reader.trackers;
     const first = this.#first;
     let next = Infinity;
     for (let n = 0; n < trackers.length; n += 1) {
@@ -162,21 +160,20 @@ export class TurnScheduler {
   }
 
   /**
-   * Takes nothing any more, and resolves when nothing waits and nothing is in flight. What is not due within a second is handled at once, which gives it
-   * back to its tiers: then the next owner has nothing to repeat.
+   * Takes nothing any more. What is not due within a second is handled at once, which gives it back to its tiers: then the next
+   * owner has nothing to repeat.
    */
-  drain(): Promise<void> {
+  drain(): void {
+    this.#draining = true;
     const soon = this.#options.schedule.now() + BRIEF_MS;
     for (const task of this.#remove(({ due }) => due > soon)) this.#options.inFlight.start(task);
-    return new Promise((resolve) => {
-      this.#onEmpty = resolve;
-      this.plan();
-    });
+    this.plan();
   }
 
   /** Hands out nothing any more: what still waits is handled by the next owner. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#alarm);
+    clearImmediate(this.#turn);
   }
 }

@@ -2,15 +2,14 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import type { Logger } from '../log.js';
+import type { TopicPartition } from '../record.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../protocol/fetch-protocol.js';
 import type { Link } from './connect.js';
 import { Leaders } from './leaders.js';
 import { offsetAt } from './offsets.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
-export interface Feed {
-  readonly topic: string;
-  readonly partition: number;
+export interface Feed extends TopicPartition {
   readonly maxBytes: number;
   /** The offset to fetch from; undefined when nothing is wanted now. */
   want(): number | undefined;
@@ -64,7 +63,6 @@ export class Fetcher {
   readonly #leaders: Leaders<Wanted>;
   /** Partitions that were refused: not requested again before the metadata was refreshed. */
   readonly #refused = new Set<Feed>();
-  #stopped = false;
 
   constructor(options: FetcherOptions) {
     this.#options = options;
@@ -78,12 +76,11 @@ export class Fetcher {
 
   /** Something may be wanted that was not wanted before. */
   kick(): void {
-    if (!this.#stopped) this.#leaders.dispatch(this.#wanted());
+    this.#leaders.dispatch(this.#wanted());
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#leaders.stop();
+    this.#leaders.stopped = true;
   }
 
   *#wanted(): Generator<Wanted> {
@@ -103,7 +100,7 @@ export class Fetcher {
     const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), maxBytes: maxResponseBytes };
     const startedAt = performance.now();
     const { partitions, errorCode } = await this.#leaders.send(nodeId, fetchRequest(targets, limits));
-    if (this.#stopped) return;
+    if (this.#leaders.stopped) return;
     if (failure(errorCode)) throw createErrorFromCode(errorCode);
     this.#deliverAll(partitions, wanted, startedAt);
     const isEmpty = partitions.every(({ records }) => records.length === 0);
@@ -137,7 +134,7 @@ export class Fetcher {
   /** A partition that was moved meanwhile (assigned anew, say) is left alone: what was requested is not wanted any more. */
   async #goOn(feed: Feed, offset: number): Promise<void> {
     const instead = await this.#offsetInstead(feed, offset);
-    if (this.#stopped || feed.want() !== offset) return;
+    if (this.#leaders.stopped || feed.want() !== offset) return;
     const { topic, partition } = feed;
     const fields = { topic, partition, offset, instead };
     // Offset 0 stands for the beginning, which retention has moved.

@@ -1,5 +1,4 @@
 import type Cluster from 'kafkajs/src/cluster/index.js';
-import type ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import type { TopicPartition } from '../record.js';
 
 /** Where a group stands on a partition. */
@@ -31,19 +30,6 @@ export async function fetchPositions(
       at: Number(metadata) || undefined, // empty when another program committed it
     })),
   );
-}
-
-/** Rejects when the coordinator did not take the positions. The time travels as the commit's metadata. */
-export async function commitPositions(
-  group: ConsumerGroup,
-  positions: readonly GroupPosition[],
-): Promise<void> {
-  // Each partition has a topic entry of its own: the coordinator takes them as they come.
-  const topics = positions.map(({ topic, partition, offset, at }) => ({
-    topic,
-    partitions: [{ partition, offset: String(offset), metadata: String(at ?? '') }],
-  }));
-  await group.commitOffsets({ topics });
 }
 
 /** Removes the members of this client id from the group, so that nobody waits for the end of their sessions. Returns how many. */

@@ -20,23 +20,26 @@ export interface LeadersOptions<T extends TopicPartition> {
   readonly onError: (error: unknown) => void;
 }
 
+/** Beside the brokers, whose ids are 0 and more. */
+const METADATA = -1;
+
+const rest = (failures: number) => delay(backoffMs(failures), undefined, { ref: false });
+
 /**
  * Knows who leads a partition, and looks again when what it knew was wrong, or is old. Each broker has one request at a time, and
  * none waits for another.
  */
 export class Leaders<T extends TopicPartition> {
   readonly #options: LeadersOptions<T>;
-  /** Brokers that have a request, or rest after a failure. */
+  /** Brokers that have a request, or rest after a failure; `METADATA` while that is loaded. */
   readonly #busy = new Set<number>();
-  /** In a row, of each broker. */
+  /** In a row, of each of them. */
   readonly #failures = new Map<number, number>();
   /** Topics whose partitions are not known yet. */
   readonly #wanted = new Set<string>();
   #refreshedAt = performance.now();
-  /** A refresh is on its way, or rests before the next one. */
-  #refreshing = false;
-  #failedRefreshes = 0;
-  #stopped = false;
+  /** Set at the end: nothing is requested any more. */
+  stopped = false;
 
   constructor(options: LeadersOptions<T>) {
     this.#options = options;
@@ -44,9 +47,10 @@ export class Leaders<T extends TopicPartition> {
 
   /** Requests what is wanted of each broker that has no request. What has no leader waits for the next refresh. */
   dispatch(wanted: Iterable<T>): void {
+    if (this.stopped) return;
     for (const [leader, led] of Map.groupBy(wanted, (place) => this.#leaderOf(place))) {
       if (leader < 0) this.expire();
-      else if (!this.#busy.has(leader)) this.#request(leader, led).catch(this.#options.onError);
+      else if (!this.#busy.has(leader)) this.#run(leader, () => this.#options.request(leader, led));
     }
     this.#refreshIfDue();
   }
@@ -64,23 +68,28 @@ export class Leaders<T extends TopicPartition> {
     }
   }
 
-  async #request(nodeId: number, led: readonly T[]): Promise<void> {
-    const { log, request, onError, onReady } = this.#options;
-    this.#busy.add(nodeId);
-    try {
-      await request(nodeId, led);
-      this.#failures.delete(nodeId);
-    } catch (error) {
-      if (this.#stopped) return;
-      const failures = (this.#failures.get(nodeId) ?? 0) + 1;
-      this.#failures.set(nodeId, failures);
-      log('debug', 'kafka: a request failed', { nodeId, failures, ...faultOf(error) });
-      onError(error);
-      this.expire();
-      await delay(backoffMs(failures), undefined, { ref: false });
-    }
-    this.#busy.delete(nodeId);
-    if (!this.#stopped) onReady();
+  /** One at a time for each broker and for the metadata. Where it failed, the next one comes after a rest. */
+  #run(id: number, work: () => Promise<void>): void {
+    const { onReady, onError } = this.#options;
+    this.#busy.add(id);
+    const succeeded = () => void this.#failures.delete(id);
+    work()
+      .then(succeeded, (error: unknown) => this.#failed(id, error))
+      .then(() => {
+        this.#busy.delete(id);
+        if (!this.stopped) onReady();
+      })
+      .catch(onError);
+  }
+
+  async #failed(id: number, error: unknown): Promise<void> {
+    if (this.stopped) return;
+    const failures = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, failures);
+    this.#options.log('debug', 'kafka: a request failed', { nodeId: id, failures, ...faultOf(error) });
+    this.#options.onError(error);
+    this.expire();
+    await rest(failures);
   }
 
   async send<Response>(nodeId: number, request: ProtocolRequest<Response>): Promise<Response> {
@@ -108,31 +117,19 @@ export class Leaders<T extends TopicPartition> {
 
   #refreshIfDue(): void {
     const ageMs = performance.now() - this.#refreshedAt;
-    if (this.#refreshing || this.#stopped || ageMs <= this.#options.metadataMaxAgeMs) return;
-    this.#refreshing = true;
+    if (this.#busy.has(METADATA) || ageMs <= this.#options.metadataMaxAgeMs) return;
     this.#refreshedAt = performance.now();
-    this.#refresh().catch(this.#options.onError);
+    this.#run(METADATA, () => this.#refresh());
   }
 
   async #refresh(): Promise<void> {
-    const { log, onRefreshed, onReady, onError } = this.#options;
-    try {
-      const faults = await this.#load();
-      if (this.#stopped) return;
-      this.#failedRefreshes = 0;
-      onRefreshed();
-      onReady();
-      for (const fault of faults) onError(fault);
-    } catch (error) {
-      if (this.#stopped) return;
-      this.expire();
-      this.#failedRefreshes += 1;
-      log('debug', 'kafka: metadata could not be refreshed', { ...faultOf(error) });
-      onError(error);
-    }
-    await delay(backoffMs(Math.max(this.#failedRefreshes, 1)), undefined, { ref: false });
-    this.#refreshing = false;
-    this.#refreshIfDue();
+    const { onRefreshed, onReady, onError } = this.#options;
+    const faults = await this.#load();
+    if (this.stopped) return;
+    onRefreshed();
+    onReady();
+    for (const fault of faults) onError(fault);
+    await rest(1);
   }
 
   /** Why a wanted topic is still not known. Each is requested by itself: kafkajs loads none of several when one is unknown. */
@@ -143,9 +140,5 @@ export class Leaders<T extends TopicPartition> {
     const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));
     await cluster.refreshMetadata();
     return added.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
-  }
-
-  stop(): void {
-    this.#stopped = true;
   }
 }

@@ -9,7 +9,7 @@ import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
 import { openLinkOf } from './create-kafka.js';
 import { faultOf, isFatal } from './faults.js';
-import { commitPositions, fetchPositions, removeNamesakes, type GroupPosition } from './group-requests.js';
+import { fetchPositions, removeNamesakes, type GroupPosition } from './group-requests.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
 
 export interface MembershipOptions extends Pick<
@@ -170,9 +170,14 @@ export class Membership {
     return isForgotten || isExpired || REJOIN.has(type) || name === 'KafkaJSStaleTopicMetadataAssignment';
   }
 
-  /** Rejects when the coordinator did not take the positions. */
-  commit(positions: readonly GroupPosition[]): Promise<void> {
-    return commitPositions(this.#group, positions);
+  /** Rejects when the coordinator did not take the positions. The time travels as the commit's metadata. */
+  async commit(positions: readonly GroupPosition[]): Promise<void> {
+    // Each partition has a topic entry of its own: the coordinator takes them as they come.
+    const topics = positions.map(({ topic, partition, offset, at }) => ({
+      topic,
+      partitions: [{ partition, offset: String(offset), metadata: String(at ?? '') }],
+    }));
+    await this.#group.commitOffsets({ topics });
   }
 
   /** The time of what the group has committed of a partition; undefined when it has nothing, or that without a time. */

@@ -14,9 +14,8 @@ export async function listOffsets(
 ): Promise<Map<number, number>> {
   const partitions = which.partitions.map((partition) => ({ partition }));
   const fromTimestamp = which.at ?? (which.earliest ? EARLIEST : LATEST);
-  const responses = await cluster.fetchTopicsOffset([{ topic, partitions, fromTimestamp }]);
-  const found = responses.flatMap((response) => response.partitions);
-  return new Map(found.map(({ partition, offset }) => [partition, Number(offset)]));
+  const [found] = await cluster.fetchTopicsOffset([{ topic, partitions, fromTimestamp }]);
+  return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
 }
 
 /**

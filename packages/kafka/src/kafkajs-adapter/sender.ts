@@ -31,6 +31,9 @@ const OF_ONE_RECORD = new Set([
   'INVALID_RECORD',
 ]);
 
+/** Kafka's error code (protocol guide, "Error Codes"): sent again. */
+const REQUEST_TIMED_OUT = 7;
+
 /** What waits for one partition, in order. */
 class ProduceQueue {
   readonly topic: string;
@@ -92,7 +95,6 @@ export class Sender {
   /** Records whose topic is not known yet. */
   #unplaced: PendingRecord[] = [];
   #planned = false;
-  #stopped = false;
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -123,11 +125,11 @@ export class Sender {
 
   /** Something waits. Calls within one turn of the event loop are one. */
   flush(): void {
-    if (this.#planned || this.#stopped) return;
+    if (this.#planned) return;
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
-      if (!this.#stopped) this.#sendAll();
+      this.#leaders.dispatch([...this.#queues.values()].filter(({ isEmpty }) => !isEmpty));
     });
   }
 
@@ -138,12 +140,7 @@ export class Sender {
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#leaders.stop();
-  }
-
-  #sendAll(): void {
-    this.#leaders.dispatch([...this.#queues.values()].filter(({ isEmpty }) => !isEmpty));
+    this.#leaders.stopped = true;
   }
 
   async #sendBatches(nodeId: number, queues: readonly ProduceQueue[]): Promise<void> {
@@ -188,12 +185,8 @@ export class Sender {
   }
 }
 
-/** Settles the records, or puts them back. Returns the passing fault that made it so. */
-function conclude({ queue, records }: Batch, code: number | undefined): Error | undefined {
-  if (code === undefined) {
-    queue.putBack(records);
-    return new Error(`no acknowledgement for ${queue.name}`);
-  }
+/** Settles the records, or puts them back, as when there is no acknowledgement. Returns the passing fault that made it so. */
+function conclude({ queue, records }: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
   if (failure(code)) return refuse({ queue, records }, code);
   queue.limit *= 2;
   for (const record of records) record.settle();

@@ -61,9 +61,7 @@ function parseMember({ memberId, memberMetadata }: GroupMember): Member {
 
 function parseHolding(userData: Buffer | null): Holding {
   try {
-    const parsed: unknown = JSON.parse(userData?.toString() ?? '');
-    const holding = parsed as Partial<Holding> | null;
-    return { generation: holding?.generation ?? -1, partitions: holding?.partitions ?? {} };
+    return { ...NOTHING, ...(JSON.parse(String(userData)) as Partial<Holding> | null) };
   } catch {
     return NOTHING; // a member of another kind: it holds nothing we know of
   }

@@ -58,17 +58,11 @@ const SIZE_BYTES = 4;
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
-    if (!this.isConnected()) forgetHalfResponse(this);
+    if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
     attempt = connectAnew.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
   }
   return attempt;
-}
-
-function forgetHalfResponse(connection: Connection): void {
-  connection.chunks = [];
-  connection.bytesBuffered = 0;
-  connection.bytesNeeded = SIZE_BYTES;
 }
 
 /**
@@ -97,18 +91,13 @@ function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> 
   return parseMetadata(decoded);
 }
 
-function installedVersion(): unknown {
-  const manifest: unknown = createRequire(import.meta.url)('kafkajs/package.json');
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
-    ? manifest.version
-    : undefined;
-}
+const installed = createRequire(import.meta.url)('kafkajs/package.json') as { readonly version: string };
 
 /** Applies the overrides, once and only to the version they were written for. */
-export function tameKafkajs(version: unknown = installedVersion()): void {
+export function tameKafkajs(version = installed.version): void {
   if (version !== VERSION) {
     throw new Error(
-      `packages/kafka is written for kafkajs ${VERSION}, found ${String(version)}: read its request queue, cluster and consumer group again before raising the version`,
+      `packages/kafka is written for kafkajs ${VERSION}, found ${version}: read its request queue, cluster and consumer group again before raising the version`,
     );
   }
   metadata.parse = parseAllMetadata;

@@ -61,13 +61,11 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
 export async function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
-  options: { readonly deadlineMs?: number } = {},
+  { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
   const link = adminLinkOf(kafka);
-  const { cluster } = link;
-  const deadlineMs = options.deadlineMs ?? OFFSETS_DEADLINE_MS;
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
-    await cluster.refreshMetadata(); // partitions may have been added
+    await link.cluster.refreshMetadata(); // partitions may have been added
     return listOffsets(link, topic, { partitions: await partitionIdsOf(link, topic), earliest: false });
   });
 }

@@ -1,3 +1,4 @@
+import type { TopicPartition } from '../record.js';
 import { apiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
@@ -6,12 +7,10 @@ const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' };
 /** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
 export const READ_COMMITTED = 1;
 const CONSUMER = -1;
-const NO_SESSION = { id: 0, epoch: -1 };
+const NO_SESSION = 0;
 const UNKNOWN = -1;
 
-export interface FetchTarget {
-  readonly topic: string;
-  readonly partition: number;
+export interface FetchTarget extends TopicPartition {
   readonly offset: number;
   readonly maxBytes: number;
 }
@@ -27,9 +26,7 @@ export interface AbortedTransaction {
   readonly firstOffset: number;
 }
 
-export interface FetchedPartition {
-  readonly topic: string;
-  readonly partition: number;
+export interface FetchedPartition extends TopicPartition {
   readonly errorCode: number;
   readonly highWatermark: number;
   readonly lastStableOffset: number;
@@ -45,7 +42,7 @@ function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
   );
   const out = new ByteWriter(size);
   out.int32(CONSUMER).int32(limits.maxWaitMs).int32(1).int32(limits.maxBytes);
-  out.int8(READ_COMMITTED).int32(NO_SESSION.id).int32(NO_SESSION.epoch).int32(targets.length);
+  out.int8(READ_COMMITTED).int32(NO_SESSION).int32(UNKNOWN).int32(targets.length);
   // Each partition has a topic entry of its own: the broker takes them as they come.
   for (const { topic, partition, offset, maxBytes } of targets) {
     out.string(topic).int32(1);

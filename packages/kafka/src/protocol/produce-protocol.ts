@@ -1,3 +1,4 @@
+import type { TopicPartition } from '../record.js';
 import { apiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
 
@@ -7,15 +8,11 @@ const NO_TRANSACTION = -1;
 const ALL_IN_SYNC_REPLICAS = -1;
 const REPLICATION_TIMEOUT_MS = 10_000;
 
-export interface ProducedBatch {
-  readonly topic: string;
-  readonly partition: number;
+export interface ProducedBatch extends TopicPartition {
   readonly batch: Buffer;
 }
 
-export interface PartitionAck {
-  readonly topic: string;
-  readonly partition: number;
+export interface PartitionAck extends TopicPartition {
   readonly errorCode: number;
 }
 
@@ -41,9 +38,7 @@ function encode(batches: readonly ProducedBatch[]): Buffer {
 function decodeAck(reader: ByteReader, topic: string): PartitionAck {
   const partition = reader.int32();
   const errorCode = reader.int16();
-  reader.int64(); // base offset
-  reader.int64(); // log append time
-  reader.int64(); // log start offset
+  reader.at += 8 + 8 + 8; // base offset, log append time, log start offset
   return { topic, partition, errorCode };
 }
 
