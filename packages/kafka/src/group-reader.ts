@@ -3,8 +3,7 @@ import { until, within } from './deadline.js';
 import type { Link } from './kafkajs-adapter/connect.js';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
-import type { GroupPosition } from './kafkajs-adapter/group-requests.js';
-import { BRIEF_MS, Membership } from './kafkajs-adapter/membership.js';
+import { BRIEF_MS, Membership, type GroupPosition } from './kafkajs-adapter/membership.js';
 import { listOffsets } from './kafkajs-adapter/offsets.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
@@ -82,17 +81,14 @@ export class GroupReader {
 
   #onAssigned(positions: readonly GroupPosition[]): void {
     this.#rebalances += 1;
-    const held = new Map(this.#trackers.map((tracker) => [`${tracker.topic}/${tracker.partition}`, tracker]));
-    const assigned = positions.map((position) => {
-      const name = `${position.topic}/${position.partition}`;
-      const kept = held.get(name);
-      // Another process had it meanwhile, or the topic was made anew: nothing known holds any more.
-      if (kept?.committed !== position.offset) return new PartitionTracker(position, this.#options);
-      held.delete(name);
-      return kept;
+    const before = this.#trackers;
+    this.#trackers = positions.map((position) => {
+      const { topic, partition, offset } = position;
+      const held = before.find((tracker) => tracker.topic === topic && tracker.partition === partition);
+      // Else another process had it meanwhile, or the topic was made anew: nothing known holds any more.
+      return held?.committed === offset ? held : new PartitionTracker(position, this.#options);
     });
-    for (const lost of held.values()) lost.unassign();
-    this.#trackers = assigned;
+    for (const tracker of before) if (!this.#trackers.includes(tracker)) tracker.unassign();
     this.#settled = true;
     this.#options.onReassigned();
   }

@@ -1,6 +1,6 @@
 import { Node, Yallist } from 'yallist';
 import type { Feed } from './kafkajs-adapter/fetcher.js';
-import type { GroupPosition } from './kafkajs-adapter/group-requests.js';
+import type { GroupPosition } from './kafkajs-adapter/membership.js';
 import type { FetchedPartition } from './protocol/fetch-protocol.js';
 import { PartitionBuffer, type BufferLimits } from './protocol/partition-buffer.js';
 import type { KafkaRecord } from './record.js';

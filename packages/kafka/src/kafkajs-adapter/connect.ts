@@ -95,7 +95,6 @@ export class Link {
     this.#closed = true;
     for (const socket of this.#sockets) socket.destroy(new Error('closed by this process'));
     await this.cluster.disconnect().catch(() => undefined);
-    for (const socket of this.#sockets) socket.destroy();
   }
 }
 

@@ -1,11 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
-import type { Logger } from '../log.js';
 import type { TopicPartition } from '../record.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../protocol/fetch-protocol.js';
-import type { Link } from './connect.js';
-import { Leaders } from './leaders.js';
+import { Leaders, type LinkUse } from './leaders.js';
 import { offsetAt } from './offsets.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
@@ -18,21 +16,17 @@ export interface Feed extends TopicPartition {
   outOfRange(offset: number): void;
 }
 
-export interface FetcherOptions {
-  readonly link: Link;
+export interface FetcherOptions extends LinkUse {
   readonly feeds: () => Iterable<Feed>;
-  readonly log: Logger;
   readonly maxWaitMs: number;
   /** From one request to a broker to the next, at least (default 0): else each response to a steady stream holds a record or two. */
   readonly minIntervalMs?: number;
   /** Bytes of one response, all partitions together (default 960 KiB); a single batch may be larger. */
   readonly maxResponseBytes?: number;
-  readonly metadataMaxAgeMs: number;
   /** The time (Unix milliseconds) of the last position that is known of a partition; default: of none. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
   /** A broker responded, with whatever. */
   readonly onResponse?: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /**

@@ -7,17 +7,21 @@ import { backoffMs } from './backoff.js';
 import { dropConnections, type Link } from './connect.js';
 import { faultOf } from './faults.js';
 
-export interface LeadersOptions<T extends TopicPartition> {
+/** What is given to whoever sends requests to brokers. */
+export interface LinkUse {
   readonly link: Link;
   readonly log: Logger;
   /** New partitions and moved leaders are noticed after that at the latest. */
   readonly metadataMaxAgeMs: number;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface LeadersOptions<T extends TopicPartition> extends LinkUse {
   /** One request to a broker for partitions that it leads. When it rejects, the broker is left alone for a while. */
   readonly request: (nodeId: number, led: readonly T[]) => Promise<void>;
   readonly onRefreshed: () => void;
   /** A broker has no request any more, or the metadata was refreshed: there may be something to dispatch. */
   readonly onReady: () => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /** Beside the brokers, whose ids are 0 and more. */

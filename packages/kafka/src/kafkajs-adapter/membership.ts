@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import type Cluster from 'kafkajs/src/cluster/index.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within } from '../deadline.js';
 import { asError } from '../protocol/as-error.js';
@@ -9,8 +10,15 @@ import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
 import { openLinkOf } from './create-kafka.js';
 import { faultOf, isFatal } from './faults.js';
-import { fetchPositions, removeNamesakes, type GroupPosition } from './group-requests.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
+
+/** Where a group stands on a partition. */
+export interface GroupPosition extends TopicPartition {
+  /** All before it is handled; -1 when the group has committed nothing. */
+  readonly offset: number;
+  /** Time of the record there, or of the last one before it (Unix milliseconds); undefined when it is not known. */
+  readonly at: number | undefined;
+}
 
 export interface MembershipOptions extends Pick<
   SourceOptions,
@@ -110,7 +118,7 @@ export class Membership {
     await this.#replaceNamesakes();
     await this.#group.joinAndSync();
     const assigned = this.#group.assigned();
-    const positions = await fetchPositions(link.cluster, groupId, assigned);
+    const positions = await this.#fetchPositions(assigned);
     if (this.#stopped) return this.#group.leave();
     const held = Object.fromEntries(assigned.map(({ topic, partitions }) => [topic, partitions]));
     this.#holding = { generation: this.#group.generationId ?? -1, partitions: held };
@@ -124,13 +132,13 @@ export class Membership {
   /** Once: two live processes of one name remove each other at their starts, and then both stay. */
   async #replaceNamesakes(): Promise<void> {
     if (this.#isAlone) return;
-    const { link, groupId } = this.#options;
-    const { clientId, log } = this.#options.kafka;
-    const removed = await removeNamesakes(link.cluster, groupId, clientId);
+    const { link, groupId, kafka } = this.#options;
+    const removed = await this.#removeNamesakes(link.cluster);
     this.#isAlone = true;
     if (this.#stopped) throw new Error('stopped before the group was joined');
     // It was killed; or two processes have this client id by mistake.
-    if (removed > 0) log('warn', 'kafka: replaced a member of this client id', { groupId, clientId });
+    const fields = { groupId, clientId: kafka.clientId };
+    if (removed > 0) kafka.log('warn', 'kafka: replaced a member of this client id', fields);
   }
 
   #failed(error: unknown, failures: number): void {
@@ -182,8 +190,7 @@ export class Membership {
 
   /** The time of what the group has committed of a partition; undefined when it has nothing, or that without a time. */
   async positionTime({ topic, partition }: TopicPartition): Promise<number | undefined> {
-    const { link, groupId } = this.#options;
-    const [position] = await fetchPositions(link.cluster, groupId, [{ topic, partitions: [partition] }]);
+    const [position] = await this.#fetchPositions([{ topic, partitions: [partition] }]);
     return position?.at;
   }
 
@@ -198,12 +205,44 @@ export class Membership {
   async #leave(): Promise<void> {
     if (this.joined) return this.#group.leave();
     // A broker responds to a connection in order, and a join only when all members have joined.
-    const { kafka, groupId } = this.#options;
-    const link = openLinkOf(kafka, SESSION_TIMEOUT_MS);
+    const link = openLinkOf(this.#options.kafka, SESSION_TIMEOUT_MS);
     try {
-      await removeNamesakes(link.cluster, groupId, kafka.clientId);
+      await this.#removeNamesakes(link.cluster);
     } finally {
       await link.close();
     }
+  }
+
+  /** What the group has committed on each of these partitions. */
+  async #fetchPositions(assigned: ReturnType<ConsumerGroup['assigned']>): Promise<GroupPosition[]> {
+    if (assigned.length === 0) return [];
+    const { link, groupId } = this.#options;
+    const coordinator = await link.cluster.findGroupCoordinator({ groupId });
+    const topics = assigned.map(({ topic, partitions }) => ({
+      topic,
+      partitions: partitions.map((partition) => ({ partition })),
+    }));
+    const { responses } = await coordinator.offsetFetch({ groupId, topics });
+    return responses.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset, metadata }) => ({
+        topic,
+        partition,
+        offset: Number(offset),
+        at: Number(metadata) || undefined, // empty when another program committed it
+      })),
+    );
+  }
+
+  /** Removes the members of this client id from the group, so that nobody waits for the end of their sessions. Returns how many. */
+  async #removeNamesakes(cluster: Cluster): Promise<number> {
+    const { groupId, kafka } = this.#options;
+    await cluster.connect();
+    const coordinator = await cluster.findGroupCoordinator({ groupId });
+    const { groups } = await coordinator.describeGroups({ groupIds: [groupId] });
+    const own = groups
+      .flatMap(({ members }) => members)
+      .filter(({ clientId }) => clientId === kafka.clientId);
+    for (const { memberId } of own) await coordinator.leaveGroup({ groupId, memberId });
+    return own.length;
   }
 }

@@ -4,6 +4,7 @@ import { isPending, type PendingRecord } from '../pending-record.js';
 import { partitionOf } from '../protocol/murmur2.js';
 import { produceRequest } from '../protocol/produce-protocol.js';
 import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../protocol/record-batch.js';
+import type { TopicPartition } from '../record.js';
 import { RecordRefused } from '../sink-types.js';
 import type { Link } from './connect.js';
 import { Leaders } from './leaders.js';
@@ -34,48 +35,27 @@ const OF_ONE_RECORD = new Set([
 /** Kafka's error code (protocol guide, "Error Codes"): sent again. */
 const REQUEST_TIMED_OUT = 7;
 
-/** What waits for one partition, in order. */
-class ProduceQueue {
-  readonly topic: string;
-  readonly partition: number;
+/** What waits for one partition. */
+interface ProduceQueue extends TopicPartition {
   readonly name: string;
-  #waiting: PendingRecord[] = [];
+  /** In order. All of them are pending, so that `take` returns something to send. */
+  waiting: PendingRecord[];
   /** Records of a batch: half of one that was refused for one of its records, and twice as many after each that was written. */
-  limit = Infinity;
+  limit: number;
+}
 
-  constructor(topic: string, partition: number, name: string) {
-    this.topic = topic;
-    this.partition = partition;
-    this.name = name;
-  }
+/** The longest batch from the front that keeps the bounds; at least one record, however large. */
+function take({ waiting, limit }: ProduceQueue, maxRecords: number): PendingRecord[] {
+  let bytes = 0;
+  const end = waiting.findIndex(({ body }, count) => {
+    bytes += body.length + RECORD_OVERHEAD_BYTES;
+    return count > 0 && (count >= maxRecords || count >= limit || bytes > MAX_BATCH_BYTES);
+  });
+  return waiting.splice(0, end < 0 ? waiting.length : end);
+}
 
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0;
-  }
-
-  push(record: PendingRecord): void {
-    this.#waiting.push(record);
-  }
-
-  putBack(records: readonly PendingRecord[]): void {
-    this.#waiting = [...records, ...this.#waiting];
-    this.dropSettled();
-  }
-
-  /** What a queue holds is pending, so that `take` returns something to send. */
-  dropSettled(): void {
-    this.#waiting = this.#waiting.filter(isPending);
-  }
-
-  /** The longest batch from the front that keeps the bounds; at least one record, however large. */
-  take(maxRecords: number): PendingRecord[] {
-    let bytes = 0;
-    const end = this.#waiting.findIndex(({ body }, count) => {
-      bytes += body.length + RECORD_OVERHEAD_BYTES;
-      return count > 0 && (count >= maxRecords || count >= this.limit || bytes > MAX_BATCH_BYTES);
-    });
-    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : end);
-  }
+function putBack({ queue, records }: Batch): void {
+  queue.waiting = [...records, ...queue.waiting].filter(isPending);
 }
 
 interface Batch {
@@ -118,9 +98,9 @@ export class Sender {
     if (partitions === 0) return void this.#unplaced.push(record);
     const partition = record.partition ?? partitionOf(key ?? Buffer.alloc(0), partitions);
     const name = `${topic}/${partition}`;
-    const queue = this.#queues.get(name) ?? new ProduceQueue(topic, partition, name);
+    const queue = this.#queues.get(name) ?? { topic, partition, name, waiting: [], limit: Infinity };
     this.#queues.set(name, queue);
-    queue.push(record);
+    queue.waiting.push(record);
   }
 
   /** Something waits. Calls within one turn of the event loop are one. */
@@ -129,13 +109,13 @@ export class Sender {
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
-      this.#leaders.dispatch([...this.#queues.values()].filter(({ isEmpty }) => !isEmpty));
+      this.#leaders.dispatch([...this.#queues.values()].filter(({ waiting }) => waiting.length > 0));
     });
   }
 
   /** Forgets what was settled without an acknowledgement. */
   dropSettled(): void {
-    for (const queue of this.#queues.values()) queue.dropSettled();
+    for (const queue of this.#queues.values()) queue.waiting = queue.waiting.filter(isPending);
     this.#unplaced = this.#unplaced.filter(isPending);
   }
 
@@ -147,7 +127,7 @@ export class Sender {
     const batches = this.#takeBatches(queues);
     const codes = await this.#produce(nodeId, batches).catch((error: unknown) => {
       // Whether the batches were written is unknown, so they are sent again (at least once).
-      for (const { queue, records } of batches) queue.putBack(records);
+      for (const batch of batches) putBack(batch);
       throw error;
     });
     const faults = batches.map((batch) => conclude(batch, codes.get(batch.queue.name)));
@@ -162,7 +142,7 @@ export class Sender {
     let capacity = this.#options.maxBatchRecords;
     for (const queue of queues) {
       if (capacity <= 0) break;
-      const records = queue.take(capacity);
+      const records = take(queue, capacity);
       capacity -= records.length;
       batches.push({ queue, records });
       this.#queues.delete(queue.name);
@@ -186,24 +166,25 @@ export class Sender {
 }
 
 /** Settles the records, or puts them back, as when there is no acknowledgement. Returns the passing fault that made it so. */
-function conclude({ queue, records }: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
-  if (failure(code)) return refuse({ queue, records }, code);
-  queue.limit *= 2;
-  for (const record of records) record.settle();
+function conclude(batch: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
+  if (failure(code)) return refuse(batch, code);
+  batch.queue.limit *= 2;
+  for (const record of batch.records) record.settle();
   return undefined;
 }
 
-function refuse({ queue, records }: Batch, code: number): Error | undefined {
+function refuse(batch: Batch, code: number): Error | undefined {
+  const { queue, records } = batch;
   const { type, retriable } = createErrorFromCode(code);
   const refusal = new RecordRefused(code, type, queue.topic);
   const isOfOneRecord = OF_ONE_RECORD.has(type);
   if (isOfOneRecord && records.length > 1) {
     queue.limit = records.length >>> 1;
-    queue.putBack(records);
+    putBack(batch);
     return undefined;
   }
   if (retriable && !isOfOneRecord) {
-    queue.putBack(records);
+    putBack(batch);
     return refusal;
   }
   for (const record of records) record.settle(refusal);

@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
-import { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 import metadata, { type MetadataResponse } from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
 import { asError } from '../protocol/as-error.js';
 
@@ -48,7 +47,6 @@ function fulfillAndForget(this: RequestQueue, response: unknown): void {
 const connecting = new WeakMap<Connection, Promise<boolean>>();
 const connectAnew = Connection.prototype.connect;
 const processData = Connection.prototype.processData;
-const SIZE_BYTES = 4;
 
 /**
  * Two requests that find a connection lost at the same time would open two sockets and forget the first. And kafkajs
@@ -58,7 +56,8 @@ const SIZE_BYTES = 4;
 function connect(this: Connection): Promise<boolean> {
   let attempt = connecting.get(this);
   if (attempt === undefined) {
-    if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: SIZE_BYTES });
+    // What comes first is the size of a response, an int32.
+    if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: 4 });
     attempt = connectAnew.call(this).finally(() => connecting.delete(this));
     connecting.set(this, attempt);
   }
@@ -79,14 +78,13 @@ function processResponses(this: Connection, bytes: Buffer): void {
 }
 
 const parseMetadata = metadata.parse;
-const WITHOUT_LEADER = new Set(['LEADER_NOT_AVAILABLE', 'REPLICA_NOT_AVAILABLE']);
-const isWithoutLeader = (code: number): boolean =>
-  failure(code) && WITHOUT_LEADER.has(createErrorFromCode(code).type);
+/** Kafka's LEADER_NOT_AVAILABLE and REPLICA_NOT_AVAILABLE (protocol guide, "Error Codes"). */
+const WITHOUT_LEADER = new Set([5, 9]);
 
 /** One partition without a leader (it has -1) would be an error of all topics that were requested with it. */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
-    if (isWithoutLeader(partition.partitionErrorCode)) partition.partitionErrorCode = 0; // no error
+    if (WITHOUT_LEADER.has(partition.partitionErrorCode)) partition.partitionErrorCode = 0; // no error
   }
   return parseMetadata(decoded);
 }

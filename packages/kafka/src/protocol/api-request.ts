@@ -1,12 +1,9 @@
-/** An API of Kafka's protocol, in one version. */
-export interface Api {
-  readonly apiKey: number;
-  readonly apiVersion: number;
-  readonly apiName: string;
-}
-
-/** A request of Kafka's protocol with its response, in the form that kafkajs' connections send. */
-export function apiRequest<Response>(api: Api, encode: () => Buffer, decode: (payload: Buffer) => Response) {
+/** A request of an API of Kafka's protocol with its response, in the form that kafkajs' connections send. */
+export function apiRequest<Response>(
+  api: { readonly apiKey: number; readonly apiVersion: number; readonly apiName: string },
+  encode: () => Buffer,
+  decode: (payload: Buffer) => Response,
+) {
   return {
     request: {
       ...api,

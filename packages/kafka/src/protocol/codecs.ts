@@ -4,10 +4,7 @@ import snappy from 'snappyjs';
 import { MAX_BYTES } from './batch-frame.js';
 import { ByteReader } from './bytes.js';
 
-/** Its magic, and two versions. */
-const XERIAL_HEADER_BYTES = 16;
 const XERIAL_MAGIC = Buffer.from('\x82SNAPPY\0', 'latin1');
-const LZ4_MAGIC = 0x184d2204;
 
 /**
  * The bytes of a batch's records, unpacked by the codec of its attributes (KIP-110 for zstd). Synchronous on purpose: a
@@ -24,13 +21,13 @@ export function unpack(attributes: number, packed: Buffer): Buffer {
   throw new Error(`unknown compression codec ${codec}`);
 }
 
-/** librdkafka writes one raw snappy block, Java clients write xerial's framing: a header, then (length, block) pairs. */
+/** librdkafka writes one raw snappy block, Java clients write xerial's framing: magic and two versions, then (length, block) pairs. */
 function unpackSnappy(packed: Buffer): Buffer {
   const isFramed = packed.subarray(0, XERIAL_MAGIC.length).equals(XERIAL_MAGIC);
   if (!isFramed) return snappyBlock(packed, MAX_BYTES);
   const blocks: Buffer[] = [];
   let capacity = MAX_BYTES;
-  for (const reader = new ByteReader(packed, XERIAL_HEADER_BYTES); reader.at < packed.length;) {
+  for (const reader = new ByteReader(packed, 16); reader.at < packed.length;) {
     const block = snappyBlock(reader.bytes(), capacity);
     capacity -= block.length;
     blocks.push(block);
@@ -51,7 +48,7 @@ function unpackLz4(packed: Buffer): Buffer {
 
 /** LZ4 frame format 1.6: magic, FLG, BD, [content size], [dictionary], header checksum, then blocks until a zero length. */
 function lz4Bound(frame: Buffer): number {
-  if (frame.readUInt32LE(0) !== LZ4_MAGIC) throw new Error('not an lz4 frame');
+  if (frame.readUInt32LE(0) !== 0x184d2204) throw new Error('not an lz4 frame');
   const flags = frame.readUInt8(4);
   const maxBlockBytes = 2 ** (8 + 2 * ((frame.readUInt8(5) >> 4) & 7));
   const checksumBytes = flags & 0x10 ? 4 : 0;

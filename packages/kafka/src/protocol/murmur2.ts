@@ -1,10 +1,9 @@
-const SEED = 0x9747_b28c;
 const MIX = 0x5bd1_e995;
 
 /** MurmurHash2 as Kafka's Java client has it (`Utils.murmur2`), signed 32 bits. */
 export function murmur2(key: Buffer): number {
   const wholeBytes = key.length & ~3;
-  let hash = SEED ^ key.length;
+  let hash = 0x9747_b28c ^ key.length;
   for (let at = 0; at < wholeBytes; at += 4) {
     const word = Math.imul(key.readInt32LE(at), MIX);
     hash = Math.imul(hash, MIX) ^ Math.imul(word ^ (word >>> 24), MIX);

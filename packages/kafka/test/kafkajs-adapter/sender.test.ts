@@ -1,4 +1,5 @@
 import { eventually } from '@webhooks/testkit';
+import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import type { Link } from '../../src/kafkajs-adapter/connect.js';
 import { Sender } from '../../src/kafkajs-adapter/sender.js';
 import { toPending, type PendingRecord } from '../../src/pending-record.js';
@@ -12,11 +13,11 @@ const WRITTEN: ProduceResponse = {
 };
 
 /** A cluster of one broker. It responds to its first produce requests as `responses` says, and writes what comes after. */
-function linkTo(responses: (() => Promise<ProduceResponse>)[]) {
+function linkTo(responses: (() => Promise<ProduceResponse>)[], judge = (_request: Buffer) => WRITTEN) {
   let requests = 0;
-  const send = () => {
+  const send = async ({ request }: ProtocolRequest<ProduceResponse>) => {
     requests += 1;
-    return responses.shift()?.() ?? Promise.resolve(WRITTEN);
+    return responses.shift()?.() ?? judge((await request.encode()).buffer);
   };
   const cluster = {
     findTopicPartitionMetadata: () => [BROKER],
@@ -57,4 +58,45 @@ describe('a record whose deadline passes while its request is on its way', () =>
     expect(written).toEqual(['behind it']);
     sender.stop();
   });
+});
+
+it('a batch that the response leaves out is sent again', async () => {
+  const { link, requests } = linkTo([() => Promise.resolve({ ...WRITTEN, acks: [] })]);
+  const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 10, onState: () => undefined });
+  const written: string[] = [];
+  sender.add(recordOf('once', written));
+  sender.flush();
+  await eventually(() => written.length === 1, { timeoutMs: 3_000 });
+  expect(requests()).toBe(2);
+  sender.stop();
+});
+
+it('records that are refused among many are found by halves, and the others are written in order', async () => {
+  const MESSAGE_TOO_LARGE = 10;
+  const log: number[] = [];
+  const judge = (request: Buffer): ProduceResponse => {
+    const numbers = [...request.toString('latin1').matchAll(/(good|bad)-(\d+);/g)];
+    if (numbers.some(([, kind]) => kind === 'bad'))
+      return { ...WRITTEN, acks: [{ topic: TOPIC, partition: 0, errorCode: MESSAGE_TOO_LARGE }] };
+    log.push(...numbers.map(([, , number]) => Number(number)));
+    return WRITTEN;
+  };
+  const { link, requests } = linkTo([], judge);
+  const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 500, onState: () => undefined });
+  const refused: number[] = [];
+  let open = 1_000;
+  for (let n = 0; n < 1_000; n += 1) {
+    const settle = (error?: Error) => {
+      open -= 1;
+      if (error) refused.push(n);
+    };
+    const value = `${n % 300 === 7 ? 'bad' : 'good'}-${n};`;
+    sender.add(toPending({ topic: TOPIC, partition: 0, value }, Infinity, settle));
+  }
+  sender.flush();
+  await eventually(() => open === 0, { timeoutMs: 3_000 });
+  expect(refused).toEqual([7, 307, 607, 907]);
+  expect(log).toEqual(Array.from({ length: 1_000 }, (_, n) => n).filter((n) => n % 300 !== 7));
+  expect(requests()).toBeLessThan(120);
+  sender.stop();
 });

@@ -51,6 +51,21 @@ describe('record cursor', () => {
     expect(position).toBe(22);
   });
 
+  it('gives a marker that was written wrongly as undecodable, and goes on', () => {
+    const spoil = (bytes: Buffer) => bytes.writeInt8(0x7e, 65); // the length of its key
+    const attributes = TRANSACTIONAL | CONTROL;
+    const spoilt = batchOf({
+      base: 20,
+      producerId: 1,
+      values: [''],
+      key: Buffer.alloc(4),
+      attributes,
+      spoil,
+    });
+    const { records } = read([spoilt, batchOf({ base: 21, values: ['a'] })], 20);
+    expect(seen(records)).toEqual(['20!', '21:a']);
+  });
+
   it('passes records of aborted transactions, also of several that began before the block', () => {
     const of = (base: number, producerId: number, value: string) =>
       batchOf({ base, producerId, values: [value], attributes: TRANSACTIONAL });
