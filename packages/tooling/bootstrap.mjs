@@ -12,7 +12,7 @@ const STAMPS = join(ROOT, 'node_modules', '.bootstrap');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const bin = (name) => join(ROOT, 'node_modules', name);
 
-/** Each command: does it need a build, and what does the pinned Node run (each in turn, the first failure ends it)? */
+/** Each command: does it need a build, and what does the pinned Node run, side by side? Further arguments go to the last. */
 const COMMANDS = {
   build: { build: true, runs: [] },
   // kafkajs 2.2.4 arms timers with a negative delay, and Node 24 prints a warning for the first one.
@@ -195,12 +195,11 @@ async function main([name, ...rest]) {
     throw new Error(`unknown command '${name ?? ''}'; there are: ${Object.keys(COMMANDS).join(', ')}`);
   await install();
   if (command.build) await build();
-  for (const [index, args] of command.runs.entries()) {
-    const last = index === command.runs.length - 1;
-    const code = await run(last ? [...args, ...rest] : args);
-    if (code !== 0) return code;
-  }
-  return 0;
+  const last = command.runs.length - 1;
+  const codes = await Promise.all(
+    command.runs.map((args, index) => run(index === last ? [...args, ...rest] : args)),
+  );
+  return codes.find((code) => code !== 0) ?? 0;
 }
 
 main(process.argv.slice(2)).then(
