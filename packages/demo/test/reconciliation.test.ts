@@ -12,7 +12,7 @@ const NOTIFICATIONS = Number(process.env['QUERIES'] ?? 1_000);
 /** Before them, one after another: how long it takes when nothing else is to be done, and until all is warm. */
 const ALONE = NOTIFICATIONS / 10;
 /** A load under which the projection is healthy: what a query takes is then its own time and not that of a queue. */
-const PER_SECOND = Number(process.env['QUERIES_PER_SECOND'] ?? 50);
+const PER_SECOND = Number(process.env['QUERIES_PER_SECOND'] ?? 100);
 const TICK_MS = 20;
 const BATCH = 500;
 /** Deliveries of one job. */

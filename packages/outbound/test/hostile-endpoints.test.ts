@@ -76,7 +76,7 @@ describe('an endpoint that ends connections without a word', () => {
 
   it('with a record that is no TLS behind the handshake gets one handshake for an attempt', async () => {
     const server = await openServer((_tls, tcp) => void tcp.write(Buffer.from('1703030004deadbeef', 'hex')));
-    const sender = rig.plainSender(await trusting());
+    const sender = rig.plainSender({ ...(await trusting()), attemptTimeoutMs: 1_000 });
     expect(await post(sender, server.origin)).toMatchObject({ kind: 'unreachable' });
     expect(server.connections()).toBe(1);
   });

@@ -5,7 +5,7 @@ import { eventFor, openRig } from './rig.js';
 import type { Rig } from './rig.js';
 
 const LONG = { timeoutMs: 60_000 };
-const EVENTS = 300;
+const EVENTS = 150;
 
 let rig: Rig;
 const endpoints: Endpoint[] = [];
@@ -13,7 +13,7 @@ const endpoints: Endpoint[] = [];
 beforeAll(async () => {
   rig = await openRig({
     // Far fewer records in flight than events for any one of the endpoints that hang.
-    MAX_IN_FLIGHT: '120',
+    MAX_IN_FLIGHT: '60',
     ENDPOINT_CONCURRENCY: '8',
     BREAKER_FIRST_PAUSE: '2s',
     RETRY_DELAYS: Array.from({ length: 30 }, () => '1s').join(','),
