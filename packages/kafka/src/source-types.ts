@@ -2,7 +2,7 @@ import type { Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord, TopicPartition } from './record.js';
 
 /** What may be open at the same time. Each bound pauses reading when it is reached; none of them drops a record. */
-export interface Window {
+interface Window {
   /** Records given to `handle` and not settled, over all partitions. */
   readonly maxInFlight: number;
   /** Their bytes; one record larger than this is still handled, alone. */
@@ -44,7 +44,7 @@ export interface SourceOptions {
 }
 
 /** A topic whose records wait: each is looked at when the broker's append time + `delayMs` has come. */
-export interface DelayTier {
+interface DelayTier {
   readonly topic: string;
   readonly delayMs: number;
 }
@@ -94,7 +94,7 @@ export interface SourceHealth {
   readonly rebalances: number;
 }
 
-export interface StopReport {
+interface StopReport {
   /** Everything that was in flight was settled in time. */
   readonly drained: boolean;
   /** The final watermark of each partition was acknowledged. */

@@ -4,7 +4,7 @@ import type { FetchedPartition } from './fetch-protocol.js';
 import { RecordCursor } from './record-cursor.js';
 
 /** Bytes requested of one partition in one fetch; a batch larger than this raises it for that one fetch. */
-export const FETCH_BYTES = 256 * 1024;
+const FETCH_BYTES = 256 * 1024;
 
 export interface BufferLimits {
   readonly fetchBytes?: number;

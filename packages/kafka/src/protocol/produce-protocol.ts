@@ -12,7 +12,7 @@ export interface ProducedBatch extends TopicPartition {
   readonly batch: Buffer;
 }
 
-export interface PartitionAck extends TopicPartition {
+interface PartitionAck extends TopicPartition {
   readonly errorCode: number;
 }
 
