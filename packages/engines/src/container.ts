@@ -1,3 +1,4 @@
+import type { StartedTestContainer } from 'testcontainers';
 import { READY_DEADLINE_MS, beforeDeadline } from './deadline.js';
 import { errorText } from './error-text.js';
 import type { Log } from './log.js';
@@ -20,26 +21,26 @@ export interface RunningContainer {
 
 /**
  * Runs an engine in a container (testcontainers removes it when this process ends, however it ends). Undefined, and a line in
- * the log, when no Docker daemon answers, or the image cannot be had within a minute. Throws when what was started does not serve.
+ * the log, when no Docker daemon answers, the image cannot be had within a minute, or a container of it cannot be started. Throws
+ * when what was started does not serve.
  */
 export async function runContainer(engine: ContainerImage, log: Log): Promise<RunningContainer | undefined> {
   // Loaded on demand: it brings a hundred packages along.
   const { GenericContainer, ImageName, getContainerRuntimeClient } = await import('testcontainers');
   const name = ImageName.fromString(engine.image);
-  let reachable: string;
+  let started: StartedTestContainer;
   try {
     const { image, info } = await getContainerRuntimeClient();
     const isHere = await image.exists(name);
     if (!isHere) await beforeDeadline(image.pull(name), READY_DEADLINE_MS, `pulling ${engine.image}`);
-    reachable = info.containerRuntime.host;
+    started = await new GenericContainer(engine.image)
+      .withEnvironment(engine.environment(info.containerRuntime.host))
+      .withExposedPorts({ container: engine.containerPort, host: engine.hostPort })
+      .start();
   } catch (error) {
     log(`no container of ${engine.image} (${errorText(error)})`);
     return undefined;
   }
-  const started = await new GenericContainer(engine.image)
-    .withEnvironment(engine.environment(reachable))
-    .withExposedPorts({ container: engine.containerPort, host: engine.hostPort })
-    .start();
   const host = started.getHost();
   const obstacle = await engine.awaitReady(host);
   if (obstacle === undefined) return { host, stop: () => started.stop().then(() => undefined) };
