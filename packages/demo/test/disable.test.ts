@@ -38,7 +38,8 @@ const CASES: Readonly<Record<string, Case>> = {
     eventType: 'PIX_OUT',
     events: 500,
     answer: { kind: 'status', status: 500 },
-    until: { kind: 'parked', count: 400 },
+    // Each worker tells of its pauses, and a pause takes a second: by then all of them wait.
+    until: { kind: 'parked', count: 10 },
   },
   'while its deliveries wait for their retries': {
     eventType: 'PIX_REVERSAL',

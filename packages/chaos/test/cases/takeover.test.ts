@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EVENT_TYPES, TOPICS } from '@webhooks/contracts';
@@ -24,9 +26,36 @@ const random = createRandom(1);
 /** Event → when Kafka had it, and each time that it arrived; `performance.now()`. */
 const sentAt = new Map<string, number>();
 const arrivals = new Map<string, number[]>();
+/** Its deliveries hang in the last case; what is sent to it then is owed to nobody's figures. */
+const HUNG = { tenantId: DEFAULT_TENANTS[0], eventType: EVENT_TYPES[0] };
+let hangs = false;
+/** Events that Kafka did not acknowledge: they are owed to nobody. */
+let refused = 0;
 let stack: Stack;
 let endpoint: Endpoint;
 let endLoad: () => Promise<void>;
+
+const isHung = ({
+  tenantId,
+  eventType,
+}: {
+  readonly tenantId: string;
+  readonly eventType: string;
+}): boolean => tenantId === HUNG.tenantId && eventType === HUNG.eventType;
+
+/** Whether somebody accepts connections there. */
+async function accepts(address: string): Promise<boolean> {
+  const [host, port] = address.split(':');
+  const socket = connect({ host, port: Number(port) });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
 
 /** Events of all routes, at a steady rate whatever becomes of them, until the end of the load. */
 async function beginLoad(): Promise<() => Promise<void>> {
@@ -42,9 +71,11 @@ async function beginLoad(): Promise<() => Promise<void>> {
     );
     made = due;
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
-    const sent = producer.send({ topic: TOPICS.events, acks: -1, messages }).then(() => {
-      for (const { id } of events) sentAt.set(id, performance.now());
-    });
+    const owed = hangs ? events.filter((event) => !isHung(event)) : events;
+    const sent = producer.send({ topic: TOPICS.events, acks: -1, messages }).then(
+      () => owed.forEach(({ id }) => sentAt.set(id, performance.now())),
+      () => (refused += events.length),
+    );
     sending.push(sent);
   }, BATCH_MS);
   return async () => {
@@ -63,9 +94,9 @@ whenAsked('another worker takes the place of one, at 500 events a second', () =>
       certPem,
       keyPem,
       remember: 1,
-      answer: ({ id }) => {
+      answer: ({ id, path }) => {
         arrivals.set(id, [...(arrivals.get(id) ?? []), performance.now()]);
-        return 200;
+        return hangs && path === `/${HUNG.tenantId}/${HUNG.eventType}` ? { kind: 'hang' } : 200;
       },
     });
     for (const tenantId of DEFAULT_TENANTS)
@@ -94,26 +125,37 @@ whenAsked('another worker takes the place of one, at 500 events a second', () =>
       expect(sentBetween(0, until).filter((id) => !arrivals.has(id))).toHaveLength(0);
     }, LONG);
 
-  const pid = (): number => stack.description().processes[WORKER] ?? Number.NaN;
+  const pid = (name = WORKER): number => stack.description().processes[name] ?? Number.NaN;
 
-  /** What the absence of the worker from `from` on cost. */
-  async function lookAt(what: string, from: number): Promise<{ slowestMs: number; repeats: number }> {
+  /** Kills processes and resolves when all are started again; with when that began. */
+  async function kill(...names: string[]): Promise<number> {
+    const [killed, from] = [names.map(pid), performance.now()];
+    for (const one of killed) process.kill(one, 'SIGKILL');
+    await eventually(() => names.every((name, at) => pid(name) !== killed[at]), LONG);
+    return from;
+  }
+
+  /** What an absence from `from` on cost; nobody can be quicker than what is owed from `since` on. */
+  async function lookAt(
+    what: string,
+    from: number,
+    since = from - BEFORE_MS,
+  ): Promise<{ slowestMs: number; repeats: number }> {
     const until = performance.now() + STEADY_MS;
     await untilDelivered(until);
     const ids = sentBetween(from - BEFORE_MS, until);
-    const ways = ids.map((id) => (arrivals.get(id)?.[0] ?? Infinity) - (sentAt.get(id) ?? 0));
+    const ways = ids.map((id) => (arrivals.get(id)?.[0] ?? Infinity) - Math.max(since, sentAt.get(id) ?? 0));
     const slowestMs = Math.round(Math.max(...ways));
     const repeats = ids.reduce((sum, id) => sum + (arrivals.get(id)?.length ?? 0) - 1, 0);
-    process.stdout.write(`${what}: events=${ids.length} slowest=${slowestMs} ms repeats=${repeats} lost=0\n`);
+    process.stdout.write(
+      `${what}: events=${ids.length} slowest=${slowestMs} ms repeats=${repeats} refused=${refused} lost=0\n`,
+    );
     return { slowestMs, repeats };
   }
 
   it(`which is killed, and started again under its name: within 3 s, with at most 100 repeats, ${KILLS} times`, async () => {
     for (let kills = 0; kills < KILLS; kills += 1) {
-      const [killed, from] = [pid(), performance.now()];
-      process.kill(killed, 'SIGKILL');
-      await eventually(() => pid() !== killed, LONG);
-      const { slowestMs, repeats } = await lookAt('killed', from);
+      const { slowestMs, repeats } = await lookAt('killed', await kill(WORKER));
       expect(slowestMs).toBeLessThanOrEqual(3_000);
       expect(repeats).toBeLessThanOrEqual(100);
     }
@@ -125,5 +167,20 @@ whenAsked('another worker takes the place of one, at 500 events a second', () =>
     const { slowestMs } = await lookAt('gone', from);
     process.kill(pid(), 'SIGCONT');
     expect(slowestMs).toBeLessThanOrEqual(9_000);
+  }, 120_000);
+
+  it('which is killed together with Kafka: within 3 s of the broker that accepts connections', async () => {
+    const [broker = ''] = stack.description().kafkaBrokers;
+    const from = await kill('kafka', WORKER);
+    await eventually(() => accepts(broker), { ...LONG, intervalMs: 10 });
+    const { slowestMs } = await lookAt('killed with Kafka', from, performance.now());
+    expect(slowestMs).toBeLessThanOrEqual(3_000);
+  }, 120_000);
+
+  it('which is killed while one endpoint hangs: within 3 s, and the repeats are told', async () => {
+    hangs = true;
+    await untilDelivered(performance.now() + STEADY_MS);
+    const { slowestMs } = await lookAt('killed while one endpoint hangs', await kill(WORKER));
+    expect(slowestMs).toBeLessThanOrEqual(3_000);
   }, 120_000);
 });
