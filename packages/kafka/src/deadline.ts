@@ -4,7 +4,7 @@ import { backoffMs } from './kafkajs-adapter/backoff.js';
 import { isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 
-/** Between two looks at whether what ends has ended. */
+/** Polling interval of `until`. */
 const LOOK_MS = 5;
 
 /** Milliseconds until `deadlineAt` of `performance.now()`, at least 0. */
@@ -12,7 +12,7 @@ export function remainingMs(deadlineAt: number): number {
   return Math.max(0, deadlineAt - performance.now());
 }
 
-/** Resolves when it is so, or after `timeoutMs`. */
+/** Resolves when `isSo` holds, or after `timeoutMs`. */
 export async function until(isSo: () => boolean, timeoutMs: number): Promise<void> {
   const deadlineAt = performance.now() + timeoutMs;
   while (!isSo() && remainingMs(deadlineAt) > 0) await delay(LOOK_MS);

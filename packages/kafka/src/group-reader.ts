@@ -121,11 +121,12 @@ export class GroupReader {
   }
 
   async #commitMoved(): Promise<void> {
-    const moved = this.#trackers.filter(({ watermark, committed }) => watermark > committed);
+    const moved = this.#trackers
+      .filter(({ watermark, committed }) => watermark > committed)
+      .map((tracker) => ({ tracker, before: tracker.committed, position: tracker.groupPosition }));
     if (moved.length === 0) return;
-    const positions = moved.map(({ groupPosition }) => groupPosition);
-    await this.#membership.commit(positions);
-    for (const [index, tracker] of moved.entries()) tracker.committed = positions[index]?.offset ?? -1;
+    await this.#membership.commit(moved.map(({ position }) => position));
+    for (const { tracker, before, position } of moved) tracker.acknowledge(position, before);
   }
 
   positions(): readonly PartitionPosition[] {

@@ -24,13 +24,21 @@ export interface PendingRecord {
 /** Whether it waits for its end still. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
-/** Throws a TypeError for a record without key and without partition: nothing would say where a repeat belongs. */
+function timeOf({ timestamp = Date.now() }: OutgoingRecord): number {
+  if (Number.isSafeInteger(timestamp) && timestamp >= 0) return timestamp;
+  throw new TypeError(`expected the time of a record in milliseconds since 1970, came ${timestamp}`);
+}
+
+/**
+ * Throws a TypeError for a record without key and without partition (nothing would say where a repeat belongs), and for a time that
+ * cannot be written.
+ */
 export function toPending(
   record: OutgoingRecord,
   deadlineAt: number,
   settle: (error?: Error) => void,
 ): PendingRecord {
-  const { topic, partition, value, headers = {}, timestamp = Date.now() } = record;
+  const { topic, partition, value, headers = {} } = record;
   const key = typeof record.key === 'string' ? Buffer.from(record.key) : (record.key ?? null);
   if (key === null && partition === undefined) {
     throw new TypeError(`a record for ${topic} needs a key or a partition`);
@@ -41,7 +49,7 @@ export function toPending(
     key: key ?? undefined,
     partition,
     body,
-    timestamp,
+    timestamp: timeOf(record),
     deadlineAt,
     isSettled: false,
     settle,

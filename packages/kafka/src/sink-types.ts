@@ -50,7 +50,7 @@ export class SinkTimeout extends Error {
   override readonly name = 'SinkTimeout';
 }
 
-/** The broker refuses this record for good (too large, unknown topic, not authorised); its neighbours are unharmed. */
+/** The broker refuses this record for good (too large, not authorised); its neighbours are unharmed. */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';
   /** Kafka's error code, and its name where we know it. */

@@ -35,7 +35,7 @@ export interface TableReaderOptions {
  */
 export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
 
-/** All waits reject when it is closed or cannot go on. */
+/** Whoever waits is rejected when it is closed or cannot go on. */
 export class TableReader {
   readonly #options: TableReaderOptions;
   readonly #link: Link;
@@ -76,8 +76,8 @@ export class TableReader {
   }
 
   /**
-   * Resolves when everything that was published before this call has been given to `onRecord`; rejects when Kafka cannot be
-   * asked. One run at a time, shared by all who call before it begins: one under way may not know of their records.
+   * Resolves when everything that was published before this call has been given to `onRecord`; rejects when that takes longer than
+   * 30 s. One run at a time, shared by all who call before it begins: one under way may not know of their records.
    */
   catchUp(): Promise<void> {
     this.#nextCatchUp ??= this.#catchingUp.then(() => {
@@ -129,7 +129,7 @@ export class TableReader {
   async #watchPartitions(): Promise<void> {
     for (let failures = 0; !this.#ended;) {
       try {
-        await this.#look();
+        await this.#listPartitions();
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -139,7 +139,7 @@ export class TableReader {
     }
   }
 
-  async #look(): Promise<void> {
+  async #listPartitions(): Promise<void> {
     const startedAt = performance.now();
     const count = await countPartitions(this.#link, this.#options.topic, FRESH_MS);
     if (count === 0 || count > this.#partitions.size) await this.#addPartitions();
@@ -174,6 +174,7 @@ export class TableReader {
   #failed(failures: number, error: unknown): void {
     this.#endIfFatal(error);
     if (this.#ended) return;
+    this.#wake(); // whose time is over
     const { kafka, topic } = this.#options;
     const level = this.#listedAt === -Infinity ? 'warn' : 'debug';
     const fields = { topic, failures, ...faultOf(error) };

@@ -98,4 +98,12 @@ describe('partition tracker', () => {
     expect(tracker.want()).toBe(0);
     expect(tracker.watermark).toBe(0);
   });
+
+  it('commits its lower position when the log was found truncated while a commit was under way', () => {
+    const tracker = openTracker(400);
+    const { groupPosition, committed } = tracker;
+    tracker.outOfRange(100);
+    tracker.acknowledge({ ...groupPosition, offset: 500 }, committed);
+    expect(tracker.watermark).toBeGreaterThan(tracker.committed);
+  });
 });

@@ -8,6 +8,7 @@ import {
   SinkOverloaded,
   SinkTimeout,
 } from '../src/index.js';
+import { adminOf } from '../src/kafkajs-adapter/create-kafka.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
 import { readAll } from './support/read-all.js';
 
@@ -98,6 +99,35 @@ describe('sink', () => {
     const good = sink.send({ topic, key: 'b', value: 'b' });
     await expect(late).rejects.toMatchObject({ name: 'RecordRefused', reason: 'INVALID_TIMESTAMP' });
     await good;
+    await sink.close();
+  });
+
+  it.each([1e25, -1, Number.NaN])(
+    'rejects a record whose time cannot be written (%d) alone',
+    async (timestamp) => {
+      const topic = await newTopic(kafka, 2);
+      const sink = await openSink({ kafka });
+      const bad = sink.send({ topic, partition: 0, value: 'a', timestamp });
+      const good = sink.send({ topic, partition: 1, value: 'b' });
+      await expect(bad).rejects.toThrow(TypeError);
+      await good;
+      await sink.close();
+    },
+  );
+
+  it('goes on, to topics that it has not used before as well, when one of its topics was deleted', async () => {
+    const [deleted, known, fresh] = [
+      await newTopic(kafka, 1),
+      await newTopic(kafka, 1),
+      await newTopic(kafka, 1),
+    ];
+    const sink = await openSink({ kafka });
+    for (const topic of [deleted, known]) await sink.send({ topic, partition: 0, value: 'before' });
+    await adminOf(kafka).deleteTopics({ topics: [deleted] });
+    for (const topic of [known, fresh]) await sink.send({ topic, partition: 0, value: 'after' });
+    await expect(
+      sink.send({ topic: deleted, partition: 0, value: 'gone' }, { deadlineMs: 2_000 }),
+    ).rejects.toThrow(/do not know the topic/);
     await sink.close();
   });
 

@@ -114,9 +114,10 @@ export class Fetcher {
 
   #deliver(feed: Feed, fetched: FetchedPartition, request: { offset: number; startedAt: number }): void {
     if (!failure(fetched.errorCode)) return feed.accept(fetched, request);
-    const { type: error } = createErrorFromCode(fetched.errorCode);
+    const cause = createErrorFromCode(fetched.errorCode);
+    const { type: error } = cause;
     const { topic, partition } = feed;
-    this.#options.onError(new Error(`${topic}/${partition}: ${error}`));
+    this.#options.onError(new Error(`${topic}/${partition}: ${error}`, { cause }));
     this.#refused.add(feed);
     this.#leaders.expire();
     if (error === 'OFFSET_OUT_OF_RANGE')

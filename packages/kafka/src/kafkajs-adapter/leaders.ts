@@ -24,7 +24,7 @@ export interface LeadersOptions<T extends TopicPartition> extends LinkUse {
   readonly onReady: () => void;
 }
 
-/** Beside the brokers, whose ids are 0 and more. */
+/** Stands for the loading of metadata among the ids of brokers, which are 0 or more. */
 const METADATA = -1;
 
 const rest = (failures: number) => delay(backoffMs(failures), undefined, { ref: false });
@@ -37,7 +37,7 @@ export class Leaders<T extends TopicPartition> {
   readonly #options: LeadersOptions<T>;
   /** Brokers that have a request, or rest after a failure; `METADATA` while that is loaded. */
   readonly #busy = new Set<number>();
-  /** In a row, of each of them. */
+  /** Consecutive failures, by broker. */
   readonly #failures = new Map<number, number>();
   /** Topics whose partitions are not known yet. */
   readonly #wanted = new Set<string>();
@@ -136,13 +136,17 @@ export class Leaders<T extends TopicPartition> {
     await rest(1);
   }
 
-  /** Why a wanted topic is still not known. Each is requested by itself: kafkajs loads none of several when one is unknown. */
+  /** Why a wanted topic is still not known. Each is requested by itself: kafkajs loads none of several when one is refused. */
   async #load(): Promise<unknown[]> {
     const { cluster } = this.#options.link;
     const wanted = [...this.#wanted];
     this.#wanted.clear(); // who still needs it requests it again
     const added = await Promise.allSettled(wanted.map((topic) => cluster.addMultipleTargetTopics([topic])));
     await cluster.refreshMetadata();
-    return added.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
+    const refused = added.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+    );
+    const unknown = wanted.filter((topic) => this.#partitionsOf(topic).length === 0);
+    return [...unknown.map((topic) => new Error(`the brokers do not know the topic ${topic}`)), ...refused];
   }
 }

@@ -6,6 +6,7 @@ import { produceRequest } from '../protocol/produce-protocol.js';
 import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../protocol/record-batch.js';
 import type { TopicPartition } from '../record.js';
 import { RecordRefused } from '../sink-types.js';
+import { backoffMs } from './backoff.js';
 import type { Link } from './connect.js';
 import { Leaders } from './leaders.js';
 
@@ -32,7 +33,7 @@ const OF_ONE_RECORD = new Set([
   'INVALID_RECORD',
 ]);
 
-/** Kafka's error code (protocol guide, "Error Codes"): sent again. */
+/** Kafka's error code for a partition that the response leaves out (protocol guide, "Error Codes"). */
 const REQUEST_TIMED_OUT = 7;
 
 /** What waits for one partition. */
@@ -42,6 +43,10 @@ interface ProduceQueue extends TopicPartition {
   waiting: PendingRecord[];
   /** Records of a batch: half of one that was refused for one of its records, and twice as many after each that was written. */
   limit: number;
+  /** Passing refusals in a row. */
+  failures: number;
+  /** It waits after a passing refusal, and nothing else does. */
+  rests: boolean;
 }
 
 /** The longest batch from the front that keeps the bounds; at least one record, however large. */
@@ -65,8 +70,8 @@ interface Batch {
 
 /**
  * Sends what waits to the brokers that lead its partitions, again and again until it is acknowledged, refused or settled otherwise.
- * One request for each broker at a time: order within a partition is kept, also through retries, and what arrives meanwhile
- * becomes the next batch. No broker waits for another.
+ * One request for each broker at a time: what arrives meanwhile becomes the next batch. No broker waits for another, and no
+ * partition for one that refuses passingly.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -83,8 +88,9 @@ export class Sender {
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
       onRefreshed: () => {
-        options.onState();
         for (const record of this.#unplaced.splice(0)) this.add(record);
+        // What waits shows by itself whether the brokers take it.
+        if (this.#isIdle) options.onState();
       },
       onReady: () => this.flush(),
       onError: options.onState,
@@ -98,9 +104,16 @@ export class Sender {
     if (partitions === 0) return void this.#unplaced.push(record);
     const partition = record.partition ?? partitionOf(key ?? Buffer.alloc(0), partitions);
     const name = `${topic}/${partition}`;
-    const queue = this.#queues.get(name) ?? { topic, partition, name, waiting: [], limit: Infinity };
+    const fresh = { topic, partition, name, waiting: [], limit: Infinity, failures: 0, rests: false };
+    const queue: ProduceQueue = this.#queues.get(name) ?? fresh;
     this.#queues.set(name, queue);
     queue.waiting.push(record);
+  }
+
+  get #isIdle(): boolean {
+    return (
+      this.#unplaced.length === 0 && [...this.#queues.values()].every(({ waiting }) => waiting.length === 0)
+    );
   }
 
   /** Something waits. Calls within one turn of the event loop are one. */
@@ -109,7 +122,8 @@ export class Sender {
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
-      this.#leaders.dispatch([...this.#queues.values()].filter(({ waiting }) => waiting.length > 0));
+      const queues = [...this.#queues.values()];
+      this.#leaders.dispatch(queues.filter(({ waiting, rests }) => waiting.length > 0 && !rests));
     });
   }
 
@@ -131,9 +145,18 @@ export class Sender {
       throw error;
     });
     const faults = batches.map((batch) => conclude(batch, codes.get(batch.queue.name)));
-    const fault = faults.find((one) => one !== undefined);
-    if (fault !== undefined) throw fault;
-    this.#options.onState();
+    this.#options.onState(faults.find((fault) => fault !== undefined));
+    for (const { queue } of batches) if (queue.rests) this.#restart(queue);
+  }
+
+  /** Its leader may have moved; the queue is served again after a while. */
+  #restart(queue: ProduceQueue): void {
+    this.#leaders.expire();
+    const again = (): void => {
+      queue.rests = false;
+      this.flush();
+    };
+    setTimeout(again, backoffMs(queue.failures)).unref();
   }
 
   /** Queues take turns: who was served is the last one. */
@@ -169,6 +192,7 @@ export class Sender {
 function conclude(batch: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
   if (failure(code)) return refuse(batch, code);
   batch.queue.limit *= 2;
+  batch.queue.failures = 0;
   for (const record of batch.records) record.settle();
   return undefined;
 }
@@ -185,6 +209,8 @@ function refuse(batch: Batch, code: number): Error | undefined {
   }
   if (retriable && !isOfOneRecord) {
     putBack(batch);
+    queue.failures += 1;
+    queue.rests = true;
     return refusal;
   }
   for (const record of records) record.settle(refusal);

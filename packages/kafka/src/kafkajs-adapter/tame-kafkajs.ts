@@ -81,12 +81,21 @@ const parseMetadata = metadata.parse;
 /** Kafka's LEADER_NOT_AVAILABLE and REPLICA_NOT_AVAILABLE (protocol guide, "Error Codes"). */
 const WITHOUT_LEADER = new Set([5, 9]);
 
-/** One partition without a leader (it has -1) would be an error of all topics that were requested with it. */
+/** Kafka's UNKNOWN_TOPIC_OR_PARTITION. */
+const UNKNOWN_TOPIC = 3;
+
+/**
+ * One partition without a leader (it has -1), or a topic that was deleted, would be an error of all topics that were requested
+ * with it.
+ */
 function parseAllMetadata(decoded: MetadataResponse): Promise<MetadataResponse> {
   for (const partition of decoded.topicMetadata.flatMap(({ partitionMetadata }) => partitionMetadata)) {
     if (WITHOUT_LEADER.has(partition.partitionErrorCode)) partition.partitionErrorCode = 0; // no error
   }
-  return parseMetadata(decoded);
+  const topicMetadata = decoded.topicMetadata.filter(
+    ({ topicErrorCode }) => topicErrorCode !== UNKNOWN_TOPIC,
+  );
+  return parseMetadata({ ...decoded, topicMetadata });
 }
 
 const installed = createRequire(import.meta.url)('kafkajs/package.json') as { readonly version: string };

@@ -1,6 +1,9 @@
 import { eventually } from '@webhooks/testkit';
+import type { Link } from '../../src/kafkajs-adapter/connect.js';
 import { openLinkOf } from '../../src/kafkajs-adapter/create-kafka.js';
+import { isFatal } from '../../src/kafkajs-adapter/faults.js';
 import { Fetcher, type Feed } from '../../src/kafkajs-adapter/fetcher.js';
+import type { FetchedPartition } from '../../src/protocol/fetch-protocol.js';
 import { silent } from '../../src/log.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 
@@ -105,4 +108,34 @@ describe('an answer that has room for one partition', () => {
     const served = await fetchByTurns();
     expect(Math.max(...served) - Math.min(...served)).toBeLessThanOrEqual(1);
   });
+});
+
+it('a fetch that is not authorised is a fatal fault', async () => {
+  const TOPIC_AUTHORIZATION_FAILED = 29;
+  const place = { topic: 't', partition: 0 };
+  const refused: FetchedPartition = {
+    ...{ ...place, errorCode: TOPIC_AUTHORIZATION_FAILED, highWatermark: -1, lastStableOffset: -1 },
+    ...{ aborted: [], records: Buffer.alloc(0) },
+  };
+  const send = () => Promise.resolve({ clientSideThrottleTime: 0, errorCode: 0, partitions: [refused] });
+  const cluster = {
+    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
+    addMultipleTargetTopics: () => Promise.resolve(),
+    refreshMetadata: () => Promise.resolve(),
+    findBroker: () => Promise.resolve({ nodeId: 1, connectionPool: { pool: [], send } }),
+  };
+  const nothing = () => undefined;
+  const feed: Feed = { ...place, maxBytes: 1, want: () => 0, accept: nothing, outOfRange: nothing };
+  const errors: unknown[] = [];
+  const fetcher = new Fetcher({
+    link: { cluster } as unknown as Link,
+    feeds: () => [feed],
+    log: silent,
+    onError: (error) => errors.push(error),
+    maxWaitMs: 100,
+    metadataMaxAgeMs: 10_000,
+  });
+  fetcher.kick();
+  await eventually(() => errors.some(isFatal));
+  fetcher.stop();
 });

@@ -6,7 +6,8 @@ import { toPending, type PendingRecord } from '../../src/pending-record.js';
 import type { ProduceResponse } from '../../src/protocol/produce-protocol.js';
 
 const TOPIC = 'topic';
-const BROKER = { partitionId: 0, leader: 1 };
+const LEADER = 1;
+const PARTITIONS = [0, 1].map((partitionId) => ({ partitionId, leader: LEADER }));
 const WRITTEN: ProduceResponse = {
   clientSideThrottleTime: 0,
   acks: [{ topic: TOPIC, partition: 0, errorCode: 0 }],
@@ -20,16 +21,16 @@ function linkTo(responses: (() => Promise<ProduceResponse>)[], judge = (_request
     return responses.shift()?.() ?? judge((await request.encode()).buffer);
   };
   const cluster = {
-    findTopicPartitionMetadata: () => [BROKER],
+    findTopicPartitionMetadata: () => PARTITIONS,
     addMultipleTargetTopics: () => Promise.resolve(),
     refreshMetadata: () => Promise.resolve(),
-    findBroker: () => Promise.resolve({ nodeId: BROKER.leader, connectionPool: { pool: [], send } }),
+    findBroker: () => Promise.resolve({ nodeId: LEADER, connectionPool: { pool: [], send } }),
   };
   return { link: { cluster } as unknown as Link, requests: () => requests };
 }
 
-function recordOf(value: string, written: string[]): PendingRecord {
-  return toPending({ topic: TOPIC, partition: 0, value }, Infinity, () => written.push(value));
+function recordOf(value: string, written: string[], partition = 0): PendingRecord {
+  return toPending({ topic: TOPIC, partition, value }, Infinity, () => written.push(value));
 }
 
 describe('a record whose deadline passes while its request is on its way', () => {
@@ -58,6 +59,33 @@ describe('a record whose deadline passes while its request is on its way', () =>
     expect(written).toEqual(['behind it']);
     sender.stop();
   });
+});
+
+it('a partition that refuses passingly holds up no other one of its broker', async () => {
+  const NOT_ENOUGH_REPLICAS = 19;
+  const RECORDS = 50;
+  let refusals = 0;
+  const judge = (request: Buffer): ProduceResponse => {
+    const isRefused = request.includes('refused');
+    if (isRefused) refusals += 1;
+    const acks = [
+      { topic: TOPIC, partition: 0, errorCode: isRefused ? NOT_ENOUGH_REPLICAS : 0 },
+      { topic: TOPIC, partition: 1, errorCode: 0 },
+    ];
+    return { ...WRITTEN, acks };
+  };
+  const { link } = linkTo([], judge);
+  const sender = new Sender({ link, log: () => undefined, maxBatchRecords: 10, onState: () => undefined });
+  const written: string[] = [];
+  sender.add(recordOf('refused', []));
+  for (let sent = 0; sent < RECORDS; sent += 1) {
+    sender.add(recordOf('other', written, 1));
+    sender.flush();
+    await eventually(() => written.length > sent, { timeoutMs: 3_000, intervalMs: 1 });
+  }
+  expect(refusals).toBeGreaterThan(0);
+  expect(refusals).toBeLessThan(RECORDS / 2);
+  sender.stop();
 });
 
 it('a batch that the response leaves out is sent again', async () => {
