@@ -159,6 +159,9 @@ describe('a task without an attempt', () => {
     const next = await written({ task, settlement: { ...settlement, isLogged: false } });
     expect(taskOf(next)).toEqual({ ...task, dueAt, parkedCount: 5 });
     expect(next.entries).toEqual([]);
+    const redelivery = buildTask({ cycle: 'job_1', attempt: 1, parkedCount: 0 });
+    const redelivered = await written({ task: redelivery, settlement: { ...settlement, isLogged: false } });
+    expect(redelivered.entries).toMatchObject([{ kind: 'parked', cycle: 'job_1' }]);
   });
 
   it('that is dead keeps what is known of the attempts before', async () => {

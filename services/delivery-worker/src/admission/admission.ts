@@ -2,7 +2,7 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { SendTarget } from '@webhooks/outbound';
 import type { BreakerRules } from './breaker.js';
 import { AttemptSlots } from './concurrency-limit.js';
-import { leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
+import { HORIZON_MS, leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
 import { isFast } from './drain.js';
 import type { Clock, Deferred, EndpointState, Permit, PermitEnd, Verdict } from './endpoint-state.js';
 import { EndpointTable } from './endpoint-table.js';
@@ -155,7 +155,8 @@ export class Admission {
         ? untilProbeMs(endpoint, deferral)
         : untilSlotMs(endpoint, deferral, this.#slots.limitOf(endpoint));
     const beginsPause = now >= endpoint.pausedUntil;
-    if (beginsPause) endpoint.pausedUntil = now + waitMs;
+    // Not longer than the horizon: a delivery that is old waits for up to a quarter of its age.
+    if (beginsPause) endpoint.pausedUntil = now + Math.min(waitMs, HORIZON_MS);
     return { kind: 'deferred', reason, waitMs, beginsPause };
   }
 }

@@ -4,7 +4,7 @@ import type { EndpointState } from './endpoint-state.js';
 /** Shortest wait in Kafka, milliseconds: its shortest tier. */
 export const SOONEST_MS = 1_000;
 /** How far ahead slots of a busy endpoint are given at first, milliseconds: later as far as the delivery is old. */
-const HORIZON_MS = 30_000;
+export const HORIZON_MS = 30_000;
 /** Waits grow by this share of the time already waited: 37 deferrals in 8 days (40 are allowed), and a quarter of an outage. */
 const GROWTH = 1 / 4;
 

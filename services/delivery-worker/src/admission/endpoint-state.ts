@@ -51,7 +51,7 @@ export class EndpointState {
   movedTick = 0;
   /** The next slot that is free for a deferred delivery, monotonic milliseconds. */
   nextSlotAt = 0;
-  /** When the pause ends that its deferred deliveries began, monotonic milliseconds. */
+  /** Until then no other deferral begins a pause, monotonic milliseconds. */
   pausedUntil = 0;
   /** Unix milliseconds: since when every attempt has failed. */
   failingSince: number | undefined;
@@ -104,7 +104,7 @@ export interface Deferred {
   readonly reason: DeferReason;
   /** From now, milliseconds. */
   readonly waitMs: number;
-  /** Nobody was deferred before it whose time has not come: the log tells of this one for all who follow. */
+  /** The first deferral of a pause of its endpoint (30 s at most): only this one is logged. */
   readonly beginsPause: boolean;
 }
 

@@ -36,5 +36,7 @@ export async function openConfigurationCache(
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
+  // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
+  await reader.catchUp();
   return { table, reader };
 }

@@ -15,7 +15,7 @@ export type Settlement =
       readonly kind: 'parked';
       readonly dueAt: number;
       readonly reason: 'fault' | DeferReason;
-      /** The log of attempts tells of it: once for each pause of an endpoint, and of each fault. */
+      /** Whether it gets an entry in the attempt log: once for each pause of an endpoint, and for each fault. */
       readonly isLogged: boolean;
     }
   | { readonly kind: 'dead'; readonly reason: (typeof DEAD_REASONS)[number] }

@@ -82,10 +82,13 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
   ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
 });
 
+/** Without an entry it would stay `dead` in the log, and a second job would send it again. */
+const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && task.parkedCount === 0;
+
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
   const { settlement } = settled;
   if (settlement.kind === 'parked')
-    return settlement.isLogged
+    return settlement.isLogged || beginsRedelivery(settled)
       ? { kind: 'parked', ...baseEntry(settled), nextAt: settlement.dueAt }
       : undefined;
   if ('reason' in settlement)

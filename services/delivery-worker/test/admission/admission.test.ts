@@ -89,6 +89,14 @@ describe('while the breaker is open', () => {
     expect(begin()).toEqual([false, true, false]);
   });
 
+  it('a pause that a very old delivery begins is no longer than others', () => {
+    const { admit, breakDown, advance } = openRig();
+    breakDown();
+    expect(admit({ ageMs: 4 * 86_400 * SECOND })).toMatchObject({ beginsPause: true });
+    advance(31 * SECOND);
+    expect(admit()).toMatchObject({ beginsPause: true });
+  });
+
   it('a retry that is old by its schedule waits for the next probe, and a first attempt for a quarter of its age', () => {
     const { admit, breakDown } = openRig();
     breakDown();
