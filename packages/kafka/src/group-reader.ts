@@ -1,6 +1,6 @@
 import type { InFlight } from './in-flight.js';
 import { until, within } from './deadline.js';
-import type { Link } from './kafkajs-adapter/connect.js';
+import type { Link } from './kafkajs-adapter/link.js';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { BRIEF_MS, Membership, type GroupPosition } from './kafkajs-adapter/membership.js';
@@ -106,12 +106,12 @@ export class GroupReader {
     if (full.length === this.#trackers.length) this.#options.inFlight.responded();
     for (const [topic, trackers] of Map.groupBy(full, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
-      const ends = await listOffsets(this.#link, topic, { partitions, earliest: false });
+      const ends = await listOffsets(this.#link, topic, partitions);
       for (const one of trackers) one.highWatermark = ends.get(one.partition) ?? one.highWatermark;
     }
   }
 
-  /** Commits each watermark that moved; one request at a time, so that a later one never overtakes. */
+  /** Commits each watermark that moved, after the request that is under way. */
   async #commit(): Promise<void> {
     await this.#committing?.catch(() => undefined);
     this.#committing = this.#commitMoved().finally(() => {
@@ -123,10 +123,10 @@ export class GroupReader {
   async #commitMoved(): Promise<void> {
     const moved = this.#trackers
       .filter(({ watermark, committed }) => watermark > committed)
-      .map((tracker) => ({ tracker, before: tracker.committed, position: tracker.groupPosition }));
+      .map((tracker) => ({ tracker, position: tracker.groupPosition }));
     if (moved.length === 0) return;
     await this.#membership.commit(moved.map(({ position }) => position));
-    for (const { tracker, before, position } of moved) tracker.acknowledge(position, before);
+    for (const { tracker, position } of moved) tracker.acknowledge(position);
   }
 
   positions(): readonly PartitionPosition[] {

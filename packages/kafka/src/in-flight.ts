@@ -37,7 +37,6 @@ export class InFlight {
   health() {
     return {
       inFlight: this.records,
-      inFlightBytes: this.#bytes,
       retrying: this.#retries.size,
       lastProgressAt: this.#lastProgressAt,
       ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),

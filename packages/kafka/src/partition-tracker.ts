@@ -108,9 +108,9 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     this.committed = -1;
   }
 
-  /** The group has this position. A log that was found truncated since `before` is at another one, which has to be committed. */
-  acknowledge({ offset }: GroupPosition, before: number): void {
-    if (this.committed === before) this.committed = offset;
+  /** The group has this position. A log that was found truncated meanwhile is below it, and that has to be committed. */
+  acknowledge({ offset }: GroupPosition): void {
+    if (offset <= this.watermark) this.committed = offset;
   }
 
   /** The partition is another's now: what is buffered is dropped, what is in flight ends as it may. */

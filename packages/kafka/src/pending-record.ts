@@ -24,15 +24,7 @@ export interface PendingRecord {
 /** Whether it waits for its end still. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
-function timeOf({ timestamp = Date.now() }: OutgoingRecord): number {
-  if (Number.isSafeInteger(timestamp) && timestamp >= 0) return timestamp;
-  throw new TypeError(`expected the time of a record in milliseconds since 1970, came ${timestamp}`);
-}
-
-/**
- * Throws a TypeError for a record without key and without partition (nothing would say where a repeat belongs), and for a time that
- * cannot be written.
- */
+/** Throws a TypeError for a record without key and without partition: nothing would say where a repeat belongs. */
 export function toPending(
   record: OutgoingRecord,
   deadlineAt: number,
@@ -49,7 +41,7 @@ export function toPending(
     key: key ?? undefined,
     partition,
     body,
-    timestamp: timeOf(record),
+    timestamp: Date.now(),
     deadlineAt,
     isSettled: false,
     settle,

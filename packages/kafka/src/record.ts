@@ -11,8 +11,8 @@ export interface TopicPartition {
  * One record as read from a topic.
  *
  * Offsets are numbers: a partition that gains a million records a second reaches 2^53 after 285 years, and a number
- * costs nothing where a bigint or a string is allocated for each record. Bytes are never overwritten, but may be views of
- * much larger ones, which they keep in memory: copy what is kept for longer than the record is handled.
+ * costs nothing where a bigint or a string is allocated for each record. Its bytes are its own: they are never overwritten, and keep
+ * nothing else in memory.
  */
 export interface KafkaRecord extends TopicPartition {
   readonly offset: number;

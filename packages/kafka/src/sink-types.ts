@@ -7,8 +7,6 @@ export interface OutgoingRecord {
   readonly value: Buffer | string | null;
   readonly headers?: Readonly<Record<string, string | Buffer>>;
   readonly partition?: number;
-  /** Milliseconds since 1970; default now. */
-  readonly timestamp?: number;
 }
 
 export interface SinkOptions {
@@ -53,13 +51,11 @@ export class SinkTimeout extends Error {
 /** The broker refuses this record for good (too large, not authorised); its neighbours are unharmed. */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';
-  /** Kafka's error code, and its name where we know it. */
-  readonly code: number;
+  /** Kafka's name of the error. */
   readonly reason: string;
 
   constructor(code: number, reason: string, topic: string) {
     super(`Kafka refuses a record for ${topic}: ${reason} (${code})`);
-    this.code = code;
     this.reason = reason;
   }
 }

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { until } from './deadline.js';
-import type { Link } from './kafkajs-adapter/connect.js';
+import type { Link } from './kafkajs-adapter/link.js';
 import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { METADATA_MAX_AGE_MS, Sender } from './kafkajs-adapter/sender.js';
 import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';

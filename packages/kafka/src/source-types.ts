@@ -83,7 +83,6 @@ export interface SourceHealth {
   /** The same for each topic of which partitions are assigned. */
   readonly oldestAgeByTopic: Readonly<Record<string, number>>;
   readonly inFlight: number;
-  readonly inFlightBytes: number;
   /** Records whose `handle` rejected and which wait for another call. */
   readonly retrying: number;
   /** Absent when no record waits for another call and nothing went wrong since the last progress. */
@@ -95,12 +94,10 @@ export interface SourceHealth {
 }
 
 interface StopReport {
-  /** Everything that was in flight was settled in time. */
+  /** Everything that was in flight was settled in time. Otherwise the next owner reads the rest again. */
   readonly drained: boolean;
   /** The final watermark of each partition was acknowledged. */
   readonly committed: boolean;
-  /** Records that were not settled: the next owner reads them again. */
-  readonly unfinished: number;
 }
 
 /** Everything below `offset` is handled: transaction markers and what was compacted away included. */

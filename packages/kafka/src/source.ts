@@ -91,8 +91,7 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     inFlight.stop();
     const committed = await reader.close(Math.max(remainingMs(deadlineAt), BRIEF_MS));
     forget();
-    const unfinished = inFlight.records + turns.waiting;
-    return { drained: unfinished === 0, committed, unfinished };
+    return { drained: inFlight.records + turns.waiting === 0, committed };
   };
   let stopped: ReturnType<Source['stop']> | undefined;
   const stop: Source['stop'] = ({ deadlineMs }) => (stopped ??= stopOnce(deadlineMs));

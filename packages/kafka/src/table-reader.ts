@@ -4,11 +4,11 @@ import { openLinkOf, type Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 import { TablePartition } from './table-partition.js';
 import { backoffMs } from './kafkajs-adapter/backoff.js';
-import type { Link } from './kafkajs-adapter/connect.js';
+import type { Link } from './kafkajs-adapter/link.js';
 import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
-import { countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
+import { EARLIEST, countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
 import { fetchEndOffsets, type EndOffsets } from './kafkajs-adapter/topics.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
@@ -152,7 +152,7 @@ export class TableReader {
     await this.#link.cluster.refreshMetadata();
     const all = await partitionIdsOf(this.#link, topic);
     const partitions = all.filter((partition) => !this.#partitions.has(partition));
-    const offsets = await listOffsets(this.#link, topic, { partitions, earliest: true });
+    const offsets = await listOffsets(this.#link, topic, partitions, EARLIEST);
     for (const partition of partitions) {
       const earliest = offsets.get(partition) ?? 0;
       const onRecord = (record: KafkaRecord) => this.#deliver(record);

@@ -92,29 +92,6 @@ describe('sink', () => {
     await sink.close();
   });
 
-  it('[Kafka ≥ 4 refuses record timestamps more than 1 h ahead] rejects such a record alone', async () => {
-    const topic = await newTopic(kafka, 1);
-    const sink = await openSink({ kafka });
-    const late = sink.send({ topic, key: 'a', value: 'a', timestamp: Date.now() + 2 * 3_600_000 });
-    const good = sink.send({ topic, key: 'b', value: 'b' });
-    await expect(late).rejects.toMatchObject({ name: 'RecordRefused', reason: 'INVALID_TIMESTAMP' });
-    await good;
-    await sink.close();
-  });
-
-  it.each([1e25, -1, Number.NaN])(
-    'rejects a record whose time cannot be written (%d) alone',
-    async (timestamp) => {
-      const topic = await newTopic(kafka, 2);
-      const sink = await openSink({ kafka });
-      const bad = sink.send({ topic, partition: 0, value: 'a', timestamp });
-      const good = sink.send({ topic, partition: 1, value: 'b' });
-      await expect(bad).rejects.toThrow(TypeError);
-      await good;
-      await sink.close();
-    },
-  );
-
   it('goes on, to topics that it has not used before as well, when one of its topics was deleted', async () => {
     const [deleted, known, fresh] = [
       await newTopic(kafka, 1),

@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
 import { silent, type Logger } from '../log.js';
-import { Link, type KafkaOptions } from './connect.js';
+import { Link, type KafkaOptions } from './link.js';
 import { tameKafkajs } from './tame-kafkajs.js';
 
 /**
@@ -23,8 +23,7 @@ class KafkajsKafka implements Kafka {
   readonly log: Logger;
   readonly openLink: (metadataMaxAgeMs: number) => Link;
   readonly adminLink: Link;
-  /** Ends what is open. */
-  readonly ends = new Set<() => Promise<unknown>>();
+  readonly closers = new Set<() => Promise<unknown>>();
   closed = false;
 
   constructor(options: KafkaOptions) {
@@ -38,7 +37,7 @@ class KafkajsKafka implements Kafka {
 
   async close(): Promise<void> {
     this.closed = true;
-    await Promise.all([...this.ends].map((end) => end()));
+    await Promise.all([...this.closers].map((end) => end()));
     await this.adminLink.close();
   }
 }
@@ -68,10 +67,10 @@ export const openLinkOf = (kafka: Kafka, metadataMaxAgeMs: number): Link =>
  * cluster is closed: a process that ends must not join a group any more.
  */
 export function endWith(kafka: Kafka, end: () => Promise<unknown>): () => void {
-  const { ends, closed } = insideOf(kafka);
+  const { closers, closed } = insideOf(kafka);
   if (closed) throw new Error('the cluster is closed');
-  ends.add(end);
-  return () => void ends.delete(end);
+  closers.add(end);
+  return () => void closers.delete(end);
 }
 
 /** The connections that all administrative calls share. */

@@ -1,13 +1,8 @@
-/** What we read of an error thrown by kafkajs; anything else gives `{ error }`. Spread into log fields. */
-export interface KafkaFault {
-  readonly name: string;
-  /** Its message; not named so, because the log would join that to the line's own. */
-  readonly error: string;
-  /** Kafka's name of a protocol error, such as `REBALANCE_IN_PROGRESS`. */
-  readonly type: string | undefined;
-}
-
-export function faultOf(error: unknown): KafkaFault {
+/**
+ * What is read of any error, to be spread into log fields: `error` is its message (of the name `message` the log joins two), `type` Kafka's
+ * name of a protocol error, such as `REBALANCE_IN_PROGRESS`.
+ */
+export function faultOf(error: unknown) {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
   return { name, error: message, type: typeOf(error) };
 }

@@ -4,7 +4,7 @@ import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/ind
 import type { Logger } from '../log.js';
 import type { TopicPartition } from '../record.js';
 import { backoffMs } from './backoff.js';
-import { dropConnections, type Link } from './connect.js';
+import { dropConnections, type Link } from './link.js';
 import { faultOf } from './faults.js';
 
 /** What is given to whoever sends requests to brokers. */

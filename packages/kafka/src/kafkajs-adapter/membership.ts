@@ -7,9 +7,10 @@ import { asError } from '../protocol/as-error.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source-types.js';
 import { backoffMs } from './backoff.js';
-import type { Link } from './connect.js';
+import type { Link } from './link.js';
 import { openLinkOf } from './create-kafka.js';
 import { faultOf, isFatal } from './faults.js';
+import { partitionIdsOf } from './offsets.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
 
 /** Where a group stands on a partition. */
@@ -114,7 +115,7 @@ export class Membership {
   async #join(): Promise<void> {
     const { kafka, link, topics, groupId } = this.#options;
     await link.cluster.connect();
-    await link.cluster.addMultipleTargetTopics(topics);
+    for (const topic of topics) await partitionIdsOf(link, topic);
     await this.#replaceNamesakes();
     await this.#group.joinAndSync();
     const assigned = this.#group.assigned();

@@ -1,19 +1,19 @@
 import type { TopicPartition } from '../record.js';
 import { within } from '../deadline.js';
-import { dropConnections, type Link } from './connect.js';
+import { dropConnections, type Link } from './link.js';
 
-// Times that ListOffsets takes for the two ends of a log (KIP-79).
-const EARLIEST = -2;
+/** Times that ListOffsets takes for the two ends of a log (KIP-79). */
+export const EARLIEST = -2;
 const LATEST = -1;
 
-/** Offsets of a topic's partitions by ListOffsets: the earliest ones, or the ends (of what is committed), or those of a time. */
+/** Offsets of a topic's partitions by ListOffsets at a time (Unix milliseconds), or the earliest ones, or the ends of what is committed. */
 export async function listOffsets(
   { cluster }: Pick<Link, 'cluster'>,
   topic: string,
-  which: { readonly partitions: readonly number[]; readonly earliest?: boolean; readonly at?: number },
+  ids: readonly number[],
+  fromTimestamp = LATEST,
 ): Promise<Map<number, number>> {
-  const partitions = which.partitions.map((partition) => ({ partition }));
-  const fromTimestamp = which.at ?? (which.earliest ? EARLIEST : LATEST);
+  const partitions = ids.map((partition) => ({ partition }));
   const [found] = await cluster.fetchTopicsOffset([{ topic, partitions, fromTimestamp }]);
   return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
 }
@@ -28,7 +28,7 @@ export async function offsetAt(
   at = EARLIEST,
 ): Promise<number> {
   const { topic, partition } = place;
-  const offset = (await listOffsets(link, topic, { partitions: [partition], at })).get(partition);
+  const offset = (await listOffsets(link, topic, [partition], at)).get(partition);
   if (offset === undefined) throw new Error(`no offset for ${topic}/${partition}`);
   return offset < 0 ? offsetAt(link, place, LATEST) : offset;
 }
@@ -49,6 +49,7 @@ export async function countPartitions({ cluster }: Link, topic: string, deadline
 /** The partitions of a topic. Rejects when none is known. */
 export async function partitionIdsOf({ cluster }: Pick<Link, 'cluster'>, topic: string): Promise<number[]> {
   await cluster.addMultipleTargetTopics([topic]);
+  await cluster.refreshMetadataIfNecessary();
   const all = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId);
   if (all.length === 0) throw new Error(`no metadata of ${topic}`);
   return all;

@@ -6,8 +6,7 @@ import { produceRequest } from '../protocol/produce-protocol.js';
 import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../protocol/record-batch.js';
 import type { TopicPartition } from '../record.js';
 import { RecordRefused } from '../sink-types.js';
-import { backoffMs } from './backoff.js';
-import type { Link } from './connect.js';
+import type { Link } from './link.js';
 import { Leaders } from './leaders.js';
 
 export interface SenderOptions {
@@ -33,7 +32,7 @@ const OF_ONE_RECORD = new Set([
   'INVALID_RECORD',
 ]);
 
-/** Kafka's error code for a partition that the response leaves out (protocol guide, "Error Codes"). */
+/** Kafka's error code for a partition that the response leaves out (protocol guide, "Error Codes"): its batch is sent again. */
 const REQUEST_TIMED_OUT = 7;
 
 /** What waits for one partition. */
@@ -43,9 +42,7 @@ interface ProduceQueue extends TopicPartition {
   waiting: PendingRecord[];
   /** Records of a batch: half of one that was refused for one of its records, and twice as many after each that was written. */
   limit: number;
-  /** Passing refusals in a row. */
-  failures: number;
-  /** It waits after a passing refusal, and nothing else does. */
+  /** Refused passingly: it waits until the metadata was refreshed, and nothing else does. */
   rests: boolean;
 }
 
@@ -88,6 +85,7 @@ export class Sender {
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
       onRefreshed: () => {
+        for (const queue of this.#queues.values()) queue.rests = false;
         for (const record of this.#unplaced.splice(0)) this.add(record);
         // What waits shows by itself whether the brokers take it.
         if (this.#isIdle) options.onState();
@@ -104,7 +102,7 @@ export class Sender {
     if (partitions === 0) return void this.#unplaced.push(record);
     const partition = record.partition ?? partitionOf(key ?? Buffer.alloc(0), partitions);
     const name = `${topic}/${partition}`;
-    const fresh = { topic, partition, name, waiting: [], limit: Infinity, failures: 0, rests: false };
+    const fresh = { topic, partition, name, waiting: [], limit: Infinity, rests: false };
     const queue: ProduceQueue = this.#queues.get(name) ?? fresh;
     this.#queues.set(name, queue);
     queue.waiting.push(record);
@@ -146,17 +144,7 @@ export class Sender {
     });
     const faults = batches.map((batch) => conclude(batch, codes.get(batch.queue.name)));
     this.#options.onState(faults.find((fault) => fault !== undefined));
-    for (const { queue } of batches) if (queue.rests) this.#restart(queue);
-  }
-
-  /** Its leader may have moved; the queue is served again after a while. */
-  #restart(queue: ProduceQueue): void {
-    this.#leaders.expire();
-    const again = (): void => {
-      queue.rests = false;
-      this.flush();
-    };
-    setTimeout(again, backoffMs(queue.failures)).unref();
+    if (batches.some(({ queue }) => queue.rests)) this.#leaders.expire();
   }
 
   /** Queues take turns: who was served is the last one. */
@@ -192,7 +180,6 @@ export class Sender {
 function conclude(batch: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
   if (failure(code)) return refuse(batch, code);
   batch.queue.limit *= 2;
-  batch.queue.failures = 0;
   for (const record of batch.records) record.settle();
   return undefined;
 }
@@ -209,7 +196,6 @@ function refuse(batch: Batch, code: number): Error | undefined {
   }
   if (retriable && !isOfOneRecord) {
     putBack(batch);
-    queue.failures += 1;
     queue.rests = true;
     return refusal;
   }

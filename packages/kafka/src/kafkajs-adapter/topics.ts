@@ -66,6 +66,6 @@ export async function fetchEndOffsets(
   const link = adminLinkOf(kafka);
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
     await link.cluster.refreshMetadata(); // partitions may have been added
-    return listOffsets(link, topic, { partitions: await partitionIdsOf(link, topic), earliest: false });
+    return listOffsets(link, topic, await partitionIdsOf(link, topic));
   });
 }

@@ -1,5 +1,5 @@
 import { eventually } from '@webhooks/testkit';
-import type { Link } from '../../src/kafkajs-adapter/connect.js';
+import type { Link } from '../../src/kafkajs-adapter/link.js';
 import { openLinkOf } from '../../src/kafkajs-adapter/create-kafka.js';
 import { isFatal } from '../../src/kafkajs-adapter/faults.js';
 import { Fetcher, type Feed } from '../../src/kafkajs-adapter/fetcher.js';

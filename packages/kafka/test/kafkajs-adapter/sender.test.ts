@@ -1,6 +1,6 @@
 import { eventually } from '@webhooks/testkit';
 import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-import type { Link } from '../../src/kafkajs-adapter/connect.js';
+import type { Link } from '../../src/kafkajs-adapter/link.js';
 import { Sender } from '../../src/kafkajs-adapter/sender.js';
 import { toPending, type PendingRecord } from '../../src/pending-record.js';
 import type { ProduceResponse } from '../../src/protocol/produce-protocol.js';
