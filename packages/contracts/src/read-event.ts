@@ -63,6 +63,13 @@ export function readEvent(bytes: Uint8Array | null): ReadResult<PaymentEvent> {
   return parsed.ok ? check(parsed.value, eventChecks) : refused(parsed.fault);
 }
 
+/** Reads the body of a notification back: the event of this tenant that it was rendered of. Never throws. */
+export function readNotification(tenantId: string, body: Uint8Array): ReadResult<PaymentEvent> {
+  const parsed = parseStrictJson(body, { maxDepth: MAX_EVENT_DEPTH });
+  if (!parsed.ok) return refused(parsed.fault);
+  return check(isObject(parsed.value) ? { ...parsed.value, tenantId } : parsed.value, eventChecks);
+}
+
 /** A payment system's clock may differ, and no more: a day ahead is a mistake. */
 const MAX_AHEAD_MS = 86_400_000;
 const ZERO = /^0+\.00$/;

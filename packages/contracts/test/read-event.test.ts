@@ -1,4 +1,4 @@
-import { readEvent, readPostedEvent, renderNotification } from '../src/index.js';
+import { readEvent, readNotification, readPostedEvent, renderNotification } from '../src/index.js';
 
 const paid = {
   id: 'evt_1',
@@ -112,6 +112,23 @@ describe('the notification', () => {
       '{"id":"evt_1","eventType":"PIX_DYNAMIC_PAID","occurredAt":"2026-11-21T14:03:27.512Z","data":' +
         '{"txId":"7f3c2b1a9e8d4c5fa6b7c8d9e0f1a2b3","endToEndId":"E12345678202611211403a1b2c3d4e5F","amount":"110.00","chargeAmount":"120.00"}}',
     );
+  });
+});
+
+describe('the body of a notification', () => {
+  it('reads back as the event that it was rendered of', () => {
+    const read = readEvent(bytes(paid));
+    if (!read.ok) throw new Error(read.reason);
+    expect(readNotification('acme', renderNotification(read.event))).toEqual(read);
+  });
+
+  it.each([
+    ['not-json', '{'],
+    ['schema', '[]'],
+    ['schema', '{"id":"evt_1","eventType":"PIX_STATIC"}'],
+    ['unknown-event-type', '{"eventType":"PIX_NEW"}'],
+  ])('is refused when it tells of none (%s): %s', (reason, text) => {
+    expect(readNotification('acme', Buffer.from(text))).toMatchObject({ ok: false, reason });
   });
 });
 

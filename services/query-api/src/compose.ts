@@ -25,7 +25,7 @@ import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';
 import { testOperations } from './test-notification/test-operations.js';
 import { composeTransactions } from './transactions/compose.js';
-import { keepBody } from './transactions/notification-store.js';
+import { keepDeadLetter } from './transactions/event-store.js';
 
 const PUBLISH_MS = 3_000;
 const KEEP_MS = 25_000;
@@ -55,7 +55,7 @@ function createUnreadable({ log, registry }: ServiceScope): Unreadable {
 function openDeliveryLog(database: Database, unreadable: Unreadable, scope: ServiceScope): DeliveryLog {
   const log = composeDeliveryLog({
     database,
-    keepNotification: (notification) => keepBody(database.within(KEEP_MS), notification),
+    keepNotification: (notification) => keepDeadLetter(database.within(KEEP_MS), notification),
     unreadable,
   });
   const sweeping = repeat({

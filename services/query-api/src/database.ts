@@ -11,8 +11,7 @@ import { generationModelOn } from './projection/generation.js';
 import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-model.js';
-import { notificationModelOn } from './transactions/notification-model.js';
-import { transactionModelOn } from './transactions/transaction-model.js';
+import { eventModelOn } from './transactions/event-model.js';
 
 const modelsOn = (connection: Connection) => ({
   generations: generationModelOn(connection),
@@ -22,8 +21,7 @@ const modelsOn = (connection: Connection) => ({
   milestones: milestoneModelOn(connection),
   redeliveries: redeliveryModelOn(connection),
   endpointHealth: healthModelOn(connection),
-  transactions: transactionModelOn(connection),
-  notifications: notificationModelOn(connection),
+  events: eventModelOn(connection),
 });
 
 /** Every collection of this service. */

@@ -12,8 +12,7 @@ import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
 import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
 import { cycleOf } from '../src/redelivery/redelivery-task.js';
 import { makeTestEvent } from '../src/test-notification/make-test-event.js';
-import { toFact } from '../src/transactions/fact.js';
-import { mergeFacts } from '../src/transactions/merge-facts.js';
+import { mergeEvents } from '../src/transactions/merge-events.js';
 import { viewCharge } from '../src/transactions/view-charge.js';
 import { viewTransaction } from '../src/transactions/view-transaction.js';
 import { faultOf } from './support/openapi.js';
@@ -64,7 +63,7 @@ describe('openapi.yaml describes', () => {
     (eventType) => {
       const event = makeTestEvent({ tenantId, eventType }, 'evt_test_1', now);
       for (const isTest of [true, false]) {
-        const transaction = mergeFacts(undefined, [toFact(event, isTest)]);
+        const transaction = mergeEvents(event.data.endToEndId, [{ event, isTest }]);
         expect(fault('Transaction', viewTransaction(transaction))).toBeUndefined();
         const { txId } = event.data as { readonly txId?: string };
         if (eventType !== 'PIX_DYNAMIC_PAID' || txId === undefined) continue;
@@ -80,7 +79,8 @@ describe('openapi.yaml describes', () => {
     const event = makeTestEvent({ tenantId, eventType: 'PIX_REVERSAL' }, 'evt_1', now);
     if (event.eventType !== 'PIX_REVERSAL') throw new Error('expected a reversal');
     const data = { ...event.data, txId, reason: 'MD06', requestedAt: event.occurredAt };
-    const charge = viewCharge(txId, [mergeFacts(undefined, [toFact({ ...event, data })])]);
+    const known = [{ event: { ...event, data }, isTest: false }];
+    const charge = viewCharge(txId, [mergeEvents(data.endToEndId, known)]);
     expect(charge).toMatchObject({ status: 'ATIVA', pix: [{ reversals: [{ reason: 'MD06' }] }] });
     expect(fault('Charge', charge)).toBeUndefined();
   });

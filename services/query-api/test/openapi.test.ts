@@ -10,12 +10,11 @@ import { cursorBefore, readJobsQuery } from '../src/redelivery/jobs-query.js';
 import { redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
 import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
-import { MAX_REVERSALS } from '../src/transactions/merge-facts.js';
 import { testOperations } from '../src/test-notification/test-operations.js';
 import type { TestOptions } from '../src/test-notification/test-operations.js';
+import { MAX_EVENTS } from '../src/transactions/find-transactions.js';
 import { createTransactionOperations } from '../src/transactions/operations.js';
 import type { TransactionPorts } from '../src/transactions/operations.js';
-import { MAX_CHARGE_TRANSACTIONS } from '../src/transactions/transaction-store.js';
 import { at, faultOf, isObject } from './support/openapi.js';
 import type { Json } from './support/openapi.js';
 
@@ -182,8 +181,8 @@ describe('the bounds and words of openapi.yaml', () => {
     expect(schema('EventId')['pattern']).toBe(PATTERNS.eventId);
     expect(schema('RedeliveryId')['pattern']).toBe(PATTERNS.ref);
     expect(schema('Money')['pattern']).toBe(PATTERNS.money);
-    expect(schema('Charge', 'properties', 'pix')['maxItems']).toBe(MAX_CHARGE_TRANSACTIONS);
-    expect(schema('Transaction', 'properties', 'reversals')['maxItems']).toBe(MAX_REVERSALS);
+    expect(schema('Charge', 'properties', 'pix')['maxItems']).toBe(MAX_EVENTS);
+    expect(schema('Transaction', 'properties', 'reversals')['maxItems']).toBe(MAX_EVENTS);
     expect(schema('RedeliveryCount', 'properties', 'matched')['maximum']).toBe(MAX_MATCHED);
   });
 

@@ -9,18 +9,12 @@ import {
   parseAttemptPack,
   parseDeliveryTask,
 } from '@webhooks/contracts';
-import type { AttemptLogEntry, DeliveryTask, EventType } from '@webhooks/contracts';
+import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { DeliveryEntry } from './merge-entries.js';
 
 /** What a dead letter carried, so that it can be sent again. */
-export interface DeadNotification {
-  readonly tenantId: string;
-  readonly eventId: string;
-  readonly eventType: EventType;
-  /** Maybe a view of a large block: copy what is kept for longer than the call lasts. */
-  readonly body: Buffer;
-}
+export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
 
 export interface ReadRecords {
   readonly entries: readonly DeliveryEntry[];
@@ -80,8 +74,8 @@ function readDeadLetter(record: KafkaRecord, unreadable: Unreadable): ReadRecord
     unreadable(record, 'damaged-dead-letter');
     return { entries: [], notifications: [] };
   }
-  const { tenantId, eventId, eventType, body } = parsed.task;
-  return { entries: [end], notifications: [{ tenantId, eventId, eventType, body }] };
+  const { tenantId, eventId, origin, body } = parsed.task;
+  return { entries: [end], notifications: [{ tenantId, eventId, origin, body }] };
 }
 
 function readRecord(record: KafkaRecord, unreadable: Unreadable): ReadRecords {

@@ -6,7 +6,7 @@ import type { Configurations } from '../configurations/open-configurations.js';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { DeliveryStore } from '../delivery-log/delivery-store.js';
-import { findBodies, findNotification } from '../transactions/notification-store.js';
+import { findBodies } from '../transactions/event-store.js';
 import { keepRedelivering } from './keep-redelivering.js';
 import type { PublishTasks } from './publish-tasks.js';
 import { redeliveryOperations } from './redelivery-operations.js';
@@ -65,7 +65,7 @@ export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScop
     storeFor: () => jobsWithin(database, REQUEST_MS),
     findDelivery: (tenantId, deliveryId) => deliveriesWithin(REQUEST_MS).find(tenantId, deliveryId),
     findBody: async (tenantId, eventId) =>
-      (await findNotification(database.within(REQUEST_MS), tenantId, eventId))?.body,
+      (await findBodies(database.within(REQUEST_MS), tenantId, [eventId])).get(eventId),
     countDeliveries: (tenantId, filter, max) =>
       deliveriesWithin(COUNT_MS).count(tenantId, filter, { max, budgetMs: COUNT_MS / 2 }),
     configurations,

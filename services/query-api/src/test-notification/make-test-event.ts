@@ -6,6 +6,8 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const NOBODY = '00000000';
 const TX_ID_CHARACTERS = 32;
 const AMOUNT = '0.01';
+/** How the id of a test notification's event begins. */
+export const TEST_EVENT = 'evt_test_';
 
 const randomText = (characters: number): string =>
   Array.from({ length: characters }, () => LETTERS[randomInt(LETTERS.length)]).join('');

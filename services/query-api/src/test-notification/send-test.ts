@@ -4,7 +4,7 @@ import type { Configurations } from '../configurations/open-configurations.js';
 import type { PublishTasks } from '../redelivery/publish-tasks.js';
 import { refused } from '../redelivery/redeliver-one.js';
 import { makeRedelivery } from '../redelivery/redelivery-task.js';
-import { makeTestEvent } from './make-test-event.js';
+import { TEST_EVENT, makeTestEvent } from './make-test-event.js';
 
 export interface SendTestPorts {
   readonly configurations: Pick<Configurations, 'current'>;
@@ -31,7 +31,7 @@ export async function sendTest(
   if (!configuration.enabled) throw refused('disabled');
   const { eventType } = configuration;
   const now = ports.now();
-  const event = makeTestEvent({ tenantId, eventType }, `evt_test_${ports.newId()}`, now);
+  const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + ports.newId(), now);
   const body = renderNotification(event);
   await ports.keepTestEvent(event);
   const delivery = { deliveryId: deliveryIdOf(tenantId, ref, event.id), tenantId, ref, eventId: event.id };

@@ -1,10 +1,9 @@
+import type { PaymentEvent } from '@webhooks/contracts';
 import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
-import { keepNotification } from '../transactions/notification-store.js';
-import { projectTestEvent } from '../transactions/project-events.js';
-import { transactionStore } from '../transactions/transaction-store.js';
+import { keepTestEvent } from '../transactions/event-store.js';
 import { sendTest } from './send-test.js';
 import type { SendTestPorts } from './send-test.js';
 
@@ -14,10 +13,9 @@ export interface TestOptions extends Omit<SendTestPorts, 'keepTestEvent'> {
 
 /** `POST …/{ref}/test`: tries an endpoint through the real path. */
 export function testOperations({ database, ...ports }: TestOptions): readonly Operation[] {
-  const keepTestEvent: SendTestPorts['keepTestEvent'] = async (event) => {
-    const ask = database.within(REQUEST_MS);
-    await projectTestEvent(event, transactionStore(ask));
-    await keepNotification(ask, event);
+  const sendPorts = {
+    ...ports,
+    keepTestEvent: (event: PaymentEvent) => keepTestEvent(database.within(REQUEST_MS), event),
   };
   return [
     {
@@ -26,7 +24,7 @@ export function testOperations({ database, ...ports }: TestOptions): readonly Op
       scopes: ['delivery.write'],
       handle: async (request) => ({
         status: 202,
-        body: await sendTest(request.identity.tenantId, refOf(request), { ...ports, keepTestEvent }),
+        body: await sendTest(request.identity.tenantId, refOf(request), sendPorts),
       }),
     },
   ];

@@ -3,14 +3,13 @@ import { invalidRequest, readQuery } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import { lookSurely } from './look-surely.js';
-import type { Transaction } from './merge-facts.js';
-import { MAX_CHARGE_TRANSACTIONS } from './transaction-store.js';
+import type { Transaction } from './merge-events.js';
 import { viewCharge } from './view-charge.js';
 import { viewTransaction } from './view-transaction.js';
 
 export interface TransactionPorts {
   readonly findTransaction: (tenantId: string, endToEndId: string) => Promise<Transaction | undefined>;
-  /** In a fixed order; one more than `MAX_CHARGE_TRANSACTIONS` tells that there are more. */
+  /** Of each Pix that an event of this charge names. */
   readonly findOfCharge: (tenantId: string, txId: string) => Promise<readonly Transaction[]>;
   /** Waits until what is on the topic now is projected. */
   readonly waitForEvents: () => Promise<CatchUpResult>;
@@ -46,7 +45,7 @@ async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promi
   const txId = readTxId(request);
   const { tenantId } = request.identity;
   const body = await lookSurely({
-    look: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId), MAX_CHARGE_TRANSACTIONS),
+    look: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId)),
     // Not so when a reversal came first: to whoever asks, it says "not paid".
     isWhole: ({ status }) => status === 'CONCLUIDA',
     waitForEvents: ports.waitForEvents,

@@ -1,9 +1,9 @@
 import type { UtcTime } from '@webhooks/contracts';
-import { formatCents } from './cents.js';
-import { compareFacts, timeKey } from './fact-order.js';
-import type { KnownPayment, KnownReversal } from './fact.js';
-import type { Transaction } from './merge-facts.js';
-import { compareText } from '../order.js';
+import { formatCents, parseCents } from './cents.js';
+import { compareEvents, timeKey } from './event-order.js';
+import type { Payment, Reversal } from './event-order.js';
+import type { Transaction } from './merge-events.js';
+import { byText, inTurn } from '../order.js';
 import { present } from './present.js';
 import { viewReversals } from './view-reversals.js';
 import type { ReversalView } from './view-reversals.js';
@@ -29,75 +29,76 @@ export interface ChargeView {
   readonly pix: readonly ChargePixView[];
   /** A test notification told of it: nothing was paid. */
   readonly test?: true;
-  /** More is known than is kept or answered. */
+  /** More is known than is answered: of 1,000 events at most. */
   readonly truncated?: true;
 }
+
+type Paid = Extract<Payment, { readonly eventType: 'PIX_DYNAMIC_PAID' }>;
 
 /** What one Pix adds to a charge. */
 interface Share {
   readonly endToEndId: string;
-  readonly payment: KnownPayment | undefined;
-  readonly reversals: readonly KnownReversal[];
+  readonly payment: Paid | undefined;
+  readonly reversals: readonly Reversal[];
 }
 
 /** Payments and reversals that name the charge; of a Pix that paid it also reversals that name none. */
 function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string): Share {
-  const payment = payments.find((one) => one.eventType === 'PIX_DYNAMIC_PAID' && one.txId === txId);
-  const isOurs = (named: string | undefined): boolean =>
-    named === txId || (named === undefined && payment !== undefined);
-  return { endToEndId, payment, reversals: reversals.filter((one) => isOurs(one.txId)) };
+  const payment = payments.findLast(
+    (one): one is Paid => one.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId,
+  );
+  const isOurs = ({ data }: Reversal): boolean =>
+    data.txId === txId || (data.txId === undefined && payment !== undefined);
+  return { endToEndId, payment, reversals: reversals.filter(isOurs) };
 }
 
-const paidAtOf = ({ paidAt, occurredAt }: KnownPayment): UtcTime => paidAt ?? occurredAt;
+const paidAtOf = ({ data, occurredAt }: Paid): UtcTime => data.paidAt ?? occurredAt;
 
 /** Sorts behind every time. */
 const NOT_PAID = '~';
-const sortKey = ({ payment }: Share): string => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID);
-const inOrder = (left: Share, right: Share): number =>
-  compareText(sortKey(left), sortKey(right)) || compareText(left.endToEndId, right.endToEndId);
+const inOrder = inTurn<Share>(
+  byText(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
+  byText(({ endToEndId }) => endToEndId),
+);
 
 function viewShare({ endToEndId, payment, reversals }: Share, txId: string): ChargePixView {
-  const paid = payment && { amount: formatCents(payment.amountCents), paidAt: paidAtOf(payment) };
+  const paid = payment && {
+    amount: formatCents(parseCents(payment.data.amount)),
+    paidAt: paidAtOf(payment),
+  };
   return { endToEndId, txId, ...paid, reversals: viewReversals(reversals) };
 }
 
 /** What was charged, as the newest payment that tells it says; else what was paid; nothing without a payment. */
-function amountOf(payments: readonly KnownPayment[]): string | undefined {
+function amountOf(payments: readonly Paid[]): string | undefined {
   if (payments.length === 0) return undefined;
-  const charged = payments
-    .filter(({ chargeAmountCents }) => chargeAmountCents !== undefined)
-    .sort(compareFacts)
-    .at(-1)?.chargeAmountCents;
-  return formatCents(charged ?? payments.reduce((sum, { amountCents }) => sum + amountCents, 0));
+  const charged = payments.toSorted(compareEvents).findLast(({ data }) => data.chargeAmount !== undefined)
+    ?.data.chargeAmount;
+  const amounts = charged === undefined ? payments.map(({ data }) => data.amount) : [charged];
+  return formatCents(amounts.reduce((sum, amount) => sum + parseCents(amount), 0));
 }
 
 /**
- * A charge as its query answers it, of the transactions that name it (the first `limit` of them): `CONCLUIDA` once a
- * payment is known. What tests told is left out as soon as anything real is known. Undefined when nothing is known.
+ * A charge as its query answers it, of the transactions that name it: `CONCLUIDA` once a payment is known. What tests told
+ * is left out as soon as anything real is known. Undefined when nothing is known.
  */
-export function viewCharge(
-  txId: string,
-  found: readonly Transaction[],
-  limit = Number.POSITIVE_INFINITY,
-): ChargeView | undefined {
-  const read = found.slice(0, limit);
-  const isTest = read.every(({ test }) => test === true);
-  const transactions = read.filter(({ test }) => (test === true) === isTest);
-  const shares = transactions
+export function viewCharge(txId: string, found: readonly Transaction[]): ChargeView | undefined {
+  const isTest = found.every(({ test }) => test);
+  const shares = found
+    .filter(({ test }) => test === isTest)
     .map((transaction) => shareOf(transaction, txId))
     .filter(({ payment, reversals }) => payment !== undefined || reversals.length > 0)
     .sort(inOrder);
   if (shares.length === 0) return undefined;
   const payments = shares.map(({ payment }) => payment).filter((payment) => payment !== undefined);
-  const isCut = found.length > limit || transactions.some(({ truncated }) => truncated === true);
   return {
     txId,
     status: payments.length > 0 ? 'CONCLUIDA' : 'ATIVA',
     ...present({ amount: amountOf(payments) }),
     pix: shares.map((share) => viewShare(share, txId)),
     ...present({
-      test: isTest ? (true as const) : undefined,
-      truncated: isCut ? (true as const) : undefined,
+      test: isTest || undefined,
+      truncated: found.some(({ truncated }) => truncated) || undefined,
     }),
   };
 }

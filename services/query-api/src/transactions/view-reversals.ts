@@ -1,8 +1,8 @@
 import type { UtcTime } from '@webhooks/contracts';
-import { formatCents } from './cents.js';
-import { timeKey, winners } from './fact-order.js';
-import type { KnownReversal } from './fact.js';
-import { compareText } from '../order.js';
+import { formatCents, parseCents } from './cents.js';
+import { timeKey } from './event-order.js';
+import type { Reversal } from './event-order.js';
+import { byText, inTurn } from '../order.js';
 import { present } from './present.js';
 
 /** One reversal as a query answers it. */
@@ -11,23 +11,23 @@ export interface ReversalView {
   readonly rtrId: string;
   /** Decimal text. */
   readonly amount: string;
-  readonly status: KnownReversal['status'];
+  readonly status: Reversal['data']['status'];
   readonly reason?: string;
   readonly requestedAt?: UtcTime;
   readonly settledAt?: UtcTime;
 }
 
-function toView(reversal: KnownReversal): ReversalView {
-  const { reversalId, rtrId, amountCents, status, reason, requestedAt, settledAt } = reversal;
+function toView({ data }: Reversal): ReversalView {
+  const { reversalId, rtrId, amount, status, reason, requestedAt, settledAt } = data;
   const rest = present({ reason, requestedAt, settledAt });
-  return { reversalId, rtrId, amount: formatCents(amountCents), status, ...rest };
+  return { reversalId, rtrId, amount: formatCents(parseCents(amount)), status, ...rest };
 }
 
-const inOrder = (left: KnownReversal, right: KnownReversal): number =>
-  compareText(timeKey(left.occurredAt), timeKey(right.occurredAt)) || compareText(left.rtrId, right.rtrId);
+const inOrder = inTurn<Reversal>(
+  byText(({ occurredAt }) => timeKey(occurredAt)),
+  byText(({ data }) => data.rtrId),
+);
 
-/** One element for each rtrId, whichever txId its facts name: the oldest first, then by rtrId. */
-export const viewReversals = (reversals: readonly KnownReversal[]): readonly ReversalView[] =>
-  winners(reversals, [], ({ rtrId }) => rtrId)
-    .sort(inOrder)
-    .map(toView);
+/** One element for each rtrId, as the last of its events tells it, whichever txId they name: the oldest first, then by rtrId. */
+export const viewReversals = (reversals: readonly Reversal[]): readonly ReversalView[] =>
+  [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(inOrder).map(toView);

@@ -1,7 +1,7 @@
 import type { EventType, UtcTime } from '@webhooks/contracts';
-import { formatCents } from './cents.js';
-import type { KnownPayment } from './fact.js';
-import type { Transaction } from './merge-facts.js';
+import { formatCents, parseCents } from './cents.js';
+import type { Payment } from './event-order.js';
+import type { Transaction } from './merge-events.js';
 import { present } from './present.js';
 import { viewReversals } from './view-reversals.js';
 import type { ReversalView } from './view-reversals.js';
@@ -19,23 +19,23 @@ export interface TransactionView {
   readonly reversals: readonly ReversalView[];
   /** A test notification told of it: nothing was paid. */
   readonly test?: true;
-  /** More is known than is kept: at most 100 payments and 500 reversals. */
+  /** More is known than is answered: of 1,000 events at most. */
   readonly truncated?: true;
 }
 
-function viewPayment(payment: KnownPayment) {
-  const { eventType, txId, amountCents, occurredAt, status } = payment;
-  return present({ eventType, txId, amount: formatCents(amountCents), occurredAt, status });
+function viewPayment({ eventType, occurredAt, data }: Payment) {
+  const { txId, status }: { readonly txId?: string; readonly status?: string } = data;
+  return present({ eventType, txId, amount: formatCents(parseCents(data.amount)), occurredAt, status });
 }
 
-/** A Pix as its query answers it: the payment whose fact holds over all others, and every reversal. */
+/** A Pix as its query answers it: the payment whose event holds over all others, and every reversal. */
 export function viewTransaction(transaction: Transaction): TransactionView {
   const { endToEndId, payments, reversals, test, truncated } = transaction;
-  const [payment] = payments;
+  const payment = payments.at(-1);
   return {
     endToEndId,
     ...(payment ? viewPayment(payment) : {}),
     reversals: viewReversals(reversals),
-    ...present({ test, truncated }),
+    ...present({ test: test || undefined, truncated: truncated || undefined }),
   };
 }

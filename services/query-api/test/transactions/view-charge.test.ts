@@ -1,11 +1,9 @@
 import type { PaymentEvent } from '@webhooks/contracts';
-import { toFact } from '../../src/transactions/fact.js';
 import { viewCharge } from '../../src/transactions/view-charge.js';
 import {
   E2E,
   fixed,
   merge,
-  mergeAll,
   OTHER_E2E,
   OTHER_RTR,
   OTHER_TX,
@@ -78,7 +76,7 @@ const ROWS: readonly Row[] = [
 ];
 
 const documentsOf = (events: readonly PaymentEvent[]) =>
-  [...Map.groupBy(events, ({ data }) => data.endToEndId).values()].map((some) => merge(undefined, some));
+  [...Map.groupBy(events, ({ data }) => data.endToEndId).values()].map((some) => merge(some));
 
 it.each(ROWS)('%s', (_what, events, answer) => {
   expect(viewCharge(TX, documentsOf(events))).toStrictEqual(answer);
@@ -90,15 +88,14 @@ it('nothing known is undefined', () => {
 });
 
 it('what tests told is marked, and left out when anything real is known', () => {
-  const test = mergeAll(undefined, toFact(paid(other), true));
+  const test = merge([], [paid(other)]);
   expect(viewCharge(TX, [test])).toMatchObject({ test: true, status: 'CONCLUIDA' });
-  expect(viewCharge(TX, [test, merge(undefined, [paid()])])).toStrictEqual(concluded('110.00', PIX));
+  expect(viewCharge(TX, [test, merge([paid()])])).toStrictEqual(concluded('110.00', PIX));
 });
 
-it('says when there is more than it may read, or than was kept', () => {
-  const documents = documentsOf([paid(), paid(other)]);
-  expect(viewCharge(TX, documents, 2)).not.toHaveProperty('truncated');
-  expect(viewCharge(TX, documents, 1)).toStrictEqual({ ...concluded('110.00', PIX), truncated: true });
-  const cut = { ...merge(undefined, [paid()]), truncated: true as const };
-  expect(viewCharge(TX, [cut])?.truncated).toBe(true);
+it('says when there is more than was read', () => {
+  expect(viewCharge(TX, [merge([paid()])])).not.toHaveProperty('truncated');
+  expect(viewCharge(TX, [merge([paid(other)]), { ...merge([paid()]), truncated: true }])?.truncated).toBe(
+    true,
+  );
 });

@@ -1,19 +1,6 @@
 import type { PaymentEvent } from '@webhooks/contracts';
-import { toFact } from '../../src/transactions/fact.js';
 import { viewTransaction } from '../../src/transactions/view-transaction.js';
-import {
-  E2E,
-  fixed,
-  merge,
-  mergeAll,
-  OTHER_RTR,
-  OTHER_TX,
-  out,
-  paid,
-  reversal,
-  RTR,
-  TX,
-} from './support/events.js';
+import { E2E, fixed, merge, OTHER_RTR, OTHER_TX, out, paid, reversal, RTR, TX } from './support/events.js';
 
 const AT = '2026-11-21T14:03:27.512Z';
 const REVERSAL = { reversalId: 'r1', rtrId: RTR, amount: '10.00', status: 'DEVOLVIDO' };
@@ -69,12 +56,12 @@ const ROWS: readonly Row[] = [
 ];
 
 it.each(ROWS)('%s', (_what, events, answer) => {
-  expect(viewTransaction(merge(undefined, events))).toStrictEqual(answer);
-  expect(viewTransaction(merge(undefined, events.toReversed()))).toStrictEqual(answer);
+  expect(viewTransaction(merge(events))).toStrictEqual(answer);
+  expect(viewTransaction(merge(events.toReversed()))).toStrictEqual(answer);
 });
 
 it('a test notification is marked, and so is what did not find room', () => {
-  const test = mergeAll(undefined, toFact(paid(), true));
+  const test = merge([], [paid()]);
   expect(viewTransaction(test).test).toBe(true);
   expect(viewTransaction({ ...test, truncated: true }).truncated).toBe(true);
 });

@@ -1,10 +1,8 @@
 import type { PaymentEvent, PaymentFact } from '@webhooks/contracts';
 import { encodeEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { Fact } from '../../../src/transactions/fact.js';
-import { toFact } from '../../../src/transactions/fact.js';
-import { mergeFacts } from '../../../src/transactions/merge-facts.js';
-import type { Transaction } from '../../../src/transactions/merge-facts.js';
+import { mergeEvents } from '../../../src/transactions/merge-events.js';
+import type { Transaction } from '../../../src/transactions/merge-events.js';
 
 export const TX = 'a'.repeat(26);
 export const OTHER_TX = 'b'.repeat(35);
@@ -59,16 +57,12 @@ export const reversal = (data: Partial<DataOf<'PIX_REVERSAL'>> = {}, at: Envelop
   },
 });
 
-/** Adds events of one transaction to a document. */
-export function merge(document: Transaction | undefined, events: readonly PaymentEvent[]): Transaction {
-  const [first, ...more] = events.map((event) => toFact(event));
-  if (!first) throw new Error('expected an event');
-  return mergeFacts(document, [first, ...more]);
-}
-
-/** The same with facts, such as those of tests. */
-export const mergeAll = (document: Transaction | undefined, first: Fact, ...more: Fact[]): Transaction =>
-  mergeFacts(document, [first, ...more]);
+/** What events of one Pix come to; those of `tests` were made for test notifications. */
+export const merge = (events: readonly PaymentEvent[], tests: readonly PaymentEvent[] = []): Transaction =>
+  mergeEvents([...events, ...tests][0]?.data.endToEndId ?? '', [
+    ...events.map((event) => ({ event, isTest: false })),
+    ...tests.map((event) => ({ event, isTest: true })),
+  ]);
 
 /** A record of `payments.events`. */
 export const recordOf = (value: Buffer | null, rest: Partial<KafkaRecord> = {}): KafkaRecord => ({

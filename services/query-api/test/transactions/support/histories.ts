@@ -18,8 +18,10 @@ const TIMES = [
 ] as const;
 const AMOUNTS = ['0.01', '1.00', '9.90', '110.10', '4.35', '9999999999.99', '0000000010.00'] as const;
 
+const IDS = ['e1', 'e2', 'E2', 'evt_9', ...Array.from({ length: 14 }, (_, at) => `f${at}`)];
+
 const envelope = {
-  id: fc.constantFrom('e1', 'e2', 'E2', 'evt_9'),
+  id: fc.constantFrom(...IDS),
   tenantId: fc.constantFrom(...TENANTS),
   occurredAt: fc.constantFrom(...TIMES),
 };
@@ -76,42 +78,11 @@ const reversal = eventOf(
   ),
 );
 
-/** Any events, contradictions and all. */
-export const anyEvents: fc.Arbitrary<PaymentEvent[]> = fc.array(
+/** Any events, contradictions and all: but of one id there is one. */
+export const anyEvents: fc.Arbitrary<PaymentEvent[]> = fc.uniqueArray(
   fc.oneof(paid, fixed, out, reversal, reversal),
-  {
-    minLength: 1,
-    maxLength: 24,
-  },
+  { selector: ({ tenantId, id }) => `${tenantId}/${id}`, minLength: 1, maxLength: 24 },
 );
 
-/** How events reach the service: by which partition, in which order, how often, in which batches, how interleaved. */
-export interface Delivery {
-  readonly order: readonly number[];
-  readonly repeats: readonly number[];
-  readonly partitions: readonly number[];
-  readonly batchSizes: readonly number[];
-  readonly pauses: readonly number[];
-}
-
-const naturals = (max: number, minLength: number): fc.Arbitrary<number[]> =>
-  fc.array(fc.nat(max), { minLength, maxLength: 12 });
-
-export const anyDelivery = (events: number): fc.Arbitrary<Delivery> => {
-  const indexes = Array.from({ length: events }, (_, index) => index);
-  return fc.record({
-    order: fc.shuffledSubarray(indexes, { minLength: events, maxLength: events }),
-    repeats: naturals(events - 1, 0),
-    partitions: naturals(3, 1),
-    batchSizes: naturals(6, 1),
-    pauses: naturals(5, 1),
-  });
-};
-
-export interface History {
-  readonly events: readonly PaymentEvent[];
-  readonly delivery: Delivery;
-}
-
-export const historyOf = (events: fc.Arbitrary<PaymentEvent[]>): fc.Arbitrary<History> =>
-  events.chain((all) => anyDelivery(all.length).map((delivery): History => ({ events: all, delivery })));
+export const inAnyOrder = (events: readonly PaymentEvent[]): fc.Arbitrary<PaymentEvent[]> =>
+  fc.shuffledSubarray([...events], { minLength: events.length, maxLength: events.length });

@@ -22,22 +22,6 @@ const money = (amount: bigint): string => {
   return `${text.slice(0, -2)}.${text.slice(-2)}`;
 };
 
-/** The content of an event as the service keeps it: names sorted, money in cents, a reversal without its event type. */
-function content(event: PaymentEvent): string {
-  const { endToEndId: _, ...data } = event.data;
-  const fields: Record<string, unknown> = { eventId: event.id, occurredAt: event.occurredAt };
-  if (!isReversal(event)) fields['eventType'] = event.eventType;
-  for (const [name, value] of Object.entries<string>(data)) {
-    if (name.toLowerCase().endsWith('amount')) fields[`${name}Cents`] = Number(cents(value));
-    else fields[name] = value;
-  }
-  return JSON.stringify(
-    Object.keys(fields)
-      .sort()
-      .map((name) => [name, fields[name]]),
-  );
-}
-
 /** Whether `one` holds against `other`. */
 function beats(one: PaymentEvent, other: PaymentEvent): boolean {
   const failed = (event: PaymentEvent): boolean =>
@@ -45,8 +29,7 @@ function beats(one: PaymentEvent, other: PaymentEvent): boolean {
   if (failed(one) !== failed(other)) return failed(other);
   const [oneAt, otherAt] = [nanoseconds(one.occurredAt), nanoseconds(other.occurredAt)];
   if (oneAt !== otherAt) return oneAt > otherAt;
-  if (one.id !== other.id) return one.id > other.id;
-  return content(one) > content(other);
+  return one.id > other.id;
 }
 
 const holding = <T extends PaymentEvent>(events: readonly T[]): T | undefined =>

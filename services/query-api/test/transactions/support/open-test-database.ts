@@ -5,6 +5,8 @@ import type { Database } from '../../../src/database.js';
 
 export interface TestDatabase {
   readonly database: Database;
+  /** Calls back for each statement, until it is closed. */
+  onCommand(listener: (sent: { readonly command: Readonly<Record<string, unknown>> }) => void): void;
   close(): Promise<void>;
 }
 
@@ -13,8 +15,10 @@ export async function openTestDatabase(name: string): Promise<TestDatabase> {
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent };
   const closers = new Closers();
+  const uri = testMongoUri(name);
   const database = await openDatabase(
-    { uri: testMongoUri(name), database: name },
+    // Without it the driver tells of no statement.
+    { uri: `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`, database: name },
     {
       log,
       registry: new Registry(),
@@ -24,9 +28,11 @@ export async function openTestDatabase(name: string): Promise<TestDatabase> {
       fail: silent,
     },
   );
-  if (database.models() === undefined) throw new Error('expected the database of the tests to be there');
+  const models = database.models();
+  if (!models) throw new Error('expected the database of the tests to be there');
   return {
     database,
+    onCommand: (listener) => void models.events.db.getClient().on('commandStarted', listener),
     close: async () => {
       await closers.closeAll(log, 10_000);
     },

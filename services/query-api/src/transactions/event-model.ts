@@ -1,0 +1,73 @@
+import { renderNotification } from '@webhooks/contracts';
+import type { EventType, PaymentEvent } from '@webhooks/contracts';
+import { Schema } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
+import { mongo } from 'mongoose';
+import type { KnownEvent } from './merge-events.js';
+import { present } from './present.js';
+
+/** An event as a document of the collection `events`: inserted once, and kept for ever. */
+export interface EventRow {
+  /** `tenantId/eventId`; no tenant id holds a `/`. */
+  readonly _id: string;
+  readonly tenantId: string;
+  readonly eventType: EventType;
+  readonly endToEndId: string;
+  readonly txId?: string;
+  /** The exact bytes that every attempt sends. All that the event tells is in them. */
+  readonly body: mongo.Binary;
+  /** 30 days after the event was appended, or the last of its dead letters was read. */
+  readonly redeliverableUntil: Date;
+  /** Where it lies on `payments.events`; absent when that is not known, as of a test notification. */
+  readonly partition?: number;
+  readonly offset?: number;
+  /** Made for a test notification: nothing was paid. */
+  readonly test?: true;
+}
+
+export type EventModel = Model<EventRow>;
+
+export const eventKey = (tenantId: string, eventId: string): string => `${tenantId}/${eventId}`;
+
+const text = { type: String, required: true } as const;
+
+function createSchema(): Schema<EventRow> {
+  const schema = new Schema<EventRow>(
+    {
+      _id: text,
+      tenantId: text,
+      eventType: text,
+      endToEndId: text,
+      txId: { type: String },
+      body: { type: Buffer, required: true },
+      redeliverableUntil: { type: Date, required: true },
+      partition: { type: Number },
+      offset: { type: Number },
+      test: { type: Boolean },
+    },
+    { versionKey: false, strict: 'throw', strictQuery: 'throw' },
+  );
+  schema.index({ tenantId: 1, endToEndId: 1 });
+  // Most events name no charge. `$exists` says the same, but SecantusDB would not use such an index.
+  schema.index({ tenantId: 1, txId: 1 }, { partialFilterExpression: { txId: { $gt: '' } } });
+  return schema;
+}
+
+export const eventModelOn = (connection: Connection): EventModel =>
+  connection.model<EventRow>('Event', createSchema(), 'events');
+
+export function toRow(
+  event: PaymentEvent,
+  rest: Pick<EventRow, 'redeliverableUntil' | 'partition' | 'offset' | 'test'>,
+): EventRow {
+  const { id, tenantId, eventType, data } = event;
+  const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
+  const keys = { _id: eventKey(tenantId, id), tenantId, eventType, endToEndId, ...present({ txId }) };
+  return { ...keys, body: new mongo.Binary(renderNotification(event)), ...rest };
+}
+
+/** The event of a document, of its bytes: they were checked before they were written. */
+export const readRow = ({ tenantId, body, test }: EventRow): KnownEvent => ({
+  event: { ...(JSON.parse(body.toString()) as PaymentEvent), tenantId },
+  isTest: test === true,
+});

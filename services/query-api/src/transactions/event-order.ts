@@ -1,0 +1,27 @@
+import type { PaymentEvent, UtcTime } from '@webhooks/contracts';
+import { byNumber, byText, inTurn } from '../order.js';
+
+/** What an event tells of a reversal, and of a payment. */
+export type Reversal = Extract<PaymentEvent, { readonly eventType: 'PIX_REVERSAL' }>;
+export type Payment = Exclude<PaymentEvent, Reversal>;
+
+/** Length of a time up to its seconds: `2026-11-21T14:03:27`. */
+const TO_SECONDS = 19;
+const FRACTION_DIGITS = 9;
+
+/** A text that sorts as the time does: fractions have one to nine digits, or are absent. */
+export const timeKey = (time: UtcTime): string =>
+  time.slice(0, TO_SECONDS) + time.slice(TO_SECONDS + 1, -1).padEnd(FRACTION_DIGITS, '0');
+
+/** A payment without a status is settled: that is when its event is made. */
+const isFinal = ({ data }: PaymentEvent): boolean => !('status' in data && data.status === 'NAO_REALIZADO');
+
+/**
+ * The order of a tenant's events: the greater of two contradictory ones holds. That is the final one, then the later, then
+ * the one with the greater id; no two have the same.
+ */
+export const compareEvents = inTurn<PaymentEvent>(
+  byNumber((event) => Number(isFinal(event))),
+  byText(({ occurredAt }) => timeKey(occurredAt)),
+  byText(({ id }) => id),
+);

@@ -1,0 +1,92 @@
+import { TOPICS, readEvent, readNotification } from '@webhooks/contracts';
+import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
+import type { Ask } from '@webhooks/mongodb';
+import { mongo } from 'mongoose';
+import { eventKey, toRow } from './event-model.js';
+import type { EventModel, EventRow } from './event-model.js';
+import { TEST_EVENT } from '../test-notification/make-test-event.js';
+import { writeRows } from '../write-rows.js';
+
+export type AskEvents = Ask<{ readonly events: EventModel }>;
+
+const DAY_MS = 86_400_000;
+/** How long an event can be sent again. */
+const KEPT_MS = 30 * DAY_MS;
+/** The topic holds nothing older, whatever a foreign producer wrote as the time of its record. */
+const OLDEST_MS = 7 * DAY_MS;
+
+/** 30 days after an event was appended; a time that cannot be true is taken for the nearest that can. */
+function untilOf(appendedAt: number): Date {
+  const now = Date.now();
+  return new Date(Math.min(Math.max(appendedAt, now - OLDEST_MS), now) + KEPT_MS);
+}
+
+/** The document of a record; none when it cannot be read: the delivery worker moves that to the rejected ones. */
+function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord): EventRow | undefined {
+  if (undecodable !== undefined) return undefined;
+  const read = readEvent(value);
+  if (!read.ok) return undefined;
+  return toRow(read.event, { redeliverableUntil: untilOf(timestamp), partition, offset });
+}
+
+async function insert(ask: AskEvents, rows: readonly EventRow[]): Promise<void> {
+  const inserts = rows.map((row) => ({ insert: row }));
+  await ask(({ events }) => writeRows(events.collection, inserts));
+}
+
+/**
+ * Keeps the events of records of `payments.events`, by one statement that reads and changes nothing. The first document of
+ * an event id stays as it is, so any repetition comes to the same documents.
+ */
+export const keepEvents = (ask: AskEvents, records: readonly KafkaRecord[]): Promise<void> =>
+  insert(
+    ask,
+    records.map(rowOf).filter((row) => row !== undefined),
+  );
+
+/** Keeps the event of a test notification: its identifiers then resolve to a record marked `test: true`. */
+export const keepTestEvent = (ask: AskEvents, event: PaymentEvent): Promise<void> =>
+  insert(ask, [toRow(event, { redeliverableUntil: untilOf(Date.now()), test: true })]);
+
+/** What only the task tells of its event: where that lies, or that it was made for a test, which lies nowhere. */
+function placeOf({
+  eventId,
+  origin: { topic, partition, offset },
+}: Pick<DeliveryTask, 'eventId' | 'origin'>) {
+  if (topic === TOPICS.events) return { partition, offset: Number(offset) };
+  return eventId.startsWith(TEST_EVENT) ? ({ test: true } as const) : {};
+}
+
+/**
+ * Keeps the event of a dead letter for 30 days from now on; a document that is there already stays as it is, so much
+ * longer. The whole event, for its own record may be read later and is then there already. Bytes that are none stay behind.
+ */
+export async function keepDeadLetter(
+  ask: AskEvents,
+  task: Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>,
+): Promise<void> {
+  const read = readNotification(task.tenantId, task.body);
+  if (!read.ok || read.event.id !== task.eventId) return;
+  const redeliverableUntil = untilOf(Date.now());
+  const { redeliverableUntil: _until, ...kept } = toRow(read.event, { redeliverableUntil, ...placeOf(task) });
+  const body = new mongo.Binary(task.body);
+  const update = { $setOnInsert: { ...kept, body }, $max: { redeliverableUntil } };
+  await ask(({ events }) => events.updateOne({ _id: kept._id }, update, { upsert: true }).exec());
+}
+
+/** The exact bytes of events of a tenant that can be sent again, by event id. At most a few hundred at once. */
+export async function findBodies(
+  ask: AskEvents,
+  tenantId: string,
+  eventIds: readonly string[],
+): Promise<ReadonlyMap<string, Buffer>> {
+  const ids = new Map(eventIds.map((eventId) => [eventKey(tenantId, eventId), eventId]));
+  const rows = await ask(({ events }) =>
+    events
+      .find({ _id: { $in: [...ids.keys()] }, redeliverableUntil: { $gt: new Date() } })
+      .lean<EventRow[]>()
+      .exec(),
+  );
+  return new Map(rows.map((row) => [ids.get(row._id) ?? '', Buffer.from(row.body.value())]));
+}

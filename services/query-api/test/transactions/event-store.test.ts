@@ -1,0 +1,190 @@
+import { TOPICS, renderNotification } from '@webhooks/contracts';
+import type { PaymentEvent, RecordOrigin } from '@webhooks/contracts';
+import type { Ask } from '@webhooks/mongodb';
+import { randomName } from '@webhooks/testkit';
+import type { Models } from '../../src/database.js';
+import { eventKey } from '../../src/transactions/event-model.js';
+import type { EventRow } from '../../src/transactions/event-model.js';
+import { findBodies, keepDeadLetter, keepEvents } from '../../src/transactions/event-store.js';
+import { MAX_EVENTS, findOfCharge, findTransaction } from '../../src/transactions/find-transactions.js';
+import { E2E, eventRecord, merge, OTHER_E2E, OTHER_TX, out, paid, reversal, TX } from './support/events.js';
+import { openTestDatabase } from './support/open-test-database.js';
+import type { TestDatabase } from './support/open-test-database.js';
+
+const DAY_MS = 86_400_000;
+
+let open: TestDatabase;
+let ask: Ask<Models>;
+let tenantId: string;
+beforeAll(async () => {
+  open = await openTestDatabase(randomName('query_events'));
+});
+beforeEach(() => {
+  ask = open.database.within(20_000);
+  tenantId = randomName('tenant');
+});
+afterAll(async () => {
+  await open.close();
+});
+
+const keep = (...events: readonly PaymentEvent[]): Promise<void> =>
+  keepEvents(
+    ask,
+    events.map((event) => eventRecord(event)),
+  );
+const rowOf = (eventId: string): Promise<EventRow | null> =>
+  ask(({ events }) => events.findById(eventKey(tenantId, eventId)).lean<EventRow>().exec());
+const bodyOf = async (eventId: string, tenant = tenantId): Promise<Buffer | undefined> =>
+  (await findBodies(ask, tenant, [eventId])).get(eventId);
+
+it('an event is one document: its keys, its bytes and its place', async () => {
+  const event = paid({ paidAt: '2026-11-21T14:03:27Z', ...{ payerName: 'Maria' } }, { tenantId });
+  await keepEvents(ask, [eventRecord(event, { partition: 7, offset: 2 ** 40 })]);
+  const { body, redeliverableUntil, ...rest } = (await rowOf(event.id)) ?? {};
+  expect(rest).toStrictEqual({
+    ...{ _id: `${tenantId}/evt_1`, tenantId, eventType: 'PIX_DYNAMIC_PAID', endToEndId: E2E, txId: TX },
+    ...{ partition: 7, offset: 2 ** 40 },
+  });
+  expect(body?.toString()).toBe(renderNotification(event).toString());
+  expect(redeliverableUntil).toBeInstanceOf(Date);
+});
+
+it('gives back the exact bytes of an event, to its own tenant', async () => {
+  const event = paid({ paidAt: '2026-11-21T14:03:27Z' }, { tenantId, id: 'evt_A' });
+  await keep(event, out({}, { tenantId, id: 'evt_2' }));
+  expect(await bodyOf('evt_A')).toEqual(renderNotification(event));
+  expect(await bodyOf('evt_A', 'other')).toBeUndefined();
+  expect(await bodyOf('evt_a')).toBeUndefined();
+  expect([...(await findBodies(ask, tenantId, ['evt_2', 'evt_3', 'evt_A'])).keys()].sort()).toEqual([
+    'evt_2',
+    'evt_A',
+  ]);
+});
+
+it('an event can be sent again for 30 days, and is answered after them', async () => {
+  const event = paid({}, { tenantId });
+  await keep(event);
+  const redeliverableUntil = new Date(Date.now() - 1);
+  await ask(({ events }) => events.updateMany({ tenantId }, { redeliverableUntil }).exec());
+  expect(await bodyOf(event.id)).toBeUndefined();
+  expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([event]));
+});
+
+it.each([
+  ['no time', -1, 23],
+  ['the year 1970', 1_000, 23],
+  ['a time that is no date', 9e18, 30],
+  ['tomorrow', Date.now() + DAY_MS, 30],
+  ['three days ago', Date.now() - 3 * DAY_MS, 27],
+])('a record with %s is kept as if it were as old as the topic can hold', async (_what, timestamp, days) => {
+  await keepEvents(ask, [eventRecord(paid({}, { tenantId }), { timestamp })]);
+  const until = Number((await rowOf('evt_1'))?.redeliverableUntil) - Date.now();
+  expect(until).toBeGreaterThan(days * DAY_MS - 60_000);
+  expect(until).toBeLessThan(days * DAY_MS + 60_000);
+});
+
+describe('a dead letter', () => {
+  const ORIGIN: RecordOrigin = { topic: TOPICS.events, partition: 3, offset: '77' };
+  const REDELIVERED: RecordOrigin = { topic: TOPICS.deliveries, partition: 0, offset: '0' };
+  const die = (event: PaymentEvent, origin = ORIGIN, body = renderNotification(event)): Promise<void> =>
+    keepDeadLetter(ask, { tenantId, eventId: event.id, origin, body });
+
+  it('whose event is not there brings it along: its bytes, all that it tells, and its place', async () => {
+    const event = paid({ chargeAmount: '109.90' }, { tenantId });
+    await die(event);
+    const dead = await rowOf(event.id);
+    expect(dead).toMatchObject({ partition: 3, offset: 77, txId: TX });
+    expect(await bodyOf(event.id)).toEqual(renderNotification(event));
+    await keep(event, reversal({}, { tenantId, id: 'evt_2' }));
+    expect(await rowOf(event.id)).toStrictEqual(dead);
+    const [found] = await findOfCharge(ask, tenantId, TX);
+    expect(found).toStrictEqual(merge([event, reversal({}, { tenantId, id: 'evt_2' })]));
+  });
+
+  it('makes an event that is there last for 30 days more, and changes nothing else', async () => {
+    const event = paid({}, { tenantId });
+    await keepEvents(ask, [eventRecord(event, { timestamp: 0, offset: 5 })]);
+    const { redeliverableUntil: before, ...kept } = (await rowOf(event.id)) ?? {};
+    await die(paid({ amount: '2.00' }, { tenantId }));
+    const { redeliverableUntil: after, ...same } = (await rowOf(event.id)) ?? {};
+    expect(same).toStrictEqual(kept);
+    expect(Number(after) - Number(before)).toBeGreaterThan(6 * DAY_MS);
+  });
+
+  it('of a test notification stays one, and a redelivery has no place', async () => {
+    await die(paid({}, { tenantId, id: 'evt_test_1' }), REDELIVERED);
+    await die(paid({ endToEndId: OTHER_E2E }, { tenantId }), REDELIVERED);
+    expect(await findTransaction(ask, tenantId, E2E)).toMatchObject({ test: true });
+    expect(await findTransaction(ask, tenantId, OTHER_E2E)).toMatchObject({ test: false });
+    expect(await rowOf('evt_1')).not.toHaveProperty('partition');
+  });
+
+  it.each(['{', '[]', '{"id":"evt_1"}'])('whose bytes are no event (%s) is not kept', async (bytes) => {
+    await die(paid({}, { tenantId }), ORIGIN, Buffer.from(bytes));
+    await die(paid({}, { tenantId }), ORIGIN, renderNotification(paid({}, { id: 'another' })));
+    expect(await rowOf('evt_1')).toBeNull();
+  });
+});
+
+describe('the queries', () => {
+  it('find a Pix, and each Pix of a charge, for their tenant only, and keep upper and lower case apart', async () => {
+    const [one, other] = [paid({}, { tenantId }), paid({ endToEndId: OTHER_E2E }, { tenantId, id: 'evt_2' })];
+    // It names no charge: the Pix that paid it leads to it.
+    const refund = reversal({}, { tenantId, id: 'evt_3' });
+    await keep(other, refund, one);
+    expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([one, refund]));
+    const found = await findOfCharge(ask, tenantId, TX);
+    expect(found.toSorted((left, right) => left.endToEndId.localeCompare(right.endToEndId))).toStrictEqual([
+      merge([one, refund]),
+      merge([other]),
+    ]);
+    for (const [tenant, txId] of [
+      [tenantId, OTHER_TX],
+      [tenantId, TX.toUpperCase()],
+      ['other', TX],
+    ] as const)
+      expect(await findOfCharge(ask, tenant, txId)).toEqual([]);
+    expect(await findTransaction(ask, 'other', E2E)).toBeUndefined();
+    expect(await findTransaction(ask, tenantId, E2E.toLowerCase())).toBeUndefined();
+  });
+
+  it('read so many events at most, and say when there are more', async () => {
+    const id = (at: number): string => `evt_${at}`;
+    const ofOnePix = Array.from({ length: MAX_EVENTS }, (_, at) => reversal({}, { tenantId, id: id(at) }));
+    await keep(...ofOnePix);
+    expect(await findTransaction(ask, tenantId, E2E)).toMatchObject({ truncated: false });
+    const ofOneCharge = Array.from({ length: MAX_EVENTS }, (_, at) =>
+      paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: id(MAX_EVENTS + at) }),
+    );
+    await keep(...ofOneCharge);
+    const charge = await findOfCharge(ask, tenantId, TX);
+    expect([charge.length, charge.some(({ truncated }) => truncated)]).toEqual([MAX_EVENTS, false]);
+    await keep(paid({}, { tenantId, id: 'late' }));
+    const pix = await findTransaction(ask, tenantId, E2E);
+    expect([pix?.truncated, pix?.reversals.length]).toEqual([true, MAX_EVENTS]);
+    expect((await findOfCharge(ask, tenantId, TX)).every(({ truncated }) => truncated)).toBe(true);
+  });
+
+  it.each([
+    ['of a Pix', { endToEndId: E2E }, ['tenantId', 'endToEndId']],
+    ['of the Pix of a charge', { endToEndId: { $in: [E2E, OTHER_E2E] } }, ['tenantId', 'endToEndId']],
+    ['of a charge', { txId: TX }, ['tenantId', 'txId']],
+  ])('%s read through an index, and look at no other document', async (_what, filter, index) => {
+    await keep(
+      paid({}, { tenantId }),
+      paid({ txId: OTHER_TX, endToEndId: 'E'.repeat(32) }, { tenantId, id: 'x' }),
+    );
+    const plan: unknown = await ask(({ events }) =>
+      events
+        .find({ tenantId, ...filter })
+        .limit(MAX_EVENTS + 1)
+        .explain('executionStats'),
+    );
+    const text = JSON.stringify(plan);
+    expect(text).toContain(
+      `"keyPattern":${JSON.stringify(Object.fromEntries(index.map((key) => [key, 1])))}`,
+    );
+    expect(text).not.toContain('COLLSCAN');
+    expect(plan).toMatchObject({ executionStats: { nReturned: 1, totalDocsExamined: 1 } });
+  });
+});
