@@ -24,8 +24,8 @@ import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';
 import { testOperations } from './test-notification/test-operations.js';
-import { composeTransactions } from './transactions/compose.js';
-import { keepDeadLetter } from './transactions/event-store.js';
+import { composeTransactions } from './payments/compose.js';
+import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
 const KEEP_MS = 25_000;

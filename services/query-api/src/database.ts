@@ -11,7 +11,7 @@ import { generationModelOn } from './projection/generation.js';
 import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-model.js';
-import { eventModelOn } from './transactions/event-model.js';
+import { eventModelOn } from './payments/event-model.js';
 
 const modelsOn = (connection: Connection) => ({
   generations: generationModelOn(connection),

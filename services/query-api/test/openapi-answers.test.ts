@@ -12,9 +12,9 @@ import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
 import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
 import { cycleOf } from '../src/redelivery/redelivery-task.js';
 import { makeTestEvent } from '../src/test-notification/make-test-event.js';
-import { mergeEvents } from '../src/transactions/merge-events.js';
-import { viewCharge } from '../src/transactions/view-charge.js';
-import { viewTransaction } from '../src/transactions/view-transaction.js';
+import { mergeEvents } from '../src/payments/merge-events.js';
+import { viewCharge } from '../src/payments/view-charge.js';
+import { viewTransaction } from '../src/payments/view-transaction.js';
 import { faultOf } from './support/openapi.js';
 
 const tenantId = 'acme';

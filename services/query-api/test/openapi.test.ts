@@ -12,9 +12,9 @@ import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
 import { testOperations } from '../src/test-notification/test-operations.js';
 import type { TestOptions } from '../src/test-notification/test-operations.js';
-import { MAX_EVENTS } from '../src/transactions/find-transactions.js';
-import { createTransactionOperations } from '../src/transactions/operations.js';
-import type { TransactionPorts } from '../src/transactions/operations.js';
+import { MAX_EVENTS } from '../src/payments/find-transactions.js';
+import { createTransactionOperations } from '../src/payments/operations.js';
+import type { TransactionPorts } from '../src/payments/operations.js';
 import { at, faultOf, isObject } from './support/openapi.js';
 import type { Json } from './support/openapi.js';
 

@@ -6,7 +6,7 @@ import type { Configurations } from '../configurations/open-configurations.js';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { DeliveryStore } from '../delivery-log/delivery-store.js';
-import { findBodies } from '../transactions/event-store.js';
+import { findBodies } from '../payments/event-store.js';
 import { keepRedelivering } from './keep-redelivering.js';
 import type { PublishTasks } from './publish-tasks.js';
 import { redeliveryOperations } from './redelivery-operations.js';

@@ -3,7 +3,7 @@ import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
-import { keepTestEvent } from '../transactions/event-store.js';
+import { keepTestEvent } from '../payments/event-store.js';
 import { sendTest } from './send-test.js';
 import type { SendTestPorts } from './send-test.js';
 

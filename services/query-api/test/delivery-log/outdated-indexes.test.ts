@@ -1,6 +1,6 @@
 import { randomName } from '@webhooks/testkit';
 import { OUTDATED_INDEXES } from '../../src/delivery-log/delivery-model.js';
-import { openTestDatabase } from '../transactions/support/open-test-database.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
 
 const deliveriesOf = ({ database }: Awaited<ReturnType<typeof openTestDatabase>>) => {
   const models = database.models();

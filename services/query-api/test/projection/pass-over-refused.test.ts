@@ -7,8 +7,8 @@ import type { EndpointRow } from '../../src/delivery-log/endpoint-model.js';
 import { writeRows } from '../../src/write-rows.js';
 import type { RowWrite } from '../../src/write-rows.js';
 import { recordOf } from '../delivery-log/support/entries.js';
-import { openTestDatabase } from '../transactions/support/open-test-database.js';
-import type { TestDatabase } from '../transactions/support/open-test-database.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
+import type { TestDatabase } from '../payments/support/open-test-database.js';
 
 let test: TestDatabase;
 beforeAll(async () => {

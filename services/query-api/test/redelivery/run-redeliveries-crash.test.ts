@@ -1,8 +1,8 @@
 import { randomName } from '@webhooks/testkit';
 import { runPage } from '../../src/redelivery/run-redeliveries.js';
 import type { RunRedeliveriesPorts } from '../../src/redelivery/run-redeliveries.js';
-import { openTestDatabase } from '../transactions/support/open-test-database.js';
-import type { TestDatabase } from '../transactions/support/open-test-database.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
+import type { TestDatabase } from '../payments/support/open-test-database.js';
 import { LEASE_MS, idsOf, log, openRig } from './support/open-rig.js';
 import type { Rig } from './support/open-rig.js';
 

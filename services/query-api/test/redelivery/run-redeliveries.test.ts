@@ -3,8 +3,8 @@ import type { KnownConfiguration } from '../../src/configurations/open-configura
 import { cycleOf } from '../../src/redelivery/redelivery-task.js';
 import { runPage } from '../../src/redelivery/run-redeliveries.js';
 import type { RunRedeliveriesPorts } from '../../src/redelivery/run-redeliveries.js';
-import { openTestDatabase } from '../transactions/support/open-test-database.js';
-import type { TestDatabase } from '../transactions/support/open-test-database.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
+import type { TestDatabase } from '../payments/support/open-test-database.js';
 import { ENABLED, LEASE_MS, idsOf, log, openRig, upToDate } from './support/open-rig.js';
 
 let test: TestDatabase;

@@ -5,7 +5,7 @@ import type { DeliveryLog } from '../../../src/delivery-log/compose-delivery-log
 import type { DeliveryRow } from '../../../src/delivery-log/delivery-model.js';
 import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
 import type { Models } from '../../../src/database.js';
-import { openTestDatabase } from '../../transactions/support/open-test-database.js';
+import { openTestDatabase } from '../../payments/support/open-test-database.js';
 
 export interface OpenLog extends DeliveryLog {
   readonly models: Models;

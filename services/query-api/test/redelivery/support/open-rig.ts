@@ -6,7 +6,7 @@ import type { RedeliveryJob } from '../../../src/redelivery/redelivery-job.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
 import { runPage } from '../../../src/redelivery/run-redeliveries.js';
 import type { LoggedDelivery, RunRedeliveriesPorts } from '../../../src/redelivery/run-redeliveries.js';
-import type { TestDatabase } from '../../transactions/support/open-test-database.js';
+import type { TestDatabase } from '../../payments/support/open-test-database.js';
 
 const REF = '0191e7a2-0000-7000-8000-000000000001';
 export const ENABLED: KnownConfiguration = { revision: 4, enabled: true, eventType: 'PIX_STATIC' };

@@ -1,5 +1,5 @@
 import type { PaymentEvent } from '@webhooks/contracts';
-import { viewTransaction } from '../../src/transactions/view-transaction.js';
+import { viewTransaction } from '../../src/payments/view-transaction.js';
 import { E2E, fixed, merge, OTHER_RTR, OTHER_TX, out, paid, reversal, RTR, TX } from './support/events.js';
 
 const AT = '2026-11-21T14:03:27.512Z';

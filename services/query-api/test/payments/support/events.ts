@@ -1,8 +1,8 @@
 import type { PaymentEvent, PaymentFact } from '@webhooks/contracts';
 import { encodeEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { mergeEvents } from '../../../src/transactions/merge-events.js';
-import type { Transaction } from '../../../src/transactions/merge-events.js';
+import { mergeEvents } from '../../../src/payments/merge-events.js';
+import type { Transaction } from '../../../src/payments/merge-events.js';
 
 export const TX = 'a'.repeat(26);
 export const OTHER_TX = 'b'.repeat(35);

@@ -1,10 +1,10 @@
 import type { PaymentEvent } from '@webhooks/contracts';
 import fc from 'fast-check';
-import { toRow } from '../../src/transactions/event-model.js';
-import { mergeRows } from '../../src/transactions/find-transactions.js';
-import { viewCharge } from '../../src/transactions/view-charge.js';
-import type { ChargePixView } from '../../src/transactions/view-charge.js';
-import { viewTransaction } from '../../src/transactions/view-transaction.js';
+import { toRow } from '../../src/payments/event-model.js';
+import { mergeRows } from '../../src/payments/find-transactions.js';
+import { viewCharge } from '../../src/payments/view-charge.js';
+import type { ChargePixView } from '../../src/payments/view-charge.js';
+import { viewTransaction } from '../../src/payments/view-transaction.js';
 import { TX } from './support/events.js';
 import { anyEvents, END_TO_END_IDS, inAnyOrder, TENANTS, TX_IDS } from './support/histories.js';
 import { cents, modelCharge, modelTransaction } from './support/model.js';

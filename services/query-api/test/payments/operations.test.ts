@@ -1,7 +1,7 @@
 import type { ApiReply, ApiRequest } from '@webhooks/http-api';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
-import type { Transaction } from '../../src/transactions/merge-events.js';
-import { createTransactionOperations } from '../../src/transactions/operations.js';
+import type { Transaction } from '../../src/payments/merge-events.js';
+import { createTransactionOperations } from '../../src/payments/operations.js';
 import { E2E, merge, paid, reversal, TX } from './support/events.js';
 
 interface Asked {
