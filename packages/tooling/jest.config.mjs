@@ -23,7 +23,6 @@ export default {
     ],
   },
   testEnvironment: 'node',
-  testSequencer: '<rootDir>/packages/tooling/jest-sequencer.mjs',
   // One real Kafka and one MongoDB for the whole run: TEST_KAFKA_BROKERS, TEST_MONGODB_URI (packages/engines).
   globalSetup: '<rootDir>/packages/engines/dist/src/jest-global-setup.js',
   globalTeardown: '<rootDir>/packages/engines/dist/src/jest-global-teardown.js',

@@ -160,7 +160,7 @@ async function ask(path: '/readyz' | '/metrics'): Promise<string> {
   return (await fetch(`${admin}${path}`, { signal: AbortSignal.timeout(5_000) })).text();
 }
 
-it('and by one whose reader of the configurations stalls alone: it delivers nothing by an old picture', async () => {
+it('and by one whose reader of the configurations stalls alone: it delivers nothing by an old configuration', async () => {
   const pid = test.stack.description().processes['delivery-worker'] ?? Number.NaN;
   const [route] = ROUTES as [Route];
   process.kill(pid, 'SIGUSR2');

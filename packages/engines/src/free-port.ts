@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 const LOWEST = 20_000;
 const HIGHEST = 31_999;
 const TRIES = 200;
-/** Processes side by side take every sixteenth port, each from another one: what one has chosen and not yet taken no other chooses. */
+/** Each process takes every sixteenth port, from one that its id names: what one has chosen and not yet taken hardly any other chooses. */
 const STEP = 16;
 const handedOut = new Set<number>();
 

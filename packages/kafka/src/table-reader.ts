@@ -76,8 +76,8 @@ export class TableReader {
   }
 
   /**
-   * Resolves when everything that was published before this call has been given to `onRecord`; rejects when that takes longer than
-   * 30 s. One run at a time, shared by all who call before it begins: one under way may not know of their records.
+   * Resolves when everything that was published before this call has been given to `onRecord`; rejects when its run
+   * takes longer than 35 s. One run at a time, shared by all who call before it begins: one under way may not know of their records.
    */
   catchUp(): Promise<void> {
     this.#nextCatchUp ??= this.#catchingUp.then(() => {

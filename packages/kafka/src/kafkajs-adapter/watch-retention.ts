@@ -28,7 +28,8 @@ async function fetchRetentions(kafka: Kafka, topics: readonly string[]): Promise
   return new Map(
     described.resources.map(({ resourceName, configEntries }) => {
       const values = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]));
-      const ms = Number(values.get(AGE));
+      const ms = Number(values.get(AGE) ?? NaN);
+      if (Number.isNaN(ms)) throw new Error(`the broker does not tell ${AGE} of ${resourceName}`);
       return [resourceName, values.get(POLICY)?.includes('delete') && ms >= 0 ? ms : Infinity];
     }),
   );

@@ -47,9 +47,8 @@ export class PartitionBuffer {
     return this.#chunks.length > this.#limits.readAhead;
   }
 
-  /** Takes in what a fetch returned; ignored when the position was moved meanwhile. */
+  /** Takes in what a fetch of `nextFetch` returned. */
   accept(fetched: FetchedPartition, request: { readonly offset: number }): void {
-    if (request.offset !== this.nextFetch) return;
     this.highWatermark = fetched.highWatermark;
     const scan = scanBatches(fetched.records);
     this.#neededBytes = scan.neededBytes;

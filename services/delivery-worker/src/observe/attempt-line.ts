@@ -1,5 +1,6 @@
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
+import { isReturned } from '../admission/queue.js';
 import type { EventResult } from '../path/consume-event.js';
 import type { Settled } from '../path/deliver.js';
 import { createMeters } from './metrics.js';
@@ -36,8 +37,7 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
  * Since when it has waited for its first attempt, or for its success: as soon as Kafka had it. What was deferred before its first
  * attempt is due later by now, and has waited since it was read.
  */
-const waitingSince = ({ attempt, parkedCount, dueAt, firstDueAt }: Settled['task']): number =>
-  attempt === 1 && parkedCount === 0 ? dueAt : firstDueAt;
+const waitingSince = (task: Settled['task']): number => (isReturned(task) ? task.firstDueAt : task.dueAt);
 
 function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatched' | 'fanned-out' {
   if ('rejected' in result) return 'rejected';

@@ -1,6 +1,7 @@
 import { TOPICS, appendAttempt, taskHeaders, tierFor } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { AttemptLog } from '../publish/attempt-log.js';
+import { isReturned } from '../admission/queue.js';
 import type { Settled } from './deliver.js';
 import type { AttemptOutcome } from './outcome.js';
 import type { PublishWithRetry } from '../publish/publish-with-retry.js';
@@ -83,7 +84,7 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
 });
 
 /** Without an entry it would stay `dead` in the log, and a second job would send it again. */
-const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && task.parkedCount === 0;
+const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && !isReturned(task);
 
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
   const { settlement } = settled;

@@ -7,9 +7,6 @@ import type { PermitEnd, Verdict } from '../../src/admission/endpoint-state.js';
 import { buildTask } from '../builders.js';
 import { EventHeap } from './event-heap.js';
 
-// jest's global object is a proxy: each look-up of `Math` is a call, and a million deliveries make many.
-const { floor, imul, max, min, round } = Math;
-
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
@@ -83,8 +80,8 @@ function seeded(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
-    let t = imul(state ^ (state >>> 15), 1 | state);
-    t = (t + imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
     return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
@@ -142,7 +139,7 @@ export class Simulation {
     { from = 0, until }: { from?: number; until: number },
   ): void {
     for (const to of targets) {
-      const count = round((perSecond * (until - from)) / SECOND);
+      const count = Math.round((perSecond * (until - from)) / SECOND);
       for (let left = count; left > 0; left -= 1)
         this.#add({
           to,
@@ -161,7 +158,7 @@ export class Simulation {
     for (;;) {
       const event = this.#heap.pop(until);
       if (event === undefined) return;
-      this.now = max(this.now, this.#afterPauses(event.at));
+      this.now = Math.max(this.now, this.#afterPauses(event.at));
       event.run();
       if (this.#waiting > 0) await Promise.resolve();
     }
@@ -169,7 +166,7 @@ export class Simulation {
 
   /** When the last delivery arrived, virtual milliseconds; to this target. */
   lastDelivery(isWanted: (delivery: Delivery) => boolean = () => true): number {
-    return this.deliveries.filter(isWanted).reduce((last, { deliveredAt }) => max(last, deliveredAt), 0);
+    return this.deliveries.filter(isWanted).reduce((last, { deliveredAt }) => Math.max(last, deliveredAt), 0);
   }
 
   lastDeliveryTo(target: Target): number {
@@ -207,7 +204,7 @@ export class Simulation {
     if (delivery.readAt < 0) delivery.readAt = this.now;
     this.#inMemory += 1;
     if (isLive) this.#live += 1;
-    this.mostInMemory = max(this.mostInMemory, this.#inMemory);
+    this.mostInMemory = Math.max(this.mostInMemory, this.#inMemory);
     this.#tickOn();
     const { to, readAt } = delivery;
     const task = taskOf(delivery);
@@ -226,7 +223,7 @@ export class Simulation {
       delivery.deferrals += 1;
       const limit = delivery.readAt + MAX_AGE_MS;
       const dueAt = this.now + verdict.waitMs;
-      this.#wait(delivery, this.now < limit ? min(dueAt, limit) : dueAt);
+      this.#wait(delivery, this.now < limit ? Math.min(dueAt, limit) : dueAt);
       return this.#handled(isLive);
     }
     delivery.attempts += 1;
@@ -243,7 +240,7 @@ export class Simulation {
     const delayMs = RETRY_DELAYS_MS[delivery.attempt - 1];
     if (delayMs === undefined || this.now >= delivery.readAt + MAX_AGE_MS) return;
     delivery.attempt += 1;
-    this.#wait(delivery, min(this.now + delayMs, delivery.readAt + MAX_AGE_MS));
+    this.#wait(delivery, Math.min(this.now + delayMs, delivery.readAt + MAX_AGE_MS));
   }
 
   #wait(delivery: Delivery, dueAt: number): void {
@@ -304,7 +301,7 @@ export function delayMs({ deliveries }: Simulation, targets: readonly Target[], 
     .filter(isTo(targets))
     .map(({ bornAt, deliveredAt }) => (deliveredAt < 0 ? Infinity : deliveredAt - bornAt))
     .sort((a, b) => a - b);
-  return delays[min(delays.length - 1, floor((delays.length * percent) / 100))] ?? 0;
+  return delays[Math.min(delays.length - 1, Math.floor((delays.length * percent) / 100))] ?? 0;
 }
 
 /** The share of the deliveries to these that arrived. */

@@ -59,11 +59,12 @@ export const eventModelOn = (connection: Connection): EventModel =>
 export function toRow(
   event: PaymentEvent,
   rest: Pick<EventRow, 'redeliverableUntil' | 'partition' | 'offset' | 'test'>,
+  body: Buffer = renderNotification(event),
 ): EventRow {
   const { id, tenantId, eventType, data } = event;
   const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
   const keys = { _id: eventKey(tenantId, id), tenantId, eventType, endToEndId, ...present({ txId }) };
-  return { ...keys, body: new mongo.Binary(renderNotification(event)), ...rest };
+  return { ...keys, body: new mongo.Binary(body), ...rest };
 }
 
 /** The event of a document, of its bytes: they were checked before they were written. */

@@ -2,7 +2,6 @@ import { TOPICS, readEvent, readNotification } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Ask } from '@webhooks/mongodb';
-import { mongo } from 'mongoose';
 import { eventKey, toRow } from './event-model.js';
 import type { EventModel, EventRow } from './event-model.js';
 import { TEST_EVENT } from '../test-notification/make-test-event.js';
@@ -68,11 +67,10 @@ export async function keepDeadLetter(
 ): Promise<void> {
   const read = readNotification(task.tenantId, task.body);
   if (!read.ok || read.event.id !== task.eventId) return;
-  const redeliverableUntil = untilOf(Date.now());
-  const { redeliverableUntil: _until, ...kept } = toRow(read.event, { redeliverableUntil, ...placeOf(task) });
-  const body = new mongo.Binary(task.body);
-  const update = { $setOnInsert: { ...kept, body }, $max: { redeliverableUntil } };
-  await ask(({ events }) => events.updateOne({ _id: kept._id }, update, { upsert: true }).exec());
+  const rest = { redeliverableUntil: untilOf(Date.now()), ...placeOf(task) };
+  const { _id, redeliverableUntil, ...kept } = toRow(read.event, rest, task.body);
+  const update = { $setOnInsert: kept, $max: { redeliverableUntil } };
+  await ask(({ events }) => events.updateOne({ _id }, update, { upsert: true }).exec());
 }
 
 /** The exact bytes of events of a tenant that can be sent again, by event id. At most a few hundred at once. */
