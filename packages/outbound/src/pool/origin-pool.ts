@@ -1,4 +1,3 @@
-import type { LRUCache } from 'lru-cache';
 import type { Attempt } from '../attempt.js';
 import { Connection } from '../connection.js';
 import type { ConnectionLimits } from '../connection.js';
@@ -6,21 +5,26 @@ import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
 import { parseOrigin } from '../parse-origin.js';
 import { toConnectFailure } from '../send-failure.js';
 
-export interface OriginLimits extends ConnectionLimits {
+export interface PoolLimits extends ConnectionLimits {
   /** Handshakes (resolving, connecting, TLS) to one origin at once, default 8; until there are as many connections nobody waits for a used one. */
   readonly handshakesPerOrigin: number;
   /** How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50. */
   readonly usedConnectionMs: number;
   /** A connection that ends an attempt after this time, milliseconds, is closed, so that a changed DNS answer is noticed under constant traffic; default 300,000. */
   readonly maxConnectionAgeMs: number;
+  /**
+   * Idle connections over all origins, default 2,048; above it the one that has been idle longest is closed. With those
+   * in use, of which each carries an attempt, this bounds the descriptors and the memory that connections take.
+   */
+  readonly maxIdleConnections: number;
 }
 
 /** What a pool is made of. */
 export interface PoolPorts {
   readonly connect: GuardedConnect;
-  readonly limits: OriginLimits;
-  /** The idle connections of all pools. Whoever finds one too many there ends it. */
-  readonly idle: LRUCache<Connection, true>;
+  readonly limits: PoolLimits;
+  /** The idle connections of all pools, the one that has been idle longest first. */
+  readonly idle: Set<Connection>;
   /** Where the newest TLS session of a verified connection is kept. */
   readonly session: () => SessionSlot;
   /** It has no connection and no attempt. */
@@ -157,7 +161,9 @@ export class OriginPool {
 
   #keep(connection: Connection): void {
     this.#free.push(connection);
-    this.#ports.idle.set(connection, true);
+    const { idle, limits } = this.#ports;
+    idle.add(connection);
+    if (idle.size > limits.maxIdleConnections) for (const longest of idle) return longest.discard();
   }
 
   #forget(connection: Connection): void {

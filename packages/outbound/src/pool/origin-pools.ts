@@ -2,15 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Connection } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
 import { OriginPool } from './origin-pool.js';
-import type { OriginLimits, PoolPorts } from './origin-pool.js';
-
-export interface PoolLimits extends OriginLimits {
-  /**
-   * Idle connections over all origins, default 2,048; above it the one that has been idle longest is closed. With those
-   * in use, of which each carries an attempt, this bounds the descriptors and the memory that connections take.
-   */
-  readonly maxIdleConnections: number;
-}
+import type { PoolLimits, PoolPorts } from './origin-pool.js';
 
 /** The pools by tenant and origin; one that is empty is dropped. */
 export class OriginPools {
@@ -19,13 +11,7 @@ export class OriginPools {
   readonly #sessions: LRUCache<string, SessionSlot>;
 
   constructor(connect: GuardedConnect, limits: PoolLimits) {
-    const idle = new LRUCache<Connection, true>({
-      max: limits.maxIdleConnections,
-      disposeAfter: (_, connection, reason) => {
-        if (reason === 'evict') connection.discard();
-      },
-    });
-    this.#ports = { connect, limits, idle };
+    this.#ports = { connect, limits, idle: new Set<Connection>() };
     // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
   }
