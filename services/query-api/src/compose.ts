@@ -3,7 +3,7 @@ import type { Operation } from '@webhooks/http-api';
 import { serveApi } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
-import { Counter, repeat } from '@webhooks/runtime';
+import { Counter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
@@ -12,7 +12,6 @@ import type { Configurations } from './configurations/open-configurations.js';
 import { REQUEST_MS, openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
-import type { DeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { Unreadable } from './delivery-log/read-records.js';
 import { composeHealth } from './endpoint-health/compose-health.js';
 import { CatchUp } from './projection/catch-up.js';
@@ -29,7 +28,6 @@ import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
 const KEEP_MS = 25_000;
-const SWEEP_EVERY_MS = 60_000;
 const EVENTS = 'events';
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishTasks> {
@@ -50,25 +48,6 @@ function createUnreadable({ log, registry }: ServiceScope): Unreadable {
     records.inc({ reason });
     log.warn('a record cannot be read or written', { topic, partition, offset, reason });
   };
-}
-
-function openDeliveryLog(database: Database, unreadable: Unreadable, scope: ServiceScope): DeliveryLog {
-  const log = composeDeliveryLog({
-    database,
-    keepNotification: (notification) => keepDeadLetter(database.within(KEEP_MS), notification),
-    unreadable,
-  });
-  const sweeping = repeat({
-    name: 'removing what expired',
-    everyMs: SWEEP_EVERY_MS,
-    log: scope.log,
-    work: async (signal) => {
-      const removed = await log.sweep(signal);
-      if (removed > 0) scope.log.info('removed deliveries that expired', { removed });
-    },
-  });
-  scope.onClose('sweep', () => sweeping.stop());
-  return log;
 }
 
 /** Waits for the payment events; made anew whenever a new generation begins. */
@@ -102,17 +81,19 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix } = config;
   const unreadable = createUnreadable(scope);
-  const deliveryLog = openDeliveryLog(database, unreadable, scope);
+  const deliveryLog = composeDeliveryLog({
+    database,
+    keepNotification: (notification) => keepDeadLetter(database.within(KEEP_MS), notification),
+    unreadable,
+  });
   const transactions = composeTransactions({ database, catchUp: catchUpOf(kafka, () => kept, scope) });
   const health = composeHealth({
     database,
     configurations,
     findOldestPending: async (tenantId, ref) => {
       const filter = { ref, status: 'pending' } as const;
-      const { rows } = await deliveryLog
-        .storeWithin(REQUEST_MS)
-        .pageOldestFirst(tenantId, filter, { limit: 1 });
-      const [oldest] = rows;
+      const wish = { order: 'oldest-first', limit: 1 } as const;
+      const [oldest] = (await deliveryLog.storeWithin(REQUEST_MS).page(tenantId, filter, wish)).rows;
       return oldest && { ...oldest, deliveryId: oldest._id };
     },
     now: () => Date.now(),

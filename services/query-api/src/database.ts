@@ -1,12 +1,9 @@
 import { AppError } from '@webhooks/http-api';
 import { createAsk, openConnection } from '@webhooks/mongodb';
 import type { Ask, MongodbSettings } from '@webhooks/mongodb';
-import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
-import { OUTDATED_INDEXES, deliveryModelOn } from './delivery-log/delivery-model.js';
-import { endpointModelOn } from './delivery-log/endpoint-model.js';
-import { milestoneModelOn } from './delivery-log/milestone-model.js';
+import { deliveryModelOn } from './delivery-log/delivery-model.js';
 import { generationModelOn } from './projection/generation.js';
 import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
@@ -17,8 +14,6 @@ const modelsOn = (connection: Connection) => ({
   generations: generationModelOn(connection),
   positions: positionModelOn(connection),
   deliveries: deliveryModelOn(connection),
-  endpoints: endpointModelOn(connection),
-  milestones: milestoneModelOn(connection),
   redeliveries: redeliveryModelOn(connection),
   endpointHealth: healthModelOn(connection),
   events: eventModelOn(connection),
@@ -45,22 +40,12 @@ export const REQUEST_MS = 4_000;
 /** A batch of a projection may take longer than a request. */
 const SOCKET_MS = 30_000;
 
-/** After those in their place are made, so that every query has one at any time. */
-async function dropOutdated({ deliveries }: Models): Promise<void> {
-  const names = (await deliveries.collection.indexes()).map(({ name }) => name);
-  for (const name of OUTDATED_INDEXES) if (names.includes(name)) await deliveries.collection.dropIndex(name);
-}
-
 /** The database of this service; see `openConnection` for how it stays connected. */
 export async function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
   let made: Models | undefined;
   const prepare = async (connection: Connection): Promise<void> => {
     made ??= modelsOn(connection);
     for (const model of Object.values(made)) await model.createIndexes();
-    // It costs time, not answers: it is tried again when the service starts next.
-    await dropOutdated(made).catch((error: unknown) =>
-      scope.log.warn('indexes of an earlier version could not be dropped', errorFields(error)),
-    );
   };
   const kept = await openConnection(settings, { prepare, socketMs: SOCKET_MS }, scope);
   const models = (): Models | undefined => (kept.isPrepared() ? made : undefined);

@@ -174,7 +174,7 @@ const CALLS: readonly Row[] = [
   [
     'the deliveries of a webhook',
     ({ ref }) => get(`${WEBHOOKS}/deliveries?ref=${ref}`),
-    { status: 200, commands: 9, waits: 0 },
+    { status: 200, commands: 1, waits: 0 },
   ],
   [
     'the deliveries of an event',

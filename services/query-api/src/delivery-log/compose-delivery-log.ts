@@ -5,12 +5,9 @@ import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
 import type { DeliveryStore } from './delivery-store.js';
-import { KnownEndpoints } from './known-endpoints.js';
-import { addMilestones } from './milestones.js';
 import { createDeliveryOperations } from './operations.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification, Unreadable } from './read-records.js';
-import { DeliverySweep } from './sweep-deliveries.js';
 import { writeEntries } from './write-entries.js';
 
 export interface DeliveryLogOptions {
@@ -23,8 +20,6 @@ export interface DeliveryLogOptions {
 export interface DeliveryLog {
   readonly projection: Projection;
   readonly operations: readonly Operation[];
-  /** Removes what expired, for 15 s at most; to be called every minute. Resolves with how many. */
-  readonly sweep: (signal?: AbortSignal) => Promise<number>;
   /** The store, for all that one piece of work asks of it within so many milliseconds. */
   readonly storeWithin: (ms: number) => DeliveryStore;
 }
@@ -35,7 +30,6 @@ const MAX_RECORDS = 64;
 const INTERVAL_MS = 200;
 /** For one statement's worth of deliveries; shorter than the 30 s after which a connection is given up. */
 const WRITE_MS = 25_000;
-const SWEEP_MS = 25_000;
 
 /** The log of deliveries: what the workers tell of their attempts, kept for 30 days and answered. */
 export function composeDeliveryLog({
@@ -43,8 +37,6 @@ export function composeDeliveryLog({
   keepNotification,
   unreadable,
 }: DeliveryLogOptions): DeliveryLog {
-  const endpoints = new KnownEndpoints();
-  const expiry = new DeliverySweep();
   const storeWithin = (ms: number): DeliveryStore => deliveryStoreWithin(database, ms);
   return {
     projection: {
@@ -54,15 +46,12 @@ export function composeDeliveryLog({
       intervalMs: INTERVAL_MS,
       apply: async (records) => {
         const { entries, notifications } = readRecords(records, unreadable);
-        // Before the deliveries: one that is shown can be sent again, and is found by its event.
+        // Before the deliveries: one that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
-        await endpoints.add(database.within(WRITE_MS), entries);
-        await addMilestones(database.within(WRITE_MS), entries);
         await writeEntries(() => database.within(WRITE_MS), entries);
       },
     },
     operations: createDeliveryOperations(() => storeWithin(REQUEST_MS)),
-    sweep: (signal) => expiry.sweep(database.within(SWEEP_MS), { now: new Date(), signal }),
     storeWithin,
   };
 }

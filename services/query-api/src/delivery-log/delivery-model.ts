@@ -42,7 +42,7 @@ export type DeliveryModel = Model<DeliveryRow>;
 
 const DAY_MS = 86_400_000;
 /** A delivery of which nothing was heard for so long is forgotten. */
-export const KEPT_MS = 30 * DAY_MS;
+const KEPT_MS = 30 * DAY_MS;
 
 const text = { type: String, required: true } as const;
 const time = { type: Date, required: true } as const;
@@ -77,21 +77,16 @@ function createSchema(): Schema<DeliveryRow> {
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
-  // Each one costs every delivery; which queries use which is told in access-path.ts. None is about the expiry: what
-  // expired is among the oldest of each group (sweep-deliveries.ts).
-  schema.index({ tenantId: 1, eventType: 1, status: 1, place: 1 });
+  // Each one costs every delivery. Lists, counts and jobs, with any of status, type and times (delivery-filter.ts):
+  schema.index({ tenantId: 1, status: 1, eventType: 1, place: 1 });
+  // the same of one endpoint, and the oldest pending delivery of its health;
   schema.index({ tenantId: 1, ref: 1, status: 1, place: 1 });
+  // the deliveries of one event: one for each endpoint at most;
+  schema.index({ tenantId: 1, eventId: 1 });
+  // and retention: the database itself removes what expired.
+  schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   return schema;
 }
-
-/** Of earlier versions: no query needs them, and each would cost every delivery. */
-export const OUTDATED_INDEXES: readonly string[] = [
-  'tenantId_1_place_1',
-  'tenantId_1_ref_1_place_1',
-  'troubled_1',
-  'troubledRef_1',
-  'expiresAt_1',
-];
 
 export const deliveryModelOn = (connection: Connection): DeliveryModel =>
   connection.model<DeliveryRow>('Delivery', createSchema(), 'deliveries');

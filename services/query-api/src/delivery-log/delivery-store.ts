@@ -1,26 +1,56 @@
+import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
-import type { DeliveryFilter } from './access-path.js';
-import { countDeliveries } from './count-deliveries.js';
-import type { CountWish, DeliveryCount } from './count-deliveries.js';
+import { conditionsOf } from './delivery-filter.js';
+import type { DeliveryFilter, PageStart } from './delivery-filter.js';
 import { toDelivery } from './delivery-model.js';
-import type { DeliveryRow } from './delivery-model.js';
+import type { DeliveryRow, DeliverySummaryRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
-import { pageNewestFirst, pageOldestFirst } from './delivery-pages.js';
-import type { DeliveryPage, DeliveryPosition, OldestFirst, PageWish } from './delivery-pages.js';
+
+export interface PageWish extends PageStart {
+  readonly limit: number;
+}
+
+export interface DeliveryPage {
+  /** In the order that was asked for. */
+  readonly rows: readonly DeliverySummaryRow[];
+  /** The place after which the next page begins; absent when there is nothing behind. */
+  readonly next?: string;
+}
+
+/** How many deliveries match. */
+export interface DeliveryCount {
+  readonly matched: number;
+  /** Whether counting ended before all was counted: there are at least so many. */
+  readonly isLowerBound: boolean;
+}
+
+export interface CountWish {
+  /** Counted to so many at most. */
+  readonly max: number;
+  /** The database ends counting after it, and what it had counted is not known. */
+  readonly budgetMs: number;
+}
 
 export interface DeliveryStore {
   /** A delivery of this tenant; another tenant's is not found, by the same statement. */
   find(tenantId: string, deliveryId: string): Promise<Delivery | undefined>;
+  /** What matches, in order and by one statement. It is short where deliveries expired that are not removed yet. */
   page(tenantId: string, filter: DeliveryFilter, wish: PageWish): Promise<DeliveryPage>;
-  /** See `pageOldestFirst`. */
-  pageOldestFirst(
-    tenantId: string,
-    filter: DeliveryFilter,
-    page: { readonly after?: DeliveryPosition | undefined; readonly limit: number },
-  ): Promise<OldestFirst>;
-  /** See `countDeliveries`. */
+  /** What expired within the last minutes may be counted. */
   count(tenantId: string, filter: DeliveryFilter, wish: CountWish): Promise<DeliveryCount>;
 }
+
+/** What a list shows: everything but the attempts themselves. */
+const SUMMARY = { attempts: 0, history: 0 } as const;
+
+/** MongoDB's code for a statement that its own deadline ended. */
+const MAX_TIME_MS_EXPIRED = 50;
+
+const isOverTime = (error: unknown): boolean =>
+  error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
+
+/** The database removes what expired about once a minute; until then nobody is shown it. */
+const isKept = ({ expiresAt }: Pick<DeliveryRow, 'expiresAt'>): boolean => expiresAt.getTime() > Date.now();
 
 /** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number): DeliveryStore {
@@ -30,10 +60,36 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       const row = await ask(({ deliveries }) =>
         deliveries.findOne({ _id: deliveryId, tenantId }).lean<DeliveryRow>().exec(),
       );
-      return row && row.expiresAt.getTime() > Date.now() ? toDelivery(row) : undefined;
+      return row && isKept(row) ? toDelivery(row) : undefined;
     },
-    page: (tenantId, filter, wish) => pageNewestFirst(ask, tenantId, filter, wish),
-    pageOldestFirst: (tenantId, filter, page) => pageOldestFirst(ask, tenantId, filter, page),
-    count: (tenantId, filter, wish) => countDeliveries(ask, tenantId, filter, wish),
+
+    page: async (tenantId, filter, { limit, ...start }) => {
+      const found = await ask(({ deliveries }) =>
+        deliveries
+          .find(conditionsOf(tenantId, filter, start), SUMMARY, { maxTimeMS: ms })
+          .sort({ place: start.order === 'newest-first' ? -1 : 1 })
+          // One more tells whether there is a next page; all in one answer: the driver asks for 101 and then for the rest.
+          .limit(limit + 1)
+          .batchSize(limit + 2)
+          .lean<DeliverySummaryRow[]>()
+          .exec(),
+      );
+      const rows = found.slice(0, limit);
+      const last = found.length > limit ? rows.at(-1) : undefined;
+      return { rows: rows.filter(isKept), ...(last ? { next: last.place } : {}) };
+    },
+
+    count: (tenantId, filter, { max, budgetMs }) =>
+      ask(async ({ deliveries }) => {
+        const conditions = conditionsOf(tenantId, filter, { order: 'oldest-first' });
+        const options = { limit: max, maxTimeMS: budgetMs };
+        try {
+          const matched = await deliveries.countDocuments(conditions, options).exec();
+          return { matched, isLowerBound: matched === max };
+        } catch (error) {
+          if (isOverTime(error)) return { matched: 0, isLowerBound: true };
+          throw error;
+        }
+      }),
   };
 }

@@ -2,9 +2,9 @@ import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
 import { invalidRequest, readQuery } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
 import { parseTime } from '../parse-time.js';
-import type { DeliveryFilter } from './access-path.js';
+import type { DeliveryFilter } from './delivery-filter.js';
+import type { PageWish } from './delivery-store.js';
 import { DELIVERY_STATUSES } from './delivery.js';
-import type { PageWish } from './delivery-pages.js';
 import { isPlace } from './place.js';
 
 export interface ListQuery {
@@ -15,7 +15,7 @@ export interface ListQuery {
 const MAX_LIMIT = 200;
 const LIMIT = 50;
 
-/** A cursor is the place of the last delivery that was looked at; callers need not know. */
+/** A cursor is the place of the last delivery of a page; callers need not know. */
 export const cursorAfter = (place: string): string => `c${place}`;
 
 /** Every text of this form is a place: there is no cursor that is well-formed and wrong. */
@@ -67,5 +67,5 @@ export function readListQuery(query: URLSearchParams): ListQuery {
   const { limit = LIMIT, cursor, ...filter } = readQuery(query, LIST_PARAMETERS);
   const { from, to } = filter;
   if (from && to && from >= to) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
-  return { filter, wish: { limit, ...(cursor === undefined ? {} : { after: cursor }) } };
+  return { filter, wish: { order: 'newest-first', after: cursor, limit } };
 }

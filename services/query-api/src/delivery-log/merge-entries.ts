@@ -59,12 +59,12 @@ function deliveryOf(entry: DeliveryEntry): Delivery {
   };
 }
 
-const RANKS: Readonly<Record<DeliveryStatus, number>> = { pending: 0, cancelled: 1, dead: 2, delivered: 3 };
+const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'delivered'];
 
 /** The latest cycle decides; in it delivered, dead and cancelled in this order, then the latest attempt and moment. */
 const byFinality = inTurn<DeliveryState>(
   byText(({ cycle }) => cycle),
-  byNumber(({ status }) => RANKS[status]),
+  byNumber(({ status }) => BY_RANK.indexOf(status)),
   byNumber(({ attempt }) => attempt),
   byNumber(({ at }) => at),
   // Of one moment: what was attempted is known better than what was put aside.

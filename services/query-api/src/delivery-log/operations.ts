@@ -11,7 +11,7 @@ export interface DeliveryList {
   readonly data: readonly DeliverySummary[];
   /** Length of `data`. */
   readonly results: number;
-  /** Present when there may be more: a page can be short, even empty, and others behind it not. */
+  /** Present when there may be more. */
   readonly nextCursor?: string;
 }
 

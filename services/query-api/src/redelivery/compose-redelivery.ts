@@ -22,10 +22,7 @@ export interface RedeliveryOptions {
   readonly ratePerSecond: number;
 }
 
-/**
- * Counting what matches is the longest that a caller waits for; its client gives up after 10 s. What is counted in the first
- * half is the answer: the other half is for the statement that runs then.
- */
+/** Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
 const COUNT_MS = 8_000;
 /** For the deliveries of a page and their bodies, each. */
 const PAGE_MS = 5_000;
@@ -41,10 +38,8 @@ function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPort
   return {
     storeFor: () => jobsWithin(database, REQUEST_MS),
     pageDeliveries: async (tenantId, filter, { after, limit }) => {
-      const { rows, next } = await deliveriesWithin(PAGE_MS).pageOldestFirst(tenantId, filter, {
-        after,
-        limit,
-      });
+      const wish = { order: 'oldest-first', after, limit } as const;
+      const { rows, next } = await deliveriesWithin(PAGE_MS).page(tenantId, filter, wish);
       return { rows: rows.map(({ _id, ...row }) => ({ ...row, deliveryId: _id })), next };
     },
     findBodies: (tenantId, eventIds) => findBodies(database.within(PAGE_MS), tenantId, eventIds),

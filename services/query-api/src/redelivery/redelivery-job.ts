@@ -17,12 +17,6 @@ export interface RedeliveryFilter {
 
 export type JobState = 'running' | 'completed' | 'cancelled';
 
-/** The delivery after which a job goes on; pages are read in this order. */
-export interface JobPosition {
-  readonly createdAt: Date;
-  readonly deliveryId: string;
-}
-
 /** What became of the deliveries that a job has come by. */
 export interface JobCounts {
   /** Given to Kafka. */
@@ -37,8 +31,8 @@ export interface JobCounts {
 export interface JobStep {
   /** Added to the counts. */
   readonly counts: JobCounts;
-  /** Undefined: there is nothing behind what was done, the job is completed. */
-  readonly position: JobPosition | undefined;
+  /** Place of the last delivery that was done. Undefined: there is nothing behind it, the job is completed. */
+  readonly position: string | undefined;
 }
 
 export interface RedeliveryJob {
@@ -51,7 +45,8 @@ export interface RedeliveryJob {
   /** There were too many to count them all while the caller waited: `matched` or more. */
   readonly matchedIsLowerBound: boolean;
   readonly counts: JobCounts;
-  readonly position?: JobPosition;
+  /** Place of the delivery after which it goes on; pages are read in this order. */
+  readonly position?: string;
   /** The page that is being sent, noted before it is: who dies meanwhile leaves it to the next. */
   readonly noted?: JobStep;
   readonly createdAt: Date;

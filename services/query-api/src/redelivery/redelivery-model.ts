@@ -10,15 +10,14 @@ export interface RedeliveryRow {
   filter: { ref?: string; eventType?: EventType; status: RedeliverableStatus; from: Date; to: Date };
   state: JobState;
   matched: number;
-  /** Missing in jobs of an earlier version, which counted all. */
-  matchedIsLowerBound?: boolean;
+  matchedIsLowerBound: boolean;
   counts: { sent: number; refused: number; expired: number };
-  position?: { createdAt: Date; deliveryId: string };
+  position?: string;
   /** The page that its owner is sending. */
   noted?: {
     owner: string;
     counts: { sent: number; refused: number; expired: number };
-    position?: { createdAt: Date; deliveryId: string };
+    position?: string;
   };
   createdAt: Date;
   updatedAt: Date;
@@ -48,7 +47,6 @@ function createSchema(): Schema<RedeliveryRow> {
     to: time,
   });
   const counts = part({ sent: count, refused: count, expired: count });
-  const position = part({ createdAt: time, deliveryId: text });
   const schema = new Schema<RedeliveryRow>(
     {
       _id: text,
@@ -56,11 +54,11 @@ function createSchema(): Schema<RedeliveryRow> {
       filter: { type: filter, required: true },
       state: text,
       matched: count,
-      matchedIsLowerBound: { type: Boolean },
+      matchedIsLowerBound: { type: Boolean, required: true },
       counts: { type: counts, required: true },
-      position: { type: position },
+      position: { type: String },
       noted: {
-        type: part({ owner: text, counts: { type: counts, required: true }, position: { type: position } }),
+        type: part({ owner: text, counts: { type: counts, required: true }, position: { type: String } }),
       },
       createdAt: time,
       updatedAt: time,
@@ -85,14 +83,14 @@ export const redeliveryModelOn = (connection: Connection): RedeliveryModel =>
 
 /** A document as the rest of the service knows it. */
 export function toJob({ _id, filter, position, noted, ...row }: RedeliveryRow): RedeliveryJob {
-  const { tenantId, state, matched, counts, createdAt, updatedAt } = row;
+  const { tenantId, state, matched, matchedIsLowerBound, counts, createdAt, updatedAt } = row;
   return {
     id: _id,
     tenantId,
     filter,
     state,
     matched,
-    matchedIsLowerBound: row.matchedIsLowerBound ?? false,
+    matchedIsLowerBound,
     counts,
     ...(position ? { position } : {}),
     ...(noted ? { noted: { counts: noted.counts, position: noted.position } } : {}),

@@ -1,33 +1,33 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { Configurations } from '../configurations/open-configurations.js';
-import { placeOf } from '../delivery-log/place.js';
 import type { PublishTasks } from './publish-tasks.js';
 import { cycleOf, makeRedelivery, refusalOf } from './redelivery-task.js';
 import type { PastDelivery } from './redelivery-task.js';
-import type { JobPosition, RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
+import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 
 /** A delivery of the log, with what a job has to know of it. */
 export interface LoggedDelivery extends PastDelivery {
   /** Its latest cycle. */
   readonly cycle: string;
-  readonly createdAt: Date;
+  /** Where it lies among the others, as a text that sorts. */
+  readonly place: string;
 }
 
 interface Page {
   readonly rows: readonly LoggedDelivery[];
-  /** Where the next page begins; absent when there is nothing behind. */
-  readonly next?: JobPosition | undefined;
+  /** The place after which the next page begins; absent when there is nothing behind. */
+  readonly next?: string | undefined;
 }
 
 export interface RunRedeliveriesPorts {
   /** The jobs, for a few statements from now on. */
   readonly storeFor: () => Pick<RedeliveryStore, 'claim' | 'note' | 'advance'>;
-  /** Those that match, oldest first, after a position; a page can be short, even empty, and others behind it not. */
+  /** Those that match now, oldest first, after a place; a page can be short, even empty, and others behind it not. */
   readonly pageDeliveries: (
     tenantId: string,
     filter: RedeliveryFilter,
-    page: { readonly after: JobPosition | undefined; readonly limit: number },
+    page: { readonly after: string | undefined; readonly limit: number },
   ) => Promise<Page>;
   /** The bytes of several notifications by event id; those that are not kept any more are left out. */
   readonly findBodies: (
@@ -95,10 +95,7 @@ const readPage = (
 function countGone({ noted }: RedeliveryJob, rows: Page['rows']): number {
   if (!noted) return 0;
   const { counts, position: end } = noted;
-  const last = end && placeOf(end.createdAt.getTime(), end.deliveryId);
-  const found = rows.filter(
-    ({ createdAt, deliveryId }) => last === undefined || placeOf(createdAt.getTime(), deliveryId) <= last,
-  );
+  const found = rows.filter(({ place }) => end === undefined || place <= end);
   return Math.max(0, counts.sent + counts.refused + counts.expired - found.length);
 }
 

@@ -1,5 +1,5 @@
 import { AppError, invalidRequest } from '@webhooks/http-api';
-import type { DeliveryCount } from '../delivery-log/count-deliveries.js';
+import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { refused } from './redeliver-one.js';
 import { viewFilter, viewJob } from './redelivery-job.js';

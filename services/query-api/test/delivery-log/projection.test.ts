@@ -183,43 +183,18 @@ describe('a record that cannot be read', () => {
   });
 });
 
-describe('the sweep', () => {
+describe('the retention', () => {
   const DAY_MS = 86_400_000;
-  it('removes what was not heard of for 30 days, and nothing else', async () => {
+  it('ends 30 days after the last entry: the database removes what expired', async () => {
     const place = placeOf();
-    const at = (days: number, eventId: string) =>
-      delivered({ at: Date.now() - days * DAY_MS }, { ...place, eventId });
-    const old = Array.from({ length: 700 }, (_, index) => at(31, `old_${index}`));
-    // A redelivery of what is old keeps it.
-    const renewed = [at(40, 'renewed'), delivered({ cycle: 'r1' }, { ...place, eventId: 'renewed' })];
-    await log.apply(packRecord(...old, at(29, 'young'), ...renewed));
-    expect(await log.sweep()).toBe(old.length);
-    const left = await log.models.deliveries.find({ tenantId: place.tenantId }).lean().exec();
-    expect(left.map(({ eventId }) => eventId).sort()).toEqual(['renewed', 'young']);
-  });
-
-  it('begins nothing more when it is told to stop', async () => {
-    const old = delivered({ at: Date.now() - 31 * DAY_MS }, { ...placeOf(), eventId: 'old' });
-    await log.apply(packRecord(old));
-    expect(await log.sweep(AbortSignal.abort())).toBe(0);
-    expect(await log.row(old.deliveryId)).not.toBeNull();
-    expect(await log.sweep()).toBe(1);
-  });
-
-  it('passes over what redeliveries renewed, however much that is', async () => {
-    const place = placeOf();
-    const eventIds = Array.from({ length: 1_100 }, (_, index) => `renewed_${index}`);
-    const renewed = eventIds.flatMap((eventId) => [
-      delivered({ at: Date.now() - 40 * DAY_MS }, { ...place, eventId }),
-      delivered({ cycle: 'r1' }, { ...place, eventId }),
-    ]);
-    const old = delivered({ at: Date.now() - 31 * DAY_MS }, { ...place, eventId: 'old' });
-    for (let from = 0; from < renewed.length; from += 250)
-      await log.apply(packRecord(...renewed.slice(from, from + 250)));
-    await log.apply(packRecord(old));
-    expect(await log.sweep()).toBe(1);
-    expect(await log.row(old.deliveryId)).toBeNull();
-    expect(await log.models.deliveries.countDocuments({ tenantId: place.tenantId })).toBe(eventIds.length);
+    const first = failed({ at: T0 - 20 * DAY_MS }, place);
+    await log.apply(packRecord(first));
+    const expiry = async () => (await log.row(first.deliveryId))?.expiresAt.getTime();
+    expect(await expiry()).toBe(T0 + 10 * DAY_MS);
+    await log.apply(packRecord(delivered({ cycle: 'r1' }, place)));
+    expect(await expiry()).toBe(T0 + 30 * DAY_MS);
+    const indexes = await log.models.deliveries.collection.indexes();
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }));
   });
 
   it('does not show what expired and is not removed yet', async () => {
@@ -229,10 +204,7 @@ describe('the sweep', () => {
     expect((await log.list(place.tenantId)).body).toEqual({ data: [], results: 0 });
     expect((await log.list(place.tenantId, 'eventId=evt_1')).body).toEqual({ data: [], results: 0 });
     await expect(log.get(place.tenantId, entry.deliveryId)).rejects.toMatchObject({ code: 'not-found' });
-    const store = log.storeWithin(10_000);
-    const wish = { max: 10, budgetMs: 60_000 };
-    const { matched } = await store.count(place.tenantId, { status: 'pending' }, wish);
-    expect(matched).toBe(0);
-    expect(await store.pageOldestFirst(place.tenantId, {}, { limit: 10 })).toEqual({ rows: [] });
+    const page = log.storeWithin(10_000).page(place.tenantId, {}, { order: 'oldest-first', limit: 10 });
+    expect(await page).toEqual({ rows: [] });
   });
 });

@@ -1,9 +1,9 @@
 import { isDuplicate } from '@webhooks/mongodb';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { randomName } from '@webhooks/testkit';
+import type { Models } from '../../src/database.js';
 import { isRefusal } from '../../src/projection/is-refusal.js';
 import { passOverRefused } from '../../src/projection/pass-over-refused.js';
-import type { EndpointRow } from '../../src/delivery-log/endpoint-model.js';
 import { writeRows } from '../../src/write-rows.js';
 import type { RowWrite } from '../../src/write-rows.js';
 import { recordOf } from '../delivery-log/support/entries.js';
@@ -17,11 +17,17 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const TOO_LARGE = 16_777_300;
-type Row = EndpointRow & { readonly version: number };
-const rowOf = (id: string, ref = 'ref'): Row => ({ _id: id, tenantId: 'acme', ref, version: 1 });
+interface Row {
+  readonly _id: string;
+  readonly text: string;
+  readonly version: number;
+}
+const rowOf = (id: string, text = 'text'): Row => ({ _id: id, text, version: 1 });
+/** Of the collections one without indexes: what is written there is the test's own. */
+const collectionOf = ({ generations }: Models) => generations.collection;
 
 const write = (...writes: readonly RowWrite<Row>[]): Promise<unknown> =>
-  test.database.within(30_000)(({ endpoints }) => writeRows(endpoints.collection, writes));
+  test.database.within(30_000)((models) => writeRows(collectionOf(models), writes));
 const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,
@@ -33,23 +39,25 @@ describe('a refusal', () => {
     ['a document of more than 16 MiB', TOO_LARGE],
     ['a document of more than the driver can encode', 4 * TOO_LARGE],
   ])('is what is told of %s, new or in the place of another', async (_name, length) => {
-    const ref = 'x'.repeat(length);
-    const fresh = await errorOf(write({ insert: rowOf(randomName('row'), ref) }));
+    const text = 'x'.repeat(length);
+    const fresh = await errorOf(write({ insert: rowOf(randomName('row'), text) }));
     expect([fresh, isRefusal(fresh)]).toEqual([expect.any(Error), true]);
     const known = randomName('row');
     await write({ insert: rowOf(known) });
-    const other = await errorOf(write({ replacement: { ...rowOf(known, ref), version: 2 }, readVersion: 1 }));
+    const other = await errorOf(
+      write({ replacement: { ...rowOf(known, text), version: 2 }, readVersion: 1 }),
+    );
     expect([other, isRefusal(other)]).toEqual([expect.any(Error), true]);
   });
 
   it('is none when a document is there already, or the time is over', async () => {
     const row = rowOf(randomName('row'));
-    await test.database.within(5_000)(({ endpoints }) => endpoints.collection.insertOne(row as never));
+    await test.database.within(5_000)((models) => collectionOf(models).insertOne(row as never));
     const again = await errorOf(
-      test.database.within(5_000)(({ endpoints }) => endpoints.collection.insertOne(row as never)),
+      test.database.within(5_000)((models) => collectionOf(models).insertOne(row as never)),
     );
     expect([isDuplicate(again), isRefusal(again)]).toEqual([true, false]);
-    const late = await errorOf(test.database.within(0)(({ endpoints }) => endpoints.findOne({}).exec()));
+    const late = await errorOf(test.database.within(0)(({ generations }) => generations.findOne({}).exec()));
     expect([late, isRefusal(late)]).toEqual([expect.any(Error), false]);
   });
 });
@@ -80,20 +88,19 @@ describe('a projection', () => {
     const { projection, told } = projectionOf((some) =>
       write(
         ...some.map((record) => ({
-          insert: rowOf(idOf(record), bad.has(record) ? 'x'.repeat(TOO_LARGE) : 'ref'),
+          insert: rowOf(idOf(record), bad.has(record) ? 'x'.repeat(TOO_LARGE) : 'text'),
         })),
       ),
     );
     await projection.apply(records);
     expect(told).toEqual([...bad].map((record) => [record && idOf(record), 'refused']));
     const ids = records.map(idOf);
-    const written = await test.database.within(5_000)(({ endpoints }) =>
-      endpoints
-        .find({ _id: { $in: ids } })
-        .lean<EndpointRow[]>()
-        .exec(),
+    const written = await test.database.within(5_000)((models) =>
+      collectionOf(models)
+        .find({ _id: { $in: ids as never[] } })
+        .toArray(),
     );
-    expect(written.map(({ _id }) => _id).sort()).toEqual(
+    expect(written.map(({ _id }) => String(_id)).sort()).toEqual(
       records
         .filter((record) => !bad.has(record))
         .map(idOf)

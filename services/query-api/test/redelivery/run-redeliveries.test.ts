@@ -35,7 +35,7 @@ describe('a job', () => {
       pageDeliveries: () => {
         looks += 1;
         const [first] = deliveries;
-        return Promise.resolve(looks < 3 ? { rows: [], next: first } : { rows: deliveries });
+        return Promise.resolve(looks < 3 ? { rows: [], next: first?.place } : { rows: deliveries });
       },
     });
     const job = await rig.start();

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
+
 import type { KnownConfiguration } from '../../../src/configurations/open-configurations.js';
+import { placeOf } from '../../../src/delivery-log/place.js';
 import type { RedeliveryJob } from '../../../src/redelivery/redelivery-job.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
 import { runPage } from '../../../src/redelivery/run-redeliveries.js';
@@ -20,7 +22,7 @@ export const log = (count: number, over: Partial<LoggedDelivery> = {}): LoggedDe
     const eventId = `evt_${index}`;
     const deliveryId = deliveryIdOf('acme', REF, eventId);
     const base = { tenantId: 'acme', ref: REF, eventType: 'PIX_STATIC', cycle: '0' } as const;
-    return { ...base, eventId, deliveryId, createdAt: new Date(1_000 + index), ...over };
+    return { ...base, eventId, deliveryId, place: placeOf(1_000 + index, deliveryId), ...over };
   });
 
 export interface Rig {
@@ -50,10 +52,10 @@ export function openRig(
   const ports: RunRedeliveriesPorts = {
     storeFor: () => store,
     pageDeliveries: (_tenantId, _filter, { after, limit }) => {
-      const rest = deliveries.filter(({ createdAt }) => !after || createdAt > after.createdAt);
+      const rest = deliveries.filter(({ place }) => after === undefined || place > after);
       const rows = rest.slice(0, limit);
       const last = rows.at(-1);
-      return Promise.resolve({ rows, next: rest.length > limit ? last : undefined });
+      return Promise.resolve({ rows, next: rest.length > limit ? last?.place : undefined });
     },
     findBodies: (_tenantId, eventIds) =>
       Promise.resolve(new Map(eventIds.map((eventId) => [eventId, Buffer.from(`{"id":"${eventId}"}`)]))),
