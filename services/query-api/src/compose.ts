@@ -93,8 +93,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     findOldestPending: async (tenantId, ref) => {
       const filter = { ref, status: 'pending' } as const;
       const wish = { order: 'oldest-first', limit: 1 } as const;
-      const [oldest] = (await deliveryLog.storeWithin(REQUEST_MS).page(tenantId, filter, wish)).rows;
-      return oldest && { ...oldest, deliveryId: oldest._id };
+      return (await deliveryLog.storeWithin(REQUEST_MS).page(tenantId, filter, wish)).rows[0];
     },
     now: () => Date.now(),
   });

@@ -45,10 +45,11 @@ export function conditionsOf(
   filter: DeliveryFilter,
   start: PageStart,
 ): Readonly<Record<string, unknown>> {
-  const { from: _from, to: _to, ...equal } = filter;
+  const { from: _from, to: _to, status, ...equal } = filter;
   const places = placesOf(filter, start);
   const place = Object.keys(places).length > 0 ? { place: places } : {};
-  if (filter.eventId !== undefined) return { tenantId, ...equal, ...place };
+  const asked = { tenantId, ...equal, ...(status === undefined ? {} : { 'state.status': status }), ...place };
+  if (filter.eventId !== undefined) return asked;
   const anyType = filter.ref === undefined ? { eventType: { $in: EVENT_TYPES } } : {};
-  return { tenantId, ...anyType, status: { $in: DELIVERY_STATUSES }, ...equal, ...place };
+  return { ...anyType, 'state.status': { $in: DELIVERY_STATUSES }, ...asked };
 }

@@ -2,8 +2,8 @@ import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
 import { conditionsOf } from './delivery-filter.js';
 import type { DeliveryFilter, PageStart } from './delivery-filter.js';
-import { toDelivery } from './delivery-model.js';
-import type { DeliveryRow, DeliverySummaryRow } from './delivery-model.js';
+import { UNLISTED, toDelivery, toListed } from './delivery-model.js';
+import type { DeliveryRow, ListedDelivery, ListedRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
 
 export interface PageWish extends PageStart {
@@ -12,7 +12,7 @@ export interface PageWish extends PageStart {
 
 export interface DeliveryPage {
   /** In the order that was asked for. */
-  readonly rows: readonly DeliverySummaryRow[];
+  readonly rows: readonly ListedDelivery[];
   /** The place after which the next page begins; absent when there is nothing behind. */
   readonly next?: string;
 }
@@ -40,9 +40,6 @@ export interface DeliveryStore {
   count(tenantId: string, filter: DeliveryFilter, wish: CountWish): Promise<DeliveryCount>;
 }
 
-/** What a list shows: everything but the attempts themselves. */
-const SUMMARY = { attempts: 0, history: 0 } as const;
-
 /** MongoDB's code for a statement that its own deadline ended. */
 const MAX_TIME_MS_EXPIRED = 50;
 
@@ -66,17 +63,17 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
     page: async (tenantId, filter, { limit, ...start }) => {
       const found = await ask(({ deliveries }) =>
         deliveries
-          .find(conditionsOf(tenantId, filter, start), SUMMARY, { maxTimeMS: ms })
+          .find(conditionsOf(tenantId, filter, start), UNLISTED, { maxTimeMS: ms })
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
           // One more tells whether there is a next page; all in one answer: the driver asks for 101 and then for the rest.
           .limit(limit + 1)
           .batchSize(limit + 2)
-          .lean<DeliverySummaryRow[]>()
+          .lean<ListedRow[]>()
           .exec(),
       );
       const rows = found.slice(0, limit);
       const last = found.length > limit ? rows.at(-1) : undefined;
-      return { rows: rows.filter(isKept), ...(last ? { next: last.place } : {}) };
+      return { rows: rows.filter(isKept).map(toListed), ...(last ? { next: last.place } : {}) };
     },
 
     count: (tenantId, filter, { max, budgetMs }) =>

@@ -75,10 +75,28 @@ const byTime = inTurn<LoggedAttempt>(
 );
 
 /** Every attempt that is known, in order: those that were logged, and those that only a dead letter tells of. */
-export function attemptsOf({ attempts, history }: Delivery): readonly LoggedAttempt[] {
+export function attemptsOf({
+  attempts,
+  history,
+}: Pick<Delivery, 'attempts' | 'history'>): readonly LoggedAttempt[] {
   const logged = new Set(attempts.map(({ cycle, attempt }) => `${attempt}/${cycle}`));
   const others = parseAttemptHistory(history?.text)
     .map((entry) => fromHistory(history?.cycle ?? '', entry))
     .filter(({ cycle, attempt }) => !logged.has(`${attempt}/${cycle}`));
   return [...attempts, ...others].sort(byTime);
+}
+
+/** What a list shows of the latest attempt. */
+export type LastAttempt = Pick<LoggedAttempt, 'attempt' | 'status' | 'error'>;
+
+/** Undefined when no attempt is known. */
+export function lastOf(delivery: Pick<Delivery, 'attempts' | 'history'>): LastAttempt | undefined {
+  const last = attemptsOf(delivery).at(-1);
+  if (!last) return undefined;
+  const { attempt, status, error } = last;
+  return {
+    attempt,
+    ...(status === undefined ? {} : { status }),
+    ...(error === undefined ? {} : { error }),
+  };
 }

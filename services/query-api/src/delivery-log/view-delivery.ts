@@ -1,8 +1,7 @@
 import type { EventType, UtcTime } from '@webhooks/contracts';
-import { attemptsOf } from './delivery.js';
+import { attemptsOf, lastOf } from './delivery.js';
 import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
-import { toRow } from './delivery-model.js';
-import type { DeliverySummaryRow } from './delivery-model.js';
+import type { ListedDelivery } from './delivery-model.js';
 
 /** A delivery as a list shows it. */
 export interface DeliverySummary {
@@ -56,21 +55,23 @@ type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 const present = <T extends object>(members: T): Present<T> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
 
-export function viewSummary(row: DeliverySummaryRow): DeliverySummary {
-  const { _id, ref, eventId, eventType, status, cycle, reason, nextAt, parkedUntil } = row;
-  const { lastAttempt, lastStatus, lastError } = row;
+const timeOf = (ms: number): UtcTime => new Date(ms).toISOString();
+
+export function viewSummary(delivery: Omit<ListedDelivery, 'place'>): DeliverySummary {
+  const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt, last } = delivery;
+  const nextAt = state.nextAt === undefined ? undefined : timeOf(state.nextAt);
   return {
-    deliveryId: _id,
+    deliveryId,
     ref,
     eventId,
     eventType,
-    status,
-    cycle,
-    redelivery: cycle !== FIRST_CYCLE,
-    createdAt: row.createdAt.toISOString(),
-    updatedAt: row.updatedAt.toISOString(),
-    ...present({ reason, nextAt: nextAt?.toISOString(), parkedUntil: parkedUntil?.toISOString() }),
-    ...present({ lastAttempt, lastStatus, lastError }),
+    status: state.status,
+    cycle: state.cycle,
+    redelivery: state.cycle !== FIRST_CYCLE,
+    createdAt: timeOf(createdAt),
+    updatedAt: timeOf(updatedAt),
+    ...present({ reason: state.reason, nextAt, parkedUntil: state.parked && nextAt }),
+    ...present({ lastAttempt: last?.attempt, lastStatus: last?.status, lastError: last?.error }),
   };
 }
 
@@ -80,15 +81,15 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
     attempt,
     cycle,
     redelivery: cycle !== FIRST_CYCLE,
-    at: new Date(at).toISOString(),
+    at: timeOf(at),
     durationMs,
     result,
-    ...present({ status, error, nextAt: nextAt === undefined ? undefined : new Date(nextAt).toISOString() }),
+    ...present({ status, error, nextAt: nextAt === undefined ? undefined : timeOf(nextAt) }),
   };
 }
 
 export const viewDelivery = (delivery: Delivery): DeliveryView => ({
-  ...viewSummary(toRow(delivery, 0)),
+  ...viewSummary({ ...delivery, last: lastOf(delivery) }),
   attempts: attemptsOf(delivery).map(viewAttempt),
   ...(delivery.truncated ? { truncated: true } : {}),
 });

@@ -11,18 +11,26 @@ import { countPacks, findBuckets } from './health-store.js';
 import { viewHealth } from './view-health.js';
 import type { HealthView } from './view-health.js';
 
+interface PendingDelivery {
+  readonly deliveryId: string;
+  readonly eventId: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
 export interface HealthOptions {
   readonly database: Database;
   readonly configurations: Pick<Configurations, 'current'>;
   /** The oldest delivery of an endpoint that is under way or waits. */
-  readonly findOldestPending: (
-    tenantId: string,
-    ref: string,
-  ) => Promise<
-    { readonly deliveryId: string; readonly eventId: string; readonly createdAt: Date } | undefined
-  >;
+  readonly findOldestPending: (tenantId: string, ref: string) => Promise<PendingDelivery | undefined>;
   readonly now: () => number;
 }
+
+const viewOldest = ({ deliveryId, eventId, createdAt }: PendingDelivery) => ({
+  eventId,
+  deliveryId,
+  at: new Date(createdAt).toISOString(),
+});
 
 const MAX_RECORDS = 2_000;
 /** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
@@ -47,12 +55,9 @@ export function composeHealth(options: HealthOptions): {
       findBuckets(ask, { tenantId, ref, now: now() }),
       findOldestPending(tenantId, ref),
     ]);
-    const { deliveryId, eventId, createdAt } = oldest ?? {};
     return {
       ...viewHealth({ ref, enabled }, buckets, now()),
-      ...(deliveryId !== undefined && eventId !== undefined && createdAt !== undefined
-        ? { oldestUndelivered: { eventId, deliveryId, at: createdAt.toISOString() } }
-        : {}),
+      ...(oldest ? { oldestUndelivered: viewOldest(oldest) } : {}),
     };
   };
   return {

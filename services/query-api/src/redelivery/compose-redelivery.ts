@@ -40,7 +40,7 @@ function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPort
     pageDeliveries: async (tenantId, filter, { after, limit }) => {
       const wish = { order: 'oldest-first', after, limit } as const;
       const { rows, next } = await deliveriesWithin(PAGE_MS).page(tenantId, filter, wish);
-      return { rows: rows.map(({ _id, ...row }) => ({ ...row, deliveryId: _id })), next };
+      return { rows: rows.map(({ state, ...row }) => ({ ...row, cycle: state.cycle })), next };
     },
     findBodies: (tenantId, eventIds) => findBodies(database.within(PAGE_MS), tenantId, eventIds),
     configurations,

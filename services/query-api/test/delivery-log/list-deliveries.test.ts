@@ -80,7 +80,7 @@ describe('the list of deliveries', () => {
       expect([filter, first.next !== undefined]).toEqual([filter, expected.length > 20]);
       expect(rest?.next).toBeUndefined();
       const rows = [...first.rows, ...(rest?.rows ?? [])];
-      expect([filter, rows.map(({ _id }) => _id)]).toEqual([filter, expected]);
+      expect([filter, rows.map(({ deliveryId }) => deliveryId)]).toEqual([filter, expected]);
     }
   });
 

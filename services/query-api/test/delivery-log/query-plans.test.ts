@@ -23,7 +23,9 @@ const fieldsOf = (value: object): string => Object.keys(value).join(' ');
 /** The index of a filter: by the event, else all that is asked for and then the order. Of an endpoint the type is looked at in its documents. */
 function indexOf(filter: DeliveryFilter): string {
   if (filter.eventId !== undefined) return 'tenantId eventId';
-  return filter.ref === undefined ? 'tenantId status eventType place' : 'tenantId ref status place';
+  return filter.ref === undefined
+    ? 'tenantId state.status eventType place'
+    : 'tenantId ref state.status place';
 }
 
 const documented = () => log.models.deliveries.schema.indexes();
