@@ -16,11 +16,9 @@ export interface DeliveryFilter {
   readonly to?: Date;
 }
 
-export type Order = 'newest-first' | 'oldest-first';
-
 /** Where a page begins: behind this place in its order. */
 export interface PageStart {
-  readonly order: Order;
+  readonly order: 'newest-first' | 'oldest-first';
   readonly after?: string | undefined;
 }
 

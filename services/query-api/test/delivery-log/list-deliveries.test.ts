@@ -157,6 +157,16 @@ describe('the list of deliveries', () => {
     expect(ids).toEqual([newest.deliveryId, oldest.deliveryId]);
   });
 
+  it('goes on from its cursor with other filters', async () => {
+    const { nextCursor } = await listOf(TENANT, 'limit=5');
+    const behind = idsOf(matching(all, {})).slice(5);
+    for (const to of [new Date(BASE - 30_000), new Date()]) {
+      const { data } = await listOf(TENANT, `to=${to.toISOString()}&limit=200&cursor=${nextCursor ?? ''}`);
+      const expected = idsOf(matching(all, { to })).filter((id) => behind.includes(id));
+      expect(data.map(({ deliveryId }) => deliveryId)).toEqual(expected);
+    }
+  });
+
   it('is refused for a time range that ends before it begins, or when it does', async () => {
     for (const to of ['2026-11-20T00:00:00Z', '2026-11-21T00:00:00Z'])
       await expect(listOf(TENANT, `from=2026-11-21T00:00:00Z&to=${to}`)).rejects.toMatchObject({
