@@ -4,7 +4,7 @@ import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 /** Longest wait in memory, milliseconds: a deferral takes a second, and two writes. */
 const SOJOURN_MS = 2_000;
 /** The same while the memory is full, milliseconds: a worker takes 256 in less, even one that is overloaded. */
-const SHORT_MS = 150;
+export const SHORT_MS = 150;
 /** Most of the memory that one endpoint, or one tenant, may fill while others have something in it. */
 const SHARE = 2 / 3;
 

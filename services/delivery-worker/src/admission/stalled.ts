@@ -1,12 +1,12 @@
 import type { EndpointState } from './endpoint-state.js';
+import { SHORT_MS } from './queue.js';
 
 /** From one tick of our event loop to the next, milliseconds: the resolution of all that admission measures. */
 export const TICK_MS = 50;
-/** Two ticks without an end, milliseconds: less is chance, or our own scheduling. */
-const STALLED_MS = 100;
 
 /**
- * For how long an endpoint at its limit has neither started nor ended an attempt, milliseconds; 0 while that is no stall.
+ * For how long an endpoint at its limit has neither started nor ended an attempt, milliseconds; 0 below the
+ * shortest queue deadline: so little is chance, or our own scheduling.
  * Ticks are counted, not time: when our own event loop pauses, one tick passes for everybody.
  *
  * Why it is needed: the simulation "an endpoint that hangs (twenty of thirty at once) delays the others for a moment" fails without it. The
@@ -15,5 +15,5 @@ const STALLED_MS = 100;
 export function stalledMs(endpoint: EndpointState, tick: number, limit: number): number {
   if (endpoint.busy < limit) return 0;
   const stillMs = (tick - endpoint.movedTick) * TICK_MS;
-  return stillMs > STALLED_MS ? stillMs : 0;
+  return stillMs < SHORT_MS ? 0 : stillMs;
 }
