@@ -9,6 +9,8 @@ export interface Watched {
 
 /** A joined source that settles nothing for so long, while it has work, is stuck: only a restart helps. */
 const STUCK_MS = 120_000;
+/** A look is taken each second; an ordinary rebalance ends within two. */
+const LOST_LOOKS = 3;
 
 /** The gauges of all sources, by their names. */
 export function createSourceGauges(sources: ReadonlyMap<string, Watched>, { registry }: ServiceScope): void {
@@ -27,6 +29,9 @@ export function createSourceGauges(sources: ReadonlyMap<string, Watched>, { regi
     'Age of the oldest record that was read and is not handled; of retries, how long the oldest has waited';
   gauge('webhook_source_lag_records', 'Records behind the end of the topics', ({ lag }) => lag);
   gauge('webhook_source_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
+  gauge('webhook_source_joined', 'Whether the source is a member of its group', ({ joined }) =>
+    Number(joined),
+  );
   const retrying = 'Records that could not be handled and wait for another try';
   gauge('webhook_source_retrying', retrying, (health) => health.retrying);
   gauge('webhook_source_in_flight', 'Records that are being handled', ({ inFlight }) => inFlight);
@@ -38,15 +43,15 @@ export function watchSource(
   source: Watched,
   scope: ServiceScope,
 ): (deadlineMs: number) => Promise<void> {
-  let wasJoined = source.health().joined;
+  let missed = 0;
   const timer = setInterval(() => {
     const { joined, lastError } = source.health();
-    if (joined !== wasJoined) {
-      const fields = { source: name, ...(lastError === undefined ? {} : { error: lastError }) };
-      if (joined) scope.log.info('the source is a member of its group again', fields);
-      else scope.log.warn('the source is not a member of its group: nothing is read', fields);
-    }
-    wasJoined = joined;
+    if (joined && missed >= LOST_LOOKS)
+      scope.log.info('the source is a member of its group again', { source: name });
+    missed = joined ? 0 : missed + 1;
+    const fields = { source: name, error: lastError };
+    if (missed === LOST_LOOKS)
+      scope.log.warn('the source is not a member of its group: nothing is read', fields);
   }, 1_000);
   scope.health.readiness(`source ${name}`, () =>
     source.health().joined ? undefined : 'not a member of its group',
