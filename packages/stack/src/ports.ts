@@ -1,4 +1,4 @@
-import { freePort } from '@webhooks/engines';
+import { freePort, namedAddress } from '@webhooks/engines';
 
 /** The documented ports of `npm start`; another one is taken when one of these is in use. */
 export const PREFERRED_PORTS = {
@@ -30,6 +30,11 @@ export async function choosePort(
   return port;
 }
 
+/** An engine that the environment names is not started: whoever has its port is in nobody's way. */
+const isStarted = (name: string): boolean =>
+  !(name === 'kafka' && namedAddress('KAFKA_BROKERS')) &&
+  !(name === 'mongodb' && namedAddress('MONGODB_URI'));
+
 /** Takes the preferred ports where they are free (`fixed`), or any free ones. */
 export async function choosePorts(fixed: boolean, log: (line: string) => void): Promise<Ports> {
   const chosen: Record<string, number> = {};
@@ -38,7 +43,7 @@ export async function choosePorts(fixed: boolean, log: (line: string) => void): 
       .replace('worker', 'delivery-worker')
       .replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
       .replace('-admin', ' (admin)');
-    chosen[name] = await choosePort(service, fixed ? preferred : undefined, log);
+    chosen[name] = await choosePort(service, fixed && isStarted(name) ? preferred : undefined, log);
   }
   return chosen as Ports;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  membersOf,
   openCertificateAuthority,
   startIssuer,
   startKafka,
@@ -19,7 +20,7 @@ import { planClients } from './clients.js';
 import { closeAfterFault, closeAll } from './closers.js';
 import type { Closer } from './closers.js';
 import { openDevelopmentSecrets } from './development-secrets.js';
-import { createFleet } from './fleet.js';
+import { clientIdOf, createFleet } from './fleet.js';
 import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-engine-running.js';
 import type { Detours } from './detours.js';
@@ -157,6 +158,17 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   });
 }
 
+/** Throws when a worker of another stack reads this Kafka: the two would share its webhooks and groups, and open none of each other's secrets. */
+async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Promise<void> {
+  if (kind === 'embedded') return;
+  const members = await membersOf(brokers, 'delivery-worker.events');
+  const other = members.find((clientId) => !clientId.endsWith(clientIdOf('', dataDir)));
+  if (other === undefined) return;
+  throw new Error(
+    `the worker ${other} reads this Kafka (KAFKA_BROKERS): stop its stack, or take another Kafka`,
+  );
+}
+
 async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
   const { dataDir, log } = options;
   prepareDataDir(dataDir, closers);
@@ -164,6 +176,7 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
   const clients = planClients(options.tenants ?? [], secrets);
   const ports = await choosePorts(options.fixedPorts, log);
   const engines = await openEngines(options, ports, clients, closers);
+  await refuseShared(engines.kafka, dataDir);
   const plans = planServices({
     ports,
     brokersOf: (service) => brokersOf(service, engines.kafka, options.detours),

@@ -1,6 +1,16 @@
 import { createServer } from 'node:net';
 import { PREFERRED_PORTS, choosePorts } from '../src/ports.js';
 
+/** Takes the port, if no other program holds it: it is in use then, too. */
+async function occupy(port: number) {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.once('error', () => resolve());
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return server;
+}
+
 it.each([
   ['queryApi', 'query-api'],
   ['workerAdmin', 'delivery-worker (admin)'],
@@ -8,12 +18,7 @@ it.each([
   'the log names the port of %s that is in use, and the one that is taken instead',
   async (name, shown) => {
     const preferred = PREFERRED_PORTS[name];
-    const server = createServer();
-    await new Promise<void>((resolve) => {
-      // Another program may hold it already: it is in use then, too.
-      server.once('error', () => resolve());
-      server.listen(preferred, '127.0.0.1', resolve);
-    });
+    const server = await occupy(preferred);
     const said: string[] = [];
     const ports = await choosePorts(true, (line) => said.push(line));
     server.close();
@@ -21,3 +26,18 @@ it.each([
     expect(said).toContain(`port ${preferred} is in use; ${shown} listens on ${ports[name]}`);
   },
 );
+
+it.each([
+  ['kafka', 'KAFKA_BROKERS'],
+  ['mongodb', 'MONGODB_URI'],
+] as const)('the port of %s is nobody’s when the environment names that engine', async (name, variable) => {
+  const before = process.env[variable];
+  process.env[variable] = '127.0.0.1:1';
+  const said: string[] = [];
+  const server = await occupy(PREFERRED_PORTS[name]);
+  await choosePorts(true, (line) => said.push(line));
+  server.close();
+  if (before === undefined) Reflect.deleteProperty(process.env, variable);
+  else process.env[variable] = before;
+  expect(said.filter((line) => line.includes(name))).toEqual([]);
+});

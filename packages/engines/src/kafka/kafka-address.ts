@@ -1,6 +1,10 @@
 import { ANSWER_DEADLINE_MS } from '../deadline.js';
 import { awaitBroker } from './broker-ready.js';
 import type { KafkaEngine } from './kafka-engine.js';
+import { quietKafka } from './quiet-kafkajs.js';
+
+/** For 5 s: a cluster that never had a group makes the topic of groups first. */
+const GROUP_RETRIES = 20;
 
 /** The cluster at `addresses` ("host:port,host:port"); throws when no broker of them serves within the deadline. */
 export async function useKafkaAddress(
@@ -29,4 +33,16 @@ export async function useKafkaAddress(
     kill: notOurs,
     restart: () => Promise.resolve().then(notOurs),
   };
+}
+
+/** The client ids of a consumer group's members. */
+export async function membersOf(brokers: readonly string[], groupId: string): Promise<readonly string[]> {
+  const admin = quietKafka(brokers, GROUP_RETRIES).admin();
+  try {
+    await admin.connect();
+    const { groups } = await admin.describeGroups([groupId]);
+    return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
+  } finally {
+    await admin.disconnect();
+  }
 }
