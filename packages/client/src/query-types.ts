@@ -71,6 +71,8 @@ export interface DeliveryDetail extends DeliverySummary {
 export interface DeliveryFilter {
   readonly ref?: string;
   readonly eventId?: string;
+  readonly endToEndId?: string;
+  readonly txId?: string;
   readonly eventType?: EventType;
   readonly status?: DeliveryStatus;
   readonly from?: UtcTime;

@@ -15,6 +15,7 @@ import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { Unreadable } from './delivery-log/read-records.js';
 import { composeHealth } from './endpoint-health/compose-health.js';
 import { CatchUp } from './projection/catch-up.js';
+import type { CatchUpResult } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
 import type { KeptProjections } from './projection/keep-projections.js';
 import { passOverRefused } from './projection/pass-over-refused.js';
@@ -28,7 +29,8 @@ import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
 const KEEP_MS = 25_000;
-const EVENTS = 'events';
+const EVENTS = { name: 'events', topic: TOPICS.events };
+const ATTEMPTS = { name: 'attempts', topic: TOPICS.attempts };
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishTasks> {
   const sink = await openSink({ kafka });
@@ -50,23 +52,34 @@ function createUnreadable({ log, registry }: ServiceScope): Unreadable {
   };
 }
 
-/** Waits for the payment events; made anew whenever a new generation begins. */
-function catchUpOf(kafka: Kafka, projections: () => KeptProjections, scope: ServiceScope) {
+/** Waits for a topic to be projected; made anew whenever a new generation begins. */
+function catchUpOf(
+  { name, topic }: { readonly name: string; readonly topic: string },
+  kafka: Kafka,
+  projections: () => KeptProjections,
+  scope: ServiceScope,
+): () => CatchUp | undefined {
   const onFault = createTellFaults(scope.log, () => performance.now());
   let made: { readonly running: unknown; readonly catchUp: CatchUp } | undefined;
-  return (): CatchUp | undefined => {
-    const running = projections().running(EVENTS);
+  return () => {
+    const running = projections().running(name);
     if (!running) return undefined;
     if (made?.running !== running) {
       const catchUp = new CatchUp({
-        positions: running.positions(TOPICS.events),
-        fetchEnds: (deadlineMs) => fetchEndOffsets(kafka, TOPICS.events, { deadlineMs }),
+        positions: running.positions(topic),
+        fetchEnds: (deadlineMs) => fetchEndOffsets(kafka, topic, { deadlineMs }),
         onFault,
       });
       made = { running, catchUp };
     }
     return made.catchUp;
   };
+}
+
+/** Waits for each; what does not run is late: nothing is then known to be absent. */
+async function waitForAll(...all: readonly (CatchUp | undefined)[]): Promise<CatchUpResult> {
+  const results = await Promise.all(all.map((one) => one?.wait() ?? 'late'));
+  return results.find((result) => result !== 'passed') ?? 'passed';
 }
 
 interface Parts {
@@ -81,12 +94,15 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix } = config;
   const unreadable = createUnreadable(scope);
+  const catchUpEvents = catchUpOf(EVENTS, kafka, () => kept, scope);
+  const catchUpAttempts = catchUpOf(ATTEMPTS, kafka, () => kept, scope);
   const deliveryLog = composeDeliveryLog({
     database,
     keepNotification: (notification) => keepDeadLetter(database.within(KEEP_MS), notification),
     unreadable,
+    catchUp: (withEvents) => waitForAll(catchUpAttempts(), ...(withEvents ? [catchUpEvents()] : [])),
   });
-  const transactions = composeTransactions({ database, catchUp: catchUpOf(kafka, () => kept, scope) });
+  const transactions = composeTransactions({ database, catchUp: catchUpEvents });
   const health = composeHealth({
     database,
     configurations,
@@ -102,12 +118,15 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   );
   const models = () => database.models();
   const kept = keepProjections({ kafka, groupPrefix, projections, models }, scope);
-  const deliveriesWithin = (ms: number) => deliveryLog.storeWithin(ms);
+  const { storeWithin: deliveriesWithin, find: findDelivery } = deliveryLog;
   return [
     ...transactions.operations,
     ...deliveryLog.operations,
     ...health.operations,
-    ...composeRedelivery({ database, deliveriesWithin, configurations, publish, ratePerSecond }, scope),
+    ...composeRedelivery(
+      { database, deliveriesWithin, findDelivery, configurations, publish, ratePerSecond },
+      scope,
+    ),
     ...testOperations({ database, configurations, publish, newId: uuidv7, now: () => new Date() }),
   ];
 }

@@ -2,6 +2,7 @@ import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
 import { DELIVERY_STATUSES } from '../src/delivery-log/delivery.js';
 import { cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
+import type { DeliveryPorts } from '../src/delivery-log/operations.js';
 import { placeOf } from '../src/delivery-log/place.js';
 import { composeHealth } from '../src/endpoint-health/compose-health.js';
 import type { HealthOptions } from '../src/endpoint-health/compose-health.js';
@@ -31,12 +32,9 @@ const operations = Object.keys(at('paths')).flatMap((path) =>
   })),
 );
 
-const nothing = (): never => {
-  throw new Error('no operation is called here');
-};
 const served = [
   ...createTransactionOperations({} as TransactionPorts),
-  ...createDeliveryOperations(nothing),
+  ...createDeliveryOperations({} as DeliveryPorts),
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
   ...testOperations({} as TestOptions),
@@ -115,6 +113,8 @@ describe('openapi.yaml', () => {
     expect(waiting).toEqual([
       'getCharge',
       'getTransaction',
+      'listDeliveries',
+      'getDelivery',
       'redeliver',
       'startRedelivery',
       'getHealth',
@@ -200,6 +200,7 @@ describe('the bounds and words of openapi.yaml', () => {
     const texts: Record<string, string> = {
       ...{ ref: '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f', eventId: 'evt_1', eventType: 'PIX_OUT' },
       ...{ status: 'dead', from: '2026-11-21T00:00:00Z', to: '2026-11-22T00:00:00Z', limit: '1' },
+      ...{ endToEndId: 'E'.repeat(32), txId: 'a' },
       cursor: cursorAfter(placeOf(Date.now(), 'a'.repeat(52))),
     };
     expect([...known.keys()].sort()).toEqual(Object.keys(texts).sort());

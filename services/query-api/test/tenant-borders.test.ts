@@ -164,12 +164,12 @@ const CALLS: readonly Row[] = [
   [
     'a delivery',
     ({ deliveryId }) => get(`${WEBHOOKS}/deliveries/${deliveryId}`),
-    { status: NOT_FOUND, commands: 1, waits: 0 },
+    { status: NOT_FOUND, commands: 2, waits: 1 },
   ],
   [
     'a delivery to be sent again',
     ({ deliveryId }) => post(`${WEBHOOKS}/deliveries/${deliveryId}/redeliver`),
-    { status: NOT_FOUND, commands: 1, waits: 0 },
+    { status: NOT_FOUND, commands: 2, waits: 1 },
   ],
   [
     'the deliveries of a webhook',
@@ -179,12 +179,22 @@ const CALLS: readonly Row[] = [
   [
     'the deliveries of an event',
     ({ eventId }) => get(`${WEBHOOKS}/deliveries?eventId=${eventId}`),
-    { status: 200, commands: 1, waits: 0 },
+    { status: 200, commands: 2, waits: 1 },
   ],
   [
     'the deliveries of an event to a webhook',
     ({ eventId, ref }) => get(`${WEBHOOKS}/deliveries?eventId=${eventId}&ref=${ref}`),
-    { status: 200, commands: 1, waits: 0 },
+    { status: 200, commands: 2, waits: 1 },
+  ],
+  [
+    'the deliveries of a transaction',
+    ({ endToEndId }) => get(`${WEBHOOKS}/deliveries?endToEndId=${endToEndId}`),
+    { status: 200, commands: 4, waits: 2 },
+  ],
+  [
+    'the deliveries of a charge',
+    ({ txId }) => get(`${WEBHOOKS}/deliveries?txId=${txId}`),
+    { status: 200, commands: 4, waits: 2 },
   ],
   [
     'a job',

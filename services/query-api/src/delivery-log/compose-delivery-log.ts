@@ -5,7 +5,9 @@ import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
 import type { DeliveryStore } from './delivery-store.js';
-import { createDeliveryOperations } from './operations.js';
+import { createDeliveryOperations, findDelivery } from './operations.js';
+import type { DeliveryPorts } from './operations.js';
+import type { Delivery } from './delivery.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification, Unreadable } from './read-records.js';
 import { writeEntries } from './write-entries.js';
@@ -15,6 +17,8 @@ export interface DeliveryLogOptions {
   /** Keeps what a dead letter carried, so that it can be sent again. Must be idempotent; a rejection means "again". */
   readonly keepNotification: (notification: DeadNotification) => Promise<void>;
   readonly unreadable: Unreadable;
+  /** Waits for the projection below. */
+  readonly catchUp: DeliveryPorts['catchUp'];
 }
 
 export interface DeliveryLog {
@@ -22,6 +26,8 @@ export interface DeliveryLog {
   readonly operations: readonly Operation[];
   /** The store, for all that one piece of work asks of it within so many milliseconds. */
   readonly storeWithin: (ms: number) => DeliveryStore;
+  /** See `findDelivery`. */
+  readonly find: (tenantId: string, deliveryId: string) => Promise<Delivery>;
 }
 
 /** Packs that are written together: 64 of 256 entries are 16,384, which the slowest database writes in some 10 s. */
@@ -36,14 +42,17 @@ export function composeDeliveryLog({
   database,
   keepNotification,
   unreadable,
+  catchUp,
 }: DeliveryLogOptions): DeliveryLog {
   const storeWithin = (ms: number): DeliveryStore => deliveryStoreWithin(database, ms);
+  const ports = { storeFor: () => storeWithin(REQUEST_MS), catchUp };
   return {
     projection: {
       name: 'attempts',
       topics: [TOPICS.attempts, TOPICS.deadLetters],
       maxRecords: MAX_RECORDS,
       intervalMs: INTERVAL_MS,
+      isAwaited: true,
       apply: async (records) => {
         const { entries, notifications } = readRecords(records, unreadable);
         // Before the deliveries: one that is shown can be sent again.
@@ -51,7 +60,8 @@ export function composeDeliveryLog({
         await writeEntries(() => database.within(WRITE_MS), entries);
       },
     },
-    operations: createDeliveryOperations(() => storeWithin(REQUEST_MS)),
+    operations: createDeliveryOperations(ports),
     storeWithin,
+    find: (tenantId, deliveryId) => findDelivery(tenantId, deliveryId, ports),
   };
 }

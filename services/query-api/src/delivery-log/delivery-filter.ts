@@ -3,17 +3,41 @@ import type { EventType } from '@webhooks/contracts';
 import { DELIVERY_STATUSES } from './delivery.js';
 import type { DeliveryStatus } from './delivery.js';
 import { timeText } from './place.js';
+import { findEventIds } from '../payments/find-transactions.js';
+import type { AskEvents } from '../payments/event-store.js';
 
 /** Which deliveries of a tenant are meant; all members that are given must match. */
 export interface DeliveryFilter {
   readonly ref?: string;
   readonly eventId?: string;
+  /** Of an event that names this Pix. */
+  readonly endToEndId?: string;
+  /** Of an event that names this charge, or a Pix of it. */
+  readonly txId?: string;
   readonly eventType?: EventType;
   readonly status?: DeliveryStatus;
   /** `createdAt` at or after. */
   readonly from?: Date;
   /** `createdAt` before. */
   readonly to?: Date;
+}
+
+/** A filter whose events are known by their ids. */
+export interface ResolvedFilter extends Omit<DeliveryFilter, 'eventId' | 'endToEndId' | 'txId'> {
+  /** Absent: of any event. */
+  readonly eventIds?: readonly string[];
+}
+
+/** Finds the events that a filter names by their payment. */
+export async function resolveEvents(
+  ask: AskEvents,
+  tenantId: string,
+  { eventId, endToEndId, txId, ...rest }: DeliveryFilter,
+): Promise<ResolvedFilter> {
+  if (endToEndId === undefined && txId === undefined)
+    return eventId === undefined ? rest : { ...rest, eventIds: [eventId] };
+  const found = await findEventIds(ask, tenantId, { endToEndId, txId });
+  return { ...rest, eventIds: found.filter((id) => eventId === undefined || id === eventId) };
 }
 
 /** Where a page begins: behind this place in its order. */
@@ -23,7 +47,7 @@ export interface PageStart {
 }
 
 /** Places of the index, at or after `$gte`, after `$gt` and before `$lt`; empty when everything is meant. */
-function placesOf({ from, to }: DeliveryFilter, { order, after }: PageStart): Record<string, string> {
+function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart): Record<string, string> {
   const ends = [to && timeText(to.getTime()), order === 'newest-first' ? after : undefined];
   const end = ends.filter((place) => place !== undefined).sort()[0];
   return {
@@ -40,14 +64,14 @@ function placesOf({ from, to }: DeliveryFilter, { order, after }: PageStart): Re
  */
 export function conditionsOf(
   tenantId: string,
-  filter: DeliveryFilter,
+  filter: ResolvedFilter,
   start: PageStart,
 ): Readonly<Record<string, unknown>> {
-  const { from: _from, to: _to, status, ...equal } = filter;
+  const { from: _from, to: _to, status, eventIds, ...equal } = filter;
   const places = placesOf(filter, start);
   const place = Object.keys(places).length > 0 ? { place: places } : {};
   const asked = { tenantId, ...equal, ...(status === undefined ? {} : { 'state.status': status }), ...place };
-  if (filter.eventId !== undefined) return asked;
+  if (eventIds) return { ...asked, eventId: { $in: eventIds } };
   const anyType = filter.ref === undefined ? { eventType: { $in: EVENT_TYPES } } : {};
   return { ...anyType, 'state.status': { $in: DELIVERY_STATUSES }, ...asked };
 }

@@ -1,7 +1,7 @@
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
-import { conditionsOf } from './delivery-filter.js';
-import type { DeliveryFilter, PageStart } from './delivery-filter.js';
+import { conditionsOf, resolveEvents } from './delivery-filter.js';
+import type { DeliveryFilter, PageStart, ResolvedFilter } from './delivery-filter.js';
 import { UNLISTED, toDelivery, toListed } from './delivery-model.js';
 import type { DeliveryRow, ListedDelivery, ListedRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
@@ -37,7 +37,7 @@ export interface DeliveryStore {
   /** What matches, in order and by one statement. It is short where deliveries expired that are not removed yet. */
   page(tenantId: string, filter: DeliveryFilter, wish: PageWish): Promise<DeliveryPage>;
   /** What expired within the last minutes may be counted. */
-  count(tenantId: string, filter: DeliveryFilter, wish: CountWish): Promise<DeliveryCount>;
+  count(tenantId: string, filter: ResolvedFilter, wish: CountWish): Promise<DeliveryCount>;
 }
 
 /** MongoDB's code for a statement that its own deadline ended. */
@@ -61,9 +61,10 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
     },
 
     page: async (tenantId, filter, { limit, ...start }) => {
+      const resolved = await resolveEvents(ask, tenantId, filter);
       const found = await ask(({ deliveries }) =>
         deliveries
-          .find(conditionsOf(tenantId, filter, start), UNLISTED, { maxTimeMS: ms })
+          .find(conditionsOf(tenantId, resolved, start), UNLISTED, { maxTimeMS: ms })
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
           // One more tells whether there is a next page; all in one answer: the driver asks for 101 and then for the rest.
           .limit(limit + 1)

@@ -48,6 +48,14 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
     expected: 'must be 1 to 64 letters, digits, hyphens or underscores',
     parse: matching(new RegExp(PATTERNS.eventId, 'u')),
   },
+  endToEndId: {
+    expected: 'must be 32 letters and digits',
+    parse: matching(new RegExp(PATTERNS.endToEndId, 'u')),
+  },
+  txId: {
+    expected: 'must be 1 to 35 letters and digits',
+    parse: matching(new RegExp(PATTERNS.anyTxId, 'u')),
+  },
   eventType: {
     expected: `must be one of ${EVENT_TYPES.join(', ')}`,
     parse: (text) => (isEventType(text) ? text : undefined),

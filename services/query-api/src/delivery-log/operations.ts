@@ -1,10 +1,13 @@
 import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
+import type { CatchUpResult } from '../projection/catch-up.js';
 import { readDeliveryId } from '../path-ids.js';
-import type { DeliveryStore } from './delivery-store.js';
+import { readAfterCatchUp } from '../read-after-catch-up.js';
+import type { DeliveryPage, DeliveryStore } from './delivery-store.js';
+import type { Delivery } from './delivery.js';
 import { LIST_PARAMETERS, cursorAfter, readListQuery } from './list-query.js';
 import { viewDelivery, viewSummary } from './view-delivery.js';
-import type { DeliverySummary, DeliveryView } from './view-delivery.js';
+import type { DeliverySummary } from './view-delivery.js';
 
 export interface DeliveryList {
   /** The newest first. */
@@ -15,12 +18,28 @@ export interface DeliveryList {
   readonly nextCursor?: string;
 }
 
+export interface DeliveryPorts {
+  /** The store, for one request. */
+  readonly storeFor: () => DeliveryStore;
+  /** Waits until the attempts are projected that are on the topic now; with the events, for them too. */
+  readonly catchUp: (withEvents: boolean) => Promise<CatchUpResult>;
+}
+
 const COLLECTION = '/integration/v1/webhooks/deliveries';
 const READ = ['delivery.read'] as const;
 
-async function list(tenantId: string, query: URLSearchParams, store: DeliveryStore): Promise<DeliveryList> {
+async function list(tenantId: string, query: URLSearchParams, ports: DeliveryPorts): Promise<DeliveryList> {
   const { filter, wish } = readListQuery(query);
-  const { rows, next } = await store.page(tenantId, filter, wish);
+  const store = ports.storeFor();
+  const namesPayment = filter.endToEndId !== undefined || filter.txId !== undefined;
+  const namesEvents = namesPayment || filter.eventId !== undefined;
+  const read = async (): Promise<DeliveryPage | undefined> => {
+    const page = await store.page(tenantId, filter, wish);
+    // What could fill an empty page of known events may be on the topics still.
+    return namesEvents && page.rows.length === 0 ? undefined : page;
+  };
+  const page = await readAfterCatchUp({ read, catchUp: () => ports.catchUp(namesPayment) });
+  const { rows = [], next } = page ?? {};
   return {
     data: rows.map(viewSummary),
     results: rows.length,
@@ -28,14 +47,21 @@ async function list(tenantId: string, query: URLSearchParams, store: DeliverySto
   };
 }
 
-async function get(tenantId: string, deliveryId: string, store: DeliveryStore): Promise<DeliveryView> {
-  const delivery = await store.find(tenantId, deliveryId);
+/** A delivery of this tenant. Throws 404 when there is none, and 503 when that is not known yet. */
+export async function findDelivery(
+  tenantId: string,
+  deliveryId: string,
+  { storeFor, catchUp }: DeliveryPorts,
+): Promise<Delivery> {
+  const store = storeFor();
+  const read = (): Promise<Delivery | undefined> => store.find(tenantId, deliveryId);
+  const delivery = await readAfterCatchUp({ read, catchUp: () => catchUp(false) });
   if (!delivery) throw new AppError('not-found', 'there is no delivery with this id');
-  return viewDelivery(delivery);
+  return delivery;
 }
 
-/** The operations that read the delivery log; `storeFor` gives the store for one request. */
-export const createDeliveryOperations = (storeFor: () => DeliveryStore): readonly Operation[] => [
+/** The operations that read the delivery log. */
+export const createDeliveryOperations = (ports: DeliveryPorts): readonly Operation[] => [
   {
     method: 'GET',
     path: COLLECTION,
@@ -43,7 +69,7 @@ export const createDeliveryOperations = (storeFor: () => DeliveryStore): readonl
     query: LIST_PARAMETERS,
     handle: async ({ identity, query }) => ({
       status: 200,
-      body: await list(identity.tenantId, query, storeFor()),
+      body: await list(identity.tenantId, query, ports),
     }),
   },
   {
@@ -52,7 +78,7 @@ export const createDeliveryOperations = (storeFor: () => DeliveryStore): readonl
     scopes: READ,
     handle: async (request) => ({
       status: 200,
-      body: await get(request.identity.tenantId, readDeliveryId(request), storeFor()),
+      body: viewDelivery(await findDelivery(request.identity.tenantId, readDeliveryId(request), ports)),
     }),
   },
 ];

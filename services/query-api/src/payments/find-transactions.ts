@@ -1,4 +1,4 @@
-import { readRow } from './event-model.js';
+import { eventKey, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
@@ -24,6 +24,35 @@ export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
   return [...byPix].map(([endToEndId, some]) => mergeEvents(endToEndId, some.map(readRow), isCut));
 }
 
+/** Events that name this charge, or a Pix of it, be it told with the charge or without. */
+async function findCharge(ask: AskEvents, tenantId: string, txId: string): Promise<readonly EventRow[]> {
+  const naming = await find(ask, { tenantId, txId });
+  if (naming.length === 0) return [];
+  const endToEndIds = [...new Set(naming.map(({ endToEndId }) => endToEndId))];
+  // Those that were found are among them: when they were too many, these are.
+  return find(ask, { tenantId, endToEndId: { $in: endToEndIds } });
+}
+
+/** What names the payments of a tenant: one Pix, the Pix of a charge, or one Pix of a charge. */
+export interface PaymentKeys {
+  readonly endToEndId: string | undefined;
+  readonly txId: string | undefined;
+}
+
+/** Ids of the events of payments: of 1,000 at most. */
+export async function findEventIds(
+  ask: AskEvents,
+  tenantId: string,
+  { endToEndId, txId }: PaymentKeys,
+): Promise<readonly string[]> {
+  const rows =
+    txId === undefined ? await find(ask, { tenantId, endToEndId }) : await findCharge(ask, tenantId, txId);
+  return rows
+    .slice(0, MAX_EVENTS)
+    .filter((row) => endToEndId === undefined || row.endToEndId === endToEndId)
+    .map(({ _id }) => _id.slice(eventKey(tenantId, '').length));
+}
+
 /** What is known of one Pix of a tenant. */
 export async function findTransaction(
   ask: AskEvents,
@@ -33,15 +62,9 @@ export async function findTransaction(
   return mergeRows(await find(ask, { tenantId, endToEndId }))[0];
 }
 
-/** What is known of each Pix that an event of this charge names, be it told with the charge or without. */
-export async function findOfCharge(
+/** What is known of each Pix of a charge. */
+export const findOfCharge = async (
   ask: AskEvents,
   tenantId: string,
   txId: string,
-): Promise<readonly Transaction[]> {
-  const naming = await find(ask, { tenantId, txId });
-  if (naming.length === 0) return [];
-  const endToEndIds = [...new Set(naming.map(({ endToEndId }) => endToEndId))];
-  // Those that were found are among them: when they were too many, these are.
-  return mergeRows(await find(ask, { tenantId, endToEndId: { $in: endToEndIds } }));
-}
+): Promise<readonly Transaction[]> => mergeRows(await findCharge(ask, tenantId, txId));

@@ -1,11 +1,11 @@
 import { PATTERNS } from '@webhooks/contracts';
-import { invalidRequest, readQuery } from '@webhooks/http-api';
+import { AppError, invalidRequest, readQuery } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
 import type { CatchUpResult } from '../projection/catch-up.js';
-import { lookSurely } from './look-surely.js';
 import type { Transaction } from './merge-events.js';
 import { viewCharge } from './view-charge.js';
 import { viewTransaction } from './view-transaction.js';
+import { readAfterCatchUp } from '../read-after-catch-up.js';
 
 export interface TransactionPorts {
   readonly findTransaction: (tenantId: string, endToEndId: string) => Promise<Transaction | undefined>;
@@ -44,24 +44,24 @@ function readEndToEndId({ query }: ApiRequest): string {
 async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const txId = readTxId(request);
   const { tenantId } = request.identity;
-  const body = await lookSurely({
-    look: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId)),
+  const body = await readAfterCatchUp({
+    read: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId)),
     // Not so when a reversal came first: to whoever asks, it says "not paid".
     isWhole: ({ status }) => status === 'CONCLUIDA',
-    waitForEvents: ports.waitForEvents,
-    notFound: 'no event told of a charge with this txId',
+    catchUp: ports.waitForEvents,
   });
+  if (!body) throw new AppError('not-found', 'no event told of a charge with this txId');
   return { status: 200, body };
 }
 
 async function answerTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const endToEndId = readEndToEndId(request);
-  const found = await lookSurely({
-    look: () => ports.findTransaction(request.identity.tenantId, endToEndId),
+  const found = await readAfterCatchUp({
+    read: () => ports.findTransaction(request.identity.tenantId, endToEndId),
     isWhole: ({ payments }) => payments.length > 0,
-    waitForEvents: ports.waitForEvents,
-    notFound: 'no event told of a transaction with this endToEndId',
+    catchUp: ports.waitForEvents,
   });
+  if (!found) throw new AppError('not-found', 'no event told of a transaction with this endToEndId');
   return { status: 200, body: viewTransaction(found) };
 }
 

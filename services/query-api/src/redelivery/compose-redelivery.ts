@@ -9,6 +9,7 @@ import type { DeliveryStore } from '../delivery-log/delivery-store.js';
 import { findBodies } from '../payments/event-store.js';
 import { keepRedelivering } from './keep-redelivering.js';
 import type { PublishTasks } from './publish-tasks.js';
+import type { RedeliverOnePorts } from './redeliver-one.js';
 import { redeliveryOperations } from './redelivery-operations.js';
 import { redeliveryStoreOf } from './redelivery-store.js';
 import type { RedeliveryStore } from './redelivery-store.js';
@@ -17,6 +18,7 @@ import type { RunRedeliveriesPorts } from './run-redeliveries.js';
 export interface RedeliveryOptions {
   readonly database: Database;
   readonly deliveriesWithin: (ms: number) => DeliveryStore;
+  readonly findDelivery: RedeliverOnePorts['findDelivery'];
   readonly configurations: Configurations;
   readonly publish: PublishTasks;
   readonly ratePerSecond: number;
@@ -53,12 +55,12 @@ function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPort
 
 /** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
-  const { database, deliveriesWithin, configurations, publish } = options;
+  const { database, deliveriesWithin, findDelivery, configurations, publish } = options;
   const owner = randomUUID();
   keepRedelivering(() => portsOf(options, owner), scope);
   return redeliveryOperations({
     storeFor: () => jobsWithin(database, REQUEST_MS),
-    findDelivery: (tenantId, deliveryId) => deliveriesWithin(REQUEST_MS).find(tenantId, deliveryId),
+    findDelivery,
     findBody: async (tenantId, eventId) =>
       (await findBodies(database.within(REQUEST_MS), tenantId, [eventId])).get(eventId),
     countDeliveries: (tenantId, filter, max) =>

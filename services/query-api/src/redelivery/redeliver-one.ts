@@ -5,7 +5,8 @@ import { cycleOf, makeRedelivery, refusalOf } from './redelivery-task.js';
 import type { PastDelivery, Refusal } from './redelivery-task.js';
 
 export interface RedeliverOnePorts {
-  readonly findDelivery: (tenantId: string, deliveryId: string) => Promise<PastDelivery | undefined>;
+  /** Throws 404 when there is none. */
+  readonly findDelivery: (tenantId: string, deliveryId: string) => Promise<PastDelivery>;
   /** The bytes that were sent; undefined when they are not kept any more. */
   readonly findBody: (tenantId: string, eventId: string) => Promise<Buffer | undefined>;
   readonly configurations: Pick<Configurations, 'current'>;
@@ -36,7 +37,6 @@ export async function redeliverOne(
   ports: RedeliverOnePorts,
 ): Promise<{ readonly deliveryId: string; readonly cycle: string }> {
   const delivery = await ports.findDelivery(tenantId, deliveryId);
-  if (!delivery) throw new AppError('not-found', 'there is no delivery with this id');
   const configuration = await ports.configurations.current(tenantId, delivery.ref);
   const refusal = refusalOf(delivery, configuration);
   if (refusal !== undefined) throw refused(refusal);

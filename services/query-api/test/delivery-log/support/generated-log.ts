@@ -12,7 +12,7 @@ const MAKERS = [delivered, delivered, delivered, failed, dead, cancelled] as con
 const STATUSES = { attempt: 'pending', dead: 'dead', cancelled: 'cancelled', parked: 'pending' } as const;
 
 /** A delivery as the model knows it. */
-export interface Known extends Required<Omit<DeliveryFilter, 'from' | 'to'>> {
+export interface Known extends Required<Omit<DeliveryFilter, 'from' | 'to' | 'endToEndId' | 'txId'>> {
   readonly deliveryId: string;
   readonly createdAt: number;
 }

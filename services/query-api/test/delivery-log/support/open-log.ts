@@ -1,14 +1,17 @@
 import type { KafkaRecord } from '@webhooks/kafka';
+import type { Ask } from '@webhooks/mongodb';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
 import type { DeliveryRow } from '../../../src/delivery-log/delivery-model.js';
+import type { DeliveryPorts } from '../../../src/delivery-log/operations.js';
 import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
 import type { Models } from '../../../src/database.js';
 import { openTestDatabase } from '../../payments/support/open-test-database.js';
 
 export interface OpenLog extends DeliveryLog {
   readonly models: Models;
+  readonly ask: Ask<Models>;
   readonly kept: DeadNotification[];
   readonly unreadable: string[];
   apply(...records: readonly KafkaRecord[]): Promise<void>;
@@ -38,7 +41,10 @@ const operationAt = (operations: readonly Operation[], place: number): Operation
 };
 
 /** One instance of the delivery log on a database; instances of one name share it. */
-export async function openLog(name: string): Promise<OpenLog> {
+export async function openLog(
+  name: string,
+  catchUp: DeliveryPorts['catchUp'] = () => Promise.resolve('passed'),
+): Promise<OpenLog> {
   const opened = await openTestDatabase(name);
   const { database } = opened;
   const models = database.models();
@@ -54,10 +60,12 @@ export async function openLog(name: string): Promise<OpenLog> {
     unreadable: (_record, reason) => {
       unreadable.push(reason);
     },
+    catchUp,
   });
   return {
     ...log,
     models,
+    ask: (statement) => statement(models),
     kept,
     unreadable,
     apply: (...records) => log.projection.apply(records),
