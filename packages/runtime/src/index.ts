@@ -2,6 +2,7 @@ export { addGauge } from './add-gauge.js';
 export type { AdminPage } from './admin-server.js';
 export { startAdminServer } from './admin-server.js';
 export { Closers, withDeadline } from './closing.js';
+export { parseDuration, parseLongDuration } from './duration.js';
 export { HealthBoard } from './health.js';
 export type { HealthProbe, HealthReport } from './health.js';
 export { createLogger, errorFields } from './logger.js';

@@ -4,9 +4,10 @@ import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
 import type { AddressRules } from '@webhooks/outbound';
+import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
-import { DEFAULT_DELAYS, parseDelays, parseLongDuration } from './path/schedule.js';
+import { DEFAULT_DELAYS, parseDelays } from './path/schedule.js';
 import type { RetrySchedule } from './path/schedule.js';
 
 export interface WorkerConfig {

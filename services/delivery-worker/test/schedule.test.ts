@@ -1,4 +1,4 @@
-import { DEFAULT_DELAYS, parseDelays, parseDuration } from '../src/path/schedule.js';
+import { DEFAULT_DELAYS, parseDelays } from '../src/path/schedule.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -18,16 +18,6 @@ describe('the schedule as text', () => {
       expect(() => parseDelays(text)).toThrow('expected');
     },
   );
-
-  it('knows ms, s, m, h and d', () => {
-    expect(['250ms', '5s', '2m', '12h', '8d'].map(parseDuration)).toEqual([
-      250,
-      5_000,
-      120_000,
-      12 * HOUR,
-      8 * DAY,
-    ]);
-  });
 
   it('takes delays from 10 ms to 7 days, so that a schedule can be divided by 100 and more', () => {
     expect(parseDelays('10ms,50ms,7d')).toEqual([10, 50, 7 * DAY]);

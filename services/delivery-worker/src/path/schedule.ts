@@ -1,3 +1,5 @@
+import { parseDuration } from '@webhooks/runtime';
+
 /** When a delivery is attempted again, and when it is given up. All in milliseconds. */
 export interface RetrySchedule {
   /** Wait before attempt 2, 3, …: one attempt more than there are delays. */
@@ -10,25 +12,9 @@ export interface RetrySchedule {
   readonly retryAfterMaxMs: number;
 }
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 /** Below this a delay is drowned in what Kafka and a timer take. */
 const MIN_DELAY_MS = 10;
 const MAX_DELAY_MS = 7 * 86_400_000;
-
-/** `5s`, `2m`, `12h` or `8d` in milliseconds; throws with the expected form. */
-export function parseDuration(text: string): number {
-  const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
-  const factor = UNITS[unit ?? ''];
-  if (factor === undefined) throw new Error('expected a duration such as 500ms, 5s, 2m, 12h or 8d');
-  return Number(amount) * factor;
-}
-
-/** The same, one second at least. */
-export function parseLongDuration(text: string): number {
-  const durationMs = parseDuration(text);
-  if (durationMs < 1_000) throw new Error('expected at least 1s');
-  return durationMs;
-}
 
 /** A list such as `5s,30s,2m`: one to 50 delays, each from 10 ms to 7 days. */
 export function parseDelays(text: string): readonly number[] {

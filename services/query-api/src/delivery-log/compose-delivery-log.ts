@@ -30,11 +30,11 @@ export interface DeliveryLog {
   readonly find: (tenantId: string, deliveryId: string) => Promise<Delivery>;
 }
 
-/** Packs that are written together: 64 of 256 entries are 16,384, which the slowest database writes in some 10 s. */
-const MAX_RECORDS = 64;
+/** Packs that are written together: 32 of 256 entries are 8,192, which the slowest database writes in some 8 s. */
+const MAX_RECORDS = 32;
 /** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
 const INTERVAL_MS = 200;
-/** For one statement's worth of deliveries; shorter than the 30 s after which a connection is given up. */
+/** For a batch; shorter than the 30 s after which a connection is given up. */
 const WRITE_MS = 25_000;
 
 /** The log of deliveries: what the workers tell of their attempts, kept for 30 days and answered. */
@@ -57,7 +57,7 @@ export function composeDeliveryLog({
         const { entries, notifications } = readRecords(records, unreadable);
         // Before the deliveries: one that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
-        await writeEntries(() => database.within(WRITE_MS), entries);
+        await writeEntries(database.within(WRITE_MS), entries);
       },
     },
     operations: createDeliveryOperations(ports),

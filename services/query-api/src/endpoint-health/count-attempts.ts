@@ -45,9 +45,9 @@ const startOf = (id: string, { entry }: Placed): HealthRow => {
 
 /** Counts what a document does not have yet; undefined when it has all. */
 export function count(
-  id: string,
   known: HealthRow | undefined,
   placed: readonly Placed[],
+  id: string,
 ): HealthRow | undefined {
   const [first] = placed;
   if (!first) return undefined;

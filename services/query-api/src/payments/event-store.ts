@@ -30,8 +30,7 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
 }
 
 async function insert(ask: AskEvents, rows: readonly EventRow[]): Promise<void> {
-  const inserts = rows.map((row) => ({ insert: row }));
-  await ask(({ events }) => writeRows(events.collection, inserts));
+  await ask(({ events }) => writeRows(events.collection, rows));
 }
 
 /**

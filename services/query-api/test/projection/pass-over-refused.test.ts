@@ -5,7 +5,6 @@ import type { Models } from '../../src/database.js';
 import { isRefusal } from '../../src/projection/is-refusal.js';
 import { passOverRefused } from '../../src/projection/pass-over-refused.js';
 import { writeRows } from '../../src/write-rows.js';
-import type { RowWrite } from '../../src/write-rows.js';
 import { recordOf } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
@@ -26,8 +25,8 @@ const rowOf = (id: string, text = 'text'): Row => ({ _id: id, text, version: 1 }
 /** Of the collections one without indexes: what is written there is the test's own. */
 const collectionOf = ({ generations }: Models) => generations.collection;
 
-const write = (...writes: readonly RowWrite<Row>[]): Promise<unknown> =>
-  test.database.within(30_000)((models) => writeRows(collectionOf(models), writes));
+const write = (...rows: readonly Row[]): Promise<unknown> =>
+  test.database.within(30_000)((models) => writeRows(collectionOf(models), rows));
 const errorOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,
@@ -40,13 +39,11 @@ describe('a refusal', () => {
     ['a document of more than the driver can encode', 4 * TOO_LARGE],
   ])('is what is told of %s, new or in the place of another', async (_name, length) => {
     const text = 'x'.repeat(length);
-    const fresh = await errorOf(write({ insert: rowOf(randomName('row'), text) }));
+    const fresh = await errorOf(write(rowOf(randomName('row'), text)));
     expect([fresh, isRefusal(fresh)]).toEqual([expect.any(Error), true]);
     const known = randomName('row');
-    await write({ insert: rowOf(known) });
-    const other = await errorOf(
-      write({ replacement: { ...rowOf(known, text), version: 2 }, readVersion: 1 }),
-    );
+    await write(rowOf(known));
+    const other = await errorOf(write({ ...rowOf(known, text), version: 2 }));
     expect([other, isRefusal(other)]).toEqual([expect.any(Error), true]);
   });
 
@@ -86,11 +83,7 @@ describe('a projection', () => {
   it('writes all that the database takes, and tells of what it does not', async () => {
     const bad = new Set([records[2], records[7]]);
     const { projection, told } = projectionOf((some) =>
-      write(
-        ...some.map((record) => ({
-          insert: rowOf(idOf(record), bad.has(record) ? 'x'.repeat(TOO_LARGE) : 'text'),
-        })),
-      ),
+      write(...some.map((record) => rowOf(idOf(record), bad.has(record) ? 'x'.repeat(TOO_LARGE) : 'text'))),
     );
     await projection.apply(records);
     expect(told).toEqual([...bad].map((record) => [record && idOf(record), 'refused']));
