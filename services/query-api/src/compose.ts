@@ -78,7 +78,7 @@ function catchUpOf(
 
 /** Waits for each; what does not run is late: nothing is then known to be absent. */
 async function waitForAll(...all: readonly (CatchUp | undefined)[]): Promise<CatchUpResult> {
-  const results = await Promise.all(all.map((one) => one?.wait() ?? 'late'));
+  const results = await Promise.all(all.map(async (one) => (await one?.wait()) ?? 'late'));
   return results.find((result) => result !== 'passed') ?? 'passed';
 }
 
@@ -92,7 +92,7 @@ interface Parts {
 /** Starts the projections and gives every operation; `openapi.yaml` describes the same set. */
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
-  const { redeliveriesPerSecond: ratePerSecond, groupPrefix } = config;
+  const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
   const unreadable = createUnreadable(scope);
   const catchUpEvents = catchUpOf(EVENTS, kafka, () => kept, scope);
   const catchUpAttempts = catchUpOf(ATTEMPTS, kafka, () => kept, scope);
@@ -124,7 +124,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...deliveryLog.operations,
     ...health.operations,
     ...composeRedelivery(
-      { database, deliveriesWithin, findDelivery, configurations, publish, ratePerSecond },
+      { database, deliveriesWithin, findDelivery, configurations, publish, ratePerSecond, retention },
       scope,
     ),
     ...testOperations({ database, configurations, publish, newId: uuidv7, now: () => new Date() }),
@@ -134,7 +134,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
-  const database = await openDatabase(config.mongodb, scope);
+  const database = await openDatabase(config.mongodb, config.retention, scope);
   const configurations = openConfigurations(kafka, scope);
   const publish = await openPublisher(kafka, scope);
   const operations = composeOperations(config, { kafka, database, configurations, publish }, scope);

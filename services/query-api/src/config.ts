@@ -4,7 +4,9 @@ import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
+import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
+import type { Retention } from './retention.js';
 
 export interface QueryApiConfig {
   readonly api: ApiSettings;
@@ -14,6 +16,7 @@ export interface QueryApiConfig {
   readonly groupPrefix: string;
   /** Deliveries a second that one instance sends again in jobs. */
   readonly redeliveriesPerSecond: number;
+  readonly retention: Retention;
 }
 
 /** The database of this service when the connection string names none. */
@@ -22,6 +25,18 @@ export const DATABASE = 'webhook_query';
 /** A tenant may ask after each notification of a busy day, and a question may wait 2 s for the projection. */
 const API_DEFAULTS: ApiDefaults = { port: 8083, maxOpenRequests: 1_024, tenantRequestsPerSecond: 1_000 };
 
+/** How long documents are kept. */
+export function readRetention(settings: SettingsReader): Retention {
+  const logMs = settings.parsed('LOG_RETENTION', '30d', parseLongDuration) ?? 0;
+  const notificationMs = settings.parsed('NOTIFICATION_RETENTION', '30d', parseLongDuration) ?? 0;
+  const transactionMs = settings.parsed('TRANSACTION_RETENTION', '', parseLongDuration);
+  settings.refuseWhen(
+    transactionMs !== undefined && transactionMs < notificationMs,
+    'TRANSACTION_RETENTION must not be shorter than NOTIFICATION_RETENTION: both are one document',
+  );
+  return { logMs, notificationMs, transactionMs };
+}
+
 export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
   return {
     api: readApiSettings(settings, API_DEFAULTS),
@@ -29,5 +44,6 @@ export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
     mongodb: readMongodbSettings(settings, DATABASE),
     groupPrefix: settings.text('GROUP_PREFIX', 'query-api'),
     redeliveriesPerSecond: settings.integer('REDELIVERIES_PER_SECOND', 200, { min: 1, max: 10_000 }),
+    retention: readRetention(settings),
   };
 }

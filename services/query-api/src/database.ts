@@ -9,14 +9,15 @@ import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-model.js';
 import { eventModelOn } from './payments/event-model.js';
+import type { Retention } from './retention.js';
 
-const modelsOn = (connection: Connection) => ({
+const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
   generations: generationModelOn(connection),
   positions: positionModelOn(connection),
-  deliveries: deliveryModelOn(connection),
+  deliveries: deliveryModelOn(connection, logMs),
   redeliveries: redeliveryModelOn(connection),
   endpointHealth: healthModelOn(connection),
-  events: eventModelOn(connection),
+  events: eventModelOn(connection, transactionMs),
 });
 
 /** Every collection of this service. */
@@ -41,11 +42,16 @@ export const REQUEST_MS = 4_000;
 const SOCKET_MS = 30_000;
 
 /** The database of this service; see `openConnection` for how it stays connected. */
-export async function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
+export async function openDatabase(
+  settings: MongodbSettings,
+  retention: Retention,
+  scope: ServiceScope,
+): Promise<Database> {
   let made: Models | undefined;
   const prepare = async (connection: Connection): Promise<void> => {
-    made ??= modelsOn(connection);
-    for (const model of Object.values(made)) await model.createIndexes();
+    made ??= modelsOn(connection, retention);
+    // As the code and the settings say: others, and those of another retention, are dropped.
+    for (const model of Object.values(made)) await model.syncIndexes();
   };
   const kept = await openConnection(settings, { prepare, socketMs: SOCKET_MS }, scope);
   const models = (): Models | undefined => (kept.isPrepared() ? made : undefined);

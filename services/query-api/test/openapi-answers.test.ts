@@ -1,7 +1,7 @@
 import { EVENT_TYPES, appendAttempt, deliveryIdOf } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
-import { toListed, toRow } from '../src/delivery-log/delivery-model.js';
+import { toDelivery, toRow } from '../src/delivery-log/delivery-model.js';
 import { mergeEntries } from '../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
 import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
@@ -53,7 +53,7 @@ describe('openapi.yaml describes', () => {
     const view = viewDelivery(delivery);
     expect(view.status).toBe(status);
     expect(fault('Delivery', view)).toBeUndefined();
-    const summary = viewSummary(toListed(toRow(delivery, 1)));
+    const summary = viewSummary(toDelivery(toRow(delivery, 1)));
     expect(fault('DeliveryList', { data: [summary], results: 1 })).toBeUndefined();
     expect(fault('DeliveryList', { data: [view], results: 1 })).toBeDefined();
   });

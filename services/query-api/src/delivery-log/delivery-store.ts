@@ -2,8 +2,8 @@ import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
 import { conditionsOf, resolveEvents } from './delivery-filter.js';
 import type { DeliveryFilter, PageStart, ResolvedFilter } from './delivery-filter.js';
-import { UNLISTED, toDelivery, toListed } from './delivery-model.js';
-import type { DeliveryRow, ListedDelivery, ListedRow } from './delivery-model.js';
+import { toDelivery } from './delivery-model.js';
+import type { DeliveryRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
 
 export interface PageWish extends PageStart {
@@ -11,8 +11,8 @@ export interface PageWish extends PageStart {
 }
 
 export interface DeliveryPage {
-  /** In the order that was asked for. */
-  readonly rows: readonly ListedDelivery[];
+  /** In the order that was asked for, each with its last attempt only. */
+  readonly rows: readonly Delivery[];
   /** The place after which the next page begins; absent when there is nothing behind. */
   readonly next?: string;
 }
@@ -34,9 +34,8 @@ export interface CountWish {
 export interface DeliveryStore {
   /** A delivery of this tenant; another tenant's is not found, by the same statement. */
   find(tenantId: string, deliveryId: string): Promise<Delivery | undefined>;
-  /** What matches, in order and by one statement. It is short where deliveries expired that are not removed yet. */
+  /** What matches, in order. */
   page(tenantId: string, filter: DeliveryFilter, wish: PageWish): Promise<DeliveryPage>;
-  /** What expired within the last minutes may be counted. */
   count(tenantId: string, filter: ResolvedFilter, wish: CountWish): Promise<DeliveryCount>;
 }
 
@@ -46,9 +45,6 @@ const MAX_TIME_MS_EXPIRED = 50;
 const isOverTime = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
 
-/** The database removes what expired about once a minute; until then nobody is shown it. */
-const isKept = ({ expiresAt }: Pick<DeliveryRow, 'expiresAt'>): boolean => expiresAt.getTime() > Date.now();
-
 /** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number): DeliveryStore {
   const ask = database.within(ms);
@@ -57,24 +53,26 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       const row = await ask(({ deliveries }) =>
         deliveries.findOne({ _id: deliveryId, tenantId }).lean<DeliveryRow>().exec(),
       );
-      return row && isKept(row) ? toDelivery(row) : undefined;
+      return row ? toDelivery(row) : undefined;
     },
 
     page: async (tenantId, filter, { limit, ...start }) => {
       const resolved = await resolveEvents(ask, tenantId, filter);
       const found = await ask(({ deliveries }) =>
         deliveries
-          .find(conditionsOf(tenantId, resolved, start), UNLISTED, { maxTimeMS: ms })
+          .find(conditionsOf(tenantId, resolved, start))
+          .slice('attempts', -1)
+          .maxTimeMS(ms)
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
           // One more tells whether there is a next page; all in one answer: the driver asks for 101 and then for the rest.
           .limit(limit + 1)
           .batchSize(limit + 2)
-          .lean<ListedRow[]>()
+          .lean<DeliveryRow[]>()
           .exec(),
       );
       const rows = found.slice(0, limit);
       const last = found.length > limit ? rows.at(-1) : undefined;
-      return { rows: rows.filter(isKept).map(toListed), ...(last ? { next: last.place } : {}) };
+      return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
 
     count: (tenantId, filter, { max, budgetMs }) =>

@@ -85,18 +85,3 @@ export function attemptsOf({
     .filter(({ cycle, attempt }) => !logged.has(`${attempt}/${cycle}`));
   return [...attempts, ...others].sort(byTime);
 }
-
-/** What a list shows of the latest attempt. */
-export type LastAttempt = Pick<LoggedAttempt, 'attempt' | 'status' | 'error'>;
-
-/** Undefined when no attempt is known. */
-export function lastOf(delivery: Pick<Delivery, 'attempts' | 'history'>): LastAttempt | undefined {
-  const last = attemptsOf(delivery).at(-1);
-  if (!last) return undefined;
-  const { attempt, status, error } = last;
-  return {
-    attempt,
-    ...(status === undefined ? {} : { status }),
-    ...(error === undefined ? {} : { error }),
-  };
-}

@@ -1,7 +1,6 @@
 import type { EventType, UtcTime } from '@webhooks/contracts';
-import { attemptsOf, lastOf } from './delivery.js';
+import { attemptsOf } from './delivery.js';
 import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
-import type { ListedDelivery } from './delivery-model.js';
 
 /** A delivery as a list shows it. */
 export interface DeliverySummary {
@@ -57,8 +56,10 @@ const present = <T extends object>(members: T): Present<T> =>
 
 const timeOf = (ms: number): UtcTime => new Date(ms).toISOString();
 
-export function viewSummary(delivery: Omit<ListedDelivery, 'place'>): DeliverySummary {
-  const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt, last } = delivery;
+/** `attempts` may be the last one only. */
+export function viewSummary(delivery: Delivery): DeliverySummary {
+  const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt } = delivery;
+  const last = attemptsOf(delivery).at(-1);
   const nextAt = state.nextAt === undefined ? undefined : timeOf(state.nextAt);
   return {
     deliveryId,
@@ -89,7 +90,7 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
 }
 
 export const viewDelivery = (delivery: Delivery): DeliveryView => ({
-  ...viewSummary({ ...delivery, last: lastOf(delivery) }),
+  ...viewSummary(delivery),
   attempts: attemptsOf(delivery).map(viewAttempt),
   ...(delivery.truncated ? { truncated: true } : {}),
 });

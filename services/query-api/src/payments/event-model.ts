@@ -5,8 +5,9 @@ import type { Connection, Model } from 'mongoose';
 import { mongo } from 'mongoose';
 import type { KnownEvent } from './merge-events.js';
 import { present } from './present.js';
+import { expiring } from '../retention.js';
 
-/** An event as a document of the collection `events`: inserted once, and kept for ever. */
+/** An event as a document of the collection `events`: inserted once. */
 export interface EventRow {
   /** `tenantId/eventId`; no tenant id holds a `/`. */
   readonly _id: string;
@@ -16,8 +17,8 @@ export interface EventRow {
   readonly txId?: string;
   /** The exact bytes that every attempt sends. All that the event tells is in them. */
   readonly body: mongo.Binary;
-  /** 30 days after the event was appended, or the last of its dead letters was read. */
-  readonly redeliverableUntil: Date;
+  /** When the event was appended, or the last of its dead letters was read. */
+  readonly heardAt: Date;
   /** Where it lies on `payments.events`; absent when that is not known, as of a test notification. */
   readonly partition?: number;
   readonly offset?: number;
@@ -31,7 +32,7 @@ export const eventKey = (tenantId: string, eventId: string): string => `${tenant
 
 const text = { type: String, required: true } as const;
 
-function createSchema(): Schema<EventRow> {
+function createSchema(keptMs: number | undefined): Schema<EventRow> {
   const schema = new Schema<EventRow>(
     {
       _id: text,
@@ -40,7 +41,7 @@ function createSchema(): Schema<EventRow> {
       endToEndId: text,
       txId: { type: String },
       body: { type: Buffer, required: true },
-      redeliverableUntil: { type: Date, required: true },
+      heardAt: { type: Date, required: true },
       partition: { type: Number },
       offset: { type: Number },
       test: { type: Boolean },
@@ -50,15 +51,17 @@ function createSchema(): Schema<EventRow> {
   schema.index({ tenantId: 1, endToEndId: 1 });
   // Most events name no charge. `$exists` says the same, but SecantusDB would not use such an index.
   schema.index({ tenantId: 1, txId: 1 }, { partialFilterExpression: { txId: { $gt: '' } } });
+  if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));
   return schema;
 }
 
-export const eventModelOn = (connection: Connection): EventModel =>
-  connection.model<EventRow>('Event', createSchema(), 'events');
+/** `keptMs` undefined: for ever. */
+export const eventModelOn = (connection: Connection, keptMs: number | undefined): EventModel =>
+  connection.model<EventRow>('Event', createSchema(keptMs), 'events');
 
 export function toRow(
   event: PaymentEvent,
-  rest: Pick<EventRow, 'redeliverableUntil' | 'partition' | 'offset' | 'test'>,
+  rest: Pick<EventRow, 'heardAt' | 'partition' | 'offset' | 'test'>,
   body: Buffer = renderNotification(event),
 ): EventRow {
   const { id, tenantId, eventType, data } = event;

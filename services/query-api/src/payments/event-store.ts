@@ -9,16 +9,13 @@ import { writeRows } from '../write-rows.js';
 
 export type AskEvents = Ask<{ readonly events: EventModel }>;
 
-const DAY_MS = 86_400_000;
-/** How long an event can be sent again. */
-const KEPT_MS = 30 * DAY_MS;
-/** The topic holds nothing older, whatever a foreign producer wrote as the time of its record. */
-const OLDEST_MS = 7 * DAY_MS;
+/** The topic holds nothing older than 7 days, whatever a foreign producer wrote as the time of its record. */
+const OLDEST_MS = 7 * 86_400_000;
 
-/** 30 days after an event was appended; a time that cannot be true is taken for the nearest that can. */
-function untilOf(appendedAt: number): Date {
+/** When an event was appended; a time that cannot be true is taken for the nearest that can. */
+function heardAtOf(appendedAt: number): Date {
   const now = Date.now();
-  return new Date(Math.min(Math.max(appendedAt, now - OLDEST_MS), now) + KEPT_MS);
+  return new Date(Math.min(Math.max(appendedAt, now - OLDEST_MS), now));
 }
 
 /** The document of a record; none when it cannot be read: the delivery worker moves that to the rejected ones. */
@@ -26,7 +23,7 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   if (undecodable !== undefined) return undefined;
   const read = readEvent(value);
   if (!read.ok) return undefined;
-  return toRow(read.event, { redeliverableUntil: untilOf(timestamp), partition, offset });
+  return toRow(read.event, { heardAt: heardAtOf(timestamp), partition, offset });
 }
 
 async function insert(ask: AskEvents, rows: readonly EventRow[]): Promise<void> {
@@ -45,7 +42,7 @@ export const keepEvents = (ask: AskEvents, records: readonly KafkaRecord[]): Pro
 
 /** Keeps the event of a test notification: its identifiers then resolve to a record marked `test: true`. */
 export const keepTestEvent = (ask: AskEvents, event: PaymentEvent): Promise<void> =>
-  insert(ask, [toRow(event, { redeliverableUntil: untilOf(Date.now()), test: true })]);
+  insert(ask, [toRow(event, { heardAt: new Date(), test: true })]);
 
 /** What only the task tells of its event: where that lies, or that it was made for a test, which lies nowhere. */
 function placeOf({
@@ -57,8 +54,8 @@ function placeOf({
 }
 
 /**
- * Keeps the event of a dead letter for 30 days from now on; a document that is there already stays as it is, so much
- * longer. The whole event, for its own record may be read later and is then there already. Bytes that are none stay behind.
+ * Keeps the event of a dead letter as long as if it were appended now; a document that is there already stays as it is, so
+ * much longer. The whole event, for its own record may be read later and is then there already. Bytes that are none stay behind.
  */
 export async function keepDeadLetter(
   ask: AskEvents,
@@ -66,22 +63,23 @@ export async function keepDeadLetter(
 ): Promise<void> {
   const read = readNotification(task.tenantId, task.body);
   if (!read.ok || read.event.id !== task.eventId) return;
-  const rest = { redeliverableUntil: untilOf(Date.now()), ...placeOf(task) };
-  const { _id, redeliverableUntil, ...kept } = toRow(read.event, rest, task.body);
-  const update = { $setOnInsert: kept, $max: { redeliverableUntil } };
+  const rest = { heardAt: new Date(), ...placeOf(task) };
+  const { _id, heardAt, ...kept } = toRow(read.event, rest, task.body);
+  const update = { $setOnInsert: kept, $max: { heardAt } };
   await ask(({ events }) => events.updateOne({ _id }, update, { upsert: true }).exec());
 }
 
-/** The exact bytes of events of a tenant that can be sent again, by event id. At most a few hundred at once. */
+/** The exact bytes of events of a tenant that were heard of within `keptMs`, by event id. At most a few hundred at once. */
 export async function findBodies(
   ask: AskEvents,
   tenantId: string,
   eventIds: readonly string[],
+  keptMs: number,
 ): Promise<ReadonlyMap<string, Buffer>> {
   const ids = new Map(eventIds.map((eventId) => [eventKey(tenantId, eventId), eventId]));
   const rows = await ask(({ events }) =>
     events
-      .find({ _id: { $in: [...ids.keys()] }, redeliverableUntil: { $gt: new Date() } })
+      .find({ _id: { $in: [...ids.keys()] }, heardAt: { $gt: new Date(Date.now() - keptMs) } })
       .lean<EventRow[]>()
       .exec(),
   );

@@ -5,9 +5,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
+import type { Delivery } from '../delivery-log/delivery.js';
+import { placeOf } from '../delivery-log/place.js';
 import type { DeliveryStore } from '../delivery-log/delivery-store.js';
 import { findBodies } from '../payments/event-store.js';
 import { keepRedelivering } from './keep-redelivering.js';
+import type { Retention } from '../retention.js';
 import type { PublishTasks } from './publish-tasks.js';
 import type { RedeliverOnePorts } from './redeliver-one.js';
 import { redeliveryOperations } from './redelivery-operations.js';
@@ -22,6 +25,7 @@ export interface RedeliveryOptions {
   readonly configurations: Configurations;
   readonly publish: PublishTasks;
   readonly ratePerSecond: number;
+  readonly retention: Retention;
 }
 
 /** Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
@@ -36,15 +40,21 @@ function jobsWithin(database: Database, ms: number): RedeliveryStore {
 }
 
 function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPorts {
-  const { database, deliveriesWithin, configurations, publish, ratePerSecond } = options;
+  const { database, deliveriesWithin, configurations, publish, ratePerSecond, retention } = options;
   return {
     storeFor: () => jobsWithin(database, REQUEST_MS),
     pageDeliveries: async (tenantId, filter, { after, limit }) => {
       const wish = { order: 'oldest-first', after, limit } as const;
       const { rows, next } = await deliveriesWithin(PAGE_MS).page(tenantId, filter, wish);
-      return { rows: rows.map(({ state, ...row }) => ({ ...row, cycle: state.cycle })), next };
+      const rowOf = ({ state, ...row }: Delivery) => ({
+        ...row,
+        cycle: state.cycle,
+        place: placeOf(row.createdAt, row.deliveryId),
+      });
+      return { rows: rows.map(rowOf), next };
     },
-    findBodies: (tenantId, eventIds) => findBodies(database.within(PAGE_MS), tenantId, eventIds),
+    findBodies: (tenantId, eventIds) =>
+      findBodies(database.within(PAGE_MS), tenantId, eventIds, retention.notificationMs),
     configurations,
     publish,
     now,
@@ -55,14 +65,16 @@ function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPort
 
 /** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
-  const { database, deliveriesWithin, findDelivery, configurations, publish } = options;
+  const { database, deliveriesWithin, findDelivery, configurations, publish, retention } = options;
   const owner = randomUUID();
   keepRedelivering(() => portsOf(options, owner), scope);
   return redeliveryOperations({
     storeFor: () => jobsWithin(database, REQUEST_MS),
     findDelivery,
     findBody: async (tenantId, eventId) =>
-      (await findBodies(database.within(REQUEST_MS), tenantId, [eventId])).get(eventId),
+      (await findBodies(database.within(REQUEST_MS), tenantId, [eventId], retention.notificationMs)).get(
+        eventId,
+      ),
     countDeliveries: (tenantId, filter, max) =>
       deliveriesWithin(COUNT_MS).count(tenantId, filter, { max, budgetMs: COUNT_MS / 2 }),
     configurations,

@@ -29,7 +29,7 @@ export const refused = (refusal: Refusal): AppError =>
 
 /**
  * Sends one delivery again, whatever became of it. Throws 404 for an unknown one, 422 when its webhook is disabled or its
- * notification is older than 30 days, and 503 when the broker is away. Resolves with the new cycle when Kafka has it.
+ * notification is not kept any more, and 503 when the broker is away. Resolves with the new cycle when Kafka has it.
  */
 export async function redeliverOne(
   tenantId: string,
@@ -41,7 +41,7 @@ export async function redeliverOne(
   const refusal = refusalOf(delivery, configuration);
   if (refusal !== undefined) throw refused(refusal);
   const body = await ports.findBody(tenantId, delivery.eventId);
-  if (!body) throw new AppError('not-redeliverable', 'the notification is not kept any more (30 days)');
+  if (!body) throw new AppError('not-redeliverable', 'the notification is not kept any more');
   const cycle = cycleOf(ports.newId());
   await ports.publish([makeRedelivery(delivery, configuration, { cycle, now: ports.now(), body })]);
   return { deliveryId, cycle };

@@ -10,7 +10,7 @@ import { anyEvents, END_TO_END_IDS, inAnyOrder, TENANTS, TX_IDS } from './suppor
 import { cents, modelCharge, modelTransaction } from './support/model.js';
 import { trueEvents } from './support/true-history.js';
 
-const CAN_BE_SENT = { redeliverableUntil: new Date(0) };
+const CAN_BE_SENT = { heardAt: new Date(0) };
 
 /** What the queries find of these events, without a database. */
 function read(events: readonly PaymentEvent[]) {

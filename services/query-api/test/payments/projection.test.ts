@@ -110,7 +110,7 @@ it('of one event id the first content stays, to the queries and to whoever is se
   await projectionOn(second.database).apply([eventRecord(later)]);
   const ask = first.database.within(MS);
   expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([told]));
-  expect((await findBodies(ask, tenantId, [told.id])).get(told.id)?.toString()).toContain('"1.00"');
+  expect((await findBodies(ask, tenantId, [told.id], 60_000)).get(told.id)?.toString()).toContain('"1.00"');
 });
 
 it('an instance whose connection is cut while it writes is made good by another one', async () => {

@@ -8,8 +8,9 @@ import type { DeliveryPorts } from '../../../src/delivery-log/operations.js';
 import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
 import type { Models } from '../../../src/database.js';
 import { openTestDatabase } from '../../payments/support/open-test-database.js';
+import type { TestDatabase } from '../../payments/support/open-test-database.js';
 
-export interface OpenLog extends DeliveryLog {
+export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   readonly models: Models;
   readonly ask: Ask<Models>;
   readonly kept: DeadNotification[];
@@ -64,6 +65,7 @@ export async function openLog(
   });
   return {
     ...log,
+    onCommand: (listener) => opened.onCommand(listener),
     models,
     ask: (statement) => statement(models),
     kept,

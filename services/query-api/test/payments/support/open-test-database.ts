@@ -1,7 +1,8 @@
 import { testMongoUri } from '@webhooks/engines';
-import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
+import { Closers, HealthBoard, Registry, readSettings } from '@webhooks/runtime';
 import { openDatabase } from '../../../src/database.js';
 import type { Database } from '../../../src/database.js';
+import { readRetention } from '../../../src/config.js';
 
 export interface TestDatabase {
   readonly database: Database;
@@ -10,8 +11,10 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
+const RETENTION = readSettings({}, readRetention);
+
 /** The database of this service as one instance opens it. */
-export async function openTestDatabase(name: string): Promise<TestDatabase> {
+export async function openTestDatabase(name: string, retention = RETENTION): Promise<TestDatabase> {
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent };
   const closers = new Closers();
@@ -19,6 +22,7 @@ export async function openTestDatabase(name: string): Promise<TestDatabase> {
   const database = await openDatabase(
     // Without it the driver tells of no statement.
     { uri: `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`, database: name },
+    retention,
     {
       log,
       registry: new Registry(),
