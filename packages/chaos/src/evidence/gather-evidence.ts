@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError } from '@webhooks/client';
-import type { Client, DeliverySummary } from '@webhooks/client';
+import type { Client, DeliveryFilter, DeliverySummary } from '@webhooks/client';
 import { areZero, readLags } from '@webhooks/ledger';
 import { readJournal } from '../generator/journal.js';
 import type { SentEvent } from '../generator/journal.js';
@@ -20,6 +20,8 @@ const DEADLINE_MS = 1_800_000;
 /** One look at nothing proves nothing: what was written last may not have been fetched yet. */
 const LOOKS = 4;
 const PAGE = 200;
+/** A page costs the embedded database a look at all that its time range holds: 13 pages of 500/s. */
+const RANGE_MS = 5_000;
 /** Transactions that are requested, at most. */
 const TRANSACTIONS = 200;
 
@@ -45,20 +47,32 @@ async function countUnprojected({ stack }: World): Promise<number> {
   return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
 }
 
-async function* deliveriesOf(client: Client): AsyncGenerator<DeliverySummary> {
+async function* deliveriesOf(client: Client, range: DeliveryFilter): AsyncGenerator<DeliverySummary> {
   let cursor: string | undefined;
   do {
-    const page = await client.deliveries({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    const page = await client.deliveries({
+      ...range,
+      limit: PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
     yield* page.data;
     cursor = page.nextCursor;
   } while (cursor !== undefined);
 }
 
-/** The delivery log of all tenants, page by page. */
-async function readLog(clients: readonly Client[]): Promise<ReadonlyMap<string, LoggedStatus>> {
+/** The delivery log of all tenants since the first event, page by page. */
+async function readLog(
+  clients: readonly Client[],
+  sent: Evidence['sent'],
+): Promise<ReadonlyMap<string, LoggedStatus>> {
   const log = new Map<string, LoggedStatus>();
-  for (const client of clients)
-    for await (const { deliveryId, status } of deliveriesOf(client)) log.set(deliveryId, status);
+  const [first] = sent.values();
+  const end = Date.now();
+  for (let at = first?.sentAt ?? end; at < end; at += RANGE_MS) {
+    const range = { from: new Date(at).toISOString(), to: new Date(at + RANGE_MS).toISOString() };
+    for (const client of clients)
+      for await (const { deliveryId, status } of deliveriesOf(client, range)) log.set(deliveryId, status);
+  }
   return log;
 }
 
@@ -115,7 +129,7 @@ export async function gatherEvidence(
     changes,
     steps,
     topics: await readTopics(world.stack),
-    log: await readLog(clients),
+    log: await readLog(clients, sent),
     transactions: await readTransactions(world, sent),
     listed: await readConfigurations(clients),
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },

@@ -21,6 +21,10 @@ const text = { type: String, required: true } as const;
 const count = { type: Number, required: true } as const;
 const mixed = { type: Schema.Types.Mixed, required: true } as const;
 
+const UNDELIVERED = {
+  partialFilterExpression: { 'state.status': { $in: ['pending', 'dead', 'cancelled'] } },
+} as const;
+
 export function deliveryModelOn(connection: Connection, keptMs: number): DeliveryModel {
   const schema = new Schema<DeliveryRow>(
     {
@@ -40,10 +44,14 @@ export function deliveryModelOn(connection: Connection, keptMs: number): Deliver
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
-  // Each one costs every delivery. Lists, counts and jobs, with any of status, type and times (delivery-filter.ts):
-  schema.index({ tenantId: 1, 'state.status': 1, eventType: 1, place: 1 });
-  // the same of one endpoint, and the oldest pending delivery of its health;
-  schema.index({ tenantId: 1, ref: 1, 'state.status': 1, place: 1 });
+  // Each one costs every delivery. Lists, counts and jobs of a tenant, with any times and types;
+  schema.index({ tenantId: 1, place: 1 });
+  // the same of one endpoint;
+  schema.index({ tenantId: 1, ref: 1, place: 1 });
+  // of one status: almost all are delivered, so only the few others are in it;
+  schema.index({ tenantId: 1, 'state.status': 1, place: 1 }, UNDELIVERED);
+  // of one endpoint and status, and the oldest pending delivery of its health;
+  schema.index({ tenantId: 1, ref: 1, 'state.status': 1, place: 1 }, UNDELIVERED);
   // the deliveries of one event: one for each endpoint at most;
   schema.index({ tenantId: 1, eventId: 1 });
   // and the retention.
