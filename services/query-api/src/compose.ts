@@ -9,7 +9,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations/open-configurations.js';
 import type { Configurations } from './configurations/open-configurations.js';
-import { REQUEST_MS, openDatabase } from './database.js';
+import { BATCH_MS, REQUEST_MS, openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { Unreadable } from './delivery-log/read-records.js';
@@ -28,7 +28,6 @@ import { composeTransactions } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
-const KEEP_MS = 25_000;
 const EVENTS = { name: 'events', topic: TOPICS.events };
 const ATTEMPTS = { name: 'attempts', topic: TOPICS.attempts };
 
@@ -98,7 +97,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const catchUpAttempts = catchUpOf(ATTEMPTS, kafka, () => kept, scope);
   const deliveryLog = composeDeliveryLog({
     database,
-    keepNotification: (notification) => keepDeadLetter(database.within(KEEP_MS), notification),
+    keepNotification: (notification) => keepDeadLetter(database.within(BATCH_MS), notification),
     unreadable,
     catchUp: (withEvents) => waitForAll(catchUpAttempts(), ...(withEvents ? [catchUpEvents()] : [])),
   });

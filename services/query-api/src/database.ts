@@ -38,7 +38,8 @@ const databaseUnavailable = (cause?: unknown): AppError =>
 
 /** What the database gets of the 5 s within which a caller is told that it is not available. */
 export const REQUEST_MS = 4_000;
-/** A batch of a projection may take longer than a request. */
+/** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
+export const BATCH_MS = 25_000;
 const SOCKET_MS = 30_000;
 
 /** The database of this service; see `openConnection` for how it stays connected. */

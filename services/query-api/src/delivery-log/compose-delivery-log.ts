@@ -1,6 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
-import { REQUEST_MS } from '../database.js';
+import { BATCH_MS, REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
@@ -34,8 +34,6 @@ export interface DeliveryLog {
 const MAX_RECORDS = 32;
 /** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
 const INTERVAL_MS = 200;
-/** For a batch; shorter than the 30 s after which a connection is given up. */
-const WRITE_MS = 25_000;
 
 /** The log of deliveries: what the workers tell of their attempts, kept for 30 days and answered. */
 export function composeDeliveryLog({
@@ -57,7 +55,7 @@ export function composeDeliveryLog({
         const { entries, notifications } = readRecords(records, unreadable);
         // Before the deliveries: one that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
-        await writeEntries(database.within(WRITE_MS), entries);
+        await writeEntries(database.within(BATCH_MS), entries);
       },
     },
     operations: createDeliveryOperations(ports),

@@ -3,7 +3,7 @@ import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Configurations } from '../configurations/open-configurations.js';
-import { REQUEST_MS } from '../database.js';
+import { BATCH_MS, REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import type { ReadPack } from './count-attempts.js';
@@ -35,7 +35,6 @@ const viewOldest = ({ deliveryId, eventId, createdAt }: PendingDelivery) => ({
 const MAX_RECORDS = 2_000;
 /** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
 const INTERVAL_MS = 1_000;
-const BATCH_MS = 25_000;
 
 function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefined {
   const parsed = value === null ? undefined : parseAttemptPack(value);

@@ -1,5 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
+import { BATCH_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
@@ -20,8 +21,6 @@ export interface Transactions {
 
 /** Records of a batch. A query waits behind its statement: of 200 it takes 0.04 s of the slowest database. */
 const MAX_RECORDS = 200;
-/** Shorter than the 30 s after which a connection is given up. */
-const BATCH_MS = 25_000;
 /** A query looks twice at most and waits up to 2 s in between: it is answered within 5 s. */
 const LOOK_MS = 1_400;
 
