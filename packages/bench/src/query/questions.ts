@@ -9,6 +9,8 @@ type QueryClient = Pick<Client, 'charge' | 'transaction' | 'deliveries' | 'deliv
 /** A query that query-api documents, about something else each turn; resolves with whether the answer is right. */
 export interface Question {
   readonly name: string;
+  /** A list may read much of the embedded database, which cannot sort by an index. */
+  readonly isList?: true;
   readonly ask: (turn: number) => Promise<boolean>;
 }
 
@@ -33,6 +35,7 @@ export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Que
   const known = (turn: number): PlannedDelivery => plannedDelivery(plan, (turn * STRIDE) % plan.deliveries);
   const list = (name: string, filterOf: (delivery: PlannedDelivery, turn: number) => DeliveryFilter) => ({
     name: `list by ${name}`,
+    isList: true as const,
     ask: async (turn: number) => {
       const filter = filterOf(known(turn), turn);
       const { data, results } = await client.deliveries(filter);
@@ -70,7 +73,7 @@ export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Que
   ];
 }
 
-/** The queries of payments of dynamic charges. */
+/** The queries of payments of dynamic charges, each with one event that was delivered once. */
 export function questionsOfEvents(client: QueryClient, events: readonly PaymentEvent[]): readonly Question[] {
   const known = (turn: number): DynamicPaidData => {
     const event = events[(turn * STRIDE) % events.length];
@@ -93,6 +96,14 @@ export function questionsOfEvents(client: QueryClient, events: readonly PaymentE
         const transaction = await client.transaction(endToEndId);
         return transaction.endToEndId === endToEndId && transaction.amount === amount;
       },
+    },
+    {
+      name: 'deliveries by endToEndId',
+      ask: async (turn) => (await client.deliveries({ endToEndId: known(turn).endToEndId })).results === 1,
+    },
+    {
+      name: 'deliveries by txId',
+      ask: async (turn) => (await client.deliveries({ txId: known(turn).txId })).results === 1,
     },
   ];
 }

@@ -2,6 +2,7 @@ import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@
 import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
 import { mergeAttempts } from './merge-attempts.js';
 import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
+import { present } from '../payments/present.js';
 
 /** What a dead letter tells: the end, and the attempts before it. */
 export interface DeadLetterEntry extends DeadEntry {
@@ -14,8 +15,7 @@ function stateOf(entry: DeliveryEntry): DeliveryState {
   switch (entry.kind) {
     case 'attempt': {
       if (entry.result === 'delivered') return { cycle, status: 'delivered', attempt, at };
-      const { nextAt } = entry;
-      return { cycle, status: 'pending', attempt, at, ...(nextAt === undefined ? {} : { nextAt }) };
+      return { cycle, status: 'pending', attempt, at, ...present({ nextAt: entry.nextAt }) };
     }
     case 'parked':
       return { cycle, status: 'pending', attempt, at, nextAt: entry.nextAt, parked: true };
@@ -33,9 +33,7 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
     at,
     durationMs: Math.round(durationMs),
     result,
-    ...(status === undefined ? {} : { status }),
-    ...(error === undefined ? {} : { error }),
-    ...(nextAt === undefined ? {} : { nextAt }),
+    ...present({ status, error, nextAt }),
     source: `${source.topic}/${source.partition}/${source.offset}`,
   };
 }
@@ -100,7 +98,7 @@ function join(left: Delivery, right: Delivery): Delivery {
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
     ...mergeAttempts(left, right),
-    ...(history ? { history } : {}),
+    ...present({ history }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { EventType, UtcTime } from '@webhooks/contracts';
 import { attemptsOf } from './delivery.js';
 import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
+import { present } from '../payments/present.js';
 
 /** A delivery as a list shows it. */
 export interface DeliverySummary {
@@ -48,12 +49,6 @@ export interface DeliveryView extends DeliverySummary {
 
 const FIRST_CYCLE = '0';
 
-type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The members that are there. */
-const present = <T extends object>(members: T): Present<T> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>;
-
 const timeOf = (ms: number): UtcTime => new Date(ms).toISOString();
 
 /** `attempts` may be the last one only. */
@@ -92,5 +87,5 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
 export const viewDelivery = (delivery: Delivery): DeliveryView => ({
   ...viewSummary(delivery),
   attempts: attemptsOf(delivery).map(viewAttempt),
-  ...(delivery.truncated ? { truncated: true } : {}),
+  ...present({ truncated: delivery.truncated }),
 });
