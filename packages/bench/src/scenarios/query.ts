@@ -6,6 +6,7 @@ import { percentilesOf } from '../measure/percentiles.js';
 import { VoidRun } from '../measure/run-ledger.js';
 import { beginUsage, cpuOf } from '../measure/usage.js';
 import { fillLog, makeLog, typeOfEndpoint } from '../query/attempt-log.js';
+import { insertBare } from '../query/insert-bare.js';
 import type { LogPlan } from '../query/attempt-log.js';
 import { questionsOfEvents, questionsOfLog } from '../query/questions.js';
 import type { Question } from '../query/questions.js';
@@ -16,16 +17,19 @@ import { followProjections } from '../world/follow-projections.js';
 import { flood, nextSeed } from '../world/run.js';
 import { registerEndpoints, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
-import { othersFigure } from './run-report.js';
+import { othersFigure, showRuns } from './run-report.js';
 
 /** One with a log, and one whose events are delivered. */
 const LOG = 'query-log';
 const PAID = 'query-paid';
 const ENDPOINTS = 20;
-const EVENTS = 1_000;
+const EVENTS = 10_000;
 /** What the health of an endpoint tells of, less an hour in which the scenario surely ends. */
 const SPAN_MS = 82_800_000;
 
+/** An event and its delivery. */
+const DOCUMENTS = 2;
+const BARE_TIMES = 2;
 const ATTEMPTS_PER_SECOND = 2_000;
 const EMBEDDED_P95_MS = 250;
 const SERVER_P95_MS = 20;
@@ -38,6 +42,28 @@ const clientOf = ({ stack }: World, tenantId: string): Client =>
 
 /** Whether the database is one of ours: it is a process of this machine then. */
 const isEmbedded = (world: World): boolean => world.pids()['mongodb'] !== undefined;
+
+/** Events that are delivered at once, beside bare inserts of what the log then holds. */
+async function measureWriting(world: World, seed: number): Promise<Shown> {
+  const endpoints = await registerFanOut(world, PAID, 1);
+  const run = await flood(world, endpoints, EVENTS, { seed, whenDelivered: () => followProjections(world) });
+  const { documents, bytes, cpuMicros: bare } = await insertBare(world, PAID);
+  const cpu = (name: string) => cpuOf(run.usage.processes, (one) => one === name);
+  const cpuFigures = [
+    figure('CPU of the database for each', cpu('mongodb') / EVENTS, 'µs'),
+    figure('CPU of the database for bare inserts of the same', bare / EVENTS, 'µs'),
+    figure("times the bare inserts' CPU", cpu('mongodb') / bare, '×', atMost(BARE_TIMES)),
+  ];
+  return showRuns(
+    [run],
+    [
+      figure('documents for each event with its delivery', documents / EVENTS, '', atMost(DOCUMENTS)),
+      figure('bytes for each event with its delivery', bytes / EVENTS, 'B'),
+      figure('CPU of query-api for each', cpu('query-api') / EVENTS, 'µs'),
+      ...(isEmbedded(world) ? cpuFigures : []),
+    ],
+  );
+}
 
 /** A log that ends now, of endpoints that are registered. */
 async function planLog(world: World, deliveries: number): Promise<LogPlan> {
@@ -121,8 +147,7 @@ async function measureQuestions(world: World, questions: readonly Question[]): P
 async function measure(stage: Stage): Promise<void> {
   const world = await stage.openWorld({ tenants: [LOG, PAID], ports: 1, withQueryApi: true });
   const seed = nextSeed();
-  const whenDelivered = () => followProjections(world);
-  await flood(world, await registerFanOut(world, PAID, 1), EVENTS, { seed, whenDelivered });
+  await stage.run('events with one delivery are written', () => measureWriting(world, seed));
   const plan = await planLog(world, stage.sizes.count);
   const count = plan.deliveries.toLocaleString('en-US');
   await stage.run(`the attempts of ${count} deliveries are projected`, () => measureProjection(world, plan));
