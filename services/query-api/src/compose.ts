@@ -1,7 +1,7 @@
 import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
 import { serveApi } from '@webhooks/http-api';
-import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
+import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { Counter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -14,12 +14,10 @@ import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { Unreadable } from './delivery-log/read-records.js';
 import { composeHealth } from './endpoint-health/compose-health.js';
-import { CatchUp } from './projection/catch-up.js';
-import type { CatchUpResult } from './projection/catch-up.js';
+import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
-import type { KeptProjections } from './projection/keep-projections.js';
 import { passOverRefused } from './projection/pass-over-refused.js';
-import { createTellFaults } from './projection/tell-faults.js';
+import type { AskPositions } from './projection/reading.js';
 import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';
@@ -28,8 +26,6 @@ import { composeTransactions } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
-const EVENTS = { name: 'events', topic: TOPICS.events };
-const ATTEMPTS = { name: 'attempts', topic: TOPICS.attempts };
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishTasks> {
   const sink = await openSink({ kafka });
@@ -51,32 +47,8 @@ function createUnreadable({ log, registry }: ServiceScope): Unreadable {
   };
 }
 
-/** Waits for a topic to be projected; made anew whenever a new generation begins. */
-function catchUpOf(
-  { name, topic }: { readonly name: string; readonly topic: string },
-  kafka: Kafka,
-  projections: () => KeptProjections,
-  scope: ServiceScope,
-): () => CatchUp | undefined {
-  const onFault = createTellFaults(scope.log, () => performance.now());
-  let made: { readonly running: unknown; readonly catchUp: CatchUp } | undefined;
-  return () => {
-    const running = projections().running(name);
-    if (!running) return undefined;
-    if (made?.running !== running) {
-      const catchUp = new CatchUp({
-        positions: running.positions(topic),
-        fetchEnds: (deadlineMs) => fetchEndOffsets(kafka, topic, { deadlineMs }),
-        onFault,
-      });
-      made = { running, catchUp };
-    }
-    return made.catchUp;
-  };
-}
-
-/** Waits for each; what does not run is late: nothing is then known to be absent. */
-async function waitForAll(...all: readonly (CatchUp | undefined)[]): Promise<CatchUpResult> {
+/** Waits for each; what is not known is late: nothing is then known to be absent. */
+async function waitForAll(all: readonly (CatchUp | undefined)[]): Promise<CatchUpResult> {
   const results = await Promise.all(all.map(async (one) => (await one?.wait()) ?? 'late'));
   return results.find((result) => result !== 'passed') ?? 'passed';
 }
@@ -93,15 +65,15 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
   const unreadable = createUnreadable(scope);
-  const catchUpEvents = catchUpOf(EVENTS, kafka, () => kept, scope);
-  const catchUpAttempts = catchUpOf(ATTEMPTS, kafka, () => kept, scope);
+  const caughtUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
+    waitForAll(topics.map((topic) => catchUps.get(topic)));
   const deliveryLog = composeDeliveryLog({
     database,
     keepNotification: (notification) => keepDeadLetter(database.within(BATCH_MS), notification),
     unreadable,
-    catchUp: (withEvents) => waitForAll(catchUpAttempts(), ...(withEvents ? [catchUpEvents()] : [])),
+    catchUp: (withEvents) => caughtUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
-  const transactions = composeTransactions({ database, catchUp: catchUpEvents });
+  const transactions = composeTransactions({ database, catchUp: () => catchUps.get(TOPICS.events) });
   const health = composeHealth({
     database,
     configurations,
@@ -115,8 +87,8 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
     passOverRefused(projection, unreadable),
   );
-  const models = () => database.models();
-  const kept = keepProjections({ kafka, groupPrefix, projections, models }, scope);
+  const ask: AskPositions = (statement) => database.within(REQUEST_MS)(statement);
+  const catchUps = keepProjections({ kafka, groupPrefix, projections, ask }, scope);
   const { storeWithin: deliveriesWithin, find: findDelivery } = deliveryLog;
   return [
     ...transactions.operations,

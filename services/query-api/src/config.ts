@@ -12,7 +12,7 @@ export interface QueryApiConfig {
   readonly api: ApiSettings;
   readonly kafka: KafkaSettings;
   readonly mongodb: MongodbSettings;
-  /** Consumer groups are called `<prefix>.<projection>.<generation>`. */
+  /** Consumer groups are called `<prefix>.<projection>.<reading>`. */
   readonly groupPrefix: string;
   /** Deliveries a second that one instance sends again in jobs. */
   readonly redeliveriesPerSecond: number;

@@ -4,7 +4,6 @@ import type { Ask, MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
 import { deliveryModelOn } from './delivery-log/delivery-model.js';
-import { generationModelOn } from './projection/generation.js';
 import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-model.js';
@@ -12,7 +11,6 @@ import { eventModelOn } from './payments/event-model.js';
 import type { Retention } from './retention.js';
 
 const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
-  generations: generationModelOn(connection),
   positions: positionModelOn(connection),
   deliveries: deliveryModelOn(connection, logMs),
   redeliveries: redeliveryModelOn(connection),

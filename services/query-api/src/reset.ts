@@ -2,10 +2,11 @@ import { readMongodbSettings } from '@webhooks/mongodb';
 import { readSettings } from '@webhooks/runtime';
 import { createConnection } from 'mongoose';
 import { DATABASE } from './config.js';
-import { beginGeneration, generationModelOn } from './projection/generation.js';
+import { positionModelOn } from './projection/positions.js';
+import { forgetReading } from './projection/reading.js';
 
 // `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI: everything that Kafka holds is read again.
-// The instances that run notice within a second; what is in the database stays and answers meanwhile.
+// The instances that run notice within a second and end, to be started again. What is in the database stays.
 
 const { uri, database } = readSettings(process.env, (settings) => readMongodbSettings(settings, DATABASE));
 const connection = await createConnection(uri, {
@@ -13,8 +14,8 @@ const connection = await createConnection(uri, {
   serverSelectionTimeoutMS: 10_000,
 }).asPromise();
 try {
-  const generation = await beginGeneration(generationModelOn(connection));
-  process.stdout.write(`generation ${generation} begins: everything that Kafka holds is read again\n`);
+  await forgetReading(positionModelOn(connection));
+  process.stdout.write('a new reading begins: everything that Kafka holds is read again\n');
 } finally {
   await connection.close();
 }

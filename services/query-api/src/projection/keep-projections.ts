@@ -1,87 +1,104 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { watchRetention } from '@webhooks/kafka';
+import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
-import { repeat } from '@webhooks/runtime';
+import { createSourceGauges, createTally, errorFields, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { currentGeneration } from './generation.js';
-import type { GenerationModel } from './generation.js';
+import { CatchUp } from './catch-up.js';
 import { openProjection } from './open-projection.js';
-import type { ProjectionParts, RunningProjection } from './open-projection.js';
-import type { PositionModel } from './positions.js';
+import type { RunningProjection } from './open-projection.js';
+import { Positions } from './positions.js';
 import type { Projection } from './projection.js';
-import { watchLag } from './watch-lag.js';
-import { watchMembership } from './watch-membership.js';
+import { readingOf } from './reading.js';
+import type { AskPositions } from './reading.js';
 
 export interface KeepOptions {
   readonly kafka: Kafka;
   readonly groupPrefix: string;
   readonly projections: readonly Projection[];
-  /** Undefined until the database has been there once. */
-  readonly models: () =>
-    { readonly generations: GenerationModel; readonly positions: PositionModel } | undefined;
-}
-
-export interface KeptProjections {
-  /** Undefined before the first start and while a new generation begins. */
-  running(name: string): RunningProjection | undefined;
+  readonly ask: AskPositions;
 }
 
 const LOOK_MS = 1_000;
+/** A query that another instance answers may wait for it. */
+const TELL_MS = 25;
 const DRAIN_MS = 10_000;
 const STOP_MS = 2_000;
 
-/**
- * Keeps the projections of the current generation running. When a new generation was begun (the reset command) the old
- * ones are stopped and everything is read again; documents stay meanwhile, and what is not there is not known to be absent.
- */
-export function keepProjections(options: KeepOptions, scope: ServiceScope): KeptProjections {
-  let generation: string | undefined;
-  /** The generation of what is in `running`, be it all or some of it. */
-  let target: string | undefined;
-  let begun = false;
-  let running = new Map<string, RunningProjection>();
+type Running = Map<string, RunningProjection>;
 
-  const stopAll = async (): Promise<void> => {
-    const stopping = [...running.values()];
-    running = new Map();
-    generation = undefined;
-    await Promise.all(stopping.map((one) => one.stop(DRAIN_MS)));
-  };
-  const open = async (projection: Projection, parts: ProjectionParts, signal: AbortSignal): Promise<void> => {
-    const opened = await openProjection(projection, parts, scope);
-    if (signal.aborted) await opened.stop(0);
+/** Opens what does not run yet. Rejects when one of them cannot be opened, after all others are. */
+async function openMissing(
+  { kafka, groupPrefix, projections }: KeepOptions,
+  { reading, running }: { readonly reading: string; readonly running: Running },
+  scope: ServiceScope,
+  signal: AbortSignal,
+): Promise<void> {
+  const missing = projections.filter(({ name }) => !running.has(name));
+  const opening = missing.map(async (projection) => {
+    const groupId = `${groupPrefix}.${projection.name}.${reading}`;
+    const opened = await openProjection(projection, { kafka, groupId }, scope);
+    if (signal.aborted) await opened.stop({ deadlineMs: 0 });
     else running.set(projection.name, opened);
+  });
+  await Promise.allSettled(opening);
+  await Promise.all(opening);
+}
+
+/** Tells of queries that did not wait to their end, with what became of the latest: a thousand may wait at once. */
+function createFaultLog({ log }: ServiceScope): (error: unknown) => void {
+  const tally = createTally(() => performance.now());
+  return (error) => {
+    const queries = tally();
+    if (queries !== undefined)
+      log.warn('queries did not wait to their end', { queries, ...errorFields(error) });
   };
-  const openAll = async (current: string, parts: ProjectionParts, signal: AbortSignal): Promise<void> => {
-    const missing = options.projections.filter(({ name }) => !running.has(name));
-    const opening = missing.map((projection) => open(projection, parts, signal));
-    await Promise.allSettled(opening);
-    await Promise.all(opening);
-    generation = current;
-    begun = true;
-    scope.log.info('the projections run', { generation: current });
-  };
+}
+
+/**
+ * Runs the projections of the current reading, as soon as database and Kafka are there. When the database holds another
+ * reading later (it was emptied, restored or reset) the process ends; started again, it reads everything anew. Gives how
+ * each topic is waited for: while nothing reads it, nothing is known to be absent.
+ */
+export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
+  const { kafka, projections, ask } = options;
+  const { log } = scope;
+  let reading: string | undefined;
+  const running: Running = new Map();
+
   const look = async (signal: AbortSignal): Promise<void> => {
-    const models = options.models();
-    if (!models) return;
-    const current = await currentGeneration(models.generations);
-    if (current === generation || signal.aborted) return;
-    if (target !== current) await stopAll();
-    target = current;
-    const { kafka, groupPrefix } = options;
-    const parts = { kafka, groupPrefix, generation: current, positionModel: models.positions };
-    await openAll(current, parts, signal);
+    const current = await readingOf(ask);
+    reading ??= current;
+    if (current === reading) await openMissing(options, { reading, running }, scope, signal);
+    else scope.fail(new Error('the database was emptied, restored or reset: everything is to be read anew'));
   };
-  const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, work: look, log: scope.log });
+  const positions = projections
+    .filter(({ isAwaited }) => isAwaited)
+    .flatMap(({ name, topics }) => {
+      const own = () => running.get(name)?.positions() ?? [];
+      return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));
+    });
+  const tell = async (): Promise<void> => {
+    for (const one of positions) await one.write();
+  };
+  const telling = repeat({ name: 'telling the positions', everyMs: TELL_MS, log, work: tell });
+  const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, log, work: look });
   scope.onClose('projections', async () => {
     // One that is being opened while Kafka is away ends by itself when the cluster is closed.
     await Promise.race([keeping.stop(), wait(STOP_MS, undefined, { ref: false })]);
-    await stopAll();
+    await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: DRAIN_MS })));
+    await telling.stop();
   });
-  scope.health.readiness('projections', () => (begun ? undefined : 'the projections do not run yet'));
-  watchLag(() => running, scope);
-  watchMembership(() => running, scope);
-  const topics = [...new Set(options.projections.flatMap((projection) => projection.topics))];
-  watchRetention({ kafka: options.kafka, topics, sources: () => running }, scope);
-  return { running: (name) => running.get(name) };
+  scope.health.readiness('projections', () =>
+    running.size === projections.length ? undefined : 'the projections do not run yet',
+  );
+  createSourceGauges({ prefix: 'query_projection', label: 'projection' }, running, scope);
+  const read = [...new Set(projections.flatMap(({ topics }) => topics))];
+  watchRetention({ kafka, topics: read, sources: () => running }, scope);
+  const onFault = createFaultLog(scope);
+  return new Map(
+    positions.map((one) => {
+      const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
+      return [one.topic, new CatchUp({ positions: one, fetchEnds, onFault })];
+    }),
+  );
 }

@@ -1,14 +1,14 @@
 import type { EndOffsets, PartitionPosition } from '@webhooks/kafka';
-import { withDeadline } from '@webhooks/runtime';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
+import type { AskPositions } from './reading.js';
 
-/** How far one topic is projected by all instances together, by partition. */
+/** How far one topic is projected by all instances together, by partition; and the name of the reading. */
 export interface PositionRow {
-  /** `generation/topic`. */
-  _id: string;
-  offsets: Record<string, number>;
-  updatedAt: Date;
+  /** `reading/topic`; see `readingOf` for the other one. */
+  readonly _id: string;
+  readonly offsets?: Readonly<Record<string, number>>;
+  readonly reading?: string;
 }
 
 export type PositionModel = Model<PositionRow>;
@@ -17,25 +17,20 @@ export const positionModelOn = (connection: Connection): PositionModel =>
   connection.model<PositionRow>(
     'Position',
     new Schema<PositionRow>(
-      {
-        _id: { type: String, required: true },
-        offsets: { type: Schema.Types.Mixed, required: true },
-        updatedAt: { type: Date, required: true },
-      },
-      { versionKey: false, strict: 'throw', strictQuery: 'throw', minimize: false },
+      { _id: { type: String, required: true }, offsets: Schema.Types.Mixed, reading: String },
+      { versionKey: false, strict: 'throw', strictQuery: 'throw' },
     ),
     'positions',
   );
 
 export interface PositionsOptions {
-  readonly generation: string;
   readonly topic: string;
-  readonly model: PositionModel;
-  /** Positions of the partitions that this instance owns. */
+  /** The reading; undefined while it is not known. */
+  readonly reading: () => string | undefined;
+  readonly ask: AskPositions;
+  /** Positions of the partitions that this instance owns, of this topic and others. */
   readonly own: () => readonly PartitionPosition[];
 }
-
-const STATEMENT_MS = 2_000;
 
 const covers = (offsets: ReadonlyMap<number, number>, ends: EndOffsets): boolean => {
   for (const [partition, end] of ends) if ((offsets.get(partition) ?? 0) < end) return false;
@@ -43,7 +38,7 @@ const covers = (offsets: ReadonlyMap<number, number>, ends: EndOffsets): boolean
 };
 
 /**
- * How far a topic is projected. "Everything below is written" stays true for ever within a generation, so the highest
+ * How far a topic is projected. "Everything below is written" stays true for ever within a reading, so the highest
  * position that any instance has told counts, whoever owns the partition now.
  */
 export class Positions {
@@ -55,18 +50,24 @@ export class Positions {
     this.#options = options;
   }
 
+  get topic(): string {
+    return this.#options.topic;
+  }
+
   get #id(): string {
-    return `${this.#options.generation}/${this.#options.topic}`;
+    return `${this.#options.reading()}/${this.topic}`;
   }
 
   #raise(partition: number, offset: number): void {
     if (offset > (this.#known.get(partition) ?? 0)) this.#known.set(partition, offset);
   }
 
+  #own(): readonly PartitionPosition[] {
+    return this.#options.own().filter(({ topic }) => topic === this.topic);
+  }
+
   #takeOwn(): void {
-    const { own, topic } = this.#options;
-    for (const position of own())
-      if (position.topic === topic) this.#raise(position.partition, position.offset);
+    for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
   }
 
   /** Whether every partition is projected up to these ends, as far as is known here. */
@@ -77,17 +78,13 @@ export class Positions {
 
   /** Whether some of these partitions are projected by another instance, so that only the database can tell. */
   needsOthers(ends: EndOffsets): boolean {
-    const own = new Set(this.#options.own().map(({ partition }) => partition));
-    for (const [partition, end] of ends) {
-      if (!own.has(partition) && (this.#known.get(partition) ?? 0) < end) return true;
-    }
-    return false;
+    const own = new Set(this.#own().map(({ partition }) => partition));
+    return !covers(this.#known, new Map([...ends].filter(([partition]) => !own.has(partition))));
   }
 
   /** Takes over what the other instances have told. */
   async readOthers(): Promise<void> {
-    const reading = this.#options.model.findById(this.#id).lean<PositionRow>().exec();
-    const row = await withDeadline(reading, STATEMENT_MS, 'reading the positions');
+    const row = await this.#options.ask(({ positions }) => positions.findById(this.#id).lean().exec());
     for (const [partition, offset] of Object.entries(row?.offsets ?? {}))
       this.#raise(Number(partition), offset);
   }
@@ -100,12 +97,13 @@ export class Positions {
     );
     if (moved.length === 0) return;
     const offsets = Object.fromEntries(moved.map(([partition, offset]) => [`offsets.${partition}`, offset]));
-    const writing = this.#options.model.collection.updateOne(
-      { _id: this.#id as never },
-      { $max: offsets, $set: { updatedAt: new Date() } },
-      { upsert: true, writeConcern: { w: 1 } },
+    await this.#options.ask(({ positions }) =>
+      positions.collection.updateOne(
+        { _id: this.#id as never },
+        { $max: offsets },
+        { upsert: true, writeConcern: { w: 1 } },
+      ),
     );
-    await withDeadline(writing, STATEMENT_MS, 'telling the positions');
     for (const [partition, offset] of moved) this.#written.set(partition, offset);
   }
 }

@@ -22,8 +22,8 @@ interface Row {
   readonly version: number;
 }
 const rowOf = (id: string, text = 'text'): Row => ({ _id: id, text, version: 1 });
-/** Of the collections one without indexes: what is written there is the test's own. */
-const collectionOf = ({ generations }: Models) => generations.collection;
+/** Of the collections one without indexes: what is written there is the test’s own. */
+const collectionOf = ({ positions }: Models) => positions.collection;
 
 const write = (...rows: readonly Row[]): Promise<unknown> =>
   test.database.within(30_000)((models) => writeRows(collectionOf(models), rows));
@@ -54,7 +54,7 @@ describe('a refusal', () => {
       test.database.within(5_000)((models) => collectionOf(models).insertOne(row as never)),
     );
     expect([isDuplicate(again), isRefusal(again)]).toEqual([true, false]);
-    const late = await errorOf(test.database.within(0)(({ generations }) => generations.findOne({}).exec()));
+    const late = await errorOf(test.database.within(0)(({ positions }) => positions.findOne({}).exec()));
     expect([late, isRefusal(late)]).toEqual([expect.any(Error), false]);
   });
 });

@@ -1,0 +1,56 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { HealthBoard, Registry, createSourceGauges, watchSource } from '../src/index.js';
+import type { SourceState } from '../src/index.js';
+
+/** A source that is a member of its group at the looks where `joined` says so, and after the last one. */
+const sourceOf = (joined: boolean[], over: Partial<SourceState> = {}) => ({
+  health: (): SourceState => ({
+    ...{ lag: 0, oldestAgeMs: 0, lastProgressAt: performance.now(), lastError: 'Connection timeout' },
+    ...{ joined: joined.shift() ?? true, ...over },
+  }),
+});
+
+function openScope() {
+  const lines: string[] = [];
+  const line = (message: string, fields: unknown) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  const log = { debug: line, info: line, warn: line, error: line };
+  return { lines, log, registry: new Registry(), health: new HealthBoard() };
+}
+
+it('a source that is out of its group is 0 in the metrics, though it lags by nothing', async () => {
+  const scope = openScope();
+  const sources = new Map([
+    ['events', sourceOf(Array<boolean>(20).fill(false))],
+    ['retries', sourceOf([], { lag: 7, oldestAgeMs: 1_500 })],
+  ]);
+  createSourceGauges({ prefix: 'test_source', label: 'source' }, sources, scope);
+  const metrics = await scope.registry.metrics();
+  expect(metrics).toContain('test_source_joined{source="events"} 0\n');
+  expect(metrics).toContain('test_source_lag_records{source="events"} 0\n');
+  expect(metrics).toContain('test_source_joined{source="retries"} 1\n');
+  expect(metrics).toContain('test_source_lag_records{source="retries"} 7\n');
+  expect(metrics).toContain('test_source_lag_seconds{source="retries"} 1.5\n');
+});
+
+it('a rebalance is no news; who is out of its group for longer is told of once, and is back without a fault', async () => {
+  const { lines, ...scope } = openScope();
+  const stop = watchSource('events', sourceOf([false, true, false, false, false, false]), scope);
+  for (let look = 0; lines.length < 2 && look < 200; look += 1) await wait(100);
+  expect(lines).toEqual([
+    'the source is not a member of its group: nothing is read {"source":"events","error":"Connection timeout"}',
+    'the source is a member of its group again {"source":"events"}',
+  ]);
+  stop();
+}, 30_000);
+
+it('who is out of its group is not ready; a member that makes no progress for two minutes is not live', () => {
+  const [lost, stuck] = [openScope(), openScope()];
+  const stops = [
+    watchSource('events', sourceOf([], { joined: false }), lost),
+    watchSource('events', sourceOf([], { lastProgressAt: performance.now() - 121_000 }), stuck),
+  ];
+  expect(lost.health.isReady()).toMatchObject({ faults: { 'source events': 'not a member of its group' } });
+  expect(lost.health.isLive().ok).toBe(true);
+  expect(stuck.health.isLive()).toMatchObject({ faults: { 'source events': 'no progress for 121 s' } });
+  for (const stop of stops) stop();
+});

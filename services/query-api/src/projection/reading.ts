@@ -1,0 +1,33 @@
+import type { Ask } from '@webhooks/mongodb';
+import { v7 as uuidv7 } from 'uuid';
+import type { PositionModel } from './positions.js';
+
+export type AskPositions = Ask<{ readonly positions: PositionModel }>;
+
+/** Of the document in `positions` that holds the name. */
+const ID = 'reading';
+
+/**
+ * The name of this reading of the topics: part of the names of the consumer groups and of the positions. A database without
+ * one is new, was emptied, or was reset. It gets its own, so its groups begin at the oldest record that Kafka holds.
+ */
+export async function readingOf(ask: AskPositions): Promise<string> {
+  const { reading } = await ask(({ positions }) =>
+    positions
+      .findByIdAndUpdate(
+        ID,
+        { $setOnInsert: { reading: uuidv7() } },
+        { upsert: true, returnDocument: 'after' },
+      )
+      .lean()
+      .orFail()
+      .exec(),
+  );
+  if (reading === undefined) throw new Error('the name of the reading is missing in its document');
+  return reading;
+}
+
+/** Everything that Kafka holds is read again, into the documents that are there. */
+export async function forgetReading(positions: PositionModel): Promise<void> {
+  await positions.deleteOne({ _id: ID }).exec();
+}

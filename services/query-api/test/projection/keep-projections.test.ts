@@ -1,0 +1,108 @@
+import { testKafkaBrokers } from '@webhooks/engines';
+import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
+import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
+import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
+import { eventually, randomName } from '@webhooks/testkit';
+import { keepProjections } from '../../src/projection/keep-projections.js';
+import { Positions } from '../../src/projection/positions.js';
+import { forgetReading } from '../../src/projection/reading.js';
+import type { AskPositions } from '../../src/projection/reading.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
+import type { TestDatabase } from '../payments/support/open-test-database.js';
+
+const silent = (): undefined => undefined;
+const log = { debug: silent, info: silent, warn: silent, error: silent };
+let test: TestDatabase;
+let kafka: Kafka;
+beforeAll(async () => {
+  test = await openTestDatabase(randomName('keep'));
+  kafka = createKafka({ brokers: testKafkaBrokers(), clientId: 'keep-test' });
+});
+afterAll(async () => {
+  await kafka.close();
+  await test.close();
+});
+
+const ask: AskPositions = (statement) => test.database.within(5_000)(statement);
+
+/** A topic with a partition that holds these values. */
+async function topicOf(...values: readonly string[]): Promise<string> {
+  const topic = randomName('keep');
+  await ensureTopics(kafka, [{ name: topic, partitions: 1, replicationFactor: 1, configs: {} }], {
+    deadlineMs: 60_000,
+  });
+  const sink = await openSink({ kafka });
+  const records = values.map((value): OutgoingRecord => ({
+    topic,
+    key: 'key',
+    value: Buffer.from(value),
+    headers: {},
+  }));
+  await sink.sendMany(records, { deadlineMs: 30_000 });
+  await sink.close();
+  return topic;
+}
+
+/** An instance that reads a topic; it forgets what it read with its process. */
+function start(topic: string, groupPrefix: string) {
+  const closers = new Closers();
+  const read: string[] = [];
+  const faults: unknown[] = [];
+  const projection = {
+    name: 'values',
+    topics: [topic],
+    maxRecords: 10,
+    isAwaited: true,
+    apply: (records: readonly { readonly value: Buffer | null }[]) => {
+      read.push(...records.map(({ value }) => String(value)));
+      return Promise.resolve();
+    },
+  };
+  const health = new HealthBoard();
+  const catchUps = keepProjections(
+    { kafka, groupPrefix, projections: [projection], ask },
+    {
+      ...{ log, health, registry: new Registry(), addPage: silent },
+      onClose: (name, close) => closers.add(name, close),
+      fail: (error) => faults.push(error),
+    },
+  );
+  const ready = () => eventually(() => health.isReady().ok, { timeoutMs: 60_000 });
+  return { catchUps, read, faults, ready, stop: () => closers.closeAll(log, 20_000) };
+}
+
+it('an instance that is started again goes on; after a reset the process ends, and started again it reads everything', async () => {
+  const topic = await topicOf('a', 'b');
+  const group = randomName('group');
+  const first = start(topic, group);
+  await first.ready();
+  expect(await eventually(async () => (await first.catchUps.get(topic)?.wait()) === 'passed')).toBe(true);
+  expect(first.read).toEqual(['a', 'b']);
+  await first.stop();
+
+  const second = start(topic, group);
+  await second.ready();
+  expect(await second.catchUps.get(topic)?.wait()).toBe('passed');
+  expect([second.read, second.faults]).toEqual([[], []]);
+  const models = test.database.models();
+  if (models) await forgetReading(models.positions);
+  await eventually(() => second.faults.length > 0);
+  expect(String(second.faults[0])).toContain('everything is to be read anew');
+  await second.stop();
+
+  const third = start(topic, group);
+  await eventually(() => expect(third.read).toEqual(['a', 'b']), { timeoutMs: 60_000 });
+  await third.stop();
+}, 120_000);
+
+it('a partition that another instance projects is asked of the database, whatever is owned of another topic', async () => {
+  const own = { topic: 'dead-letters', partition: 0, offset: 9 };
+  const open = (topic: string, owned: typeof own) =>
+    new Positions({ topic, reading: () => 'a-reading', ask, own: () => [owned] });
+  const ends = new Map([[0, 5]]);
+  const here = open('attempts', own);
+  expect([here.passed(ends), here.needsOthers(ends)]).toEqual([false, true]);
+  await open('attempts', { ...own, topic: 'attempts' }).write();
+  await here.readOthers();
+  expect(here.passed(ends)).toBe(true);
+});
