@@ -13,6 +13,6 @@ export { runService } from './run-service.js';
 export type { ServiceDefinition, ServiceScope } from './run-service.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';
 export { createTallies, createTally } from './tally.js';
-export { createSourceGauges, watchSource } from './watch-sources.js';
+export { addSourceGauge, watchSource } from './watch-sources.js';
 export type { SourceState } from './watch-sources.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

@@ -7,14 +7,7 @@ export interface SourceState {
   readonly joined: boolean;
   /** `performance.now()` of the last moment when it got on, or had nothing to do. */
   readonly lastProgressAt: number;
-  readonly lag: number;
-  /** Age of the oldest record that was read and is not handled. */
-  readonly oldestAgeMs: number;
   readonly lastError?: string;
-}
-
-interface Watched {
-  health(): SourceState;
 }
 
 /** A joined source that settles nothing for so long, while it has work, is stuck: only a restart helps. */
@@ -22,43 +15,27 @@ const STUCK_MS = 120_000;
 /** A look is taken each second; an ordinary rebalance ends within two. */
 const LOST_LOOKS = 3;
 
-export interface SourceMetrics {
-  /** Begins the names of the metrics, such as `webhook_source`. */
-  readonly prefix: string;
-  /** Under it they name the source. */
-  readonly label: string;
-}
-
-/** The gauges of all sources, by their names; read at each scrape. */
-export function createSourceGauges(
-  { prefix, label }: SourceMetrics,
-  sources: ReadonlyMap<string, Watched>,
+/** A gauge with a value for each source, which `label` names; read at each scrape. */
+export function addSourceGauge<S>(
   { registry }: Pick<ServiceScope, 'registry'>,
+  { label, ...names }: { readonly name: string; readonly help: string; readonly label: string },
+  sources: ReadonlyMap<string, { health(): S }>,
+  read: (state: S) => number,
 ): void {
-  const gauge = (name: string, help: string, read: (state: SourceState) => number): void => {
-    new Gauge({
-      name: `${prefix}_${name}`,
-      help,
-      labelNames: [label],
-      registers: [registry],
-      collect() {
-        for (const [name, source] of sources) this.set({ [label]: name }, read(source.health()));
-      },
-    });
-  };
-  gauge('lag_records', 'Records behind the end of the topics', ({ lag }) => lag);
-  gauge(
-    'lag_seconds',
-    'Age of the oldest record that was read and is not handled',
-    (state) => state.oldestAgeMs / 1_000,
-  );
-  gauge('joined', 'Whether it is a member of its group', ({ joined }) => Number(joined));
+  new Gauge({
+    ...names,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      for (const [source, watched] of sources) this.set({ [label]: source }, read(watched.health()));
+    },
+  });
 }
 
 /** Ties a source to the health and the log of the service. Returns how to end that. */
 export function watchSource(
   name: string,
-  source: Watched,
+  source: { health(): SourceState },
   { log, health }: Pick<ServiceScope, 'log' | 'health'>,
 ): () => void {
   let missed = 0;

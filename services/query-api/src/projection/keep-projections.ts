@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
-import type { Kafka } from '@webhooks/kafka';
-import { createSourceGauges, createTally, errorFields, repeat } from '@webhooks/runtime';
+import type { Kafka, SourceHealth } from '@webhooks/kafka';
+import { addSourceGauge, createTally, errorFields, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { CatchUp } from './catch-up.js';
 import { openProjection } from './open-projection.js';
@@ -42,6 +42,16 @@ async function openMissing(
   });
   await Promise.allSettled(opening);
   await Promise.all(opening);
+}
+
+function addGauges(running: Running, scope: ServiceScope): void {
+  const gauge = (name: string, help: string, read: (health: SourceHealth) => number): void =>
+    addSourceGauge(scope, { name, help, label: 'projection' }, running, read);
+  gauge('query_projection_lag_records', 'Records that are not projected yet', ({ lag }) => lag);
+  const age = 'Age of the oldest record that was read and is not projected';
+  gauge('query_projection_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
+  const joined = 'Whether the projection is a member of its group';
+  gauge('query_projection_joined', joined, (health) => Number(health.joined));
 }
 
 /** Tells of queries that did not wait to their end, with what became of the latest: a thousand may wait at once. */
@@ -91,7 +101,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   scope.health.readiness('projections', () =>
     running.size === projections.length ? undefined : 'the projections do not run yet',
   );
-  createSourceGauges({ prefix: 'query_projection', label: 'projection' }, running, scope);
+  addGauges(running, scope);
   const read = [...new Set(projections.flatMap(({ topics }) => topics))];
   watchRetention({ kafka, topics: read, sources: () => running }, scope);
   const onFault = createFaultLog(scope);
