@@ -97,7 +97,7 @@ export interface RedeliveryInput {
   readonly ref?: string;
   readonly eventType?: EventType;
   /** Default `dead`. */
-  readonly status?: 'dead' | 'cancelled' | 'delivered';
+  readonly status?: 'dead' | 'cancelled' | 'delivered' | 'missed';
   readonly from: UtcTime;
   readonly to?: UtcTime;
 }

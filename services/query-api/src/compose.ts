@@ -89,13 +89,16 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   );
   const ask: AskPositions = (statement) => database.within(REQUEST_MS)(statement);
   const catchUps = keepProjections({ kafka, groupPrefix, projections, ask }, scope);
-  const { storeWithin: deliveriesWithin, find: findDelivery } = deliveryLog;
   return [
     ...transactions.operations,
     ...deliveryLog.operations,
     ...health.operations,
     ...composeRedelivery(
-      { database, deliveriesWithin, findDelivery, configurations, publish, ratePerSecond, retention },
+      {
+        ...{ database, configurations, publish, ratePerSecond, keptMs: retention.notificationMs },
+        findDelivery: deliveryLog.find,
+        catchUp: () => caughtUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters),
+      },
       scope,
     ),
     ...testOperations({ database, configurations, publish, newId: uuidv7, now: () => new Date() }),

@@ -13,7 +13,7 @@ import type { Retention } from './retention.js';
 const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
   positions: positionModelOn(connection),
   deliveries: deliveryModelOn(connection, logMs),
-  redeliveries: redeliveryModelOn(connection),
+  redeliveries: redeliveryModelOn(connection, logMs),
   endpointHealth: healthModelOn(connection),
   events: eventModelOn(connection, transactionMs),
 });

@@ -103,7 +103,8 @@ describe('openapi.yaml describes', () => {
     const counts = { sent: 0, refused: 1, expired: 2 };
     const filter = { ref, eventType: 'PIX_OUT', status: 'dead', from: now, to: now } as const;
     const matched = { matched: 3, matchedIsLowerBound: true };
-    const job = { id: jobId, tenantId, filter, state, ...matched, counts, createdAt: now, updatedAt: now };
+    const times = { leaseUntil: now, createdAt: now, updatedAt: now };
+    const job = { _id: jobId, tenantId, filter, state, ...matched, counts, ...times };
     expect(fault('Redelivery', viewJob(job))).toBeUndefined();
     expect(fault('Redelivery', { ...viewJob(job), tenantId })).toBeDefined();
     const list = { data: [viewJob(job)], results: 1, nextCursor: cursorBefore(jobId) };

@@ -19,6 +19,8 @@ export interface EventRow {
   readonly body: mongo.Binary;
   /** When the event was appended, or the last of its dead letters was read. */
   readonly heardAt: Date;
+  /** When it was appended; absent when that is not known, as of a test notification. */
+  readonly appendedAt?: Date;
   /** Where it lies on `payments.events`; absent when that is not known, as of a test notification. */
   readonly partition?: number;
   readonly offset?: number;
@@ -29,6 +31,8 @@ export interface EventRow {
 export type EventModel = Model<EventRow>;
 
 export const eventKey = (tenantId: string, eventId: string): string => `${tenantId}/${eventId}`;
+export const eventIdOf = ({ _id, tenantId }: Pick<EventRow, '_id' | 'tenantId'>): string =>
+  _id.slice(tenantId.length + 1);
 
 const text = { type: String, required: true } as const;
 
@@ -42,6 +46,7 @@ function createSchema(keptMs: number | undefined): Schema<EventRow> {
       txId: { type: String },
       body: { type: Buffer, required: true },
       heardAt: { type: Date, required: true },
+      appendedAt: { type: Date },
       partition: { type: Number },
       offset: { type: Number },
       test: { type: Boolean },
@@ -49,6 +54,8 @@ function createSchema(keptMs: number | undefined): Schema<EventRow> {
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
   schema.index({ tenantId: 1, endToEndId: 1 });
+  // What a webhook missed; see job-pages.ts.
+  schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
   // Most events name no charge. `$exists` says the same, but SecantusDB would not use such an index.
   schema.index({ tenantId: 1, txId: 1 }, { partialFilterExpression: { txId: { $gt: '' } } });
   if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));
@@ -61,7 +68,7 @@ export const eventModelOn = (connection: Connection, keptMs: number | undefined)
 
 export function toRow(
   event: PaymentEvent,
-  rest: Pick<EventRow, 'heardAt' | 'partition' | 'offset' | 'test'>,
+  rest: Pick<EventRow, 'heardAt' | 'appendedAt' | 'partition' | 'offset' | 'test'>,
   body: Buffer = renderNotification(event),
 ): EventRow {
   const { id, tenantId, eventType, data } = event;

@@ -23,7 +23,8 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   if (undecodable !== undefined) return undefined;
   const read = readEvent(value);
   if (!read.ok) return undefined;
-  return toRow(read.event, { heardAt: heardAtOf(timestamp), partition, offset });
+  const appendedAt = heardAtOf(timestamp);
+  return toRow(read.event, { heardAt: appendedAt, appendedAt, partition, offset });
 }
 
 async function insert(ask: AskEvents, rows: readonly EventRow[]): Promise<void> {

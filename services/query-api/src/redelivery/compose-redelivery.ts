@@ -1,84 +1,67 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '@webhooks/http-api';
+import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import type { Configurations } from '../configurations/open-configurations.js';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
-import type { Delivery } from '../delivery-log/delivery.js';
-import { placeOf } from '../delivery-log/place.js';
-import type { DeliveryStore } from '../delivery-log/delivery-store.js';
 import { findBodies } from '../payments/event-store.js';
-import { keepRedelivering } from './keep-redelivering.js';
-import type { Retention } from '../retention.js';
-import type { PublishTasks } from './publish-tasks.js';
+import { countMatches, readJobPage } from './job-pages.js';
 import type { RedeliverOnePorts } from './redeliver-one.js';
 import { redeliveryOperations } from './redelivery-operations.js';
 import { redeliveryStoreOf } from './redelivery-store.js';
 import type { RedeliveryStore } from './redelivery-store.js';
+import { runPage } from './run-redeliveries.js';
 import type { RunRedeliveriesPorts } from './run-redeliveries.js';
+import type { StartRedeliveryPorts } from './start-redelivery.js';
 
-export interface RedeliveryOptions {
+export interface RedeliveryOptions
+  extends
+    Pick<RedeliverOnePorts, 'findDelivery'>,
+    Pick<RunRedeliveriesPorts, 'catchUp' | 'publish' | 'ratePerSecond'> {
   readonly database: Database;
-  readonly deliveriesWithin: (ms: number) => DeliveryStore;
-  readonly findDelivery: RedeliverOnePorts['findDelivery'];
-  readonly configurations: Configurations;
-  readonly publish: PublishTasks;
-  readonly ratePerSecond: number;
-  readonly retention: Retention;
+  readonly configurations: RunRedeliveriesPorts['configurations'] & StartRedeliveryPorts['configurations'];
+  /** Notifications are kept for so long. */
+  readonly keptMs: number;
 }
 
-/** Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
-const COUNT_MS = 8_000;
-/** For the deliveries of a page and their bodies, each. */
-const PAGE_MS = 5_000;
-const now = (): number => Date.now();
+/** How often an instance looks for a job when there was none. */
+const LOOK_MS = 500;
 
-function jobsWithin(database: Database, ms: number): RedeliveryStore {
-  const ask = database.within(ms);
-  return redeliveryStoreOf((statement) => ask(({ redeliveries }) => statement(redeliveries)), now);
-}
-
-function portsOf(options: RedeliveryOptions, owner: string): RunRedeliveriesPorts {
-  const { database, deliveriesWithin, configurations, publish, ratePerSecond, retention } = options;
-  return {
-    storeFor: () => jobsWithin(database, REQUEST_MS),
-    pageDeliveries: async (tenantId, filter, { after, limit }) => {
-      const wish = { order: 'oldest-first', after, limit } as const;
-      const { rows, next } = await deliveriesWithin(PAGE_MS).page(tenantId, filter, wish);
-      const rowOf = ({ state, ...row }: Delivery) => ({
-        ...row,
-        cycle: state.cycle,
-        place: placeOf(row.createdAt, row.deliveryId),
-      });
-      return { rows: rows.map(rowOf), next };
+/** Works through the jobs of all tenants, a page of each in turn, until the service closes. */
+function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
+  const running = repeat({
+    name: 'redelivering',
+    everyMs: LOOK_MS,
+    log: scope.log,
+    work: async (signal) => {
+      for (;;) {
+        const pauseMs = signal.aborted ? undefined : await runPage(ports);
+        if (pauseMs === undefined) return;
+        await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
     },
-    findBodies: (tenantId, eventIds) =>
-      findBodies(database.within(PAGE_MS), tenantId, eventIds, retention.notificationMs),
-    configurations,
-    publish,
-    now,
-    owner,
-    ratePerSecond,
-  };
+  });
+  scope.onClose('redeliveries', () => running.stop());
 }
 
 /** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
-  const { database, deliveriesWithin, findDelivery, configurations, publish, retention } = options;
-  const owner = randomUUID();
-  keepRedelivering(() => portsOf(options, owner), scope);
+  const { database, keptMs } = options;
+  const now = (): number => Date.now();
+  const storeFor = (): RedeliveryStore => {
+    const ask = database.within(REQUEST_MS);
+    return redeliveryStoreOf((statement) => ask(({ redeliveries }) => statement(redeliveries)), now);
+  };
+  const readPage: RunRedeliveriesPorts['readPage'] = (job, limit) => readJobPage(job, limit, options);
+  keepRedelivering({ ...options, storeFor, readPage, now, owner: randomUUID() }, scope);
   return redeliveryOperations({
-    storeFor: () => jobsWithin(database, REQUEST_MS),
-    findDelivery,
+    ...options,
+    storeFor,
     findBody: async (tenantId, eventId) =>
-      (await findBodies(database.within(REQUEST_MS), tenantId, [eventId], retention.notificationMs)).get(
-        eventId,
-      ),
-    countDeliveries: (tenantId, filter, max) =>
-      deliveriesWithin(COUNT_MS).count(tenantId, filter, { max, budgetMs: COUNT_MS / 2 }),
-    configurations,
-    publish,
+      (await findBodies(database.within(REQUEST_MS), tenantId, [eventId], keptMs)).get(eventId),
+    countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),
     newId: uuidv7,
     now,
   });

@@ -1,7 +1,10 @@
 import type { EventType, UtcTime } from '@webhooks/contracts';
 
-/** Statuses of deliveries that can be sent again together: what is pending is under way by itself. */
-export const REDELIVERABLE = ['dead', 'cancelled', 'delivered'] as const;
+/**
+ * Statuses of deliveries that can be sent again together: what is pending is under way by itself. `missed`: events of which
+ * there is no delivery to the endpoint.
+ */
+export const REDELIVERABLE = ['dead', 'cancelled', 'delivered', 'missed'] as const;
 export type RedeliverableStatus = (typeof REDELIVERABLE)[number];
 
 /** Which deliveries a job names; all members that are given must match. */
@@ -9,13 +12,11 @@ export interface RedeliveryFilter {
   readonly ref?: string;
   readonly eventType?: EventType;
   readonly status: RedeliverableStatus;
-  /** First attempted at or after this time. */
+  /** First attempted, or missed and appended, at or after this time. */
   readonly from: Date;
-  /** First attempted before this time; never later than when the job was made. */
+  /** The same, before this time; never later than when the job was made. */
   readonly to: Date;
 }
-
-export type JobState = 'running' | 'completed' | 'cancelled';
 
 /** What became of the deliveries that a job has come by. */
 export interface JobCounts {
@@ -27,28 +28,26 @@ export interface JobCounts {
   readonly expired: number;
 }
 
-/** A page of a job. */
-export interface JobStep {
-  /** Added to the counts. */
-  readonly counts: JobCounts;
-  /** Place of the last delivery that was done. Undefined: there is nothing behind it, the job is completed. */
-  readonly position: string | undefined;
-}
-
+/** A job as a document of the collection `redeliveries`. */
 export interface RedeliveryJob {
-  readonly id: string;
+  /** A UUID of version 7: it sorts as the time at which the job was made. */
+  readonly _id: string;
   readonly tenantId: string;
   readonly filter: RedeliveryFilter;
-  readonly state: JobState;
+  readonly state: 'running' | 'completed' | 'cancelled';
   /** Deliveries that matched when it was made; what changes its status meanwhile is left alone. */
   readonly matched: number;
   /** There were too many to count them all while the caller waited: `matched` or more. */
   readonly matchedIsLowerBound: boolean;
   readonly counts: JobCounts;
-  /** Place of the delivery after which it goes on; pages are read in this order. */
+  /** Place of the delivery, or event, after which it goes on; pages are read in this order. */
   readonly position?: string;
-  /** The page that is being sent, noted before it is: who dies meanwhile leaves it to the next. */
-  readonly noted?: JobStep;
+  /** Until when no other instance takes it. */
+  readonly leaseUntil: Date;
+  /** Who took it last. */
+  readonly owner?: string;
+  /** `tenantId/number` while it runs: a tenant has as many running jobs as there are numbers, at most. */
+  readonly slot?: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -61,34 +60,19 @@ export const viewFilter = ({ from, to, ...rest }: RedeliveryFilter) => ({
 });
 
 /** A job as a caller sees it. */
-export interface JobView {
+export interface JobView extends JobCounts, Pick<RedeliveryJob, 'state' | 'matched' | 'matchedIsLowerBound'> {
   readonly id: string;
-  readonly state: JobState;
   readonly filter: ReturnType<typeof viewFilter>;
-  readonly matched: number;
-  readonly matchedIsLowerBound: boolean;
-  readonly sent: number;
-  readonly refused: number;
-  readonly expired: number;
   readonly createdAt: UtcTime;
   readonly updatedAt: UtcTime;
 }
 
-export const viewJob = ({
-  id,
-  state,
-  filter,
-  matched,
-  matchedIsLowerBound,
-  counts,
-  createdAt,
-  updatedAt,
-}: RedeliveryJob): JobView => ({
-  id,
-  state,
+export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: RedeliveryJob): JobView => ({
+  id: _id,
+  state: job.state,
   filter: viewFilter(filter),
-  matched,
-  matchedIsLowerBound,
+  matched: job.matched,
+  matchedIsLowerBound: job.matchedIsLowerBound,
   ...counts,
   createdAt: createdAt.toISOString(),
   updatedAt: updatedAt.toISOString(),

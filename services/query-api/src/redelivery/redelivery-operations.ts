@@ -32,7 +32,7 @@ const MAX_BODY_BYTES = 4_096;
 const READ = ['delivery.read'] as const;
 const WRITE = ['delivery.write'] as const;
 
-const found = (job: RedeliveryJob | undefined): RedeliveryJob => {
+const found = (job: RedeliveryJob | null): RedeliveryJob => {
   if (job) return job;
   throw new AppError('not-found', 'there is no redelivery with this id');
 };

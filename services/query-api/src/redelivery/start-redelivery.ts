@@ -3,19 +3,15 @@ import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { refused } from './redeliver-one.js';
 import { viewFilter, viewJob } from './redelivery-job.js';
-import type { JobView, RedeliveryFilter } from './redelivery-job.js';
+import type { JobView, RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 
 export interface StartRedeliveryPorts {
   /** The jobs, for a few statements from now on. */
-  readonly storeFor: () => Pick<RedeliveryStore, 'insert' | 'countRunning'>;
+  readonly storeFor: () => Pick<RedeliveryStore, 'insert'>;
   /** How many match, counted to `max` at most, and no longer than a caller waits. */
-  readonly countDeliveries: (
-    tenantId: string,
-    filter: RedeliveryFilter,
-    max: number,
-  ) => Promise<DeliveryCount>;
+  readonly countMatches: (tenantId: string, filter: RedeliveryFilter, max: number) => Promise<DeliveryCount>;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly newId: () => string;
   readonly now: () => number;
@@ -24,6 +20,8 @@ export interface StartRedeliveryPorts {
 /** Jobs of one tenant that run at the same time, and deliveries that one job may name. */
 export const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
+/** A first attempt is in the log so long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be queued and read. */
+const UNDER_WAY_MS = 40_000;
 
 export type StartedRedelivery =
   | {
@@ -35,20 +33,26 @@ export type StartedRedelivery =
     }
   | { readonly dryRun: false; readonly job: JobView };
 
-const refuseFrom = (reason: string): AppError => invalidRequest([{ property: 'from', reason }]);
+const refuse = (property: string, reason: string): AppError => invalidRequest([{ property, reason }]);
 
-function filterOf({ filter: { to, ...filter } }: RedeliveryRequest, now: number): RedeliveryFilter {
-  if (to && filter.from >= to) throw refuseFrom('must be before to');
-  if (filter.from.getTime() >= now) throw refuseFrom('lies in the future');
-  return { ...filter, to: new Date(Math.min(to?.getTime() ?? now, now)) };
+function refuseRange({ from, to, status, ref }: RedeliveryRequest['filter'], now: number): void {
+  if (to && from >= to) throw refuse('from', 'must be before to');
+  if (from.getTime() >= now) throw refuse('from', 'lies in the future');
+  if (status === 'missed' && !ref) throw refuse('ref', 'must be given: one webhook has missed them');
 }
 
-const tooMany = (): AppError =>
-  new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
-
-/** Before anything is counted, which takes long; two at the same moment may both pass, and the insert decides. */
-async function refuseMoreJobs(tenantId: string, { storeFor }: StartRedeliveryPorts): Promise<void> {
-  if ((await storeFor().countRunning(tenantId, MAX_RUNNING)) >= MAX_RUNNING) throw tooMany();
+async function filterOf(
+  tenantId: string,
+  { filter }: RedeliveryRequest,
+  { configurations, now }: StartRedeliveryPorts,
+): Promise<RedeliveryFilter> {
+  const at = now();
+  refuseRange(filter, at);
+  const range = { ...filter, to: new Date(Math.min(filter.to?.getTime() ?? at, at)) };
+  if (filter.ref === undefined) return range;
+  const { enabled, eventType } = await configurations.current(tenantId, filter.ref);
+  if (!enabled) throw refused('disabled');
+  return filter.status === 'missed' ? { eventType, ...range } : range;
 }
 
 /**
@@ -60,30 +64,25 @@ export async function startRedelivery(
   request: RedeliveryRequest,
   ports: StartRedeliveryPorts,
 ): Promise<StartedRedelivery> {
-  const now = ports.now();
-  const filter = filterOf(request, now);
-  if (filter.ref !== undefined) {
-    const { enabled } = await ports.configurations.current(tenantId, filter.ref);
-    if (!enabled) throw refused('disabled');
-  }
-  if (!request.dryRun) await refuseMoreJobs(tenantId, ports);
-  const { matched, isLowerBound } = await ports.countDeliveries(tenantId, filter, MAX_MATCHED + 1);
+  const filter = await filterOf(tenantId, request, ports);
+  const { matched, isLowerBound } = await ports.countMatches(tenantId, filter, MAX_MATCHED + 1);
   if (matched > MAX_MATCHED)
     throw new AppError('limit-reached', `more than ${MAX_MATCHED} deliveries match; narrow the time range`);
-  if (request.dryRun)
-    return { dryRun: true, filter: viewFilter(filter), matched, matchedIsLowerBound: isLowerBound };
-  const at = new Date(now);
-  const job = {
-    id: ports.newId(),
+  const counted = { matched, matchedIsLowerBound: isLowerBound };
+  if (request.dryRun) return { dryRun: true, filter: viewFilter(filter), ...counted };
+  const at = new Date(ports.now());
+  const job: RedeliveryJob = {
+    _id: ports.newId(),
     tenantId,
     filter,
     state: 'running',
-    matched,
-    matchedIsLowerBound: isLowerBound,
+    ...counted,
     counts: { sent: 0, refused: 0, expired: 0 },
+    leaseUntil: filter.status === 'missed' ? new Date(filter.to.getTime() + UNDER_WAY_MS) : at,
     createdAt: at,
     updatedAt: at,
-  } as const;
-  if (!(await ports.storeFor().insert(job, MAX_RUNNING))) throw tooMany();
+  };
+  if (!(await ports.storeFor().insert(job, MAX_RUNNING)))
+    throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
   return { dryRun: false, job: viewJob(job) };
 }

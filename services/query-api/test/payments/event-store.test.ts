@@ -40,13 +40,14 @@ const bodyOf = async (eventId: string, tenant = tenantId): Promise<Buffer | unde
 it('an event is one document: its keys, its bytes and its place', async () => {
   const event = paid({ paidAt: '2026-11-21T14:03:27Z', ...{ payerName: 'Maria' } }, { tenantId });
   await keepEvents(ask, [eventRecord(event, { partition: 7, offset: 2 ** 40 })]);
-  const { body, heardAt, ...rest } = (await rowOf(event.id)) ?? {};
+  const { body, heardAt, appendedAt, ...rest } = (await rowOf(event.id)) ?? {};
   expect(rest).toStrictEqual({
     ...{ _id: `${tenantId}/evt_1`, tenantId, eventType: 'PIX_DYNAMIC_PAID', endToEndId: E2E, txId: TX },
     ...{ partition: 7, offset: 2 ** 40 },
   });
   expect(body?.toString()).toBe(renderNotification(event).toString());
   expect(heardAt).toBeInstanceOf(Date);
+  expect(appendedAt).toEqual(heardAt);
 });
 
 it('gives back the exact bytes of an event, to its own tenant', async () => {

@@ -1,5 +1,6 @@
 import { randomName } from '@webhooks/testkit';
 import type { KnownConfiguration } from '../../src/configurations/open-configurations.js';
+import type { Candidate } from '../../src/redelivery/job-pages.js';
 import { cycleOf } from '../../src/redelivery/redelivery-task.js';
 import { runPage } from '../../src/redelivery/run-redeliveries.js';
 import type { RunRedeliveriesPorts } from '../../src/redelivery/run-redeliveries.js';
@@ -20,7 +21,7 @@ describe('a job', () => {
     const job = await rig.start();
     await rig.finish();
     expect(idsOf(rig.sent)).toEqual(deliveries.map(({ deliveryId }) => deliveryId));
-    expect(new Set(rig.sent.map(({ cycle }) => cycle))).toEqual(new Set([cycleOf(job.id)]));
+    expect(new Set(rig.sent.map(({ cycle }) => cycle))).toEqual(new Set([cycleOf(job._id)]));
     expect(String(rig.sent[7]?.body)).toBe('{"id":"evt_7"}');
     expect(await rig.find(job)).toMatchObject({
       state: 'completed',
@@ -32,10 +33,12 @@ describe('a job', () => {
     const deliveries = log(3);
     let looks = 0;
     const rig = openRig(test, deliveries, {
-      pageDeliveries: () => {
+      readPage: () => {
         looks += 1;
         const [first] = deliveries;
-        return Promise.resolve(looks < 3 ? { rows: [], next: first?.place } : { rows: deliveries });
+        return Promise.resolve(
+          looks < 3 ? { candidates: [], next: first?.place } : { candidates: deliveries },
+        );
       },
     });
     const job = await rig.start();
@@ -44,25 +47,13 @@ describe('a job', () => {
     expect(await rig.find(job)).toMatchObject({ state: 'completed' });
   });
 
-  it.each<[string, Partial<RunRedeliveriesPorts>, object]>([
-    [
-      'disabled',
-      { configurations: { known: () => ({ ...ENABLED, enabled: false }), upToDate } },
-      { refused: 5 },
-    ],
-    [
-      'of another type',
-      {
-        configurations: {
-          known: () => ({ ...ENABLED, eventType: 'PIX_OUT' }),
-          upToDate,
-        },
-      },
-      { refused: 5 },
-    ],
-    ['gone', { findBodies: () => Promise.resolve(new Map()) }, { expired: 5 }],
-  ])('leaves out what is %s, and counts it', async (_name, over, counts) => {
-    const rig = openRig(test, log(5), over);
+  it.each<[string, Partial<KnownConfiguration>, Partial<Candidate>, object]>([
+    ['disabled', { enabled: false }, {}, { refused: 5 }],
+    ['of another type', { eventType: 'PIX_OUT' }, {}, { refused: 5 }],
+    ['gone', {}, { body: undefined }, { expired: 5 }],
+  ])('leaves out what is %s, and counts it', async (_name, configuration, over, counts) => {
+    const known = () => ({ ...ENABLED, ...configuration });
+    const rig = openRig(test, log(5, over), { configurations: { known, upToDate } });
     const job = await rig.start();
     await rig.finish();
     expect(rig.sent).toEqual([]);
@@ -104,31 +95,31 @@ describe('a job', () => {
   it('does not send again what it is known to have sent', async () => {
     const rig = openRig(test, []);
     const job = await rig.start();
-    const sent = log(4, { cycle: cycleOf(job.id) });
-    const pageDeliveries = () => Promise.resolve({ rows: [...sent, ...log(6).slice(4)] });
-    await runPage({ ...rig.ports, pageDeliveries });
+    const sent = log(4, { cycle: cycleOf(job._id) });
+    const readPage = () => Promise.resolve({ candidates: [...sent, ...log(6).slice(4)] });
+    await runPage({ ...rig.ports, readPage });
     expect(rig.sent).toHaveLength(2);
     expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: 6 } });
   });
 
-  it('that is cancelled during a page sends nothing of it', async () => {
-    const rig = openRig(test, log(5));
+  it('that is cancelled during a page sends and counts no more than that page', async () => {
+    const rig = openRig(test, log(150));
     const job = await rig.start();
-    const pageDeliveries: RunRedeliveriesPorts['pageDeliveries'] = async (...page) => {
-      await rig.store.cancel('acme', job.id);
-      return rig.ports.pageDeliveries(...page);
+    const readPage: RunRedeliveriesPorts['readPage'] = async (...page) => {
+      await rig.store.cancel('acme', job._id);
+      return rig.ports.readPage(...page);
     };
-    await runPage({ ...rig.ports, pageDeliveries });
-    expect(rig.sent).toEqual([]);
-    expect(await rig.find(job)).toMatchObject({ state: 'cancelled', counts: { sent: 0 } });
+    await runPage({ ...rig.ports, readPage });
+    expect(rig.sent).toHaveLength(100);
     expect(await runPage(rig.ports)).toBeUndefined();
+    expect(await rig.find(job)).toMatchObject({ state: 'cancelled', counts: { sent: 100 } });
   });
 
   it('of another tenant is neither shown nor cancelled', async () => {
     const rig = openRig(test, log(1));
     const job = await rig.start();
-    expect(await rig.store.find('globex', job.id)).toBeUndefined();
-    expect(await rig.store.cancel('globex', job.id)).toBeUndefined();
+    expect(await rig.store.find('globex', job._id)).toBeNull();
+    expect(await rig.store.cancel('globex', job._id)).toBeNull();
     await rig.finish();
     expect(await rig.find(job)).toMatchObject({ state: 'completed' });
   });

@@ -1,4 +1,5 @@
 import type { ApiRequest } from '@webhooks/http-api';
+import type { RedeliveryJob } from '../../src/redelivery/redelivery-job.js';
 import { readRedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
 import type { RedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
 import { startRedelivery } from '../../src/redelivery/start-redelivery.js';
@@ -8,8 +9,8 @@ const NOW = Date.parse('2026-11-21T14:00:00Z');
 const at = (time: string): Date => new Date(`2026-11-21T${time}Z`);
 
 const ports: StartRedeliveryPorts = {
-  storeFor: () => ({ insert: () => Promise.resolve(true), countRunning: () => Promise.resolve(0) }),
-  countDeliveries: () => Promise.resolve({ matched: 3, isLowerBound: false }),
+  storeFor: () => ({ insert: () => Promise.resolve(true) }),
+  countMatches: () => Promise.resolve({ matched: 3, isLowerBound: false }),
   configurations: { current: () => Promise.reject(new Error('no ref is named here')) },
   newId: () => '0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f',
   now: () => NOW,
@@ -55,5 +56,32 @@ it('a dry run shows the filter that it counted, defaults filled in', async () =>
     filter: { status: 'dead', from: at('13:00:00').toISOString(), to: new Date(NOW).toISOString() },
     matched: 3,
     matchedIsLowerBound: false,
+  });
+});
+
+describe('a job of what a webhook missed', () => {
+  const missed = { status: 'missed', from: at('13:00:00') } as const;
+
+  it('must name the webhook', async () => {
+    await expect(startRedelivery('acme', { filter: missed, dryRun: false }, ports)).rejects.toMatchObject({
+      violations: [{ property: 'ref', reason: 'must be given: one webhook has missed them' }],
+    });
+  });
+
+  it('is about the type that the webhook has, and begins when what is under way is in the log', async () => {
+    const jobs: RedeliveryJob[] = [];
+    const insert = (job: RedeliveryJob): Promise<boolean> => {
+      jobs.push(job);
+      return Promise.resolve(true);
+    };
+    const current = () => Promise.resolve({ revision: 1, enabled: true, eventType: 'PIX_OUT' } as const);
+    const filter = { ...missed, ref: '0191e7a2-0000-7000-8000-000000000001' };
+    const started = await startRedelivery(
+      'acme',
+      { filter, dryRun: false },
+      { ...ports, storeFor: () => ({ insert }), configurations: { current } },
+    );
+    expect(started).toMatchObject({ job: { filter: { status: 'missed', eventType: 'PIX_OUT' } } });
+    expect(jobs.map(({ leaseUntil }) => leaseUntil.getTime() - NOW)).toEqual([40_000]);
   });
 });

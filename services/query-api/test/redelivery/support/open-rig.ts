@@ -4,10 +4,11 @@ import type { DeliveryTask } from '@webhooks/contracts';
 
 import type { KnownConfiguration } from '../../../src/configurations/open-configurations.js';
 import { placeOf } from '../../../src/delivery-log/place.js';
+import type { Candidate } from '../../../src/redelivery/job-pages.js';
 import type { RedeliveryJob } from '../../../src/redelivery/redelivery-job.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
 import { runPage } from '../../../src/redelivery/run-redeliveries.js';
-import type { LoggedDelivery, RunRedeliveriesPorts } from '../../../src/redelivery/run-redeliveries.js';
+import type { RunRedeliveriesPorts } from '../../../src/redelivery/run-redeliveries.js';
 import type { TestDatabase } from '../../payments/support/open-test-database.js';
 
 const REF = '0191e7a2-0000-7000-8000-000000000001';
@@ -17,12 +18,18 @@ export const LEASE_MS = 30_000;
 const MANY = 100;
 export const upToDate = (): Promise<void> => Promise.resolve();
 
+/** A delivery of a log, and where it lies among the others. */
+interface LoggedDelivery extends Candidate {
+  readonly place: string;
+}
+
 export const log = (count: number, over: Partial<LoggedDelivery> = {}): LoggedDelivery[] =>
   Array.from({ length: count }, (_, index) => {
     const eventId = `evt_${index}`;
     const deliveryId = deliveryIdOf('acme', REF, eventId);
     const base = { tenantId: 'acme', ref: REF, eventType: 'PIX_STATIC', cycle: '0' } as const;
-    return { ...base, eventId, deliveryId, place: placeOf(1_000 + index, deliveryId), ...over };
+    const body = Buffer.from(`{"id":"${eventId}"}`);
+    return { ...base, eventId, deliveryId, place: placeOf(1_000 + index, deliveryId), body, ...over };
   });
 
 export interface Rig {
@@ -31,8 +38,8 @@ export interface Rig {
   readonly store: ReturnType<typeof redeliveryStoreOf>;
   /** Its time: leases end by it. */
   advance(ms: number): void;
-  start(): Promise<RedeliveryJob>;
-  find(job: RedeliveryJob): Promise<RedeliveryJob | undefined>;
+  start(over?: Partial<RedeliveryJob>): Promise<RedeliveryJob>;
+  find(job: RedeliveryJob): Promise<RedeliveryJob | null>;
   /** Pages until there is no job. */
   finish(): Promise<void>;
 }
@@ -51,14 +58,13 @@ export function openRig(
   const sent: DeliveryTask[] = [];
   const ports: RunRedeliveriesPorts = {
     storeFor: () => store,
-    pageDeliveries: (_tenantId, _filter, { after, limit }) => {
-      const rest = deliveries.filter(({ place }) => after === undefined || place > after);
-      const rows = rest.slice(0, limit);
-      const last = rows.at(-1);
-      return Promise.resolve({ rows, next: rest.length > limit ? last?.place : undefined });
+    readPage: ({ position }, limit) => {
+      const rest = deliveries.filter(({ place }) => position === undefined || place > position);
+      const candidates = rest.slice(0, limit);
+      const next = rest.length > limit ? candidates.at(-1)?.place : undefined;
+      return Promise.resolve({ candidates, next });
     },
-    findBodies: (_tenantId, eventIds) =>
-      Promise.resolve(new Map(eventIds.map((eventId) => [eventId, Buffer.from(`{"id":"${eventId}"}`)]))),
+    catchUp: () => Promise.resolve('passed'),
     configurations: { known: () => ENABLED, upToDate },
     publish: (tasks) => {
       sent.push(...tasks);
@@ -74,23 +80,24 @@ export function openRig(
     sent,
     store,
     advance: (ms) => (now += ms),
-    start: async () => {
+    start: async (over = {}) => {
       const filter = { status: 'dead', from: new Date(0), to: new Date(now) } as const;
       const counts = { sent: 0, refused: 0, expired: 0 };
-      const times = { createdAt: new Date(now), updatedAt: new Date(now) };
+      const at = new Date(now);
+      const times = { leaseUntil: at, createdAt: at, updatedAt: at };
       const base = {
-        id: randomUUID(),
+        _id: randomUUID(),
         tenantId: 'acme',
         filter,
         state: 'running',
         counts,
         ...times,
       } as const;
-      const job = { ...base, matched: deliveries.length, matchedIsLowerBound: false };
+      const job = { ...base, matched: deliveries.length, matchedIsLowerBound: false, ...over };
       expect(await store.insert(job, MANY)).toBe(true);
       return job;
     },
-    find: ({ id }) => store.find('acme', id),
+    find: ({ _id, tenantId }) => store.find(tenantId, _id),
     finish: async () => {
       for (let pause = await runPage(ports); pause !== undefined; pause = await runPage(ports));
     },

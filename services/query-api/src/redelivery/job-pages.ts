@@ -1,0 +1,131 @@
+import { deliveryIdOf } from '@webhooks/contracts';
+import type { Database } from '../database.js';
+import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
+import type { DeliveryCount, PageWish } from '../delivery-log/delivery-store.js';
+import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
+import { eventIdOf } from '../payments/event-model.js';
+import type { EventRow } from '../payments/event-model.js';
+import { findBodies } from '../payments/event-store.js';
+import { present } from '../payments/present.js';
+import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
+import type { PastDelivery } from './redelivery-task.js';
+
+/** A delivery that a job may send. */
+export interface Candidate extends PastDelivery {
+  /** Its latest cycle; absent when there was none. */
+  readonly cycle?: string;
+  /** Absent when it is not kept any more. */
+  readonly body: Buffer | undefined;
+}
+
+export interface CandidatePage {
+  readonly candidates: readonly Candidate[];
+  /** The place after which the next page begins; absent when there is nothing behind. */
+  readonly next?: string | undefined;
+}
+
+export type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
+
+export interface PageParts {
+  readonly database: Pick<Database, 'within'>;
+  /** Notifications are kept for so long. */
+  readonly keptMs: number;
+}
+
+/** For reading a page. */
+const PAGE_MS = 10_000;
+/** Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
+const COUNT_MS = 8_000;
+/** Half of it, then what was counted is told. */
+const BUDGET_MS = COUNT_MS / 2;
+/** Events that are looked through by one statement. */
+const COUNTED_PAGE = 500;
+
+/** Of the log, those that match now, oldest first. */
+async function loggedPage(
+  tenantId: string,
+  filter: DeliveryFilter,
+  wish: PageWish,
+  { database, keptMs }: PageParts,
+): Promise<CandidatePage> {
+  const { rows, next } = await deliveryStoreWithin(database, PAGE_MS).page(tenantId, filter, wish);
+  const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
+  const bodies = await findBodies(database.within(PAGE_MS), tenantId, eventIds, keptMs);
+  const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
+    ...{ deliveryId, tenantId, ref, eventId, eventType, cycle },
+    body: bodies.get(eventId),
+  }));
+  return { candidates, next };
+}
+
+/** Events of one type as they were appended, behind a place that is the time and the id of the last one. */
+function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted) {
+  const range = { tenantId, ...present({ eventType }), appendedAt: { $gte: from, $lt: to } };
+  const [, time, lastId] = /^(\d+) (.*)$/s.exec(position ?? '') ?? [];
+  if (lastId === undefined) return range;
+  const last = new Date(Number(time));
+  const behind = { $or: [{ appendedAt: { $gt: last } }, { _id: { $gt: lastId } }] };
+  return { ...range, appendedAt: { $gte: last, $lt: to }, ...behind };
+}
+
+/** Events of the webhook's type, without those of which a delivery to it is in the log. */
+async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
+  const { tenantId, filter } = wanted;
+  const ask = parts.database.within(PAGE_MS);
+  const rows = await ask(({ events }) =>
+    events.find(rangeOf(wanted)).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<EventRow[]>().exec(),
+  );
+  const ref = filter.ref ?? '';
+  const candidates = rows.map((row): Candidate => {
+    const eventId = eventIdOf(row);
+    const deliveryId = deliveryIdOf(tenantId, ref, eventId);
+    const isKept = row.heardAt.getTime() > Date.now() - parts.keptMs;
+    const body = isKept ? Buffer.from(row.body.value()) : undefined;
+    return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
+  });
+  const ids = candidates.map(({ deliveryId }) => deliveryId);
+  const made = await ask(({ deliveries }) =>
+    deliveries
+      .find({ _id: { $in: ids } })
+      .select('_id')
+      .lean()
+      .exec(),
+  );
+  const known = new Set(made.map(({ _id }) => _id));
+  const last = rows.length < limit ? undefined : rows.at(-1);
+  return {
+    candidates: candidates.filter(({ deliveryId }) => !known.has(deliveryId)),
+    next: last && `${last.appendedAt?.getTime()} ${last._id}`,
+  };
+}
+
+/** The next page of a job; it can be short, even empty, and others behind it not. */
+export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
+  const { status, ...filter } = job.filter;
+  if (status === 'missed') return missedPage(job, limit, parts);
+  const wish = { order: 'oldest-first', after: job.position, limit } as const;
+  return loggedPage(job.tenantId, { ...filter, status }, wish, parts);
+}
+
+/** How many match, to `max` at most, and no longer counted than a caller waits. */
+export async function countMatches(
+  tenantId: string,
+  { status, ...filter }: RedeliveryFilter,
+  max: number,
+  parts: PageParts,
+): Promise<DeliveryCount> {
+  if (status !== 'missed') {
+    const wish = { max, budgetMs: BUDGET_MS };
+    return deliveryStoreWithin(parts.database, COUNT_MS).count(tenantId, { ...filter, status }, wish);
+  }
+  const endAt = performance.now() + BUDGET_MS;
+  let matched = 0;
+  let position: string | undefined;
+  do {
+    const wanted = { tenantId, filter: { ...filter, status }, ...(position ? { position } : {}) };
+    const page = await missedPage(wanted, COUNTED_PAGE, parts);
+    matched += page.candidates.length;
+    position = page.next;
+  } while (position !== undefined && matched < max && performance.now() < endAt);
+  return { matched, isLowerBound: position !== undefined };
+}

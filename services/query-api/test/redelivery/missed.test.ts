@@ -1,0 +1,134 @@
+import { renderNotification } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
+import { randomName } from '@webhooks/testkit';
+import { writeEntries } from '../../src/delivery-log/write-entries.js';
+import { keepEvents, keepTestEvent } from '../../src/payments/event-store.js';
+import { countMatches, readJobPage } from '../../src/redelivery/job-pages.js';
+import type { RedeliveryFilter } from '../../src/redelivery/redelivery-job.js';
+import { cycleOf } from '../../src/redelivery/redelivery-task.js';
+import { runPage } from '../../src/redelivery/run-redeliveries.js';
+import { OTHER_REF, REF, delivered } from '../delivery-log/support/entries.js';
+import { eventRecord, fixed, out } from '../payments/support/events.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
+import type { TestDatabase } from '../payments/support/open-test-database.js';
+import { LEASE_MS, idsOf, openRig, upToDate } from './support/open-rig.js';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await openTestDatabase(randomName('missed'));
+});
+afterAll(() => test.close());
+
+const HOUR_MS = 3_600_000;
+const COUNT = 450;
+const BEGIN = Date.now() - HOUR_MS;
+/** The webhook was disabled for these. */
+const [FROM, TO] = [100, 400];
+
+/** Three of a millisecond. */
+const timeOf = (index: number): number => BEGIN + Math.floor(index / 3);
+const eventsOf = (tenantId: string): readonly PaymentEvent[] =>
+  Array.from({ length: COUNT }, (_, index) => fixed({}, { tenantId, id: `evt_${index}` }));
+
+/** A tenant of whose events those outside the range were delivered, and all of them to another webhook. */
+async function fill(tenantId: string) {
+  const ask = test.database.within(60_000);
+  const events = eventsOf(tenantId);
+  const records = events.map((event, index) =>
+    eventRecord(event, { timestamp: timeOf(index), offset: index }),
+  );
+  const other = out({}, { tenantId, id: 'evt_other_type' });
+  await keepEvents(ask, [...records, eventRecord(other, { timestamp: timeOf(200) })]);
+  await keepTestEvent(ask, fixed({}, { tenantId, id: 'evt_test_1' }));
+  const log = events.flatMap(({ id }, index) => [
+    delivered({}, { tenantId, eventId: id, ref: OTHER_REF }),
+    ...(index < FROM || index >= TO ? [delivered({}, { tenantId, eventId: id, ref: REF })] : []),
+  ]);
+  await writeEntries(ask, log);
+  const filter: RedeliveryFilter = {
+    ...{ status: 'missed', ref: REF, eventType: 'PIX_STATIC' },
+    ...{ from: new Date(BEGIN), to: new Date(BEGIN + HOUR_MS) },
+  };
+  const parts = { database: test.database, keptMs: HOUR_MS * 2 };
+  return { events, missed: events.slice(FROM, TO), filter, parts };
+}
+
+const configurations = {
+  known: () => ({ revision: 4, enabled: true, eventType: 'PIX_STATIC' }) as const,
+  upToDate,
+};
+
+it('a webhook that was disabled for a while gets each event that it missed once, and none that it had, through a kill', async () => {
+  const tenantId = randomName('tenant');
+  const { missed, filter, parts } = await fill(tenantId);
+  const rig = openRig(test, [], {
+    readPage: (job, limit) => readJobPage(job, limit, parts),
+    configurations,
+  });
+  const job = await rig.start({ tenantId, filter });
+  await runPage(rig.ports);
+  await runPage(rig.ports);
+  const dying = { ...rig.store, advance: () => Promise.reject(new Error('killed')) };
+  await expect(runPage({ ...rig.ports, storeFor: () => dying })).rejects.toThrow('killed');
+  const before = rig.sent.length;
+  rig.advance(LEASE_MS + 1);
+  const another = { ...rig.ports, owner: 'another' };
+  for (let pause = await runPage(another); pause !== undefined; pause = await runPage(another));
+
+  const ids = rig.sent.map(({ eventId }) => eventId);
+  expect(new Set(ids)).toEqual(new Set(missed.map(({ id }) => id)));
+  // The page that was sent and not counted is sent again.
+  expect(ids).toHaveLength(missed.length + 100);
+  expect(idsOf(rig.sent).slice(before, before + 100)).toEqual(idsOf(rig.sent).slice(before - 100, before));
+  expect(rig.sent.map(({ body }) => String(body)).at(-1)).toBe(
+    String(renderNotification(fixed({}, { tenantId, id: ids.at(-1) ?? '' }))),
+  );
+  expect(new Set(rig.sent.map(({ cycle, attempt }) => [cycle, attempt].join()))).toEqual(
+    new Set([`${cycleOf(job._id)},1`]),
+  );
+  expect(await rig.find(job)).toMatchObject({ state: 'completed', counts: { sent: missed.length } });
+}, 60_000);
+
+it('a dry run counts what is missed of the range, and what is not kept any more is expired', async () => {
+  const tenantId = randomName('tenant');
+  const { missed, filter, parts } = await fill(tenantId);
+  const counted = await countMatches(tenantId, filter, 1_000_000, parts);
+  expect(counted).toEqual({ matched: missed.length, isLowerBound: false });
+  const later = { ...filter, from: new Date(timeOf(201)), to: new Date(timeOf(300)) };
+  expect(await countMatches(tenantId, later, 1_000_000, parts)).toEqual({ matched: 99, isLowerBound: false });
+  const rig = openRig(test, [], {
+    readPage: (job, limit) => readJobPage(job, limit, { ...parts, keptMs: 1 }),
+    configurations,
+  });
+  const job = await rig.start({ tenantId, filter });
+  await rig.finish();
+  expect(rig.sent).toEqual([]);
+  expect(await rig.find(job)).toMatchObject({ counts: { sent: 0, refused: 0, expired: missed.length } });
+}, 60_000);
+
+it('a job of what was missed sends nothing before the log has all that is on the topics', async () => {
+  const tenantId = randomName('tenant');
+  const { missed, filter, parts } = await fill(tenantId);
+  let log: 'late' | 'passed' = 'late';
+  const rig = openRig(test, [], {
+    readPage: (job, limit) => readJobPage(job, limit, parts),
+    catchUp: () => Promise.resolve(log),
+    configurations,
+  });
+  await rig.start({ tenantId, filter });
+  await expect(runPage(rig.ports)).rejects.toThrow('the newest records are read');
+  log = 'passed';
+  rig.advance(LEASE_MS + 1);
+  await rig.finish();
+  expect(rig.sent).toHaveLength(missed.length);
+}, 60_000);
+
+it('what a webhook missed is read through its index, in the order of that', async () => {
+  const models = test.database.models();
+  const eventType = 'PIX_STATIC' as const;
+  const range = { tenantId: 'acme', eventType, appendedAt: { $gte: new Date(BEGIN) } };
+  const query = models?.events.find(range).sort({ appendedAt: 1, _id: 1 }).limit(100);
+  const plan = JSON.stringify(await query?.explain('queryPlanner'));
+  expect(plan).toContain('"IXSCAN"');
+  expect(plan).toContain('appendedAt');
+});
