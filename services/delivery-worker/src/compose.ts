@@ -8,7 +8,8 @@ import {
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
-import type { Kafka, SourceOptions } from '@webhooks/kafka';
+import type { Kafka, Source, SourceOptions } from '@webhooks/kafka';
+import { watchSource } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
@@ -25,7 +26,7 @@ import { createQuarantineBudget } from './quarantine/budget.js';
 import type { QuarantineBudget } from './quarantine/budget.js';
 import { rejectRecord } from './quarantine/rejected.js';
 import { SettledMemory } from './path/settled-memory.js';
-import { createSourceGauges, watchSource } from './observe/source-health.js';
+import { createSourceGauges } from './observe/source-health.js';
 import type { Watched } from './observe/source-health.js';
 
 /** What the sources read. */
@@ -51,9 +52,17 @@ interface SourceParts extends DeliveryParts {
   readonly budget: QuarantineBudget;
 }
 
-function watch(name: string, source: Watched, { sources, stops, scope }: SourceParts): void {
+function watch(
+  name: string,
+  source: Watched & Pick<Source, 'stop'>,
+  { sources, stops, scope }: SourceParts,
+): void {
   sources.set(name, source);
-  stops.push(watchSource(name, source, scope));
+  const unwatch = watchSource(name, source, scope);
+  stops.push(async (deadlineMs) => {
+    unwatch();
+    scope.log.info('source stopped', { source: name, ...(await source.stop({ deadlineMs })) });
+  });
 }
 
 /** A source that is read while the memory of admission has room. */
