@@ -13,7 +13,7 @@ export type Admit = (operation: Operation, identity: Identity) => () => void;
 export function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: AdmissionLimits): Admit {
   const now = (): number => performance.now();
   const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope, now });
-  const open = createOpenRequests(maxOpenRequests, uncountedScope);
+  const open = createOpenRequests({ total: maxOpenRequests, uncountedScope });
   return (operation, identity) => {
     rate.take(identity, 1);
     operation.admit?.(identity);

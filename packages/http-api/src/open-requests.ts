@@ -1,6 +1,6 @@
 import { AppError } from './app-error.js';
 import { Shares } from './shares.js';
-import type { Caller } from './shares.js';
+import type { Caller, SharesOptions } from './shares.js';
 
 /** The requests that are under way in one instance: their number is bounded, and so is what waits for database and Kafka. */
 export interface OpenRequests {
@@ -21,8 +21,8 @@ const refuse = (tenantId?: string): AppError =>
     },
   );
 
-export function createOpenRequests(max: number, uncountedScope?: string): OpenRequests {
-  const shares = new Shares({ total: max, uncountedScope, refuse });
+export function createOpenRequests(limits: Omit<SharesOptions, 'refuse'>): OpenRequests {
+  const shares = new Shares({ ...limits, refuse });
   return {
     enter: (caller) => {
       shares.take(caller, 1);

@@ -14,6 +14,8 @@ export interface ApiRequest {
   header(name: string): string | undefined;
   /** The raw body, empty when there was none. */
   readonly body: Buffer;
+  /** Aborted when the caller has hung up, or the service ends: an operation that waits for something then ends its wait. */
+  readonly signal: AbortSignal;
 }
 
 export interface ApiReply {

@@ -10,6 +10,15 @@ export interface QueryParameter<T> {
 
 export type QueryParameters<T> = { readonly [K in keyof T]-?: QueryParameter<T[K]> };
 
+/** A parameter that is a whole number within these bounds. */
+export const wholeNumber = (min: number, max: number): QueryParameter<number> => ({
+  expected: `must be a whole number from ${min} to ${max}`,
+  parse: (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    return String(number) === text && number >= min && number <= max ? number : undefined;
+  },
+});
+
 /** Faults that one answer names at most. */
 const MAX_VIOLATIONS = 20;
 /** What is shown of a parameter's name that nobody knows. */

@@ -29,6 +29,7 @@ export async function serveApi(
   scope.health.readiness('token keys', () =>
     verifier.isReady() ? undefined : 'no keys of the token issuer',
   );
+  const closing = new AbortController();
   const app = createApi({
     operations,
     verifier,
@@ -36,9 +37,13 @@ export async function serveApi(
     limits: settings,
     log: scope.log,
     registry: scope.registry,
+    closing: closing.signal,
   });
   const server = await listen(app, settings);
-  scope.onClose('http server', () => server.close(GRACE_MS));
+  scope.onClose('http server', () => {
+    closing.abort();
+    return server.close(GRACE_MS);
+  });
   scope.log.info('listening', { host: settings.host, port: server.port });
   return server.port;
 }

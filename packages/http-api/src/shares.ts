@@ -6,6 +6,8 @@ export type Caller = Pick<Identity, 'tenantId' | 'scopes'>;
 export interface SharesOptions {
   /** What all callers may hold together. */
   readonly total: number;
+  /** What one tenant may hold at most; absent: all that is free. */
+  readonly each?: number;
   /** Tokens with this scope are the operator's own and may hold it all. */
   readonly uncountedScope?: string | undefined;
   /** The error for a tenant that has its share; without a tenant, for a caller that finds too little left. */
@@ -33,11 +35,11 @@ export class Shares {
 
   /** Throws when there is not so much left, or the tenant would hold more than is free. */
   take(caller: Caller, amount: number): void {
-    const { refuse } = this.#options;
+    const { each = Infinity, refuse } = this.#options;
     if (amount > this.#free) throw refuse();
     if (this.#isCounted(caller)) {
       const held = (this.#byTenant.get(caller.tenantId) ?? 0) + amount;
-      if (held > this.#free) throw refuse(caller.tenantId);
+      if (held > Math.min(this.#free, each)) throw refuse(caller.tenantId);
       this.#byTenant.set(caller.tenantId, held);
     }
     this.#free -= amount;

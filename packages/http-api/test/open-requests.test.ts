@@ -24,14 +24,14 @@ function fill(
 
 describe('the requests under way', () => {
   it('are half for one tenant alone, and there is room for others', () => {
-    const open = createOpenRequests(120);
+    const open = createOpenRequests({ total: 120 });
     expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 60 }, why: 'tenant-share' });
     expect(fill(open, caller('b')).ends).toHaveLength(30);
     expect(fill(open, caller('c')).ends).toHaveLength(15);
   });
 
   it('make room when they end, for whoever comes', () => {
-    const open = createOpenRequests(10);
+    const open = createOpenRequests({ total: 10 });
     const first = fill(open, caller('a'));
     for (const end of first.ends) end();
     expect(fill(open, caller('b')).ends).toHaveLength(5);
@@ -39,7 +39,7 @@ describe('the requests under way', () => {
   });
 
   it('are all for the operator’s own tokens, and then nobody gets in', () => {
-    const open = createOpenRequests(10, 'own');
+    const open = createOpenRequests({ total: 10, uncountedScope: 'own' });
     const own = fill(open, caller('a', 'own'));
     expect(own).toMatchObject({ ends: { length: 10 }, why: 'open-requests' });
     expect(fill(open, caller('b'))).toMatchObject({ ends: { length: 0 }, why: 'open-requests' });
@@ -47,8 +47,14 @@ describe('the requests under way', () => {
     expect(fill(open, caller('a')).ends).toHaveLength(1);
   });
 
+  it('are so many for one tenant at most, however many are free', () => {
+    const open = createOpenRequests({ total: 120, each: 10 });
+    expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 10 }, why: 'tenant-share' });
+    expect(fill(open, caller('b')).ends).toHaveLength(10);
+  });
+
   it('let one in however few there may be', () => {
-    expect(fill(createOpenRequests(1), caller('a'))).toMatchObject({
+    expect(fill(createOpenRequests({ total: 1 }), caller('a'))).toMatchObject({
       ends: { length: 1 },
       why: 'open-requests',
     });

@@ -22,6 +22,7 @@ beforeAll(async () => {
     tenantRule: { claim: 'tenant_id' },
     log: { debug: silent, info: silent, warn: silent, error: silent },
     registry: new Registry(),
+    closing: new AbortController().signal,
     limits: {
       maxOpenBodyBytes: 1_024,
       maxOpenRequests: 8,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { compileCheck } from '@webhooks/contracts';
 import { eventually } from '@webhooks/testkit';
 import { AppError, readJson } from '../src/index.js';
@@ -29,7 +30,19 @@ const echo = (request: ApiRequest): Promise<ApiReply> => {
 
 const anything: QueryParameter<string> = { expected: 'must be a text', parse: (text) => text };
 
+/** Operations that wait, by how their waits stand. */
+const waits: string[] = [];
+
 const OPERATIONS: readonly Operation[] = [
+  {
+    ...{ method: 'GET', path: '/waits', scopes: ['thing.read'] },
+    handle: async ({ signal }) => {
+      waits.push('begun');
+      await once(signal, 'abort');
+      waits.push('ended');
+      return { status: 200 };
+    },
+  },
   { method: 'GET', path: '/things', scopes: ['thing.read'], handle: echo },
   {
     method: 'POST',
@@ -112,6 +125,23 @@ describe('an operation', () => {
     });
     expect(response.status).toBe(422);
     expect(response.headers.get('connection')).toBe('close');
+  });
+
+  it('that waits is told when its caller has hung up, and when the service ends', async () => {
+    const caller = new AbortController();
+    const lost = call('/waits', { signal: caller.signal }).catch(() => 'hung up');
+    await eventually(() => waits.length === 1);
+    caller.abort();
+    await eventually(() => waits.length === 2);
+    const own = api;
+    api = await openServedApi(desk, OPERATIONS, {});
+    const answer = call('/waits');
+    await eventually(() => waits.length === 3);
+    expect(await api.close()).toBe(true);
+    api = own;
+    expect([await lost, (await answer).status, ...waits]).toEqual([
+      ...['hung up', 200, 'begun', 'ended', 'begun', 'ended'],
+    ]);
   });
 
   it('needs one of its scopes, matched as a whole and in its case', async () => {

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
-import { readQuery } from '@webhooks/http-api';
+import { readQuery, wholeNumber } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
 
 interface ListFilter {
@@ -37,11 +37,6 @@ interface Parsed extends Required<ListFilter> {
   readonly cursor: number;
 }
 
-function parseLimit(text: string): number | undefined {
-  const limit = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= MAX_PAGE ? limit : undefined;
-}
-
 /** 1 to 128 characters (code points, as JSON Schema counts), none of them NUL. */
 function parseApplicationId(text: string): string | undefined {
   const { length } = Array.from(text);
@@ -59,7 +54,7 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   },
   ref: { expected: 'must be a UUID', parse: (text) => (ref.test(text) ? text.toLowerCase() : undefined) },
-  limit: { expected: `must be a whole number from 1 to ${MAX_PAGE}`, parse: parseLimit },
+  limit: wholeNumber(1, MAX_PAGE),
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 

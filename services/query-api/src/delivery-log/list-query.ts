@@ -1,5 +1,5 @@
 import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
-import { invalidRequest, readQuery } from '@webhooks/http-api';
+import { invalidRequest, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
 import { parseTime } from '../parse-time.js';
 import type { DeliveryFilter } from './delivery-filter.js';
@@ -21,11 +21,6 @@ export const cursorAfter = (place: string): string => `c${place}`;
 /** Every text of this form is a place: there is no cursor that is well-formed and wrong. */
 const parseCursor = (text: string): string | undefined =>
   text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
-
-function parseLimit(text: string): number | undefined {
-  const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
-}
 
 const matching =
   (pattern: RegExp) =>
@@ -66,7 +61,7 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   },
   from: TIME,
   to: TIME,
-  limit: { expected: `must be a whole number from 1 to ${MAX_LIMIT}`, parse: parseLimit },
+  limit: wholeNumber(1, MAX_LIMIT),
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 

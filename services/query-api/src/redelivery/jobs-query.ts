@@ -1,4 +1,4 @@
-import { readQuery } from '@webhooks/http-api';
+import { readQuery, wholeNumber } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
 import { UUID } from '../path-ids.js';
 import type { JobsWish } from './redelivery-store.js';
@@ -12,13 +12,8 @@ export const cursorBefore = (id: string): string => `c${id}`;
 const parseCursor = (text: string): string | undefined =>
   text.startsWith('c') && UUID.test(text.slice(1)) ? text.slice(1) : undefined;
 
-function parseLimit(text: string): number | undefined {
-  const limit = /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= MAX_LIMIT ? limit : undefined;
-}
-
 export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
-  limit: { expected: `must be a whole number from 1 to ${MAX_LIMIT}`, parse: parseLimit },
+  limit: wholeNumber(1, MAX_LIMIT),
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 

@@ -17,6 +17,7 @@ const requestOf = ({ params = {}, query = '', tenantId = 'acme' }: Asked): ApiRe
   query: new URLSearchParams(query),
   header: () => undefined,
   body: Buffer.alloc(0),
+  signal: new AbortController().signal,
 });
 
 const KNOWN = merge([paid()]);

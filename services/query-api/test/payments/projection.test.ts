@@ -158,6 +158,7 @@ describe('the operations', () => {
     query: new URLSearchParams(),
     header: () => undefined,
     body: Buffer.alloc(0),
+    signal: new AbortController().signal,
   });
 
   it('answer what was projected, and know of nothing to be absent while the projection does not run', async () => {

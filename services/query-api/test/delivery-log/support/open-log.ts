@@ -33,6 +33,7 @@ const requestOf = (
   query: new URLSearchParams(query),
   header: () => undefined,
   body: Buffer.alloc(0),
+  signal: new AbortController().signal,
 });
 
 const operationAt = (operations: readonly Operation[], place: number): Operation => {
