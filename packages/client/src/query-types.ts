@@ -21,6 +21,8 @@ export interface Charge {
     readonly amount?: string;
     readonly paidAt?: UtcTime;
     readonly reversals: readonly Reversal[];
+    /** Ids of the events that told of it, by which deliveries are listed. */
+    readonly events: readonly string[];
   }[];
 }
 
@@ -34,6 +36,8 @@ export interface Transaction {
   readonly occurredAt?: UtcTime;
   readonly status?: string;
   readonly reversals: readonly Reversal[];
+  /** Ids of the events that told of it, by which deliveries are listed. */
+  readonly events: readonly string[];
   /** True for what a test notification named. */
   readonly test?: boolean;
 }

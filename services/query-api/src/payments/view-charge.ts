@@ -17,6 +17,8 @@ export interface ChargePixView {
   /** When it was paid, else when it occurred. */
   readonly paidAt?: UtcTime;
   readonly reversals: readonly ReversalView[];
+  /** Ids of the events that told of it; the deliveries of each are found by it. */
+  readonly events: readonly string[];
 }
 
 /** The answer for one charge. */
@@ -40,16 +42,19 @@ interface Share {
   readonly endToEndId: string;
   readonly payment: Paid | undefined;
   readonly reversals: readonly Reversal[];
+  readonly events: readonly string[];
 }
 
 /** Payments and reversals that name the charge; of a Pix that paid it also reversals that name none. */
 function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string): Share {
-  const payment = payments.findLast(
+  const paid = payments.filter(
     (one): one is Paid => one.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId,
   );
+  const payment = paid.at(-1);
   const isOurs = ({ data }: Reversal): boolean =>
     data.txId === txId || (data.txId === undefined && payment !== undefined);
-  return { endToEndId, payment, reversals: reversals.filter(isOurs) };
+  const ours = reversals.filter(isOurs);
+  return { endToEndId, payment, reversals: ours, events: [...paid, ...ours].map(({ id }) => id) };
 }
 
 const paidAtOf = ({ data, occurredAt }: Paid): UtcTime => data.paidAt ?? occurredAt;
@@ -61,12 +66,12 @@ const inOrder = inTurn<Share>(
   byText(({ endToEndId }) => endToEndId),
 );
 
-function viewShare({ endToEndId, payment, reversals }: Share, txId: string): ChargePixView {
+function viewShare({ endToEndId, payment, reversals, events }: Share, txId: string): ChargePixView {
   const paid = payment && {
     amount: formatCents(parseCents(payment.data.amount)),
     paidAt: paidAtOf(payment),
   };
-  return { endToEndId, txId, ...paid, reversals: viewReversals(reversals) };
+  return { endToEndId, txId, ...paid, reversals: viewReversals(reversals), events };
 }
 
 /** What was charged, as the newest payment that tells it says; else what was paid; nothing without a payment. */

@@ -17,6 +17,8 @@ export interface TransactionView {
   /** Of an outgoing payment. */
   readonly status?: string;
   readonly reversals: readonly ReversalView[];
+  /** Ids of the events that told of it; the deliveries of each are found by it. */
+  readonly events: readonly string[];
   /** A test notification told of it: nothing was paid. */
   readonly test?: true;
   /** More is known than is answered: of 1,000 events at most. */
@@ -36,6 +38,7 @@ export function viewTransaction(transaction: Transaction): TransactionView {
     endToEndId,
     ...(payment ? viewPayment(payment) : {}),
     reversals: viewReversals(reversals),
+    events: [...payments, ...reversals].map(({ id }) => id),
     ...present({ test: test || undefined, truncated: truncated || undefined }),
   };
 }

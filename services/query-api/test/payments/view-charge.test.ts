@@ -78,9 +78,25 @@ const ROWS: readonly Row[] = [
 const documentsOf = (events: readonly PaymentEvent[]) =>
   [...Map.groupBy(events, ({ data }) => data.endToEndId).values()].map((some) => merge(some));
 
+/** Without the names of its events. */
+function view(events: readonly PaymentEvent[]): unknown {
+  const charge = viewCharge(TX, documentsOf(events));
+  return charge && { ...charge, pix: charge.pix.map(({ events: _named, ...pix }) => pix) };
+}
+
 it.each(ROWS)('%s', (_what, events, answer) => {
-  expect(viewCharge(TX, documentsOf(events))).toStrictEqual(answer);
-  expect(viewCharge(TX, documentsOf(events.toReversed()))).toStrictEqual(answer);
+  expect(view(events)).toStrictEqual(answer);
+  expect(view(events.toReversed())).toStrictEqual(answer);
+});
+
+it('names the events of each Pix of the charge, and no other', () => {
+  const foreign = reversal({ rtrId: OTHER_RTR, txId: OTHER_TX }, { id: 'foreign' });
+  const [first, again] = [paid({}, { id: 'p1' }), paid({ amount: '1.00' }, { id: 'p2' })];
+  const events = [foreign, reversal({}, { id: 'r' }), again, paid(other, { id: 'o' }), first];
+  expect(viewCharge(TX, documentsOf(events))?.pix.map(({ events: named }) => named)).toEqual([
+    ['p1', 'p2', 'r'],
+    ['o'],
+  ]);
 });
 
 it('nothing known is undefined', () => {
@@ -90,7 +106,7 @@ it('nothing known is undefined', () => {
 it('what tests told is marked, and left out when anything real is known', () => {
   const test = merge([], [paid(other)]);
   expect(viewCharge(TX, [test])).toMatchObject({ test: true, status: 'CONCLUIDA' });
-  expect(viewCharge(TX, [test, merge([paid()])])).toStrictEqual(concluded('110.00', PIX));
+  expect(viewCharge(TX, [test, merge([paid()])])).toMatchObject(concluded('110.00', PIX));
 });
 
 it('says when there is more than was read', () => {

@@ -56,8 +56,11 @@ const ROWS: readonly Row[] = [
 ];
 
 it.each(ROWS)('%s', (_what, events, answer) => {
-  expect(viewTransaction(merge(events))).toStrictEqual(answer);
-  expect(viewTransaction(merge(events.toReversed()))).toStrictEqual(answer);
+  for (const some of [events, events.toReversed()]) {
+    const { events: named, ...view } = viewTransaction(merge(some));
+    expect(view).toStrictEqual(answer);
+    expect(named.toSorted()).toEqual(events.map(({ id }) => id).sort());
+  }
 });
 
 it('a test notification is marked, and so is what did not find room', () => {

@@ -58,7 +58,10 @@ export function modelTransaction(
 ): unknown {
   const mine = events.filter((event) => event.tenantId === tenantId && event.data.endToEndId === endToEndId);
   if (mine.length === 0) return undefined;
-  const view: Record<string, unknown> = { endToEndId, reversals: reversalViews(mine.filter(isReversal)) };
+  const view: Record<string, unknown> = {
+    ...{ endToEndId, reversals: reversalViews(mine.filter(isReversal)) },
+    events: inOrder(mine),
+  };
   const payment = holding(mine.filter((event) => !isReversal(event)));
   if (!payment) return view;
   view['eventType'] = payment.eventType;
@@ -69,14 +72,29 @@ export function modelTransaction(
   return view;
 }
 
+/** The payments before the reversals, of each what holds last. */
+const inOrder = (events: readonly PaymentEvent[]): string[] =>
+  events
+    .toSorted((one, other) => {
+      if (isReversal(one) !== isReversal(other)) return isReversal(one) ? 1 : -1;
+      return beats(one, other) ? 1 : -1;
+    })
+    .map(({ id }) => id);
+
 function pixOf(mine: readonly PaymentEvent[], endToEndId: string, txId: string) {
   const ofPix = mine.filter((event) => event.data.endToEndId === endToEndId);
-  const payment = holding(ofPix.filter(isPaid).filter(({ data }) => data.txId === txId));
+  const payments = ofPix.filter(isPaid).filter(({ data }) => data.txId === txId);
+  const payment = holding(payments);
   const reversals = ofPix
     .filter(isReversal)
     .filter(({ data }) => data.txId === txId || (data.txId === undefined && payment !== undefined));
   const paidAt = payment && (payment.data.paidAt ?? payment.occurredAt);
-  const view = { endToEndId, txId, reversals: reversalViews(reversals) };
+  const view = {
+    endToEndId,
+    txId,
+    reversals: reversalViews(reversals),
+    events: inOrder([...payments, ...reversals]),
+  };
   return {
     payment,
     order: paidAt === undefined ? undefined : nanoseconds(paidAt),
