@@ -28,6 +28,8 @@ export interface CallRequest<T> {
   readonly parse: ParseAnswer<T>;
   /** False for what must not be done twice: then one request is all there is, whatever comes of it. Default true. */
   readonly repeatable?: boolean;
+  /** How long the service may wait before it answers, in milliseconds beyond `timeoutMs`. */
+  readonly waitMs?: number;
 }
 
 export type Call = <T>(request: CallRequest<T>) => Promise<T>;
@@ -71,9 +73,10 @@ function createAsk(timeoutMs: number): Ask {
     validateStatus: () => true,
   });
   return async (request) => {
-    const { method, url, baseURL, headers, auth, data, params } = request;
+    const { method, url, baseURL, headers, auth, data, params, waitMs = 0 } = request;
     // A record, because the types of axios let no optional member be undefined.
     const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params };
+    wanted['timeout'] = timeoutMs + waitMs;
     try {
       return await http.request<unknown>(wanted);
     } catch (fault) {

@@ -6,6 +6,7 @@ import type {
   DeliveryList,
   DeliverySummary,
   EndpointHealth,
+  NotificationPage,
   Redelivered,
   Redelivery,
   RedeliveryCount,
@@ -35,6 +36,9 @@ const isDetail = (value: unknown): value is DeliveryDetail =>
   isSummary(value) && hasList(value, 'attempts', { cycle: 'string', attempt: 'number', at: 'string' });
 const isDeliveryList = (value: unknown): value is DeliveryList =>
   has(value, { results: 'number' }) && hasList(value, 'data', SUMMARY);
+const isNotificationPage = (value: unknown): value is NotificationPage =>
+  has(value, { results: 'number', nextCursor: 'string', hasMore: 'boolean' }) &&
+  hasList(value, 'data', { id: 'string', eventType: 'string', body: 'string' });
 const isRedelivered = (value: unknown): value is Redelivered =>
   has(value, { deliveryId: 'string', cycle: 'string' });
 const isRedelivery = (value: unknown): value is Redelivery =>
@@ -52,6 +56,8 @@ const COUNTED_ALL = { matchedIsLowerBound: false };
 
 export const parseCharge: ParseAnswer<Charge> = (body) => (isCharge(body) ? body : undefined);
 export const parseTransaction: ParseAnswer<Transaction> = (body) => (isTransaction(body) ? body : undefined);
+export const parseNotificationPage: ParseAnswer<NotificationPage> = (body) =>
+  isNotificationPage(body) ? body : undefined;
 export const parseDelivery: ParseAnswer<DeliveryDetail> = (body) => (isDetail(body) ? body : undefined);
 export const parseDeliveryList: ParseAnswer<DeliveryList> = (body) =>
   isDeliveryList(body) ? body : undefined;

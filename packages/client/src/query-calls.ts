@@ -4,6 +4,7 @@ import {
   parseDelivery,
   parseDeliveryList,
   parseHealth,
+  parseNotificationPage,
   parseRedelivered,
   parseRedelivery,
   parseRedeliveryCount,
@@ -16,6 +17,8 @@ import type {
   DeliveryFilter,
   DeliveryList,
   EndpointHealth,
+  NotificationFilter,
+  NotificationPage,
   Redelivered,
   Redelivery,
   RedeliveryCount,
@@ -28,6 +31,8 @@ import type {
 export interface QueryCalls {
   charge(txId: string): Promise<Charge>;
   transaction(endToEndId: string): Promise<Transaction>;
+  /** The next page of a chain; see `after`. */
+  notifications(filter?: NotificationFilter): Promise<NotificationPage>;
   deliveries(filter?: DeliveryFilter): Promise<DeliveryList>;
   delivery(deliveryId: string): Promise<DeliveryDetail>;
   /** Asked for once, whatever `maxRetries` says: each call makes a redelivery of its own. */
@@ -60,20 +65,8 @@ const given = (filter: object): Record<string, string> =>
   );
 const below = (path: string, name: string): string => `${path}/${encodeURIComponent(name)}`;
 
-export function createQueryCalls(call: QueryCall): QueryCalls {
-  return {
-    charge: (txId) => call({ method: 'GET', url: below(`${ROOT}/pix/cob`, txId), parse: parseCharge }),
-    transaction: (endToEndId) =>
-      call({
-        method: 'GET',
-        url: `${ROOT}/pix/transaction`,
-        params: { endToEndId },
-        parse: parseTransaction,
-      }),
-    deliveries: (filter = {}) =>
-      call({ method: 'GET', url: DELIVERIES, params: given(filter), parse: parseDeliveryList }),
-    delivery: (deliveryId) =>
-      call({ method: 'GET', url: below(DELIVERIES, deliveryId), parse: parseDelivery }),
+const createRedeliveryCalls = (call: QueryCall) =>
+  ({
     redeliver: (deliveryId) =>
       call(
         {
@@ -96,6 +89,31 @@ export function createQueryCalls(call: QueryCall): QueryCalls {
     redelivery: (id) => call({ method: 'GET', url: below(REDELIVERIES, id), parse: parseRedelivery }),
     cancelRedelivery: (id) =>
       call({ method: 'POST', url: `${below(REDELIVERIES, id)}/cancel`, parse: parseRedelivery }),
+  }) satisfies Partial<QueryCalls>;
+
+export function createQueryCalls(call: QueryCall): QueryCalls {
+  return {
+    charge: (txId) => call({ method: 'GET', url: below(`${ROOT}/pix/cob`, txId), parse: parseCharge }),
+    transaction: (endToEndId) =>
+      call({
+        method: 'GET',
+        url: `${ROOT}/pix/transaction`,
+        params: { endToEndId },
+        parse: parseTransaction,
+      }),
+    notifications: (filter = {}) =>
+      call({
+        method: 'GET',
+        url: `${ROOT}/notifications`,
+        params: given(filter),
+        parse: parseNotificationPage,
+        waitMs: (filter.wait ?? 0) * 1_000,
+      }),
+    deliveries: (filter = {}) =>
+      call({ method: 'GET', url: DELIVERIES, params: given(filter), parse: parseDeliveryList }),
+    delivery: (deliveryId) =>
+      call({ method: 'GET', url: below(DELIVERIES, deliveryId), parse: parseDelivery }),
+    ...createRedeliveryCalls(call),
     health: (ref) =>
       call({ method: 'GET', url: `${below(`${ROOT}/webhooks`, ref)}/health`, parse: parseHealth }),
     sendTest: (ref) =>

@@ -42,6 +42,29 @@ export interface Transaction {
   readonly test?: boolean;
 }
 
+export interface NotificationFilter {
+  /** The `nextCursor` of the page before, or `now`; default: from the oldest kept. */
+  readonly after?: string;
+  readonly eventType?: EventType;
+  readonly limit?: number;
+  /** Seconds to wait for something when nothing is there, at most 25. */
+  readonly wait?: number;
+}
+
+/** Notifications as they were rendered. */
+export interface NotificationPage {
+  readonly data: readonly {
+    readonly id: string;
+    readonly eventType: EventType;
+    /** The exact text whose bytes are posted and signed. */
+    readonly body: string;
+  }[];
+  readonly results: number;
+  readonly nextCursor: string;
+  /** More is there already. */
+  readonly hasMore: boolean;
+}
+
 export type DeliveryStatus = 'pending' | 'delivered' | 'dead' | 'cancelled';
 
 /** One delivery of the log. */

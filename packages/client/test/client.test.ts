@@ -185,6 +185,25 @@ describe('the operations', () => {
     });
   });
 
+  it('pull page after page, and wait as long for one as the service may', async () => {
+    const own = client({ timeoutMs: 100, maxRetries: 0 });
+    const page = { data: [{ id: 'e', eventType: 'PIX_OUT', body: '{}' }], results: 1, hasMore: false };
+    service.script = [
+      { status: 200, body: { ...page, nextCursor: '1.2' } },
+      { status: 200, body: page },
+    ];
+    expect(await own.notifications({ limit: 1 })).toEqual({ ...page, nextCursor: '1.2' });
+    await expect(own.notifications({ after: '1.2' })).rejects.toThrow(UnexpectedAnswerError);
+    service.server.removeAllListeners('request');
+    const begin = performance.now();
+    await expect(own.notifications({ after: 'now', wait: 1 })).rejects.toThrow(ConnectionError);
+    expect(performance.now() - begin).toBeGreaterThan(1_000);
+    expect(calls().slice(1)).toEqual([
+      'GET /integration/v1/notifications?limit=1',
+      'GET /integration/v1/notifications?after=1.2',
+    ]);
+  });
+
   it('refuse an answer that is not theirs', async () => {
     const own = client();
     const input = { eventType: 'PIX_OUT', endpointUrl: 'https://x.y' } as const;

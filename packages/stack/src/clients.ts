@@ -6,6 +6,7 @@ const TENANT_SCOPES: readonly string[] = [
   'webhook.read',
   'webhook.write',
   'event.write',
+  'event.read',
   'cob.read',
   'pix.read',
   'delivery.read',

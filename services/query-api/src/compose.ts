@@ -73,7 +73,13 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     unreadable,
     catchUp: (withEvents) => caughtUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
-  const transactions = composeTransactions({ database, catchUp: () => catchUps.get(TOPICS.events) });
+  const transactions = composeTransactions({
+    database,
+    catchUp: () => catchUps.get(TOPICS.events),
+    keptMs: retention.notificationMs,
+    // Half of what may be open: everything else is answered however many wait.
+    waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), each: config.maxWaitingPerTenant },
+  });
   const health = composeHealth({
     database,
     configurations,

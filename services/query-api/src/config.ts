@@ -16,6 +16,8 @@ export interface QueryApiConfig {
   readonly groupPrefix: string;
   /** Deliveries a second that one instance sends again in jobs. */
   readonly redeliveriesPerSecond: number;
+  /** Requests of one tenant that wait for notifications in one instance. */
+  readonly maxWaitingPerTenant: number;
   readonly retention: Retention;
 }
 
@@ -44,6 +46,7 @@ export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
     mongodb: readMongodbSettings(settings, DATABASE),
     groupPrefix: settings.text('GROUP_PREFIX', 'query-api'),
     redeliveriesPerSecond: settings.integer('REDELIVERIES_PER_SECOND', 200, { min: 1, max: 10_000 }),
+    maxWaitingPerTenant: settings.integer('MAX_WAITING_PER_TENANT', 10, { min: 1 }),
     retention: readRetention(settings),
   };
 }

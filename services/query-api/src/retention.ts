@@ -4,7 +4,7 @@ import type { IndexOptions } from 'mongoose';
 export interface Retention {
   /** A delivery of which nothing was heard for so long is forgotten. */
   readonly logMs: number;
-  /** An event can be sent again, and pulled, for so long after it was appended. */
+  /** An event can be sent again for so long after it was appended; a chain of pulled pages may stand still so long. */
   readonly notificationMs: number;
   /** A payment can be asked for so long after its event was appended; undefined: for ever. */
   readonly transactionMs: number | undefined;

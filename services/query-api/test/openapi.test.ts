@@ -16,6 +16,10 @@ import type { TestOptions } from '../src/test-notification/test-operations.js';
 import { MAX_EVENTS } from '../src/payments/find-transactions.js';
 import { createTransactionOperations } from '../src/payments/operations.js';
 import type { TransactionPorts } from '../src/payments/operations.js';
+import { formatCursor } from '../src/payments/pull-cursor.js';
+import { PULL_PARAMETERS, createPullOperation } from '../src/payments/pull-notifications.js';
+import type { PullPorts } from '../src/payments/pull-notifications.js';
+import { MAX_LIMIT } from '../src/payments/pull-page.js';
 import { at, faultOf, isObject } from './support/openapi.js';
 import type { Json } from './support/openapi.js';
 
@@ -34,6 +38,7 @@ const operations = Object.keys(at('paths')).flatMap((path) =>
 
 const served = [
   ...createTransactionOperations({} as TransactionPorts),
+  createPullOperation({ waiting: { total: 1, each: 1 } } as PullPorts),
   ...createDeliveryOperations({} as DeliveryPorts),
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
@@ -100,7 +105,7 @@ describe('openapi.yaml', () => {
   it('declares 422 everywhere, and 404 wherever a path or a body names something', () => {
     for (const { path, method, operation } of operations) {
       const statuses = statusesOf(operation);
-      const isList = method === 'get' && /deliveries$/.test(path);
+      const isList = method === 'get' && /(deliveries|notifications)$/.test(path);
       expect([method, path, statuses.includes('404')]).toEqual([method, path, !isList]);
       expect([method, path, statuses.includes('422')]).toEqual([method, path, true]);
     }
@@ -113,6 +118,7 @@ describe('openapi.yaml', () => {
     expect(waiting).toEqual([
       'getCharge',
       'getTransaction',
+      'pullNotifications',
       'listDeliveries',
       'getDelivery',
       'redeliver',
@@ -155,6 +161,7 @@ describe('openapi.yaml', () => {
   });
 
   it.each([
+    'NotificationPage',
     'DeliveryList',
     'Delivery',
     'Redelivery',
@@ -229,6 +236,33 @@ describe('the bounds and words of openapi.yaml', () => {
     expect(wishFor({ cursor: cursorBefore(id) }).before).toBe(id);
     expect(() => wishFor({ cursor: id })).toThrow('cursor');
     expect(faultOf(known.get('cursor'), id)).toBeDefined();
+  });
+
+  it('are those of pulled notifications', () => {
+    const { parameters } = at('paths', '/integration/v1/notifications', 'get');
+    const known = new Map(
+      (parameters as readonly Json[]).map(({ name, schema: own }) => [name, own as Json]),
+    );
+    expect(known.get('limit')?.['maximum']).toBe(MAX_LIMIT);
+    expect(schema('NotificationPage', 'properties', 'data')['maxItems']).toBe(MAX_LIMIT);
+    const after = formatCursor({ caughtUpAt: Date.now(), first: 0, offsets: new Map([[3, 2 ** 51]]) });
+    const texts = [
+      ['after', 'now', after, '', 'later'],
+      ['limit', '1', '1000', '0', '1001'],
+      ['wait', '0', '25', '-1', '26'],
+    ] as const;
+    for (const [name, least, most, ...refused] of texts) {
+      const value = (text: string) => (name === 'after' ? text : Number(text));
+      const { parse } = PULL_PARAMETERS[name];
+      for (const text of [least, most])
+        expect([name, text, faultOf(known.get(name), value(text)), parse(text) === undefined]).toEqual([
+          ...[name, text, undefined, false],
+        ]);
+      for (const text of refused)
+        expect([text, faultOf(known.get(name), value(text)) === undefined, parse(text)]).toEqual([
+          ...[text, false, undefined],
+        ]);
+    }
   });
 
   it('are those of request bodies: only one operation takes one, of 4 KiB', () => {

@@ -1,14 +1,18 @@
 import { TOPICS } from '@webhooks/contracts';
+import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
-import { BATCH_MS } from '../database.js';
+import { BATCH_MS, REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
 import { keepEvents } from './event-store.js';
 import { findOfCharge, findTransaction } from './find-transactions.js';
 import { createTransactionOperations } from './operations.js';
+import { createPullOperation } from './pull-notifications.js';
+import type { PullPorts } from './pull-notifications.js';
+import { readPage } from './pull-page.js';
 
-export interface TransactionOptions {
+export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
   readonly database: Database;
   /** How the projection below is waited for; undefined while it does not run: nothing is then known to be absent. */
   readonly catchUp: () => CatchUp | undefined;
@@ -24,8 +28,27 @@ const MAX_RECORDS = 200;
 /** A query looks twice at most and waits up to 2 s in between: it is answered within 5 s. */
 const LOOK_MS = 1_400;
 
+function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
+  const unread = (cause?: unknown): never => {
+    const headers = { 'retry-after': '1' };
+    throw new AppError('unavailable', 'the events are not read now; try again', { headers, cause });
+  };
+  return createPullOperation({
+    ...rest,
+    projected: async () => {
+      const events = catchUp() ?? unread();
+      const at = Date.now();
+      const ends = await database.within(REQUEST_MS)(() => events.projected());
+      return { at, ends, pages: new Map() };
+    },
+    readPage: (...page) => readPage(database.within(REQUEST_MS), ...page),
+    ends: () => (catchUp() ?? unread()).endsFromNow().catch(unread),
+  });
+}
+
 /** The reconciliation half of this service: what the payment events told, kept and answered. */
-export function composeTransactions({ database, catchUp }: TransactionOptions): Transactions {
+export function composeTransactions(options: TransactionOptions): Transactions {
+  const { database, catchUp } = options;
   return {
     projection: {
       name: 'events',
@@ -34,11 +57,14 @@ export function composeTransactions({ database, catchUp }: TransactionOptions): 
       isAwaited: true,
       apply: (records) => keepEvents(database.within(BATCH_MS), records),
     },
-    operations: createTransactionOperations({
-      findTransaction: (tenantId, endToEndId) =>
-        findTransaction(database.within(LOOK_MS), tenantId, endToEndId),
-      findOfCharge: (tenantId, txId) => findOfCharge(database.within(LOOK_MS), tenantId, txId),
-      waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
-    }),
+    operations: [
+      ...createTransactionOperations({
+        findTransaction: (tenantId, endToEndId) =>
+          findTransaction(database.within(LOOK_MS), tenantId, endToEndId),
+        findOfCharge: (tenantId, txId) => findOfCharge(database.within(LOOK_MS), tenantId, txId),
+        waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
+      }),
+      composePull(options),
+    ],
   };
 }

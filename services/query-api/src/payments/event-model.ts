@@ -56,6 +56,8 @@ function createSchema(keptMs: number | undefined): Schema<EventRow> {
   schema.index({ tenantId: 1, endToEndId: 1 });
   // What a webhook missed; see job-pages.ts.
   schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
+  // What a tenant pulls is read in the order of the topic, one partition after the other.
+  schema.index({ tenantId: 1, partition: 1, offset: 1 });
   // Most events name no charge. `$exists` says the same, but SecantusDB would not use such an index.
   schema.index({ tenantId: 1, txId: 1 }, { partialFilterExpression: { txId: { $gt: '' } } });
   if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));

@@ -27,23 +27,27 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   return toRow(read.event, { heardAt: appendedAt, appendedAt, partition, offset });
 }
 
-async function insert(ask: AskEvents, rows: readonly EventRow[]): Promise<void> {
-  await ask(({ events }) => writeRows(events.collection, rows));
-}
+/** Inserts; gives those whose event id is there already. */
+const insert = (ask: AskEvents, rows: readonly EventRow[]): Promise<readonly EventRow[]> =>
+  ask(({ events }) => writeRows(events.collection, rows));
 
 /**
  * Keeps the events of records of `payments.events`, by one statement that reads and changes nothing. The first document of
- * an event id stays as it is, so any repetition comes to the same documents.
+ * an event id stays as it is, so any repetition comes to the same documents. Only the place of the event is added when it is
+ * missing: the dead letter of a redelivery, read first, did not know it.
  */
-export const keepEvents = (ask: AskEvents, records: readonly KafkaRecord[]): Promise<void> =>
-  insert(
-    ask,
-    records.map(rowOf).filter((row) => row !== undefined),
-  );
+export async function keepEvents(ask: AskEvents, records: readonly KafkaRecord[]): Promise<void> {
+  const rows = records.map(rowOf).filter((row) => row !== undefined);
+  const places = (await insert(ask, rows)).map(({ _id, partition, offset }) => ({
+    updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } },
+  }));
+  if (places.length > 0) await ask(({ events }) => events.bulkWrite(places, { ordered: false }));
+}
 
 /** Keeps the event of a test notification: its identifiers then resolve to a record marked `test: true`. */
-export const keepTestEvent = (ask: AskEvents, event: PaymentEvent): Promise<void> =>
-  insert(ask, [toRow(event, { heardAt: new Date(), test: true })]);
+export async function keepTestEvent(ask: AskEvents, event: PaymentEvent): Promise<void> {
+  await insert(ask, [toRow(event, { heardAt: new Date(), test: true })]);
+}
 
 /** What only the task tells of its event: where that lies, or that it was made for a test, which lies nowhere. */
 function placeOf({

@@ -3,7 +3,7 @@ import type { EndOffsets } from '@webhooks/kafka';
 import type { Positions } from './positions.js';
 
 export interface CatchUpOptions {
-  readonly positions: Pick<Positions, 'passed' | 'needsOthers' | 'readOthers'>;
+  readonly positions: Pick<Positions, 'passed' | 'needsOthers' | 'readOthers' | 'offsets'>;
   /** The ends of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
   /** Called with what went wrong while somebody waited: the broker or the database did not answer. */
@@ -72,7 +72,7 @@ export class CatchUp {
   }
 
   async #pass(waiter: Waiter): Promise<void> {
-    const ends = await this.#endsFromNow();
+    const ends = await this.endsFromNow();
     if (waiter.over || this.#options.positions.passed(ends)) return;
     const goal = this.#goals.get(ends) ?? { reached: Promise.withResolvers<undefined>(), waiters: [] };
     goal.waiters.push(waiter);
@@ -105,8 +105,13 @@ export class CatchUp {
       });
   }
 
+  /** How far each partition is projected now, by all instances together. */
+  projected(): Promise<EndOffsets> {
+    return this.#options.positions.offsets();
+  }
+
   /** The ends, by a request that begins after this call. */
-  #endsFromNow(): Promise<EndOffsets> {
+  endsFromNow(): Promise<EndOffsets> {
     if (this.#asking === undefined) return this.#ask();
     this.#askingNext ??= this.#asking.catch(() => undefined).then(() => this.#ask());
     return this.#askingNext;

@@ -89,6 +89,13 @@ export class Positions {
       this.#raise(Number(partition), offset);
   }
 
+  /** How far each partition is projected now, by all instances together. */
+  async offsets(): Promise<EndOffsets> {
+    await this.readOthers();
+    this.#takeOwn();
+    return new Map(this.#known);
+  }
+
   /** Tells the other instances what moved here since the last time. */
   async write(): Promise<void> {
     this.#takeOwn();

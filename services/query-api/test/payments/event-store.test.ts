@@ -27,7 +27,7 @@ afterAll(async () => {
   await open.close();
 });
 
-const keep = (...events: readonly PaymentEvent[]): Promise<void> =>
+const keep = (...events: readonly PaymentEvent[]): Promise<unknown> =>
   keepEvents(
     ask,
     events.map((event) => eventRecord(event)),
@@ -118,6 +118,13 @@ describe('a dead letter', () => {
     expect(await findTransaction(ask, tenantId, E2E)).toMatchObject({ test: true });
     expect(await findTransaction(ask, tenantId, OTHER_E2E)).toMatchObject({ test: false });
     expect(await rowOf('evt_1')).not.toHaveProperty('partition');
+  });
+
+  it('of a redelivery that was read before its event gets the place of that, and keeps it', async () => {
+    const event = paid({}, { tenantId });
+    await die(event, REDELIVERED);
+    for (const offset of [7, 8]) await keepEvents(ask, [eventRecord(event, { partition: 5, offset })]);
+    expect(await rowOf(event.id)).toMatchObject({ partition: 5, offset: 7 });
   });
 
   it.each(['{', '[]', '{"id":"evt_1"}'])('whose bytes are no event (%s) is not kept', async (bytes) => {

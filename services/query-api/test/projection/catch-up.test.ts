@@ -26,6 +26,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
           looks += 1;
           return position >= (ends.get(0) ?? 0);
         },
+        offsets: () => Promise.resolve(ends(position)),
         needsOthers: () => others >= 0,
         readOthers: () => {
           position = Math.max(position, others);

@@ -31,7 +31,7 @@ export interface RunningQueryApi {
 const silent = (): undefined => undefined;
 
 /** The topics as the services make them, so that no test waits for the creation in the background. */
-async function openPublisher(closers: Closers): Promise<RunningQueryApi['publish']> {
+export async function openPublisher(closers: Closers): Promise<RunningQueryApi['publish']> {
   const kafka = createKafka({ brokers: testKafkaBrokers(), clientId: 'query-api-test' });
   closers.add('kafka of the test', () => kafka.close());
   const topics = TOPIC_TABLE.map((spec) => ({ ...spec, replicationFactor: 1 }));
@@ -41,7 +41,8 @@ async function openPublisher(closers: Closers): Promise<RunningQueryApi['publish
   return (...records) => sink.sendMany(records);
 }
 
-function environment(desk: TokenDesk, database: string): Record<string, string> {
+/** What the service is started with, for a database of this name. */
+export function environment(desk: TokenDesk, database: string): Record<string, string> {
   const uri = testMongoUri(database);
   return {
     KAFKA_BROKERS: testKafkaBrokers().join(','),

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventType } from '@webhooks/contracts';
+import { AppError, createOpenRequests, readQuery, wholeNumber } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
+import type { EndOffsets } from '@webhooks/kafka';
+import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { formatCursor, parseCursor } from './pull-cursor.js';
+import type { PullCursor } from './pull-cursor.js';
+import { MAX_LIMIT } from './pull-page.js';
+import type { Projected, PullPage, PullWish } from './pull-page.js';
+
+export interface PullPorts {
+  readonly projected: () => Promise<Projected>;
+  readonly readPage: (wish: PullWish, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
+  /** The ends of the topic, by a request that begins now. */
+  readonly ends: () => Promise<EndOffsets>;
+  /** How long after it had read everything a chain goes on. */
+  readonly keptMs: number;
+  /** Requests that may wait at once: in all, and of one tenant. */
+  readonly waiting: { readonly total: number; readonly each: number };
+}
+
+const LIMIT = 100;
+/** As the contract says: less than the 30 s and more after which proxies give up. */
+const MAX_WAIT_SECONDS = 25;
+/** All who wait look at the same moments: what comes in between is one page, and heard so much later at most. */
+const TICK_MS = 500;
+
+interface Parsed {
+  readonly after: PullCursor | 'now';
+  readonly eventType: EventType;
+  readonly limit: number;
+  readonly wait: number;
+}
+
+export const PULL_PARAMETERS: QueryParameters<Parsed> = {
+  after: {
+    expected: 'must be now or the nextCursor of an answer',
+    parse: (text) => (text === 'now' ? text : parseCursor(text)),
+  },
+  eventType: LIST_PARAMETERS.eventType,
+  limit: wholeNumber(1, MAX_LIMIT),
+  wait: wholeNumber(0, MAX_WAIT_SECONDS),
+};
+
+/** Where the first page begins. Throws 422 for a cursor behind which events may have expired. */
+async function startOf(after: Parsed['after'] | undefined, { ends, keptMs }: PullPorts): Promise<PullCursor> {
+  const caughtUpAt = Date.now();
+  if (after === undefined) return { caughtUpAt, first: 0, offsets: new Map() };
+  if (after === 'now') return { caughtUpAt, first: 0, offsets: await ends() };
+  if (after.caughtUpAt > caughtUpAt - keptMs) return after;
+  throw new AppError('cursor-expired', 'events behind it may have expired; begin again without `after`');
+}
+
+/** The positions at the next tick, for all who wait for it: with the same ones, chains of a tenant come to the same cursor. */
+function createNextLook(projected: PullPorts['projected']): PullPorts['projected'] {
+  let next: Promise<Projected> | undefined;
+  return () =>
+    (next ??= pause(TICK_MS).then(() => {
+      next = undefined;
+      return projected();
+    }));
+}
+
+/** Passes over pages that show nothing until something comes, or `isOver`. Of one cursor and look, one page is read for all. */
+async function pull(
+  wish: PullWish,
+  { cursor, look }: { cursor: PullCursor; look: Projected },
+  { readPage, projected }: PullPorts,
+  isOver: () => boolean,
+): Promise<PullPage> {
+  for (;;) {
+    const key = JSON.stringify([wish, formatCursor(cursor)]);
+    const reading = look.pages.get(key) ?? readPage(wish, cursor, look);
+    look.pages.set(key, reading);
+    const page = await reading;
+    if (page.data.length > 0 || isOver()) return page;
+    cursor = page.next;
+    if (!page.hasMore) look = await projected();
+  }
+}
+
+/** Pulling notifications, for whoever has no public address or was down; `openapi.yaml` describes the same. */
+export function createPullOperation(ports: PullPorts): Operation {
+  const waiting = createOpenRequests(ports.waiting);
+  const nextLook = createNextLook(ports.projected);
+  const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
+    const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
+    const wish = { tenantId: identity.tenantId, limit, ...filter };
+    const endAt = performance.now() + wait * 1_000;
+    const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
+    const leave = wait > 0 ? waiting.enter(identity) : undefined;
+    try {
+      const cursor = await startOf(after, ports);
+      // Who had read everything a moment ago looks when all do: however fast it asks, it costs two pages a second.
+      const listens = wait > 0 && cursor.caughtUpAt > Date.now() - MAX_WAIT_SECONDS * 1_000;
+      const look = await (listens ? nextLook() : ports.projected());
+      const later = { ...ports, projected: nextLook };
+      const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
+      const body = { data, results: data.length, nextCursor: formatCursor(next), hasMore };
+      return { status: 200, body };
+    } finally {
+      leave?.();
+    }
+  };
+  const path = '/integration/v1/notifications';
+  return { method: 'GET', path, scopes: ['event.read'], query: PULL_PARAMETERS, handle };
+}

@@ -1,0 +1,92 @@
+import type { EventType } from '@webhooks/contracts';
+import type { EndOffsets } from '@webhooks/kafka';
+import { byNumber } from '../order.js';
+import type { EventRow } from './event-model.js';
+import type { AskEvents } from './event-store.js';
+import type { PullCursor } from './pull-cursor.js';
+
+export interface PullPage {
+  readonly data: readonly ReturnType<typeof show>[];
+  readonly next: PullCursor;
+  /** Whether reading ended before everything was read that is projected. */
+  readonly hasMore: boolean;
+}
+
+export interface PullWish {
+  readonly tenantId: string;
+  /** Absent: all. */
+  readonly eventType?: EventType;
+  readonly limit: number;
+}
+
+/** A moment, and below which offsets all was projected then. */
+export interface Projected {
+  readonly at: number;
+  readonly ends: EndOffsets;
+  /** Those that were read with it, by wish and cursor. */
+  readonly pages: Map<string, Promise<PullPage>>;
+}
+
+/** Notifications of a page, and events that one page looks at when it shows one type only: 0.7 MB. */
+export const MAX_LIMIT = 1_000;
+const SHOWN = { eventType: 1, body: 1, offset: 1 } as const;
+type ShownRow = Pick<EventRow, '_id' | 'eventType' | 'body'> & { readonly offset: number };
+
+/** What of each partition was not read and is projected, from the partition that it is the turn of. */
+function rangesOf({ first, offsets }: PullCursor, ends: EndOffsets) {
+  const ranges = [...ends]
+    .map(([partition, end]) => ({ partition, offset: { $gte: offsets.get(partition) ?? 0, $lt: end } }))
+    .filter(({ offset: { $gte: from, $lt: end } }) => from < end)
+    .sort(byNumber(({ partition }) => partition));
+  const behind = ranges.filter(({ partition }) => partition < first);
+  return [...ranges.slice(behind.length), ...behind];
+}
+
+/** By one scan of the index. */
+const find = (ask: AskEvents, range: object, limit: number): Promise<readonly ShownRow[]> =>
+  ask(({ events }) =>
+    events
+      .find(range, SHOWN)
+      .sort({ offset: 1 })
+      .limit(limit)
+      // All in one answer: the driver asks for 101 and then for the rest.
+      .batchSize(limit + 1)
+      .lean<ShownRow[]>()
+      .exec(),
+  );
+
+/** A notification as it was rendered: the text whose bytes are signed has about 700 characters at most. */
+const show = ({ _id, eventType, body }: ShownRow) => ({
+  ...{ id: _id.slice(_id.indexOf('/') + 1), eventType, body: body.toString() },
+});
+
+/**
+ * The next page of a chain.
+ *
+ * No event is skipped. Its document has the place of one of its records for ever: of the one that was applied first. A chain
+ * passes a place only below a position that was told, so after the record there was applied, and from then on the event has its
+ * document: here, and this page reads it, or at another place, and the page that passes that one does. What is applied once
+ * more, by whomever, inserts nothing. (An event that Kafka holds no longer may come to a new database by its dead
+ * letter alone, and then lie at a place that was passed.)
+ */
+export async function readPage(
+  ask: AskEvents,
+  { tenantId, eventType, limit }: PullWish,
+  cursor: PullCursor,
+  { ends, at }: Projected,
+): Promise<PullPage> {
+  const data: ReturnType<typeof show>[] = [];
+  const offsets = new Map(cursor.offsets);
+  let left = eventType === undefined ? limit : MAX_LIMIT;
+  for (const range of rangesOf(cursor, ends)) {
+    for (const row of await find(ask, { tenantId, ...range }, left)) {
+      if (eventType === undefined || row.eventType === eventType) data.push(show(row));
+      offsets.set(range.partition, row.offset + 1);
+      left -= 1;
+      if (left === 0 || data.length === limit)
+        return { data, next: { ...cursor, first: range.partition + 1, offsets }, hasMore: true };
+    }
+    offsets.set(range.partition, range.offset.$lt);
+  }
+  return { data, next: { caughtUpAt: at, first: 0, offsets }, hasMore: false };
+}

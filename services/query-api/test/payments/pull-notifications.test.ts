@@ -1,0 +1,154 @@
+import { TOPICS, encodeEvent, renderNotification } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
+import { buildEvent, eventually, randomName } from '@webhooks/testkit';
+import { formatCursor } from '../../src/payments/pull-cursor.js';
+import { faultOf } from '../support/openapi.js';
+import { startQueryApi } from '../support/start-query-api.js';
+import type { RunningQueryApi } from '../support/start-query-api.js';
+
+const DAY_MS = 86_400_000;
+const LONG = { timeoutMs: 60_000 };
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly code?: string;
+  readonly data: readonly { readonly id: string; readonly eventType: string; readonly body: string }[];
+  readonly results: number;
+  readonly nextCursor: string;
+  readonly hasMore: boolean;
+}
+
+let service: RunningQueryApi;
+let tenantId: string;
+let token: string;
+beforeAll(async () => {
+  service = await startQueryApi();
+});
+beforeEach(async () => {
+  tenantId = randomName('tenant');
+  token = await service.desk.token(tenantId, 'event.read');
+});
+afterAll(() => service.stop());
+
+async function pull(query: Record<string, string | number> = {}, options: RequestInit = {}): Promise<Answer> {
+  const search = new URLSearchParams(query as Record<string, string>);
+  const response = await fetch(`${service.url}/integration/v1/notifications?${search.toString()}`, {
+    headers: { authorization: `Bearer ${token}` },
+    ...options,
+  });
+  const body = (await response.json()) as Answer;
+  if (response.ok) expect(faultOf({ $ref: '#/components/schemas/NotificationPage' }, body)).toBeUndefined();
+  return { ...body, status: response.status, retryAfter: response.headers.get('retry-after') };
+}
+
+const publish = (events: readonly PaymentEvent[]): Promise<void> =>
+  service.publish(
+    ...events.map((event, at) => ({ topic: TOPICS.events, partition: at % 12, value: encodeEvent(event) })),
+  );
+const build = (count: number, overrides: Partial<PaymentEvent> = {}): PaymentEvent[] =>
+  Array.from({ length: count }, () => buildEvent({ tenantId, ...overrides }));
+const idsOf = (some: readonly { readonly id: string }[]): string[] => some.map(({ id }) => id).sort();
+
+/** Follows a chain until it has shown so many; gives what it showed and where it stands. */
+async function follow(count: number, query: Record<string, string | number> = {}) {
+  const shown: Answer['data'][number][] = [];
+  let cursor: string | undefined;
+  await eventually(async () => {
+    const answer = await pull({ ...query, ...(cursor !== undefined && { after: cursor }) });
+    expect(answer).toMatchObject({ status: 200, results: answer.data.length });
+    shown.push(...answer.data);
+    cursor = answer.nextCursor;
+    return shown.length >= count && !answer.hasMore;
+  }, LONG);
+  return { shown, after: cursor ?? '' };
+}
+
+/** As many requests that wait as there are queries; answered when something comes, or aborted. */
+function waitMany(count: number, after: string) {
+  const abort = new AbortController();
+  const answers = Array.from({ length: count }, () => pull({ after, wait: 25 }, { signal: abort.signal }));
+  return { abort, answers };
+}
+
+/** The answer to one who would wait too, once it is refused. */
+const refused = (after: string): Promise<Answer> =>
+  eventually(async () => {
+    const answer = await pull({ after, wait: 1 });
+    return answer.status === 429 && answer;
+  });
+
+it('shows a tenant its own notifications with the bytes that are sent, each once, in pages', async () => {
+  const events = build(30);
+  const foreign = buildEvent({ tenantId: randomName('stranger') });
+  await publish([foreign, ...events]);
+  const { shown, after } = await follow(events.length, { limit: 7 });
+  const expected = events.map((event) => ({
+    ...{ id: event.id, eventType: event.eventType },
+    body: renderNotification(event).toString(),
+  }));
+  const byId = (one: { readonly id: string }, other: { readonly id: string }): number =>
+    one.id < other.id ? -1 : 1;
+  expect(shown.toSorted(byId)).toEqual(expected.sort(byId));
+  expect(await pull({ after })).toMatchObject({ data: [], results: 0, hasMore: false });
+});
+
+it('shows one type, and goes on behind the others', async () => {
+  const [wanted, others] = [build(4, { eventType: 'PIX_OUT' }), build(9, { eventType: 'PIX_STATIC' })];
+  await publish([...others, ...wanted]);
+  const { shown, after } = await follow(4, { eventType: 'PIX_OUT', limit: 3 });
+  expect(idsOf(shown)).toEqual(idsOf(wanted));
+  await follow(9);
+  expect(await pull({ after, eventType: 'PIX_OUT' })).toMatchObject({ results: 0, hasMore: false });
+});
+
+it('begins with the next notification after now, and a wait ends as soon as one comes', async () => {
+  await publish(build(3));
+  await follow(3);
+  const { nextCursor: after } = await pull({ after: 'now' });
+  expect(await pull({ after, wait: 1 })).toMatchObject({ status: 200, results: 0, hasMore: false });
+  const begin = performance.now();
+  const waiting = pull({ after, wait: 25 });
+  const [next = buildEvent()] = build(1);
+  await publish([next]);
+  expect(await waiting).toMatchObject({ data: [{ id: next.id }], results: 1 });
+  expect(performance.now() - begin).toBeLessThan(10_000);
+});
+
+it('lets ten of a tenant wait, also when others do, and another one when one of them has hung up', async () => {
+  const { after } = await follow(0);
+  const { abort, answers } = waitMany(10, after);
+  expect(await refused(after)).toMatchObject({ code: 'too-many-requests', retryAfter: '1' });
+  expect(await pull({ after })).toMatchObject({ status: 200 });
+  const headers = { authorization: `Bearer ${await service.desk.token(randomName('other'), 'event.read')}` };
+  expect(await pull({ after, wait: 1 }, { headers })).toMatchObject({ status: 200 });
+  abort.abort();
+  expect((await Promise.allSettled(answers)).map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
+  await eventually(async () => (await pull({ after, wait: 1 })).status === 200);
+});
+
+it('refuses a cursor that is too old or none, and whoever may not read events', async () => {
+  const cursor = (caughtUpAt: number) => formatCursor({ caughtUpAt, first: 0, offsets: new Map() });
+  expect(await pull({ after: cursor(Date.now() - 29 * DAY_MS) })).toMatchObject({ status: 200 });
+  expect(await pull({ after: cursor(Date.now() - 31 * DAY_MS) })).toMatchObject({
+    ...{ status: 422, code: 'cursor-expired' },
+  });
+  for (const query of [{ after: 'yesterday' }, { wait: 26 }, { wait: -1 }, { limit: 0 }, { limit: 1_001 }])
+    expect([query, await pull(query)]).toMatchObject([query, { status: 422, code: 'invalid-request' }]);
+  const headers = { authorization: `Bearer ${await service.desk.token(tenantId, 'webhook.read')}` };
+  expect(await pull({}, { headers })).toMatchObject({ status: 403, code: 'insufficient-scope' });
+});
+
+it('answers whoever waits when the service ends', async () => {
+  const mine = service;
+  service = await startQueryApi();
+  token = await service.desk.token(tenantId, 'event.read');
+  const { after } = await follow(0);
+  const { answers } = waitMany(10, after);
+  await refused(after);
+  const begin = performance.now();
+  await service.stop();
+  service = mine;
+  for (const answer of answers) expect(await answer).toMatchObject({ status: 200, results: 0 });
+  expect(performance.now() - begin).toBeLessThan(15_000);
+});
