@@ -64,7 +64,8 @@ export function conditionsOf(
   const { from: _from, to: _to, status, eventIds, ...equal } = filter;
   const places = placesOf(filter, start);
   const place = Object.keys(places).length > 0 ? { place: places } : {};
-  const statuses = status === undefined ? {} : { 'state.status': status };
+  const byStatus = status === 'delivered' ? { 'state.status': status } : { undelivered: status };
+  const statuses = status === undefined ? {} : byStatus;
   const events = eventIds ? { eventId: { $in: eventIds } } : {};
   return { tenantId, ...equal, ...statuses, ...events, ...place };
 }

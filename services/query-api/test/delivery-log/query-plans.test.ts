@@ -25,7 +25,7 @@ const fieldsOf = (value: object): string => Object.keys(value).join(' ');
 function indexOf({ eventId, ref, status }: DeliveryFilter): string {
   if (eventId !== undefined) return 'tenantId eventId';
   const isRare = status !== undefined && status !== 'delivered';
-  return ['tenantId', ...(ref ? ['ref'] : []), ...(isRare ? ['state.status'] : []), 'place'].join(' ');
+  return ['tenantId', ...(ref ? ['ref'] : []), ...(isRare ? ['undelivered'] : []), 'place'].join(' ');
 }
 
 const documented = () => log.models.deliveries.schema.indexes();
@@ -47,16 +47,17 @@ const scansOf = ({ inputStage, inputStages = [], ...stage }: Stage): readonly St
   return inputs.length === 0 ? [stage] : inputs.flatMap(scansOf);
 };
 
-/** Where the embedded database has no choice: it takes any index that the fields of a filter lead, and no partial one of some values. */
+/** Where the embedded database has no choice: it takes any index that the fields of a filter lead. */
 const isForAny = ({ eventId, from, to, ...rest }: DeliveryFilter): boolean => {
   const isInRange = from !== undefined || to !== undefined;
   if (eventId !== undefined) return !isInRange && Object.keys(rest).length === 0;
-  return !('status' in rest || 'eventType' in rest) && (isInRange || 'ref' in rest);
+  if (rest.eventType !== undefined || rest.status === 'delivered') return false;
+  return isInRange || Object.keys(rest).length > 0;
 };
 
 it('a page is read through its index', async () => {
   const plain = FILTERS.filter(isForAny);
-  expect(plain.length).toBeGreaterThan(5);
+  expect(plain.length).toBeGreaterThan(25);
   for (const filter of plain) {
     const query = log.models.deliveries.find(conditions(filter)).sort({ place: -1 }).limit(40);
     const { queryPlanner } = (await query.explain('queryPlanner')) as unknown as {
