@@ -17,7 +17,7 @@ import { composeHealth } from './endpoint-health/compose-health.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
 import { passOverRefused } from './projection/pass-over-refused.js';
-import type { AskPositions } from './projection/reading.js';
+import type { AskPositions } from './projection/positions.js';
 import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';

@@ -7,9 +7,9 @@ import { CatchUp } from './catch-up.js';
 import { openProjection } from './open-projection.js';
 import type { RunningProjection } from './open-projection.js';
 import { Positions } from './positions.js';
+import type { AskPositions } from './positions.js';
 import type { Projection } from './projection.js';
 import { readingOf } from './reading.js';
-import type { AskPositions } from './reading.js';
 
 export interface KeepOptions {
   readonly kafka: Kafka;

@@ -1,7 +1,7 @@
 import type { EndOffsets, PartitionPosition } from '@webhooks/kafka';
+import type { Ask } from '@webhooks/mongodb';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import type { AskPositions } from './reading.js';
 
 /** How far one topic is projected by all instances together, by partition; and the name of the reading. */
 export interface PositionRow {
@@ -12,6 +12,7 @@ export interface PositionRow {
 }
 
 export type PositionModel = Model<PositionRow>;
+export type AskPositions = Ask<{ readonly positions: PositionModel }>;
 
 export const positionModelOn = (connection: Connection): PositionModel =>
   connection.model<PositionRow>(

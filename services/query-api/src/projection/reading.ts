@@ -1,8 +1,5 @@
-import type { Ask } from '@webhooks/mongodb';
 import { v7 as uuidv7 } from 'uuid';
-import type { PositionModel } from './positions.js';
-
-export type AskPositions = Ask<{ readonly positions: PositionModel }>;
+import type { AskPositions, PositionModel } from './positions.js';
 
 /** Of the document in `positions` that holds the name. */
 const ID = 'reading';

@@ -6,7 +6,7 @@ import { eventually, randomName } from '@webhooks/testkit';
 import { keepProjections } from '../../src/projection/keep-projections.js';
 import { Positions } from '../../src/projection/positions.js';
 import { forgetReading } from '../../src/projection/reading.js';
-import type { AskPositions } from '../../src/projection/reading.js';
+import type { AskPositions } from '../../src/projection/positions.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
 
