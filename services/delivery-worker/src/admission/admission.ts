@@ -155,7 +155,7 @@ export class Admission {
         ? untilProbeMs(endpoint, deferral)
         : untilSlotMs(endpoint, deferral, this.#slots.limitOf(endpoint));
     const beginsPause = now >= endpoint.pausedUntil;
-    // Not longer than the horizon: a delivery that is old waits for up to a quarter of its age.
+    // Not longer than the horizon: a delivery that is old may wait for hours.
     if (beginsPause) endpoint.pausedUntil = now + Math.min(waitMs, HORIZON_MS);
     return { kind: 'deferred', reason, waitMs, beginsPause };
   }

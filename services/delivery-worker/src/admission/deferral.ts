@@ -10,7 +10,7 @@ const GROWTH = 1 / 4;
 
 /** Who is deferred, and when; `now` is monotonic. */
 export interface Deferral {
-  /** Since it was first read, milliseconds. */
+  /** Since it was first due, milliseconds; of a retry since its endpoint fails. */
   readonly ageMs: number;
   /** See `leastWaitMs`. */
   readonly leastMs: number;
