@@ -7,6 +7,7 @@ export type { Identity, TenantRule } from './identity.js';
 export { listen } from './listen.js';
 export type { HttpServer } from './listen.js';
 export { createOpenRequests } from './open-requests.js';
+export type { OpenRequests } from './open-requests.js';
 export { refOf } from './operation.js';
 export type { ApiReply, ApiRequest, HttpMethod, Operation } from './operation.js';
 export { renderProblem } from './problem.js';

@@ -9,6 +9,8 @@ export interface OpenRequests {
    * its share, or when there is no room at all.
    */
   enter(caller: Caller): () => void;
+  /** Does what is let in so. */
+  run<T>(caller: Caller, work: () => Promise<T>): Promise<T>;
 }
 
 const refuse = (tenantId?: string): AppError =>
@@ -23,10 +25,19 @@ const refuse = (tenantId?: string): AppError =>
 
 export function createOpenRequests(limits: Omit<SharesOptions, 'refuse'>): OpenRequests {
   const shares = new Shares({ ...limits, refuse });
+  const enter = (caller: Caller): (() => void) => {
+    shares.take(caller, 1);
+    return () => shares.give(caller, 1);
+  };
   return {
-    enter: (caller) => {
-      shares.take(caller, 1);
-      return () => shares.give(caller, 1);
+    enter,
+    run: async (caller, work) => {
+      const leave = enter(caller);
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
     },
   };
 }

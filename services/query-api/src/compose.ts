@@ -1,6 +1,6 @@
 import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
-import { serveApi } from '@webhooks/http-api';
+import { createOpenRequests, serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { Counter } from '@webhooks/runtime';
@@ -9,7 +9,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations/open-configurations.js';
 import type { Configurations } from './configurations/open-configurations.js';
-import { BATCH_MS, REQUEST_MS, openDatabase } from './database.js';
+import { REQUEST_MS, openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { Unreadable } from './delivery-log/read-records.js';
@@ -26,6 +26,11 @@ import { composeTransactions } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
+/**
+ * Lists and counts that the database works on at once for one instance; half of it for a tenant alone. The embedded database
+ * takes a second for some of them, one after the other, and the last is to be answered within the 4 s of a request.
+ */
+const MAX_LISTS = 8;
 
 async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<PublishTasks> {
   const sink = await openSink({ kafka });
@@ -67,9 +72,10 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const unreadable = createUnreadable(scope);
   const caughtUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
     waitForAll(topics.map((topic) => catchUps.get(topic)));
+  const lists = createOpenRequests({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
-    database,
-    keepNotification: (notification) => keepDeadLetter(database.within(BATCH_MS), notification),
+    ...{ database, lists },
+    keepNotification: (notification) => keepDeadLetter(database.writing(), notification),
     unreadable,
     catchUp: (withEvents) => caughtUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
@@ -93,7 +99,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
     passOverRefused(projection, unreadable),
   );
-  const ask: AskPositions = (statement) => database.within(REQUEST_MS)(statement);
+  const ask: AskPositions = (statement) => database.writing()(statement);
   const catchUps = keepProjections({ kafka, groupPrefix, projections, ask }, scope);
   return [
     ...transactions.operations,
@@ -101,7 +107,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...health.operations,
     ...composeRedelivery(
       {
-        ...{ database, configurations, publish, ratePerSecond, keptMs: retention.notificationMs },
+        ...{ database, lists, configurations, publish, ratePerSecond, keptMs: retention.notificationMs },
         findDelivery: deliveryLog.find,
         catchUp: () => caughtUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters),
       },

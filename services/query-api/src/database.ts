@@ -24,8 +24,10 @@ export type Models = ReturnType<typeof modelsOn>;
 export interface Database {
   /** Undefined until the first connection stands and the indexes with it. */
   readonly models: () => Models | undefined;
-  /** Runs statements of one request or batch, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
+  /** Runs statements of one request, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
   readonly within: (ms: number) => Ask<Models>;
+  /** The same for a batch of a projection, by connections of its own: what people ask for does not hold it up. */
+  readonly writing: () => Ask<Models>;
 }
 
 const databaseUnavailable = (cause?: unknown): AppError =>
@@ -37,8 +39,24 @@ const databaseUnavailable = (cause?: unknown): AppError =>
 /** What the database gets of the 5 s within which a caller is told that it is not available. */
 export const REQUEST_MS = 4_000;
 /** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
-export const BATCH_MS = 25_000;
+const BATCH_MS = 25_000;
 const SOCKET_MS = 30_000;
+
+/** Opens a pool of connections. Gives its models as soon as they may be used. */
+async function openPool(
+  settings: MongodbSettings,
+  retention: Retention,
+  work: (models: Models) => Promise<void>,
+  scope: ServiceScope,
+): Promise<() => Models | undefined> {
+  let made: Models | undefined;
+  const prepare = async (connection: Connection): Promise<void> => {
+    made ??= modelsOn(connection, retention);
+    await work(made);
+  };
+  const kept = await openConnection(settings, { prepare, socketMs: SOCKET_MS }, scope);
+  return () => (kept.isPrepared() ? made : undefined);
+}
 
 /** The database of this service; see `openConnection` for how it stays connected. */
 export async function openDatabase(
@@ -46,13 +64,16 @@ export async function openDatabase(
   retention: Retention,
   scope: ServiceScope,
 ): Promise<Database> {
-  let made: Models | undefined;
-  const prepare = async (connection: Connection): Promise<void> => {
-    made ??= modelsOn(connection, retention);
+  const syncIndexes = async (models: Models): Promise<void> => {
     // As the code and the settings say: others, and those of another retention, are dropped.
-    for (const model of Object.values(made)) await model.syncIndexes();
+    for (const model of Object.values(models)) await model.syncIndexes();
   };
-  const kept = await openConnection(settings, { prepare, socketMs: SOCKET_MS }, scope);
-  const models = (): Models | undefined => (kept.isPrepared() ? made : undefined);
-  return { models, within: (ms) => createAsk(models, ms, databaseUnavailable) };
+  const models = await openPool(settings, retention, syncIndexes, scope);
+  const written = await openPool(settings, retention, () => Promise.resolve(), scope);
+  return {
+    models,
+    within: (ms) => createAsk(models, ms, databaseUnavailable),
+    // Nothing is written without the indexes.
+    writing: () => createAsk(() => models() && written(), BATCH_MS, databaseUnavailable),
+  };
 }

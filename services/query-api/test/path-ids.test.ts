@@ -7,7 +7,7 @@ const nothing = (): never => {
   throw new Error('expected to be refused before anything is looked for');
 };
 const operations = [
-  ...createDeliveryOperations({ storeFor: nothing, catchUp: nothing }),
+  ...createDeliveryOperations({ storeFor: nothing, catchUp: nothing, lists: { run: nothing } }),
   ...redeliveryOperations({ storeFor: nothing, findDelivery: nothing } as unknown as RedeliveryParts),
 ].flatMap((operation) => {
   const property = /:(\w+)/.exec(operation.path)?.[1];

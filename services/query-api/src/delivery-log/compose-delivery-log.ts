@@ -1,6 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Operation } from '@webhooks/http-api';
-import { BATCH_MS, REQUEST_MS } from '../database.js';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
@@ -12,13 +12,11 @@ import { readRecords } from './read-records.js';
 import type { DeadNotification, Unreadable } from './read-records.js';
 import { writeEntries } from './write-entries.js';
 
-export interface DeliveryLogOptions {
+export interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
   readonly database: Database;
   /** Keeps what a dead letter carried, so that it can be sent again. Must be idempotent; a rejection means "again". */
   readonly keepNotification: (notification: DeadNotification) => Promise<void>;
   readonly unreadable: Unreadable;
-  /** Waits for the projection below. */
-  readonly catchUp: DeliveryPorts['catchUp'];
 }
 
 export interface DeliveryLog {
@@ -40,10 +38,10 @@ export function composeDeliveryLog({
   database,
   keepNotification,
   unreadable,
-  catchUp,
+  ...rest
 }: DeliveryLogOptions): DeliveryLog {
   const storeWithin = (ms: number): DeliveryStore => deliveryStoreWithin(database, ms);
-  const ports = { storeFor: () => storeWithin(REQUEST_MS), catchUp };
+  const ports = { storeFor: () => storeWithin(REQUEST_MS), ...rest };
   return {
     projection: {
       name: 'attempts',
@@ -55,7 +53,7 @@ export function composeDeliveryLog({
         const { entries, notifications } = readRecords(records, unreadable);
         // Before the deliveries: one that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
-        await writeEntries(database.within(BATCH_MS), entries);
+        await writeEntries(database.writing(), entries);
       },
     },
     operations: createDeliveryOperations(ports),

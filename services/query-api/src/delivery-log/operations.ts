@@ -1,5 +1,5 @@
 import { AppError } from '@webhooks/http-api';
-import type { Operation } from '@webhooks/http-api';
+import type { ApiRequest, OpenRequests, Operation } from '@webhooks/http-api';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import { readDeliveryId } from '../path-ids.js';
 import { readAfterCatchUp } from '../read-after-catch-up.js';
@@ -19,6 +19,8 @@ export interface DeliveryList {
 }
 
 export interface DeliveryPorts {
+  /** What the database works on lists at once. */
+  readonly lists: Pick<OpenRequests, 'run'>;
   /** The store, for one request. */
   readonly storeFor: () => DeliveryStore;
   /** Waits until the attempts are projected that are on the topic now; with the events, for them too. */
@@ -28,13 +30,13 @@ export interface DeliveryPorts {
 const COLLECTION = '/integration/v1/webhooks/deliveries';
 const READ = ['delivery.read'] as const;
 
-async function list(tenantId: string, query: URLSearchParams, ports: DeliveryPorts): Promise<DeliveryList> {
+async function list({ identity, query }: ApiRequest, ports: DeliveryPorts): Promise<DeliveryList> {
   const { filter, wish } = readListQuery(query);
   const store = ports.storeFor();
   const namesPayment = filter.endToEndId !== undefined || filter.txId !== undefined;
   const namesEvents = namesPayment || filter.eventId !== undefined;
   const read = async (): Promise<DeliveryPage | undefined> => {
-    const page = await store.page(tenantId, filter, wish);
+    const page = await ports.lists.run(identity, () => store.page(identity.tenantId, filter, wish));
     // What could fill an empty page of known events may be on the topics still.
     return namesEvents && page.rows.length === 0 ? undefined : page;
   };
@@ -51,7 +53,7 @@ async function list(tenantId: string, query: URLSearchParams, ports: DeliveryPor
 export async function findDelivery(
   tenantId: string,
   deliveryId: string,
-  { storeFor, catchUp }: DeliveryPorts,
+  { storeFor, catchUp }: Pick<DeliveryPorts, 'storeFor' | 'catchUp'>,
 ): Promise<Delivery> {
   const store = storeFor();
   const read = (): Promise<Delivery | undefined> => store.find(tenantId, deliveryId);
@@ -67,10 +69,7 @@ export const createDeliveryOperations = (ports: DeliveryPorts): readonly Operati
     path: COLLECTION,
     scopes: READ,
     query: LIST_PARAMETERS,
-    handle: async ({ identity, query }) => ({
-      status: 200,
-      body: await list(identity.tenantId, query, ports),
-    }),
+    handle: async (request) => ({ status: 200, body: await list(request, ports) }),
   },
   {
     method: 'GET',

@@ -3,7 +3,7 @@ import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Configurations } from '../configurations/open-configurations.js';
-import { BATCH_MS, REQUEST_MS } from '../database.js';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import type { ReadPack } from './count-attempts.js';
@@ -67,7 +67,7 @@ export function composeHealth(options: HealthOptions): {
       intervalMs: INTERVAL_MS,
       apply: (records) =>
         countPacks(
-          database.within(BATCH_MS),
+          database.writing(),
           records.flatMap((record) => readPack(record) ?? []),
         ),
     },

@@ -1,7 +1,7 @@
 import { TOPICS } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
-import { BATCH_MS, REQUEST_MS } from '../database.js';
+import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
@@ -55,7 +55,7 @@ export function composeTransactions(options: TransactionOptions): Transactions {
       topics: [TOPICS.events],
       maxRecords: MAX_RECORDS,
       isAwaited: true,
-      apply: (records) => keepEvents(database.within(BATCH_MS), records),
+      apply: (records) => keepEvents(database.writing(), records),
     },
     operations: [
       ...createTransactionOperations({

@@ -8,8 +8,8 @@ import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { findBodies } from '../payments/event-store.js';
 import { countMatches, readJobPage } from './job-pages.js';
-import type { RedeliverOnePorts } from './redeliver-one.js';
 import { redeliveryOperations } from './redelivery-operations.js';
+import type { RedeliveryParts } from './redelivery-operations.js';
 import { redeliveryStoreOf } from './redelivery-store.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 import { runPage } from './run-redeliveries.js';
@@ -18,7 +18,7 @@ import type { StartRedeliveryPorts } from './start-redelivery.js';
 
 export interface RedeliveryOptions
   extends
-    Pick<RedeliverOnePorts, 'findDelivery'>,
+    Pick<RedeliveryParts, 'findDelivery' | 'lists'>,
     Pick<RunRedeliveriesPorts, 'catchUp' | 'publish' | 'ratePerSecond'> {
   readonly database: Database;
   readonly configurations: RunRedeliveriesPorts['configurations'] & StartRedeliveryPorts['configurations'];

@@ -1,5 +1,5 @@
 import { AppError } from '@webhooks/http-api';
-import type { Operation } from '@webhooks/http-api';
+import type { OpenRequests, Operation } from '@webhooks/http-api';
 import { readDeliveryId, readRedeliveryId } from '../path-ids.js';
 import { JOBS_PARAMETERS, cursorBefore, readJobsQuery } from './jobs-query.js';
 import { redeliverOne } from './redeliver-one.js';
@@ -15,6 +15,8 @@ export interface RedeliveryParts
   extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
   /** The jobs, for all that one request asks of them. */
   readonly storeFor: () => RedeliveryStore;
+  /** What the database counts at once. */
+  readonly lists: Pick<OpenRequests, 'run'>;
 }
 
 export interface JobList {
@@ -64,7 +66,10 @@ const sendingOperations = (parts: RedeliveryParts): readonly Operation[] => [
     maxBodyBytes: MAX_BODY_BYTES,
     handle: async (request) => {
       const wanted = readRedeliveryRequest(request);
-      const started = await startRedelivery(request.identity.tenantId, wanted, parts);
+      const { identity } = request;
+      const started = await parts.lists.run(identity, () =>
+        startRedelivery(identity.tenantId, wanted, parts),
+      );
       return started.dryRun ? { status: 200, body: started } : { status: 202, body: started.job };
     },
   },

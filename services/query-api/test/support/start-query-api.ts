@@ -79,12 +79,14 @@ export async function startQueryApi(): Promise<RunningQueryApi> {
     fail: silent,
   });
   await eventually(() => health.isReady().ok, { timeoutMs: 60_000 });
-  const connection = mongoose.connections.find(({ name }) => name === database);
-  if (!connection) throw new Error('expected the connection of the service to be known');
+  const pools = mongoose.connections.filter(({ name }) => name === database);
+  expect(pools).toHaveLength(2);
   return {
     url: `http://127.0.0.1:${port}`,
     desk,
-    onCommand: (listener) => void connection.getClient().on('commandStarted', listener),
+    onCommand: (listener) => {
+      for (const pool of pools) pool.getClient().on('commandStarted', listener);
+    },
     publish,
     metrics: () => registry.metrics(),
     stop: async () => {

@@ -1,5 +1,6 @@
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Ask } from '@webhooks/mongodb';
+import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
 import type { DeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
@@ -55,6 +56,7 @@ export async function openLog(
   const unreadable: string[] = [];
   const log = composeDeliveryLog({
     database,
+    lists: createOpenRequests({ total: 1_000 }),
     keepNotification: (notification) => {
       kept.push(notification);
       return Promise.resolve();

@@ -1,4 +1,5 @@
 import { testMongoUri } from '@webhooks/engines';
+import mongoose from 'mongoose';
 import { Closers, HealthBoard, Registry, readSettings } from '@webhooks/runtime';
 import { openDatabase } from '../../../src/database.js';
 import type { Database } from '../../../src/database.js';
@@ -32,11 +33,13 @@ export async function openTestDatabase(name: string, retention = RETENTION): Pro
       fail: silent,
     },
   );
-  const models = database.models();
-  if (!models) throw new Error('expected the database of the tests to be there');
+  if (!database.models()) throw new Error('expected the database of the tests to be there');
   return {
     database,
-    onCommand: (listener) => void models.events.db.getClient().on('commandStarted', listener),
+    onCommand: (listener) => {
+      for (const connection of mongoose.connections)
+        if (connection.name === name) connection.getClient().on('commandStarted', listener);
+    },
     close: async () => {
       await closers.closeAll(log, 10_000);
     },
