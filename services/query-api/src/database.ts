@@ -40,7 +40,6 @@ const databaseUnavailable = (cause?: unknown): AppError =>
 export const REQUEST_MS = 4_000;
 /** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
 const BATCH_MS = 25_000;
-const SOCKET_MS = 30_000;
 
 /** Opens a pool of connections. Gives its models as soon as they may be used. */
 async function openPool(
@@ -54,7 +53,7 @@ async function openPool(
     made ??= modelsOn(connection, retention);
     await work(made);
   };
-  const kept = await openConnection(settings, { prepare, socketMs: SOCKET_MS }, scope);
+  const kept = await openConnection(settings, { prepare, socketMs: BATCH_MS + REQUEST_MS }, scope);
   return () => (kept.isPrepared() ? made : undefined);
 }
 

@@ -11,7 +11,7 @@ export interface Row {
 type Collection = Pick<mongo.Collection, 'bulkWrite' | 'find'>;
 
 /** Documents of one statement, at most: 0.1 s of the embedded database, in which queries wait. */
-const MAX_STATEMENT = 500;
+export const MAX_STATEMENT = 500;
 /** Another instance may have written in between; every round at least one of them got on. */
 const MAX_ROUNDS = 10;
 

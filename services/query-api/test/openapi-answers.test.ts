@@ -7,7 +7,6 @@ import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
 import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
 import { addEntry, emptyBucket } from '../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../src/endpoint-health/view-health.js';
-import { cursorBefore } from '../src/redelivery/jobs-query.js';
 import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
 import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
 import { cycleOf } from '../src/redelivery/redelivery-task.js';
@@ -107,7 +106,7 @@ describe('openapi.yaml describes', () => {
     const job = { _id: jobId, tenantId, filter, state, ...matched, counts, ...times };
     expect(fault('Redelivery', viewJob(job))).toBeUndefined();
     expect(fault('Redelivery', { ...viewJob(job), tenantId })).toBeDefined();
-    const list = { data: [viewJob(job)], results: 1, nextCursor: cursorBefore(jobId) };
+    const list = { data: [viewJob(job)], results: 1, nextCursor: jobId };
     expect(fault('RedeliveryList', list)).toBeUndefined();
   });
 });

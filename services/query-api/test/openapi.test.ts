@@ -1,14 +1,13 @@
 import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
 import { DELIVERY_STATUSES } from '../src/delivery-log/delivery.js';
-import { cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
+import { LIMIT, cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
 import type { DeliveryPorts } from '../src/delivery-log/operations.js';
 import { placeOf } from '../src/delivery-log/place.js';
 import { composeHealth } from '../src/endpoint-health/compose-health.js';
 import type { HealthOptions } from '../src/endpoint-health/compose-health.js';
 import { REDELIVERABLE } from '../src/redelivery/redelivery-job.js';
-import { cursorBefore, readJobsQuery } from '../src/redelivery/jobs-query.js';
-import { redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
+import { JOBS_PARAMETERS, redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
 import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
 import { testOperations } from '../src/test-notification/test-operations.js';
@@ -226,16 +225,16 @@ describe('the bounds and words of openapi.yaml', () => {
       (parameters as readonly Json[]).map(({ name, schema: own }) => [name, own as Json]),
     );
     const { maximum, default: preset } = known.get('limit') ?? {};
-    const wishFor = (query: Record<string, string>) => readJobsQuery(new URLSearchParams(query));
-    expect(wishFor({}).limit).toBe(preset);
-    expect(wishFor({ limit: String(maximum) }).limit).toBe(maximum);
-    expect(() => wishFor({ limit: String(Number(maximum) + 1) })).toThrow('limit');
+    const { parse } = JOBS_PARAMETERS.limit;
+    expect([preset, maximum]).toEqual([LIMIT, parse(String(maximum))]);
+    expect(parse(String(Number(maximum) + 1))).toBeUndefined();
     expect(schema('RedeliveryList', 'properties', 'data')['maxItems']).toBe(maximum);
     const id = '0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f';
-    expect(faultOf(known.get('cursor'), cursorBefore(id))).toBeUndefined();
-    expect(wishFor({ cursor: cursorBefore(id) }).before).toBe(id);
-    expect(() => wishFor({ cursor: id })).toThrow('cursor');
-    expect(faultOf(known.get('cursor'), id)).toBeDefined();
+    for (const cursor of [id, `c${id}`]) {
+      const expected = cursor === id ? cursor : undefined;
+      expect(faultOf(known.get('cursor'), cursor) === undefined).toBe(cursor === id);
+      expect(JOBS_PARAMETERS.cursor.parse(cursor)).toBe(expected);
+    }
   });
 
   it('are those of pulled notifications', () => {

@@ -13,7 +13,7 @@ export interface ListQuery {
 }
 
 const MAX_LIMIT = 200;
-const LIMIT = 50;
+export const LIMIT = 50;
 
 /** A cursor is the place of the last delivery of a page; callers need not know. */
 export const cursorAfter = (place: string): string => `c${place}`;

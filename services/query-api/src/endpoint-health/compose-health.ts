@@ -32,7 +32,6 @@ const viewOldest = ({ deliveryId, eventId, createdAt }: PendingDelivery) => ({
   at: new Date(createdAt).toISOString(),
 });
 
-const MAX_RECORDS = 2_000;
 /** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
 const INTERVAL_MS = 1_000;
 
@@ -63,7 +62,6 @@ export function composeHealth(options: HealthOptions): {
     projection: {
       name: 'health',
       topics: [TOPICS.attempts],
-      maxRecords: MAX_RECORDS,
       intervalMs: INTERVAL_MS,
       apply: (records) =>
         countPacks(

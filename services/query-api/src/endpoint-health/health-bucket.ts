@@ -27,7 +27,7 @@ export interface HealthBucket {
 }
 
 export const BUCKET_MS = 10 * 60_000;
-const MAX_CLASSES = 20;
+export const MAX_CLASSES = 20;
 const OTHER = 'OTHER';
 /** Each bin ends 10 % above the one before: a percentile is at most so much too high. */
 const BIN_GROWTH = 1.1;

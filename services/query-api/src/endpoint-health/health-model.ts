@@ -14,31 +14,10 @@ export interface HealthRow extends HealthBucket {
 
 export type HealthModel = Model<HealthRow>;
 
-const mixed = { type: Schema.Types.Mixed, required: true } as const;
-const text = { type: String, required: true } as const;
-const count = { type: Number, required: true } as const;
-const time = { type: Number } as const;
-
 export function healthModelOn(connection: Connection): HealthModel {
   const schema = new Schema<HealthRow>(
-    {
-      _id: text,
-      tenantId: text,
-      ref: text,
-      startAt: count,
-      succeeded: count,
-      failed: count,
-      failures: mixed,
-      durations: mixed,
-      lastSuccessAt: time,
-      lastFailureAt: time,
-      failing: { type: Schema.Types.Mixed },
-      parkedUntil: time,
-      offsets: mixed,
-      version: count,
-      expiresAt: { type: Date, required: true },
-    },
-    { versionKey: false, strict: 'throw', strictQuery: 'throw', minimize: false },
+    { _id: { type: String, required: true }, expiresAt: { type: Date, required: true } },
+    { versionKey: false, strictQuery: 'throw' },
   );
   schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
   return connection.model<HealthRow>('EndpointHealth', schema, 'endpointHealth');

@@ -1,5 +1,6 @@
 import type { UtcTime } from '@webhooks/contracts';
-import { BUCKET_MS, bucketStartOf, endOfBin } from './health-bucket.js';
+import { present } from '../payments/present.js';
+import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
@@ -42,9 +43,12 @@ export const HOUR_MS = 60 * 60_000;
 export const DAY_MS = 24 * HOUR_MS;
 /** A single failure among successes is nothing to be told of. */
 const FAILING_AFTER = 3;
-const MAX_FAILURES = 10;
 
-const timeOf = (at: number): UtcTime => new Date(at).toISOString();
+function timeOf(at: number): UtcTime;
+function timeOf(at: number | undefined): UtcTime | undefined;
+function timeOf(at: number | undefined): UtcTime | undefined {
+  return at === undefined ? undefined : new Date(at).toISOString();
+}
 
 function percentile(durations: ReadonlyMap<number, number>, share: number): number | undefined {
   const total = [...durations.values()].reduce((sum, count) => sum + count, 0);
@@ -67,15 +71,13 @@ function viewWindow(buckets: readonly HealthBucket[], from: number): WindowView 
     for (const [bin, count] of Object.entries(bucket.durations))
       durations.set(Number(bin), (durations.get(Number(bin)) ?? 0) + count);
   }
-  const p50Ms = percentile(durations, 0.5);
-  const p95Ms = percentile(durations, 0.95);
-  return {
+  return present({
     from: timeOf(from),
     attempts,
-    ...(attempts === 0 ? {} : { successRate: Math.round((succeeded / attempts) * 10_000) / 10_000 }),
-    ...(p50Ms === undefined ? {} : { p50Ms }),
-    ...(p95Ms === undefined ? {} : { p95Ms }),
-  };
+    successRate: attempts === 0 ? undefined : Math.round((succeeded / attempts) * 10_000) / 10_000,
+    p50Ms: percentile(durations, 0.5),
+    p95Ms: percentile(durations, 0.95),
+  });
 }
 
 const latest = (times: readonly (number | undefined)[]): number | undefined => {
@@ -94,19 +96,18 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   };
 }
 
-const timed = (name: string, at: number | undefined): Record<string, UtcTime> =>
-  at === undefined ? {} : { [name]: timeOf(at) };
-
 type StateView = Pick<HealthView, 'state' | 'failingSince' | 'until' | 'lastSuccessAt' | 'lastFailureAt'>;
 
-function stateOf(buckets: readonly HealthBucket[], now: number): StateView {
-  const lastSuccessAt = latest(buckets.map((bucket) => bucket.lastSuccessAt));
-  const lastFailureAt = latest(buckets.map((bucket) => bucket.lastFailureAt));
-  const times = { ...timed('lastSuccessAt', lastSuccessAt), ...timed('lastFailureAt', lastFailureAt) };
-  if (lastSuccessAt === undefined && lastFailureAt === undefined) return { state: 'idle' };
-  const { inARow, since } = failingOf(buckets, lastSuccessAt ?? -1);
+/** Of what is disabled nothing fails now and nothing waits. */
+function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number): StateView {
+  const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
+  const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
+  const times = present({ lastSuccessAt: timeOf(lastSuccess), lastFailureAt: timeOf(lastFailure) });
+  if (!enabled) return { state: 'disabled', ...times };
+  if (lastSuccess === undefined && lastFailure === undefined) return { state: 'idle' };
+  const { inARow, since } = failingOf(buckets, lastSuccess ?? -1);
   if (inARow < FAILING_AFTER) return { state: 'healthy', ...times };
-  const failing = { ...timed('failingSince', since), ...times };
+  const failing = { ...present({ failingSince: timeOf(since) }), ...times };
   const until = latest(buckets.map(({ parkedUntil }) => parkedUntil)) ?? 0;
   return until > now
     ? { state: 'paused', until: timeOf(until), ...failing }
@@ -121,16 +122,9 @@ function failuresOf(buckets: readonly HealthBucket[]): HealthView['failures'] {
   }
   return [...all]
     .sort(([, a], [, b]) => b.lastAt - a.lastAt)
-    .slice(0, MAX_FAILURES)
+    .slice(0, MAX_CLASSES)
     .map(([name, { count, lastAt }]) => ({ class: name, count, lastAt: timeOf(lastAt) }));
 }
-
-/** Of what is disabled nothing fails now and nothing waits. */
-const disabledOf = ({ lastSuccessAt, lastFailureAt }: StateView): StateView => ({
-  state: 'disabled',
-  ...(lastSuccessAt === undefined ? {} : { lastSuccessAt }),
-  ...(lastFailureAt === undefined ? {} : { lastFailureAt }),
-});
 
 /** The health of an endpoint, out of its buckets of the last day. */
 export function viewHealth(
@@ -138,10 +132,9 @@ export function viewHealth(
   buckets: readonly HealthBucket[],
   now: number,
 ): Omit<HealthView, 'oldestUndelivered'> {
-  const state = stateOf(buckets, now);
   return {
     ref,
-    ...(enabled ? state : disabledOf(state)),
+    ...stateOf(buckets, enabled, now),
     lastHour: viewWindow(buckets, bucketStartOf(now - HOUR_MS + BUCKET_MS)),
     lastDay: viewWindow(buckets, bucketStartOf(now - DAY_MS + BUCKET_MS)),
     failures: failuresOf(buckets),

@@ -6,15 +6,15 @@ export interface BatchesOptions<T> {
   readonly name: string;
   /** Applies items together, in the order in which they came. A rejection means "again": it must be idempotent. */
   readonly apply: (items: readonly T[]) => Promise<void>;
-  /** Items that one call gets, at most. */
-  readonly maxItems: number;
+  /** Items that one call gets, at most; default: all that wait. */
+  readonly maxItems?: number | undefined;
   /** Time from the begin of one batch to that of the next, at least; default 0. */
   readonly intervalMs?: number;
   readonly log: Logger;
 }
 
-const MIN_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 5_000;
+/** Between two tries. */
+const PAUSE_MS = 500;
 
 /**
  * Applies items in batches, one batch at a time: while one is being written the next collects, so a lone item waits for
@@ -72,8 +72,9 @@ export class Batches<T> {
   }
 
   async #applyAll(items: readonly T[]): Promise<boolean> {
-    for (let from = 0; from < items.length; from += this.#options.maxItems) {
-      if (!(await this.#applySurely(items.slice(from, from + this.#options.maxItems)))) return false;
+    const { maxItems = items.length } = this.#options;
+    for (let from = 0; from < items.length; from += maxItems) {
+      if (!(await this.#applySurely(items.slice(from, from + maxItems)))) return false;
     }
     return true;
   }
@@ -94,7 +95,7 @@ export class Batches<T> {
         return true;
       } catch (error) {
         if (failures === 0) log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
-        await this.#pause(Math.min(MIN_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS));
+        await this.#pause(PAUSE_MS);
       }
     }
     return false;

@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '@webhooks/runtime';
 import type { EndOffsets } from '@webhooks/kafka';
 import type { Positions } from './positions.js';
 
 export interface CatchUpOptions {
-  readonly positions: Pick<Positions, 'passed' | 'needsOthers' | 'readOthers' | 'offsets'>;
+  readonly positions: Pick<Positions, 'takeOwn' | 'covers' | 'needsOthers' | 'readOthers' | 'offsets'>;
   /** The ends of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
   /** Called with what went wrong while somebody waited: the broker or the database did not answer. */
@@ -14,17 +15,6 @@ export interface CatchUpOptions {
 
 /** `passed`: whatever was on the topic when it was asked is projected; `late`: not within the time; `full`: too many wait. */
 export type CatchUpResult = 'passed' | 'late' | 'full';
-
-/** Ends that somebody waits for. */
-interface Goal {
-  readonly reached: PromiseWithResolvers<undefined>;
-  readonly waiters: Waiter[];
-}
-
-/** One who waits, until its time is over. */
-interface Waiter {
-  over: boolean;
-}
 
 const MAX_WAITING = 1_000;
 /** As the contract says. */
@@ -39,12 +29,10 @@ const LOOK_MS = 5;
  */
 export class CatchUp {
   readonly #options: CatchUpOptions;
-  readonly #goals = new Map<EndOffsets, Goal>();
   #waiting = 0;
   #asking: Promise<EndOffsets> | undefined;
   #askingNext: Promise<EndOffsets> | undefined;
-  #looking: NodeJS.Timeout | undefined;
-  #reading = false;
+  #looking: Promise<void> | undefined;
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
@@ -58,51 +46,36 @@ export class CatchUp {
     if (this.#waiting >= MAX_WAITING) return 'full';
     this.#waiting += 1;
     const waitMs = this.#options.waitMs ?? WAIT_MS;
-    const waiter = { over: false };
+    const endAt = performance.now() + waitMs;
     try {
-      await withDeadline(this.#pass(waiter), waitMs, 'the projection');
+      await withDeadline(this.#pass(endAt), waitMs, 'the projection');
       return 'passed';
     } catch (error) {
       this.#options.onFault(error);
       return 'late';
     } finally {
-      waiter.over = true;
       this.#waiting -= 1;
     }
   }
 
-  async #pass(waiter: Waiter): Promise<void> {
-    const ends = await this.endsFromNow();
-    if (waiter.over || this.#options.positions.passed(ends)) return;
-    const goal = this.#goals.get(ends) ?? { reached: Promise.withResolvers<undefined>(), waiters: [] };
-    goal.waiters.push(waiter);
-    this.#goals.set(ends, goal);
-    this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
-    await goal.reached.promise;
-  }
-
-  #look(): void {
+  async #pass(endAt: number): Promise<void> {
     const { positions } = this.#options;
-    for (const [ends, { reached, waiters }] of this.#goals) {
-      const passed = positions.passed(ends);
-      if (passed) reached.resolve(undefined);
-      if (passed || waiters.every(({ over }) => over)) this.#goals.delete(ends);
-    }
-    if (this.#goals.size === 0) {
-      clearInterval(this.#looking);
-      this.#looking = undefined;
-    } else if ([...this.#goals.keys()].some((ends) => positions.needsOthers(ends))) this.#readOthers();
+    const ends = await this.endsFromNow();
+    positions.takeOwn();
+    while (!positions.covers(ends) && performance.now() < endAt) await this.#look(ends);
   }
 
-  #readOthers(): void {
-    if (this.#reading) return;
-    this.#reading = true;
-    this.#options.positions
-      .readOthers()
-      .catch((error: unknown) => this.#options.onFault(error))
-      .finally(() => {
-        this.#reading = false;
-      });
+  /** Looks at the positions a moment later, once for all who wait. */
+  #look(ends: EndOffsets): Promise<void> {
+    this.#looking ??= this.#lookLater(ends).finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #lookLater(ends: EndOffsets): Promise<void> {
+    const { positions, onFault } = this.#options;
+    await sleep(LOOK_MS);
+    positions.takeOwn();
+    if (positions.needsOthers(ends)) await positions.readOthers().catch(onFault);
   }
 
   /** How far each partition is projected now, by all instances together. */

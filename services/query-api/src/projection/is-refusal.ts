@@ -8,8 +8,6 @@ import { mongo } from 'mongoose';
 const REFUSED: ReadonlySet<unknown> = new Set([10_334, 17_419, 17_420, 17_280, 22, 52, 56, 57, 121]);
 /** The driver's own words for it; its other invalid arguments are faults of a program. */
 const TOO_LARGE = /^Document is larger than the maximum size/;
-/** An error and its causes, so many at most. */
-const MAX_CAUSES = 5;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
@@ -24,13 +22,6 @@ function isRefusedBy(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && REFUSED.has(error.code);
 }
 
-/** Whether the database refused a document for what it is, so that trying again changes nothing. */
-export function isRefusal(error: unknown): boolean {
-  let cause = error;
-  for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
-    if (isRefusedBy(cause)) return true;
-    if (!isObject(cause)) return false;
-    cause = cause['cause'];
-  }
-  return false;
-}
+/** Whether the database refused a document for what it is, so that trying again changes nothing: an error or its cause. */
+export const isRefusal = (error: unknown): boolean =>
+  isRefusedBy(error) || (isObject(error) && error['cause'] !== undefined && isRefusal(error['cause']));

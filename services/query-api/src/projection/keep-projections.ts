@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createTally, errorFields, repeat } from '@webhooks/runtime';
@@ -22,7 +21,6 @@ const LOOK_MS = 1_000;
 /** A query that another instance answers may wait for it. */
 const TELL_MS = 25;
 const DRAIN_MS = 10_000;
-const STOP_MS = 2_000;
 
 type Running = Map<string, RunningProjection>;
 
@@ -93,8 +91,8 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   const telling = repeat({ name: 'telling the positions', everyMs: TELL_MS, log, work: tell });
   const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, log, work: look });
   scope.onClose('projections', async () => {
-    // One that is being opened while Kafka is away ends by itself when the cluster is closed.
-    await Promise.race([keeping.stop(), wait(STOP_MS, undefined, { ref: false })]);
+    // Not waited for: one that is being opened while Kafka is away ends by itself when the cluster is closed.
+    keeping.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: DRAIN_MS })));
     await telling.stop();
   });

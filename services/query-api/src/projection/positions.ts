@@ -33,11 +33,6 @@ export interface PositionsOptions {
   readonly own: () => readonly PartitionPosition[];
 }
 
-const covers = (offsets: ReadonlyMap<number, number>, ends: EndOffsets): boolean => {
-  for (const [partition, end] of ends) if ((offsets.get(partition) ?? 0) < end) return false;
-  return true;
-};
-
 /**
  * How far a topic is projected. "Everything below is written" stays true for ever within a reading, so the highest
  * position that any instance has told counts, whoever owns the partition now.
@@ -67,20 +62,21 @@ export class Positions {
     return this.#options.own().filter(({ topic }) => topic === this.topic);
   }
 
-  #takeOwn(): void {
+  /** Takes over how far this instance has got. */
+  takeOwn(): void {
     for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
   }
 
   /** Whether every partition is projected up to these ends, as far as is known here. */
-  passed(ends: EndOffsets): boolean {
-    this.#takeOwn();
-    return covers(this.#known, ends);
+  covers(ends: EndOffsets): boolean {
+    for (const [partition, end] of ends) if ((this.#known.get(partition) ?? 0) < end) return false;
+    return true;
   }
 
   /** Whether some of these partitions are projected by another instance, so that only the database can tell. */
   needsOthers(ends: EndOffsets): boolean {
     const own = new Set(this.#own().map(({ partition }) => partition));
-    return !covers(this.#known, new Map([...ends].filter(([partition]) => !own.has(partition))));
+    return [...ends.keys()].some((partition) => !own.has(partition));
   }
 
   /** Takes over what the other instances have told. */
@@ -99,7 +95,7 @@ export class Positions {
 
   /** Tells the other instances what moved here since the last time. */
   async write(): Promise<void> {
-    this.#takeOwn();
+    this.takeOwn();
     const moved = [...this.#known].filter(
       ([partition, offset]) => offset > (this.#written.get(partition) ?? 0),
     );

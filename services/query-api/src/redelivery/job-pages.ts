@@ -6,6 +6,7 @@ import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
 import { eventIdOf } from '../payments/event-model.js';
 import type { EventRow } from '../payments/event-model.js';
 import { findBodies } from '../payments/event-store.js';
+import { MAX_STATEMENT } from '../write-rows.js';
 import { present } from '../payments/present.js';
 import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
 import type { PastDelivery } from './redelivery-task.js';
@@ -32,14 +33,10 @@ export interface PageParts {
   readonly keptMs: number;
 }
 
-/** For reading a page. */
-const PAGE_MS = 10_000;
-/** Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
-const COUNT_MS = 8_000;
+/** For counting, and for each half of reading a page. Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
+const LONG_MS = 8_000;
 /** Half of it, then what was counted is told. */
-const BUDGET_MS = COUNT_MS / 2;
-/** Events that are looked through by one statement. */
-const COUNTED_PAGE = 500;
+const BUDGET_MS = LONG_MS / 2;
 
 /** Of the log, those that match now, oldest first. */
 async function loggedPage(
@@ -48,9 +45,9 @@ async function loggedPage(
   wish: PageWish,
   { database, keptMs }: PageParts,
 ): Promise<CandidatePage> {
-  const { rows, next } = await deliveryStoreWithin(database, PAGE_MS).page(tenantId, filter, wish);
+  const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, wish);
   const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
-  const bodies = await findBodies(database.within(PAGE_MS), tenantId, eventIds, keptMs);
+  const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, keptMs);
   const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
     ...{ deliveryId, tenantId, ref, eventId, eventType, cycle },
     body: bodies.get(eventId),
@@ -71,7 +68,7 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
 /** Events of the webhook's type, without those of which a delivery to it is in the log. */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
   const { tenantId, filter } = wanted;
-  const ask = parts.database.within(PAGE_MS);
+  const ask = parts.database.within(LONG_MS);
   const rows = await ask(({ events }) =>
     events.find(rangeOf(wanted)).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<EventRow[]>().exec(),
   );
@@ -116,14 +113,14 @@ export async function countMatches(
 ): Promise<DeliveryCount> {
   if (status !== 'missed') {
     const wish = { max, budgetMs: BUDGET_MS };
-    return deliveryStoreWithin(parts.database, COUNT_MS).count(tenantId, { ...filter, status }, wish);
+    return deliveryStoreWithin(parts.database, LONG_MS).count(tenantId, { ...filter, status }, wish);
   }
   const endAt = performance.now() + BUDGET_MS;
   let matched = 0;
   let position: string | undefined;
   do {
     const wanted = { tenantId, filter: { ...filter, status }, ...(position ? { position } : {}) };
-    const page = await missedPage(wanted, COUNTED_PAGE, parts);
+    const page = await missedPage(wanted, MAX_STATEMENT, parts);
     matched += page.candidates.length;
     position = page.next;
   } while (position !== undefined && matched < max && performance.now() < endAt);

@@ -1,7 +1,7 @@
-import { AppError } from '@webhooks/http-api';
-import type { OpenRequests, Operation } from '@webhooks/http-api';
-import { readDeliveryId, readRedeliveryId } from '../path-ids.js';
-import { JOBS_PARAMETERS, cursorBefore, readJobsQuery } from './jobs-query.js';
+import { AppError, readQuery } from '@webhooks/http-api';
+import type { OpenRequests, Operation, QueryParameters } from '@webhooks/http-api';
+import { LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { UUID, readDeliveryId, readRedeliveryId } from '../path-ids.js';
 import { redeliverOne } from './redeliver-one.js';
 import type { RedeliverOnePorts } from './redeliver-one.js';
 import { viewJob } from './redelivery-job.js';
@@ -34,18 +34,24 @@ const MAX_BODY_BYTES = 4_096;
 const READ = ['delivery.read'] as const;
 const WRITE = ['delivery.write'] as const;
 
+/** The same pages as those of deliveries; a cursor is the id of the last job of a page. */
+export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
+  limit: LIST_PARAMETERS.limit,
+  cursor: { ...LIST_PARAMETERS.cursor, parse: (text) => (UUID.test(text) ? text : undefined) },
+};
+
 const found = (job: RedeliveryJob | null): RedeliveryJob => {
   if (job) return job;
   throw new AppError('not-found', 'there is no redelivery with this id');
 };
 
 async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore): Promise<JobList> {
-  const { limit, before } = readJobsQuery(query);
+  const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
   // One more tells whether there is a next page.
-  const jobs = await store.list(tenantId, { before, limit: limit + 1 });
+  const jobs = await store.list(tenantId, { before: cursor, limit: limit + 1 });
   const data = jobs.slice(0, limit).map(viewJob);
   const last = jobs.length > limit ? data.at(-1) : undefined;
-  return { data, results: data.length, ...(last ? { nextCursor: cursorBefore(last.id) } : {}) };
+  return { data, results: data.length, ...(last ? { nextCursor: last.id } : {}) };
 }
 
 /** Making redeliveries, of one delivery and of many. */

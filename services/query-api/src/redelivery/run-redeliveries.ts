@@ -26,8 +26,8 @@ export interface RunRedeliveriesPorts {
 
 const MAX_PAGE = 100;
 /**
- * After it another instance goes on where this one died. Longer than a page takes: 4 s for configurations and log, 20 s
- * for reading, 3 s for Kafka.
+ * After it another instance goes on where this one died. Longer than a page takes: 2 s for configurations and log, 16 s
+ * for reading, 3 s for Kafka, 4 s to count.
  */
 const LEASE_MS = 30_000;
 

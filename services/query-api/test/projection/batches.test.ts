@@ -45,7 +45,7 @@ function openRig(options: { readonly maxItems?: number; readonly intervalMs?: nu
 /** Longer than the pause behind the first failures. */
 const twice = (): Promise<void> =>
   new Promise((resolve) => {
-    setTimeout(resolve, 400);
+    setTimeout(resolve, 1_000);
   });
 
 const addAll = (batches: Batches<number>, items: readonly number[]): Promise<unknown[]> =>

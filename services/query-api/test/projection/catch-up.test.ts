@@ -22,7 +22,8 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
   return {
     catchUp: new CatchUp({
       positions: {
-        passed: (ends) => {
+        takeOwn: () => undefined,
+        covers: (ends) => {
           looks += 1;
           return position >= (ends.get(0) ?? 0);
         },
