@@ -8,13 +8,18 @@ export interface BatchesOptions<T> {
   readonly apply: (items: readonly T[]) => Promise<void>;
   /** Items that one call gets, at most; default: all that wait. */
   readonly maxItems?: number | undefined;
-  /** Time from the begin of one batch to that of the next, at least; default 0. */
+  /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. */
   readonly intervalMs?: number;
   readonly log: Logger;
 }
 
 /** Between two tries. */
 const PAUSE_MS = 500;
+
+interface Waiting<T> {
+  readonly item: T;
+  readonly done: (value: undefined) => void;
+}
 
 /**
  * Applies items in batches, one batch at a time: while one is being written the next collects, so a lone item waits for
@@ -24,10 +29,8 @@ const PAUSE_MS = 500;
 export class Batches<T> {
   readonly #options: BatchesOptions<T>;
   readonly #stopping = new AbortController();
-  #waiting: T[] = [];
-  #next = Promise.withResolvers<undefined>();
+  readonly #waiting: Waiting<T>[] = [];
   #running = false;
-  #lastAt = -Infinity;
 
   constructor(options: BatchesOptions<T>) {
     this.#options = options;
@@ -35,12 +38,12 @@ export class Batches<T> {
 
   /** Resolves when the item is applied; never rejects, and never resolves for what was not applied before `stop`. */
   add(item: T): Promise<unknown> {
-    this.#waiting.push(item);
-    const { promise } = this.#next;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#waiting.push({ item, done: resolve });
     if (!this.#running) {
       this.#running = true;
       // What the same fetch brought comes in the same turn of the event loop.
-      setImmediate(() => this.#begin());
+      setImmediate(() => void this.#run());
     }
     return promise;
   }
@@ -50,54 +53,30 @@ export class Batches<T> {
     this.#stopping.abort();
   }
 
-  #begin(): void {
-    this.#run().catch((error: unknown) => {
-      this.#options.log.error(`${this.#options.name}: batches ended`, errorFields(error));
-    });
-  }
-
   async #run(): Promise<void> {
-    const { intervalMs = 0 } = this.#options;
+    const { name, apply, maxItems = Infinity, intervalMs = 0, log } = this.#options;
+    let failures = 0;
     while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
-      const pauseMs = this.#lastAt + intervalMs - performance.now();
-      if (intervalMs > 0 && pauseMs > 0) await this.#pause(pauseMs);
-      this.#lastAt = performance.now();
-      const items = this.#waiting;
-      const done = this.#next;
-      this.#waiting = [];
-      this.#next = Promise.withResolvers<undefined>();
-      if (await this.#applyAll(items)) done.resolve(undefined);
+      const nextAt = performance.now() + intervalMs;
+      const batch = this.#waiting.slice(0, maxItems);
+      try {
+        await apply(batch.map(({ item }) => item));
+        if (failures > 0) log.info(`${name}: writing works again`, { failures });
+        failures = 0;
+        this.#waiting.splice(0, batch.length);
+        for (const { done } of batch) done(undefined);
+        if (this.#waiting.length < maxItems) await this.#pause(nextAt - performance.now());
+      } catch (error) {
+        if (failures === 0) log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
+        failures += 1;
+        await this.#pause(PAUSE_MS);
+      }
     }
     this.#running = false;
   }
 
-  async #applyAll(items: readonly T[]): Promise<boolean> {
-    const { maxItems = items.length } = this.#options;
-    for (let from = 0; from < items.length; from += maxItems) {
-      if (!(await this.#applySurely(items.slice(from, from + maxItems)))) return false;
-    }
-    return true;
-  }
-
   /** Waits, or until it is stopped. */
   async #pause(ms: number): Promise<void> {
-    await wait(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-  }
-
-  /** Tries until it succeeds; false when it was stopped before. */
-  async #applySurely(items: readonly T[]): Promise<boolean> {
-    const { name, apply, log } = this.#options;
-    const { signal } = this.#stopping;
-    for (let failures = 0; !signal.aborted; failures += 1) {
-      try {
-        await apply(items);
-        if (failures > 0) log.info(`${name}: writing works again`, { failures });
-        return true;
-      } catch (error) {
-        if (failures === 0) log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
-        await this.#pause(PAUSE_MS);
-      }
-    }
-    return false;
+    if (ms > 0) await wait(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }
 }

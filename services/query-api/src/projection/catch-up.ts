@@ -63,6 +63,7 @@ export class CatchUp {
     const ends = await this.endsFromNow();
     positions.takeOwn();
     while (!positions.covers(ends) && performance.now() < endAt) await this.#look(ends);
+    if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
   }
 
   /** Looks at the positions a moment later, once for all who wait. */

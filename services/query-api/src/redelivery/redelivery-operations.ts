@@ -5,7 +5,7 @@ import { UUID, readDeliveryId, readRedeliveryId } from '../path-ids.js';
 import { redeliverOne } from './redeliver-one.js';
 import type { RedeliverOnePorts } from './redeliver-one.js';
 import { viewJob } from './redelivery-job.js';
-import type { JobView, RedeliveryJob } from './redelivery-job.js';
+import type { RedeliveryJob } from './redelivery-job.js';
 import { readRedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 import { startRedelivery } from './start-redelivery.js';
@@ -17,15 +17,6 @@ export interface RedeliveryParts
   readonly storeFor: () => RedeliveryStore;
   /** What the database counts at once. */
   readonly lists: Pick<OpenRequests, 'run'>;
-}
-
-export interface JobList {
-  /** The newest first. */
-  readonly data: readonly JobView[];
-  /** Length of `data`. */
-  readonly results: number;
-  /** Present when there are more. */
-  readonly nextCursor?: string;
 }
 
 const WEBHOOKS = '/integration/v1/webhooks';
@@ -45,7 +36,7 @@ const found = (job: RedeliveryJob | null): RedeliveryJob => {
   throw new AppError('not-found', 'there is no redelivery with this id');
 };
 
-async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore): Promise<JobList> {
+async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore) {
   const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
   // One more tells whether there is a next page.
   const jobs = await store.list(tenantId, { before: cursor, limit: limit + 1 });

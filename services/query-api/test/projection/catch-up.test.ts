@@ -90,6 +90,17 @@ describe('a wait for the projection', () => {
     expect(faults).toHaveLength(1);
   });
 
+  it('never ends as if the position had come, at whatever moment its time is over', async () => {
+    const { catchUp, asked } = openRig({ waitMs: 50 });
+    const waits: Promise<string>[] = [];
+    for (let at = 0; at < 200; at += 1) {
+      waits.push(catchUp.wait());
+      for (const request of asked) request.resolve(ends(1));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(new Set(await Promise.all(waits))).toEqual(new Set(['late']));
+  });
+
   it('ends late when the broker does not answer, and the next one asks anew', async () => {
     const { catchUp, asked } = openRig({ waitMs: 50 });
     const waiting = catchUp.wait();
