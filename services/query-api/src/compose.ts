@@ -5,11 +5,10 @@ import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { Counter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { v7 as uuidv7 } from 'uuid';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations/open-configurations.js';
 import type { Configurations } from './configurations/open-configurations.js';
-import { REQUEST_MS, openDatabase } from './database.js';
+import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
 import type { Unreadable } from './delivery-log/read-records.js';
@@ -21,7 +20,7 @@ import type { AskPositions } from './projection/positions.js';
 import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';
-import { testOperations } from './test-notification/test-operations.js';
+import { testOperations } from './test-notification/send-test.js';
 import { composeTransactions } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
 
@@ -86,16 +85,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     // Half of what may be open: everything else is answered however many wait.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), each: config.maxWaitingPerTenant },
   });
-  const health = composeHealth({
-    database,
-    configurations,
-    findOldestPending: async (tenantId, ref) => {
-      const filter = { ref, status: 'pending' } as const;
-      const wish = { order: 'oldest-first', limit: 1 } as const;
-      return (await deliveryLog.storeWithin(REQUEST_MS).page(tenantId, filter, wish)).rows[0];
-    },
-    now: () => Date.now(),
-  });
+  const health = composeHealth({ database, configurations });
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
     passOverRefused(projection, unreadable),
   );
@@ -113,7 +103,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
       },
       scope,
     ),
-    ...testOperations({ database, configurations, publish, newId: uuidv7, now: () => new Date() }),
+    ...testOperations({ database, configurations, publish }),
   ];
 }
 

@@ -10,8 +10,8 @@ import { REDELIVERABLE } from '../src/redelivery/redelivery-job.js';
 import { JOBS_PARAMETERS, redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
 import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
 import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
-import { testOperations } from '../src/test-notification/test-operations.js';
-import type { TestOptions } from '../src/test-notification/test-operations.js';
+import { testOperations } from '../src/test-notification/send-test.js';
+import type { TestPorts } from '../src/test-notification/send-test.js';
 import { MAX_EVENTS } from '../src/payments/find-transactions.js';
 import { createTransactionOperations } from '../src/payments/operations.js';
 import type { TransactionPorts } from '../src/payments/operations.js';
@@ -41,7 +41,7 @@ const served = [
   ...createDeliveryOperations({} as DeliveryPorts),
   ...redeliveryOperations({} as RedeliveryParts),
   ...composeHealth({} as HealthOptions).operations,
-  ...testOperations({} as TestOptions),
+  ...testOperations({} as TestPorts),
 ];
 
 interface Example {

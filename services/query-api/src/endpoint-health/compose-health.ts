@@ -5,33 +5,20 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
+import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
+import { present } from '../payments/present.js';
 import type { Projection } from '../projection/projection.js';
 import type { ReadPack } from './count-attempts.js';
 import { countPacks, findBuckets } from './health-store.js';
 import { viewHealth } from './view-health.js';
 import type { HealthView } from './view-health.js';
 
-interface PendingDelivery {
-  readonly deliveryId: string;
-  readonly eventId: string;
-  /** Unix milliseconds. */
-  readonly createdAt: number;
-}
-
 export interface HealthOptions {
   readonly database: Database;
   readonly configurations: Pick<Configurations, 'current'>;
-  /** The oldest delivery of an endpoint that is under way or waits. */
-  readonly findOldestPending: (tenantId: string, ref: string) => Promise<PendingDelivery | undefined>;
-  readonly now: () => number;
 }
 
-const viewOldest = ({ deliveryId, eventId, createdAt }: PendingDelivery) => ({
-  eventId,
-  deliveryId,
-  at: new Date(createdAt).toISOString(),
-});
-
+const OLDEST = { order: 'oldest-first', limit: 1 } as const;
 /** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
 const INTERVAL_MS = 1_000;
 
@@ -41,22 +28,23 @@ function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefin
 }
 
 /** Health of the endpoints: counted from the attempts, asked for by their integrators. */
-export function composeHealth(options: HealthOptions): {
+export function composeHealth({ database, configurations }: HealthOptions): {
   readonly projection: Projection;
   readonly operations: readonly Operation[];
 } {
-  const { database, configurations, findOldestPending, now } = options;
   const health = async (tenantId: string, ref: string): Promise<HealthView> => {
     const { enabled } = await configurations.current(tenantId, ref);
-    const ask = database.within(REQUEST_MS);
-    const [buckets, oldest] = await Promise.all([
-      findBuckets(ask, { tenantId, ref, now: now() }),
-      findOldestPending(tenantId, ref),
+    const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
+    const [buckets, page] = await Promise.all([
+      findBuckets(database.within(REQUEST_MS), { tenantId, ref, now }),
+      deliveryStoreWithin(database, REQUEST_MS).page(tenantId, pending, OLDEST),
     ]);
-    return {
-      ...viewHealth({ ref, enabled }, buckets, now()),
-      ...(oldest ? { oldestUndelivered: viewOldest(oldest) } : {}),
-    };
+    const [oldestUndelivered] = page.rows.map(({ eventId, deliveryId, createdAt }) => ({
+      eventId,
+      deliveryId,
+      at: new Date(createdAt).toISOString(),
+    }));
+    return { ...viewHealth({ ref, enabled }, buckets, now), ...present({ oldestUndelivered }) };
   };
   return {
     projection: {

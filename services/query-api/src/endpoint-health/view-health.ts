@@ -39,7 +39,7 @@ export interface HealthView {
   };
 }
 
-export const HOUR_MS = 60 * 60_000;
+export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
 /** A single failure among successes is nothing to be told of. */
 const FAILING_AFTER = 3;

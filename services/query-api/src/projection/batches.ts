@@ -31,6 +31,7 @@ export class Batches<T> {
   readonly #stopping = new AbortController();
   readonly #waiting: Waiting<T>[] = [];
   #running = false;
+  #failures = 0;
 
   constructor(options: BatchesOptions<T>) {
     this.#options = options;
@@ -43,7 +44,11 @@ export class Batches<T> {
     if (!this.#running) {
       this.#running = true;
       // What the same fetch brought comes in the same turn of the event loop.
-      setImmediate(() => void this.#run());
+      setImmediate(() => {
+        this.#run().catch((error: unknown) => {
+          this.#options.log.error(`${this.#options.name}: batches ended`, errorFields(error));
+        });
+      });
     }
     return promise;
   }
@@ -54,25 +59,34 @@ export class Batches<T> {
   }
 
   async #run(): Promise<void> {
-    const { name, apply, maxItems = Infinity, intervalMs = 0, log } = this.#options;
-    let failures = 0;
+    const { maxItems = Infinity, intervalMs = 0 } = this.#options;
     while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
       const nextAt = performance.now() + intervalMs;
       const batch = this.#waiting.slice(0, maxItems);
-      try {
-        await apply(batch.map(({ item }) => item));
-        if (failures > 0) log.info(`${name}: writing works again`, { failures });
-        failures = 0;
-        this.#waiting.splice(0, batch.length);
-        for (const { done } of batch) done(undefined);
-        if (this.#waiting.length < maxItems) await this.#pause(nextAt - performance.now());
-      } catch (error) {
-        if (failures === 0) log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
-        failures += 1;
+      if (!(await this.#isApplied(batch))) {
         await this.#pause(PAUSE_MS);
+        continue;
       }
+      this.#waiting.splice(0, batch.length);
+      for (const { done } of batch) done(undefined);
+      if (this.#waiting.length < maxItems) await this.#pause(nextAt - performance.now());
     }
     this.#running = false;
+  }
+
+  async #isApplied(batch: readonly Waiting<T>[]): Promise<boolean> {
+    const { name, apply, log } = this.#options;
+    try {
+      await apply(batch.map(({ item }) => item));
+      if (this.#failures > 0) log.info(`${name}: writing works again`, { failures: this.#failures });
+      this.#failures = 0;
+      return true;
+    } catch (error) {
+      if (this.#failures === 0)
+        log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
+      this.#failures += 1;
+      return false;
+    }
   }
 
   /** Waits, or until it is stopped. */

@@ -1,45 +1,57 @@
 import { deliveryIdOf, renderNotification } from '@webhooks/contracts';
-import type { PaymentEvent } from '@webhooks/contracts';
+import { refOf } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
+import { v7 as uuidv7 } from 'uuid';
 import type { Configurations } from '../configurations/open-configurations.js';
+import { REQUEST_MS } from '../database.js';
+import type { Database } from '../database.js';
+import { keepTestEvent } from '../payments/event-store.js';
 import type { PublishTasks } from '../redelivery/publish-tasks.js';
 import { refused } from '../redelivery/redeliver-one.js';
 import { makeRedelivery } from '../redelivery/redelivery-task.js';
 import { TEST_EVENT, makeTestEvent } from './make-test-event.js';
 
-export interface SendTestPorts {
+export interface TestPorts {
+  readonly database: Database;
   readonly configurations: Pick<Configurations, 'current'>;
-  /** Keeps the event, so that its identifiers resolve to a record marked as a test, and its bytes for a redelivery. */
-  readonly keepTestEvent: (event: PaymentEvent) => Promise<void>;
   readonly publish: PublishTasks;
-  readonly newId: () => string;
-  readonly now: () => Date;
 }
 
 /** The first cycle: a test is a delivery like any other. */
 const FIRST_CYCLE = '0';
 
 /**
- * Sends an event that never happened through the real path to one endpoint. Throws 404 for a ref that the tenant does not
- * have and 422 when it is disabled. Resolves when Kafka has it: how it went is in the delivery log.
+ * Sends an event that never happened through the real path to one endpoint. Its event is kept first, so that its
+ * identifiers resolve to a record marked as a test. Throws 404 for a ref that the tenant does not have and 422 when it is
+ * disabled. Resolves when Kafka has it: how it went is in the delivery log.
  */
-export async function sendTest(
+async function sendTest(
   tenantId: string,
   ref: string,
-  ports: SendTestPorts,
+  { database, configurations, publish }: TestPorts,
 ): Promise<{ readonly deliveryId: string; readonly eventId: string }> {
-  const configuration = await ports.configurations.current(tenantId, ref);
+  const configuration = await configurations.current(tenantId, ref);
   if (!configuration.enabled) throw refused('disabled');
   const { eventType } = configuration;
-  const now = ports.now();
-  const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + ports.newId(), now);
+  const now = new Date();
+  const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
   const body = renderNotification(event);
-  await ports.keepTestEvent(event);
+  await keepTestEvent(database.within(REQUEST_MS), event);
   const delivery = { deliveryId: deliveryIdOf(tenantId, ref, event.id), tenantId, ref, eventId: event.id };
-  const task = makeRedelivery({ ...delivery, eventType }, configuration, {
-    cycle: FIRST_CYCLE,
-    now: now.getTime(),
-    body,
-  });
-  await ports.publish([task]);
+  const options = { cycle: FIRST_CYCLE, now: now.getTime(), body };
+  await publish([makeRedelivery({ ...delivery, eventType }, configuration, options)]);
   return { deliveryId: delivery.deliveryId, eventId: event.id };
 }
+
+/** `POST …/{ref}/test`: tries an endpoint through the real path. */
+export const testOperations = (ports: TestPorts): readonly Operation[] => [
+  {
+    method: 'POST',
+    path: '/integration/v1/webhooks/:ref/test',
+    scopes: ['delivery.write'],
+    handle: async (request) => ({
+      status: 202,
+      body: await sendTest(request.identity.tenantId, refOf(request), ports),
+    }),
+  },
+];
