@@ -33,6 +33,8 @@ export class CatchUp {
   #asking: Promise<EndOffsets> | undefined;
   #askingNext: Promise<EndOffsets> | undefined;
   #looking: Promise<void> | undefined;
+  /** What the latest to come waits for: who came before needs no more of the other instances. */
+  #newest: EndOffsets = new Map();
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
@@ -61,22 +63,23 @@ export class CatchUp {
   async #pass(endAt: number): Promise<void> {
     const { positions } = this.#options;
     const ends = await this.endsFromNow();
+    this.#newest = ends;
     positions.takeOwn();
-    while (!positions.covers(ends) && performance.now() < endAt) await this.#look(ends);
+    while (!positions.covers(ends) && performance.now() < endAt) await this.#look();
     if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
   }
 
   /** Looks at the positions a moment later, once for all who wait. */
-  #look(ends: EndOffsets): Promise<void> {
-    this.#looking ??= this.#lookLater(ends).finally(() => (this.#looking = undefined));
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookLater().finally(() => (this.#looking = undefined));
     return this.#looking;
   }
 
-  async #lookLater(ends: EndOffsets): Promise<void> {
+  async #lookLater(): Promise<void> {
     const { positions, onFault } = this.#options;
     await sleep(LOOK_MS);
     positions.takeOwn();
-    if (positions.needsOthers(ends)) await positions.readOthers().catch(onFault);
+    if (positions.needsOthers(this.#newest)) await positions.readOthers().catch(onFault);
   }
 
   /** How far each partition is projected now, by all instances together. */

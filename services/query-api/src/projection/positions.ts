@@ -89,7 +89,7 @@ export class Positions {
   /** How far each partition is projected now, by all instances together. */
   async offsets(): Promise<EndOffsets> {
     await this.readOthers();
-    this.#takeOwn();
+    this.takeOwn();
     return new Map(this.#known);
   }
 
