@@ -1,4 +1,4 @@
-import { eventKey, readRow } from './event-model.js';
+import { eventIdOf, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
@@ -46,11 +46,11 @@ export async function findEventIds(
   { endToEndId, txId }: PaymentKeys,
 ): Promise<readonly string[]> {
   const rows =
-    txId === undefined ? await find(ask, { tenantId, endToEndId }) : await findCharge(ask, tenantId, txId);
-  return rows
-    .slice(0, MAX_EVENTS)
-    .filter((row) => endToEndId === undefined || row.endToEndId === endToEndId)
-    .map(({ _id }) => _id.slice(eventKey(tenantId, '').length));
+    endToEndId === undefined
+      ? await findCharge(ask, tenantId, txId ?? '')
+      : await find(ask, { tenantId, endToEndId });
+  const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
+  return isNamed ? rows.slice(0, MAX_EVENTS).map(eventIdOf) : [];
 }
 
 /** What is known of one Pix of a tenant. */

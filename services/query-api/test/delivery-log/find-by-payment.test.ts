@@ -1,6 +1,7 @@
 import { randomName } from '@webhooks/testkit';
 import type { DeliveryList } from '../../src/delivery-log/operations.js';
 import { keepEvents } from '../../src/payments/event-store.js';
+import { MAX_EVENTS } from '../../src/payments/find-transactions.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import {
   E2E,
@@ -69,6 +70,17 @@ describe('the deliveries of a payment', () => {
     await log.apply(packRecord(delivered({ at: baseOf().at + 1 }, { tenantId, eventId: 'reversed' })));
     expect(await eventsOf(query)).toEqual(expected);
     expect(await eventsOf(query, randomName('tenant'))).toEqual([]);
+  });
+
+  it('are found for one Pix of a charge that has more events than are read', async () => {
+    await keep();
+    const many = Array.from({ length: MAX_EVENTS + 1 }, (_, at) =>
+      paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: `evt_${at}` }),
+    );
+    await keepEvents(log.ask, many.map((event) => eventRecord(event))); // prettier-ignore
+    const last = `evt_${MAX_EVENTS}`;
+    await deliver(last);
+    expect(await eventsOf(`txId=${TX}&endToEndId=E${String(MAX_EVENTS).padStart(31, '0')}`)).toEqual([last]);
   });
 
   it('are found when its event, or its delivery, is projected while the caller waits', async () => {
