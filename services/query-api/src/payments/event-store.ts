@@ -33,15 +33,16 @@ const insert = (ask: AskEvents, rows: readonly EventRow[]): Promise<readonly Eve
 
 /**
  * Keeps the events of records of `payments.events`, by one statement that reads and changes nothing. The first document of
- * an event id stays as it is, so any repetition comes to the same documents. Only the place of the event is added when it is
- * missing: the dead letter of a redelivery, read first, did not know it.
+ * an event id stays as it is, so any repetition comes to the same documents. Only what a dead letter that was read first did
+ * not know is added: the time of the event, and, of a redelivery, its place.
  */
 export async function keepEvents(ask: AskEvents, records: readonly KafkaRecord[]): Promise<void> {
   const rows = records.map(rowOf).filter((row) => row !== undefined);
-  const places = (await insert(ask, rows)).map(({ _id, partition, offset }) => ({
-    updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } },
-  }));
-  if (places.length > 0) await ask(({ events }) => events.bulkWrite(places, { ordered: false }));
+  const missing = (await insert(ask, rows)).flatMap(({ _id, partition, offset, appendedAt }) => [
+    { updateOne: { filter: { _id, offset: { $exists: false } }, update: { $set: { partition, offset } } } },
+    { updateOne: { filter: { _id, appendedAt: { $exists: false } }, update: { $set: { appendedAt } } } },
+  ]);
+  if (missing.length > 0) await ask(({ events }) => events.bulkWrite(missing, { ordered: false }));
 }
 
 /** Keeps the event of a test notification: its identifiers then resolve to a record marked `test: true`. */
