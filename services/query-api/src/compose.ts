@@ -97,7 +97,8 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     ...health.operations,
     ...composeRedelivery(
       {
-        ...{ database, lists, configurations, publish, ratePerSecond, keptMs: retention.notificationMs },
+        ...{ database, lists, configurations, publish, ratePerSecond },
+        ...{ keptMs: retention.notificationMs, loggedMs: retention.logMs },
         findDelivery: deliveryLog.find,
         catchUp: () => caughtUp(TOPICS.events, TOPICS.attempts, TOPICS.deadLetters),
       },

@@ -8,6 +8,7 @@ import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { findBodies } from '../payments/event-store.js';
 import { countMatches, readJobPage } from './job-pages.js';
+import type { PageParts } from './job-pages.js';
 import { redeliveryOperations } from './redelivery-operations.js';
 import type { RedeliveryParts } from './redelivery-operations.js';
 import { redeliveryStoreOf } from './redelivery-store.js';
@@ -18,12 +19,11 @@ import type { StartRedeliveryPorts } from './start-redelivery.js';
 
 export interface RedeliveryOptions
   extends
+    PageParts,
     Pick<RedeliveryParts, 'findDelivery' | 'lists'>,
     Pick<RunRedeliveriesPorts, 'catchUp' | 'publish' | 'ratePerSecond'> {
   readonly database: Database;
   readonly configurations: RunRedeliveriesPorts['configurations'] & StartRedeliveryPorts['configurations'];
-  /** Notifications are kept for so long. */
-  readonly keptMs: number;
 }
 
 /** How often an instance looks for a job when there was none. */

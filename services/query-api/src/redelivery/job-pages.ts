@@ -31,6 +31,8 @@ export interface PageParts {
   readonly database: Pick<Database, 'within'>;
   /** Notifications are kept for so long. */
   readonly keptMs: number;
+  /** And deliveries: of what was appended earlier it is not known whether it was missed. */
+  readonly loggedMs: number;
 }
 
 /** For counting, and for each half of reading a page. Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
@@ -68,6 +70,8 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
 /** Events of the webhook's type, without those of which a delivery to it is in the log. */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
   const { tenantId, filter } = wanted;
+  // Not since it was heard of: a dead letter of one webhook keeps the event, and not its deliveries to others.
+  const keptFrom = Date.now() - Math.min(parts.keptMs, parts.loggedMs);
   const ask = parts.database.within(LONG_MS);
   const rows = await ask(({ events }) =>
     events.find(rangeOf(wanted)).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<EventRow[]>().exec(),
@@ -76,8 +80,7 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Prom
   const candidates = rows.map((row): Candidate => {
     const eventId = eventIdOf(row);
     const deliveryId = deliveryIdOf(tenantId, ref, eventId);
-    const isKept = row.heardAt.getTime() > Date.now() - parts.keptMs;
-    const body = isKept ? Buffer.from(row.body.value()) : undefined;
+    const body = Number(row.appendedAt) > keptFrom ? Buffer.from(row.body.value()) : undefined;
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);

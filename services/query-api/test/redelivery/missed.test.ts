@@ -49,7 +49,7 @@ async function fill(tenantId: string) {
     ...{ status: 'missed', ref: REF, eventType: 'PIX_STATIC' },
     ...{ from: new Date(BEGIN), to: new Date(BEGIN + HOUR_MS) },
   };
-  const parts = { database: test.database, keptMs: HOUR_MS * 2 };
+  const parts = { database: test.database, keptMs: HOUR_MS * 2, loggedMs: HOUR_MS * 2 };
   return { events, missed: events.slice(FROM, TO), filter, parts };
 }
 
@@ -121,6 +121,47 @@ it('a job of what was missed sends nothing before the log has all that is on the
   rig.advance(LEASE_MS + 1);
   await rig.finish();
   expect(rig.sent).toHaveLength(missed.length);
+}, 60_000);
+
+it('an event that a dead letter of another webhook keeps alive was not missed once the log has forgotten its delivery', async () => {
+  const tenantId = randomName('tenant');
+  const ask = test.database.within(20_000);
+  const event = fixed({}, { tenantId });
+  const days = (count: number): number => Date.now() - count * 24 * HOUR_MS;
+  await keepEvents(ask, [eventRecord(event)]);
+  await ask(({ events }) => events.updateMany({ tenantId }, { appendedAt: new Date(days(6)) }).exec());
+  const filter = { status: 'missed', ref: REF, eventType: 'PIX_STATIC' } as const;
+  const range = { from: new Date(days(7)), to: new Date(days(0)) };
+  const kept = { database: test.database, keptMs: 30 * 24 * HOUR_MS, loggedMs: 7 * 24 * HOUR_MS };
+  const bodiesWith = async (parts: typeof kept) => {
+    const job = { tenantId, filter: { ...filter, ...range } };
+    return (await readJobPage(job, 10, parts)).candidates.map(({ body }) => body !== undefined);
+  };
+  expect(await bodiesWith(kept)).toEqual([true]);
+  expect(await bodiesWith({ ...kept, loggedMs: 5 * 24 * HOUR_MS })).toEqual([false]);
+  // Its `heardAt` is of today.
+  expect(await bodiesWith({ ...kept, keptMs: 5 * 24 * HOUR_MS })).toEqual([false]);
+}, 60_000);
+
+it('a delivery whose event is not projected yet is not taken for one whose notification has expired', async () => {
+  const tenantId = randomName('tenant');
+  const ask = test.database.within(20_000);
+  await writeEntries(ask, [delivered({}, { tenantId, ref: REF })]);
+  const event = out({}, { tenantId });
+  const known = () => ({ revision: 4, enabled: true, eventType: 'PIX_OUT' }) as const;
+  const rig = openRig(test, [], {
+    readPage: (job, limit) =>
+      readJobPage(job, limit, { database: test.database, keptMs: HOUR_MS, loggedMs: HOUR_MS }),
+    catchUp: async () => {
+      await keepEvents(ask, [eventRecord(event)]);
+      return 'passed';
+    },
+    configurations: { known, upToDate },
+  });
+  const filter = { status: 'delivered', from: new Date(0), to: new Date() } as const;
+  const job = await rig.start({ tenantId, filter });
+  await rig.finish();
+  expect(await rig.find(job)).toMatchObject({ counts: { sent: 1, expired: 0 } });
 }, 60_000);
 
 it('what a webhook missed is read through its index, in the order of that', async () => {
