@@ -13,7 +13,7 @@ export interface RunRedeliveriesPorts {
   readonly storeFor: () => Pick<RedeliveryStore, 'claim' | 'advance'>;
   /** Those that match now, oldest first, behind the job's position. */
   readonly readPage: (job: RedeliveryJob, limit: number) => Promise<CandidatePage>;
-  /** Waits until everything is in the log that is on the topics now: who was told is known only then. */
+  /** Waits until everything is projected that is on the topics now. */
   readonly catchUp: () => Promise<CatchUpResult>;
   readonly configurations: Pick<Configurations, 'known' | 'upToDate'>;
   readonly publish: PublishTasks;
@@ -51,11 +51,10 @@ function sortOut(
   return { tasks, counts: { sent, refused, expired: page.length - sent - refused } };
 }
 
-/** An event of which the log does not know yet that it was delivered must not be taken for one that was missed. */
-async function waitForLog({ filter, position }: RedeliveryJob, ports: RunRedeliveriesPorts): Promise<void> {
-  if (filter.status !== 'missed' || position !== undefined) return;
-  if ((await ports.catchUp()) !== 'passed')
-    throw new AppError('unavailable', 'what was missed is known only when the newest records are read');
+/** What is not read yet is neither missed nor expired. */
+async function waitForLog({ position }: RedeliveryJob, ports: RunRedeliveriesPorts): Promise<void> {
+  if (position === undefined && (await ports.catchUp()) !== 'passed')
+    throw new AppError('unavailable', 'a job begins only when the newest records are read');
 }
 
 /**
