@@ -7,6 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { findBodies } from '../payments/event-store.js';
+import { readAfterCatchUp } from '../read-after-catch-up.js';
 import { countMatches, readJobPage } from './job-pages.js';
 import type { PageParts } from './job-pages.js';
 import { redeliveryOperations } from './redelivery-operations.js';
@@ -48,7 +49,7 @@ function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): voi
 
 /** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
-  const { database, keptMs } = options;
+  const { database, keptMs, catchUp } = options;
   const now = (): number => Date.now();
   const storeFor = (): RedeliveryStore => {
     const ask = database.within(REQUEST_MS);
@@ -59,8 +60,11 @@ export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScop
   return redeliveryOperations({
     ...options,
     storeFor,
-    findBody: async (tenantId, eventId) =>
-      (await findBodies(database.within(REQUEST_MS), tenantId, [eventId], keptMs)).get(eventId),
+    findBody: (tenantId, eventId) => {
+      const ask = database.within(REQUEST_MS);
+      const read = async () => (await findBodies(ask, tenantId, [eventId], keptMs)).get(eventId);
+      return readAfterCatchUp({ read, catchUp });
+    },
     countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),
     newId: uuidv7,
     now,
