@@ -8,9 +8,10 @@ export function parseDuration(text: string): number {
   return Number(amount) * factor;
 }
 
-/** The same, one second at least. */
+/** The same, one second at least, and less than 2^31 of them: a TTL index of MongoDB holds no more. */
 export function parseLongDuration(text: string): number {
   const durationMs = parseDuration(text);
-  if (durationMs < 1_000) throw new Error('expected at least 1s');
+  if (durationMs < 1_000 || durationMs >= 2 ** 31 * 1_000)
+    throw new Error('expected at least 1s and at most 24855d');
   return durationMs;
 }

@@ -28,6 +28,7 @@ describe('the settings', () => {
   it.each([
     [{ LOG_RETENTION: '30' }, 'LOG_RETENTION: expected a duration'],
     [{ NOTIFICATION_RETENTION: '5ms' }, 'NOTIFICATION_RETENTION: expected at least 1s'],
+    [{ LOG_RETENTION: '24856d' }, 'LOG_RETENTION: expected at least 1s and at most 24855d'],
     [{ TRANSACTION_RETENTION: 'none' }, 'TRANSACTION_RETENTION: expected a duration'],
     [{ TRANSACTION_RETENTION: '29d' }, 'TRANSACTION_RETENTION must not be shorter'],
   ])('are refused when they cannot be meant: %j', (env, fault) => {
