@@ -5,6 +5,7 @@ import { RevisionTable, openTableReader } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
 import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
+import { present } from '../payments/present.js';
 import { WAIT_MS } from '../projection/catch-up.js';
 
 /** What a redelivery has to know of a configuration; its URL and secrets are the worker's. */
@@ -36,14 +37,7 @@ function readRow({ key, value, partition, offset }: KafkaRecord, log: Logger): R
     return undefined;
   }
   const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
-  return {
-    tenantId,
-    ref,
-    revision,
-    enabled,
-    eventType,
-    ...(applicationId === undefined ? {} : { applicationId }),
-  };
+  return { tenantId, ref, revision, enabled, eventType, ...present({ applicationId }) };
 }
 
 /** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */

@@ -19,8 +19,8 @@ export type CatchUpResult = 'passed' | 'late' | 'full';
 const MAX_WAITING = 1_000;
 /** As the contract says. */
 export const WAIT_MS = 2_000;
-/** How often the position is looked at while somebody waits: once for all who do. */
-const LOOK_MS = 5;
+/** How often the positions are looked at while somebody waits, and told to other instances. */
+export const LOOK_MS = 20;
 
 /**
  * Waits until the projection has passed everything that was on the topic when the wait began: a miss means
@@ -38,10 +38,6 @@ export class CatchUp {
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
-  }
-
-  get waiting(): number {
-    return this.#waiting;
   }
 
   async wait(): Promise<CatchUpResult> {

@@ -2,7 +2,7 @@ import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createTally, errorFields, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { CatchUp } from './catch-up.js';
+import { CatchUp, LOOK_MS } from './catch-up.js';
 import { openProjection } from './open-projection.js';
 import type { RunningProjection } from './open-projection.js';
 import { Positions } from './positions.js';
@@ -17,9 +17,7 @@ export interface KeepOptions {
   readonly ask: AskPositions;
 }
 
-const LOOK_MS = 1_000;
-/** A query that another instance answers may wait for it. */
-const TELL_MS = 25;
+const KEEP_MS = 1_000;
 const DRAIN_MS = 10_000;
 
 type Running = Map<string, RunningProjection>;
@@ -88,8 +86,8 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   const tell = async (): Promise<void> => {
     for (const one of positions) await one.write();
   };
-  const telling = repeat({ name: 'telling the positions', everyMs: TELL_MS, log, work: tell });
-  const keeping = repeat({ name: 'keeping the projections', everyMs: LOOK_MS, log, work: look });
+  const telling = repeat({ name: 'telling the positions', everyMs: LOOK_MS, log, work: tell });
+  const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log, work: look });
   scope.onClose('projections', async () => {
     // Not waited for: one that is being opened while Kafka is away ends by itself when the cluster is closed.
     keeping.stop().catch(scope.fail);

@@ -1,4 +1,4 @@
-import type { EventType, UtcTime } from '@webhooks/contracts';
+import type { EventType } from '@webhooks/contracts';
 
 /**
  * Statuses of deliveries that can be sent again together: what is pending is under way by itself. `missed`: events of which
@@ -60,14 +60,7 @@ export const viewFilter = ({ from, to, ...rest }: RedeliveryFilter) => ({
 });
 
 /** A job as a caller sees it. */
-export interface JobView extends JobCounts, Pick<RedeliveryJob, 'state' | 'matched' | 'matchedIsLowerBound'> {
-  readonly id: string;
-  readonly filter: ReturnType<typeof viewFilter>;
-  readonly createdAt: UtcTime;
-  readonly updatedAt: UtcTime;
-}
-
-export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: RedeliveryJob): JobView => ({
+export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: RedeliveryJob) => ({
   id: _id,
   state: job.state,
   filter: viewFilter(filter),

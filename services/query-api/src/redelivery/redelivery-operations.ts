@@ -64,10 +64,7 @@ const sendingOperations = (parts: RedeliveryParts): readonly Operation[] => [
     handle: async (request) => {
       const wanted = readRedeliveryRequest(request);
       const { identity } = request;
-      const started = await parts.lists.run(identity, () =>
-        startRedelivery(identity.tenantId, wanted, parts),
-      );
-      return started.dryRun ? { status: 200, body: started } : { status: 202, body: started.job };
+      return parts.lists.run(identity, () => startRedelivery(identity.tenantId, wanted, parts));
     },
   },
 ];

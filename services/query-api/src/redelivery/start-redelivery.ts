@@ -1,9 +1,10 @@
 import { AppError, invalidRequest } from '@webhooks/http-api';
+import type { ApiReply } from '@webhooks/http-api';
 import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { refused } from './redeliver-one.js';
 import { viewFilter, viewJob } from './redelivery-job.js';
-import type { JobView, RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
+import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
 
@@ -22,16 +23,6 @@ export const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
 /** A first attempt is in the log so long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be queued and read. */
 const UNDER_WAY_MS = 40_000;
-
-export type StartedRedelivery =
-  | {
-      readonly dryRun: true;
-      /** What was counted, defaults filled in. */
-      readonly filter: JobView['filter'];
-      readonly matched: number;
-      readonly matchedIsLowerBound: boolean;
-    }
-  | { readonly dryRun: false; readonly job: JobView };
 
 const refuse = (property: string, reason: string): AppError => invalidRequest([{ property, reason }]);
 
@@ -63,13 +54,13 @@ export async function startRedelivery(
   tenantId: string,
   request: RedeliveryRequest,
   ports: StartRedeliveryPorts,
-): Promise<StartedRedelivery> {
+): Promise<ApiReply> {
   const filter = await filterOf(tenantId, request, ports);
   const { matched, isLowerBound } = await ports.countMatches(tenantId, filter, MAX_MATCHED + 1);
   if (matched > MAX_MATCHED)
     throw new AppError('limit-reached', `more than ${MAX_MATCHED} deliveries match; narrow the time range`);
   const counted = { matched, matchedIsLowerBound: isLowerBound };
-  if (request.dryRun) return { dryRun: true, filter: viewFilter(filter), ...counted };
+  if (request.dryRun) return { status: 200, body: { dryRun: true, filter: viewFilter(filter), ...counted } };
   const at = new Date(ports.now());
   const job: RedeliveryJob = {
     _id: ports.newId(),
@@ -84,5 +75,5 @@ export async function startRedelivery(
   };
   if (!(await ports.storeFor().insert(job, MAX_RUNNING)))
     throw new AppError('limit-reached', `${MAX_RUNNING} redeliveries of this tenant run already`);
-  return { dryRun: false, job: viewJob(job) };
+  return { status: 202, body: viewJob(job) };
 }

@@ -27,7 +27,7 @@ it.each<[string, Range, string]>([
   ['to is now when it lies in the future', { from: at('13:00:00'), to: at('15:00:00') }, '14:00:00'],
 ])('%s', async (_what, range, expected) => {
   const started = await start(range);
-  expect(started).toMatchObject({ job: { filter: { to: at(expected).toISOString() } } });
+  expect(started).toMatchObject({ status: 202, body: { filter: { to: at(expected).toISOString() } } });
 });
 
 it.each<[string, Range]>([
@@ -52,10 +52,13 @@ it('a ref must be a UUID', () => {
 it('a dry run shows the filter that it counted, defaults filled in', async () => {
   const request = { filter: { status: 'dead', from: at('13:00:00') }, dryRun: true } as const;
   expect(await startRedelivery('acme', request, ports)).toEqual({
-    dryRun: true,
-    filter: { status: 'dead', from: at('13:00:00').toISOString(), to: new Date(NOW).toISOString() },
-    matched: 3,
-    matchedIsLowerBound: false,
+    status: 200,
+    body: {
+      dryRun: true,
+      filter: { status: 'dead', from: at('13:00:00').toISOString(), to: new Date(NOW).toISOString() },
+      matched: 3,
+      matchedIsLowerBound: false,
+    },
   });
 });
 
@@ -81,7 +84,7 @@ describe('a job of what a webhook missed', () => {
       { filter, dryRun: false },
       { ...ports, storeFor: () => ({ insert }), configurations: { current } },
     );
-    expect(started).toMatchObject({ job: { filter: { status: 'missed', eventType: 'PIX_OUT' } } });
+    expect(started).toMatchObject({ body: { filter: { status: 'missed', eventType: 'PIX_OUT' } } });
     expect(jobs.map(({ leaseUntil }) => leaseUntil.getTime() - NOW)).toEqual([40_000]);
   });
 });
