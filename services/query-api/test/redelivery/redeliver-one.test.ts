@@ -1,4 +1,5 @@
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
+import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { randomName } from '@webhooks/testkit';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
@@ -21,7 +22,7 @@ it('a notification that is not projected yet is not told to be kept no more', as
   const operations = composeRedelivery(
     {
       ...{ database: test.database, publish: () => Promise.resolve(), ratePerSecond: 1 },
-      ...{ keptMs: 86_400_000, loggedMs: 86_400_000 },
+      ...{ keptMs: 86_400_000, loggedMs: 86_400_000, lists: createOpenRequests({ total: 8 }) },
       configurations: { known: () => configuration, current: () => Promise.resolve(configuration), upToDate },
       findDelivery: () => Promise.resolve(delivery),
       catchUp: () => catchUp(),
