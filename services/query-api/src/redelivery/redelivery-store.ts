@@ -3,7 +3,7 @@ import type { Ask } from '@webhooks/mongodb';
 import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryModel } from './redelivery-model.js';
 
-export interface JobsWish {
+interface JobsWish {
   readonly before?: string | undefined;
   readonly limit: number;
 }

@@ -19,7 +19,7 @@ export interface StartRedeliveryPorts {
 }
 
 /** Jobs of one tenant that run at the same time, and deliveries that one job may name. */
-export const MAX_RUNNING = 5;
+const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
 /** A first attempt is in the log so long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be queued and read. */
 const UNDER_WAY_MS = 40_000;
