@@ -14,7 +14,8 @@ const connection = await createConnection(uri, {
   serverSelectionTimeoutMS: 10_000,
 }).asPromise();
 try {
-  await forgetReading(positionModelOn(connection));
+  if (!(await forgetReading(positionModelOn(connection))))
+    throw new Error(`the database ${database} has no reading: MONGODB_URI must be that of query-api`);
   process.stdout.write('a new reading begins: everything that Kafka holds is read again\n');
 } finally {
   await connection.close();

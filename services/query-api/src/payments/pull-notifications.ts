@@ -43,13 +43,23 @@ export const PULL_PARAMETERS: QueryParameters<Parsed> = {
   wait: wholeNumber(0, MAX_WAIT_SECONDS),
 };
 
+const expired = (reason: string): AppError =>
+  new AppError('cursor-expired', `${reason}; begin again without \`after\``);
+
 /** Where the first page begins. Throws 422 for a cursor behind which events may have expired. */
 async function startOf(after: Parsed['after'] | undefined, { ends, keptMs }: PullPorts): Promise<PullCursor> {
   const caughtUpAt = Date.now();
   if (after === undefined) return { caughtUpAt, first: 0, offsets: new Map() };
   if (after === 'now') return { caughtUpAt, first: 0, offsets: await ends() };
   if (after.caughtUpAt > caughtUpAt - keptMs) return after;
-  throw new AppError('cursor-expired', 'events behind it may have expired; begin again without `after`');
+  throw expired('events behind it may have expired');
+}
+
+/** Throws 422 for a cursor of a topic that was made anew: what comes below it would never be shown. */
+async function refuseBeyond({ offsets }: PullCursor, look: Projected, { ends }: PullPorts): Promise<void> {
+  const isBeyond = (known: EndOffsets): boolean =>
+    [...offsets].some(([partition, offset]) => offset > (known.get(partition) ?? 0));
+  if (isBeyond(look.ends) && isBeyond(await ends())) throw expired('the topic does not reach so far');
 }
 
 /** The positions at the next tick, for all who wait for it: with the same ones, chains of a tenant come to the same cursor. */
@@ -80,6 +90,10 @@ async function pull(
   }
 }
 
+/** Who had read everything a moment ago looks when all do: however fast it asks, it costs two pages a second. */
+const isAtEnd = ({ first, offsets, caughtUpAt }: PullCursor): boolean =>
+  first === 0 && offsets.size > 0 && caughtUpAt > Date.now() - MAX_WAIT_SECONDS * 1_000;
+
 /** Pulling notifications, for whoever has no public address or was down; `openapi.yaml` describes the same. */
 export function createPullOperation(ports: PullPorts): Operation {
   const waiting = createOpenRequests(ports.waiting);
@@ -92,9 +106,9 @@ export function createPullOperation(ports: PullPorts): Operation {
     const leave = wait > 0 ? waiting.enter(identity) : undefined;
     try {
       const cursor = await startOf(after, ports);
-      // Who had read everything a moment ago looks when all do: however fast it asks, it costs two pages a second.
-      const listens = wait > 0 && cursor.caughtUpAt > Date.now() - MAX_WAIT_SECONDS * 1_000;
+      const listens = wait > 0 && isAtEnd(cursor);
       const look = await (listens ? nextLook() : ports.projected());
+      await refuseBeyond(cursor, look, ports);
       const later = { ...ports, projected: nextLook };
       const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
       const body = { data, results: data.length, nextCursor: formatCursor(next), hasMore };

@@ -24,7 +24,7 @@ export async function readingOf(ask: AskPositions): Promise<string> {
   return reading;
 }
 
-/** Everything that Kafka holds is read again, into the documents that are there. */
-export async function forgetReading(positions: PositionModel): Promise<void> {
-  await positions.deleteOne({ _id: ID }).exec();
+/** Everything that Kafka holds is read again, into the documents that are there. Gives whether there was a reading. */
+export async function forgetReading(positions: PositionModel): Promise<boolean> {
+  return (await positions.deleteOne({ _id: ID }).exec()).deletedCount > 0;
 }

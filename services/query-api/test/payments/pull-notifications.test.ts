@@ -93,6 +93,15 @@ it('shows a tenant its own notifications with the bytes that are sent, each once
   expect(await pull({ after })).toMatchObject({ data: [], results: 0, hasMore: false });
 });
 
+it('waits for no page that is there', async () => {
+  await publish(build(60));
+  await follow(60);
+  let page = await pull({ limit: 1, wait: 25 });
+  for (let pages = 1; pages < 60; pages += 1)
+    page = await pull({ after: page.nextCursor, limit: 1, wait: 25 });
+  expect(page).toMatchObject({ status: 200, results: 1, hasMore: true });
+}, 20_000);
+
 it('shows one type, and goes on behind the others', async () => {
   const [wanted, others] = [build(4, { eventType: 'PIX_OUT' }), build(9, { eventType: 'PIX_STATIC' })];
   await publish([...others, ...wanted]);
@@ -133,6 +142,8 @@ it('refuses a cursor that is too old or none, and whoever may not read events', 
   expect(await pull({ after: cursor(Date.now() - 31 * DAY_MS) })).toMatchObject({
     ...{ status: 422, code: 'cursor-expired' },
   });
+  const beyond = formatCursor({ caughtUpAt: Date.now(), first: 0, offsets: new Map([[0, 1_000_000]]) });
+  expect(await pull({ after: beyond })).toMatchObject({ status: 422, code: 'cursor-expired' });
   for (const query of [{ after: 'yesterday' }, { wait: 26 }, { wait: -1 }, { limit: 0 }, { limit: 1_001 }])
     expect([query, await pull(query)]).toMatchObject([query, { status: 422, code: 'invalid-request' }]);
   const headers = { authorization: `Bearer ${await service.desk.token(tenantId, 'webhook.read')}` };
