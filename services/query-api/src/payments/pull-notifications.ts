@@ -97,13 +97,15 @@ const isAtEnd = ({ first, offsets, caughtUpAt }: PullCursor): boolean =>
 /** Pulling notifications, for whoever has no public address or was down; `openapi.yaml` describes the same. */
 export function createPullOperation(ports: PullPorts): Operation {
   const waiting = createOpenRequests(ports.waiting);
+  // A page can cost a thousand documents and show none: those of one tenant must not take all connections of the database.
+  const reading = createOpenRequests(ports.waiting);
   const nextLook = createNextLook(ports.projected);
   const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
     const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
     const wish = { tenantId: identity.tenantId, limit, ...filter };
     const endAt = performance.now() + wait * 1_000;
     const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
-    const leave = wait > 0 ? waiting.enter(identity) : undefined;
+    const leave = (wait > 0 ? waiting : reading).enter(identity);
     try {
       const cursor = await startOf(after, ports);
       const listens = wait > 0 && isAtEnd(cursor);
@@ -114,7 +116,7 @@ export function createPullOperation(ports: PullPorts): Operation {
       const body = { data, results: data.length, nextCursor: formatCursor(next), hasMore };
       return { status: 200, body };
     } finally {
-      leave?.();
+      leave();
     }
   };
   const path = '/integration/v1/notifications';

@@ -1,7 +1,9 @@
+import type { ApiRequest } from '@webhooks/http-api';
 import { TOPICS, encodeEvent, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { formatCursor } from '../../src/payments/pull-cursor.js';
+import { createPullOperation } from '../../src/payments/pull-notifications.js';
 import { faultOf } from '../support/openapi.js';
 import { startQueryApi } from '../support/start-query-api.js';
 import type { RunningQueryApi } from '../support/start-query-api.js';
@@ -122,6 +124,26 @@ it('begins with the next notification after now, and a wait ends as soon as one 
   await publish([next]);
   expect(await waiting).toMatchObject({ data: [{ id: next.id }], results: 1 });
   expect(performance.now() - begin).toBeLessThan(10_000);
+});
+
+it('reads so many pages of a tenant at once, also for those who do not wait', async () => {
+  const reading = Promise.withResolvers<never>();
+  const pages = createPullOperation({
+    projected: () => Promise.resolve({ at: 1, ends: new Map(), pages: new Map() }),
+    readPage: () => reading.promise,
+    ends: () => Promise.resolve(new Map()),
+    keptMs: DAY_MS,
+    waiting: { total: 9, each: 2 },
+  });
+  const page = (tenant: string) => {
+    const identity = { tenantId: tenant, scopes: [] };
+    return pages.handle({ identity, query: new URLSearchParams() } as unknown as ApiRequest);
+  };
+  const [first, second] = [page('one'), page('one')];
+  await expect(page('one')).rejects.toMatchObject({ code: 'too-many-requests' });
+  const other = page('other');
+  reading.reject(new Error('read'));
+  for (const read of [first, second, other]) await expect(read).rejects.toThrow('read');
 });
 
 it('lets ten of a tenant wait, also when others do, and another one when one of them has hung up', async () => {
