@@ -33,6 +33,7 @@ export class CatchUp {
   #asking: Promise<EndOffsets> | undefined;
   #askingNext: Promise<EndOffsets> | undefined;
   #looking: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
   /** What the latest to come waits for: who came before needs no more of the other instances. */
   #newest: EndOffsets = new Map();
 
@@ -75,7 +76,12 @@ export class CatchUp {
     const { positions, onFault } = this.#options;
     await sleep(LOOK_MS);
     positions.takeOwn();
-    if (positions.needsOthers(this.#newest)) await positions.readOthers().catch(onFault);
+    if (!positions.needsOthers(this.#newest)) return;
+    // Not waited for: a silent database must not hide what this instance has written.
+    this.#reading ??= positions
+      .readOthers()
+      .catch(onFault)
+      .finally(() => (this.#reading = undefined));
   }
 
   /** How far each partition is projected now, by all instances together. */

@@ -68,6 +68,30 @@ describe('a wait for the projection', () => {
     expect(await waiting).toBe('passed');
   });
 
+  it('ends with what this instance has written, however long the database is silent about the others', async () => {
+    let position = 0;
+    let reads = 0;
+    const catchUp = new CatchUp({
+      positions: {
+        takeOwn: () => undefined,
+        covers: () => position > 0,
+        offsets: () => Promise.resolve(ends(position)),
+        needsOthers: () => true,
+        readOthers: () => {
+          reads += 1;
+          return new Promise(() => undefined);
+        },
+      },
+      fetchEnds: () => Promise.resolve(ends(1)),
+      onFault: () => undefined,
+      waitMs: 5_000,
+    });
+    const waiting = catchUp.wait();
+    await eventually(() => reads === 1);
+    position = 1;
+    expect([await waiting, reads]).toEqual(['passed', 1]);
+  });
+
   it('shares one request for the ends with all that came before it, never one that was under way', async () => {
     const { catchUp, asked } = openRig();
     const first = catchUp.wait();
