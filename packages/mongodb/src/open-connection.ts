@@ -5,6 +5,8 @@ import type { Connection } from 'mongoose';
 import type { MongodbSettings } from './mongodb-settings.js';
 
 export interface ConnectionOptions {
+  /** Under which its faults are shown (default `database`): each pool of a service has its own. */
+  readonly name?: string;
   /** Connections at once (default 50). */
   readonly maxPoolSize?: number;
   /** A server that stays silent for so long is given up; longer than any statement takes (default 4,000). */
@@ -69,6 +71,7 @@ export async function openConnection(
   options: ConnectionOptions,
   scope: ServiceScope,
 ): Promise<KeptConnection> {
+  const { name = 'database' } = options;
   const connection = createConnection();
   const note = createStateLog(scope);
   let prepared = false;
@@ -90,10 +93,10 @@ export async function openConnection(
   };
   await look();
   const watching = repeat({ name: 'watching the database', everyMs: PAUSE_MS, work: look, log: scope.log });
-  scope.onClose('database', async () => {
+  scope.onClose(name, async () => {
     await watching.stop();
     await connection.close();
   });
-  scope.health.readiness('database', () => fault);
+  scope.health.readiness(name, () => fault);
   return { connection, isPrepared: () => prepared };
 }

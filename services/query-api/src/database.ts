@@ -41,34 +41,27 @@ export const REQUEST_MS = 4_000;
 /** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
 const BATCH_MS = 25_000;
 
-/** Opens a pool of connections. Gives its models as soon as they may be used. */
-async function openPool(
-  settings: MongodbSettings,
-  retention: Retention,
-  work: (models: Models) => Promise<void>,
-  scope: ServiceScope,
-): Promise<() => Models | undefined> {
-  let made: Models | undefined;
-  const prepare = async (connection: Connection): Promise<void> => {
-    made ??= modelsOn(connection, retention);
-    await work(made);
-  };
-  const kept = await openConnection(settings, { prepare, socketMs: BATCH_MS + REQUEST_MS }, scope);
-  return () => (kept.isPrepared() ? made : undefined);
-}
-
 /** The database of this service; see `openConnection` for how it stays connected. */
 export async function openDatabase(
   settings: MongodbSettings,
   retention: Retention,
   scope: ServiceScope,
 ): Promise<Database> {
-  const syncIndexes = async (models: Models): Promise<void> => {
-    // As the code and the settings say: others, and those of another retention, are dropped.
-    for (const model of Object.values(models)) await model.syncIndexes();
+  /** Gives the models of a pool of connections as soon as they may be used. */
+  const openPool = async (name: string, work?: (models: Models) => Promise<void>) => {
+    let made: Models | undefined;
+    const prepare = async (connection: Connection): Promise<void> => {
+      made ??= modelsOn(connection, retention);
+      await work?.(made);
+    };
+    const kept = await openConnection(settings, { name, prepare, socketMs: BATCH_MS + REQUEST_MS }, scope);
+    return () => (kept.isPrepared() ? made : undefined);
   };
-  const models = await openPool(settings, retention, syncIndexes, scope);
-  const written = await openPool(settings, retention, () => Promise.resolve(), scope);
+  const models = await openPool('database', async (all) => {
+    // As the code and the settings say: others, and those of another retention, are dropped.
+    for (const model of Object.values(all)) await model.syncIndexes();
+  });
+  const written = await openPool('database of projections');
   return {
     models,
     within: (ms) => createAsk(models, ms, databaseUnavailable),
