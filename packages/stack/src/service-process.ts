@@ -10,8 +10,8 @@ const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', 'services');
 /**
  * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: a flooded worker took 280 to 400 MiB without
  * the first two bounds, for objects that live for milliseconds. A million configurations fit. With the other three (growth to twice
- * what lives, nothing tenured by the place where it was made, one thread for collections) the worker does 43 to 50 % of the
- * reference's deliveries for a CPU second at fan-out 1 (five runs), and without them 40 and 42 %; the bar is 42.
+ * what lives, nothing tenured by the place where it was made, one thread for collections) the worker does a tenth more deliveries
+ * for a CPU second at fan-out 1 (medians of five runs).
  */
 export const NODE_FLAGS = [
   '--max-old-space-size=1536',
