@@ -50,7 +50,7 @@ async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promi
     isWhole: ({ status }) => status === 'CONCLUIDA',
     catchUp: ports.waitForEvents,
   });
-  if (!body) throw new AppError('not-found', 'no event told of a charge with this txId');
+  if (!body) throw new AppError('not-found', 'no event reported a charge with this txId');
   return { status: 200, body };
 }
 
@@ -61,7 +61,7 @@ async function answerTransaction(request: ApiRequest, ports: TransactionPorts): 
     isWhole: ({ payments }) => payments.length > 0,
     catchUp: ports.waitForEvents,
   });
-  if (!found) throw new AppError('not-found', 'no event told of a transaction with this endToEndId');
+  if (!found) throw new AppError('not-found', 'no event reported a transaction with this endToEndId');
   return { status: 200, body: viewTransaction(found) };
 }
 

@@ -108,7 +108,7 @@ describe.each(CALLS)('%s', (_name, ask, answer) => {
     ] as const) {
       await expect(ask(desk, tenantId)).rejects.toMatchObject({
         code: 'not-found',
-        message: expect.stringMatching(/^no event told of a/) as unknown,
+        message: expect.stringMatching(/^no event reported a/) as unknown,
       });
       expect(desk.diary).toEqual(['look', 'wait', 'look']);
     }
