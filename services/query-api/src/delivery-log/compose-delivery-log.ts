@@ -33,7 +33,7 @@ const MAX_RECORDS = 32;
 /** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
 const INTERVAL_MS = 200;
 
-/** The log of deliveries: what the workers tell of their attempts, kept for 30 days and answered. */
+/** The log of deliveries: what the workers tell of their attempts, kept for `LOG_RETENTION` and answered. */
 export function composeDeliveryLog({
   database,
   keepNotification,
