@@ -12,9 +12,7 @@ export interface ReadPack {
 }
 
 /** An entry, and the record that it stands in. */
-interface Placed {
-  readonly partition: number;
-  readonly offset: number;
+interface Placed extends Omit<ReadPack, 'entries'> {
   readonly entry: AttemptLogEntry;
 }
 

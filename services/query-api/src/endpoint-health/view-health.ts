@@ -3,12 +3,6 @@ import { present } from '../payments/present.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
-/**
- * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `paused`:
- * failing, and the next attempts wait until `until`.
- */
-export type HealthState = 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
-
 export interface WindowView {
   /** Beginning of what is counted: the window reaches back to the start of a stretch of 10 minutes. */
   readonly from: UtcTime;
@@ -22,7 +16,11 @@ export interface WindowView {
 
 export interface HealthView {
   readonly ref: string;
-  readonly state: HealthState;
+  /**
+   * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `paused`:
+   * failing, and the next attempts wait until `until`.
+   */
+  readonly state: 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
   readonly failingSince?: UtcTime;
   readonly until?: UtcTime;
   readonly lastSuccessAt?: UtcTime;
@@ -44,46 +42,32 @@ export const DAY_MS = 24 * HOUR_MS;
 /** A single failure among successes is nothing to be told of. */
 const FAILING_AFTER = 3;
 
-function timeOf(at: number): UtcTime;
-function timeOf(at: number | undefined): UtcTime | undefined;
-function timeOf(at: number | undefined): UtcTime | undefined {
-  return at === undefined ? undefined : new Date(at).toISOString();
-}
-
-function percentile(durations: ReadonlyMap<number, number>, share: number): number | undefined {
-  const total = [...durations.values()].reduce((sum, count) => sum + count, 0);
-  let left = Math.ceil(total * share);
-  for (const [bin, count] of [...durations].sort(([a], [b]) => a - b)) {
-    left -= count;
-    if (left <= 0) return Math.round(endOfBin(bin) * 10) / 10;
-  }
-  return undefined;
-}
+const timeOf = (at: number): UtcTime => new Date(at).toISOString();
 
 function viewWindow(buckets: readonly HealthBucket[], from: number): WindowView {
-  const durations = new Map<number, number>();
-  let succeeded = 0;
-  let attempts = 0;
-  for (const bucket of buckets) {
-    if (bucket.startAt < from) continue;
-    succeeded += bucket.succeeded;
-    attempts += bucket.succeeded + bucket.failed;
-    for (const [bin, count] of Object.entries(bucket.durations))
-      durations.set(Number(bin), (durations.get(Number(bin)) ?? 0) + count);
-  }
-  return present({
+  const recent = buckets.filter(({ startAt }) => startAt >= from);
+  const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
+  const attempts = recent.reduce((sum, bucket) => sum + bucket.failed, succeeded);
+  if (attempts === 0) return { from: timeOf(from), attempts };
+  const bins = recent.flatMap(({ durations }) => Object.entries(durations));
+  bins.sort(([one], [other]) => Number(one) - Number(other));
+  const percentile = (share: number): number => {
+    let left = Math.ceil(attempts * share);
+    const [bin] = bins.find(([, count]) => (left -= count) <= 0) ?? [];
+    return Math.round(endOfBin(Number(bin)) * 10) / 10;
+  };
+  return {
     from: timeOf(from),
     attempts,
-    successRate: attempts === 0 ? undefined : Math.round((succeeded / attempts) * 10_000) / 10_000,
-    p50Ms: percentile(durations, 0.5),
-    p95Ms: percentile(durations, 0.95),
-  });
+    successRate: Math.round((succeeded / attempts) * 10_000) / 10_000,
+    p50Ms: percentile(0.5),
+    p95Ms: percentile(0.95),
+  };
 }
 
-const latest = (times: readonly (number | undefined)[]): number | undefined => {
-  const known = times.filter((time) => time !== undefined);
-  return known.length === 0 ? undefined : Math.max(...known);
-};
+/** The latest of the times that are known; 0 when none is. */
+const latest = (times: readonly (number | undefined)[]): number =>
+  Math.max(0, ...times.map((time) => time ?? 0));
 
 /** Failures behind the last success of all buckets. */
 function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
@@ -92,7 +76,7 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   );
   return {
     inARow: behind.reduce((sum, { count }) => sum + count, 0),
-    since: behind.length === 0 ? undefined : Math.min(...behind.map(({ since }) => since)),
+    since: Math.min(...behind.map(({ since }) => since)),
   };
 }
 
@@ -102,13 +86,16 @@ type StateView = Pick<HealthView, 'state' | 'failingSince' | 'until' | 'lastSucc
 function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number): StateView {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
-  const times = present({ lastSuccessAt: timeOf(lastSuccess), lastFailureAt: timeOf(lastFailure) });
+  const times = present({
+    lastSuccessAt: lastSuccess > 0 ? timeOf(lastSuccess) : undefined,
+    lastFailureAt: lastFailure > 0 ? timeOf(lastFailure) : undefined,
+  });
   if (!enabled) return { state: 'disabled', ...times };
-  if (lastSuccess === undefined && lastFailure === undefined) return { state: 'idle' };
-  const { inARow, since } = failingOf(buckets, lastSuccess ?? -1);
+  if (lastSuccess === 0 && lastFailure === 0) return { state: 'idle' };
+  const { inARow, since } = failingOf(buckets, lastSuccess);
   if (inARow < FAILING_AFTER) return { state: 'healthy', ...times };
-  const failing = { ...present({ failingSince: timeOf(since) }), ...times };
-  const until = latest(buckets.map(({ parkedUntil }) => parkedUntil)) ?? 0;
+  const failing = { failingSince: timeOf(since), ...times };
+  const until = latest(buckets.map(({ parkedUntil }) => parkedUntil));
   return until > now
     ? { state: 'paused', until: timeOf(until), ...failing }
     : { state: 'failing', ...failing };

@@ -13,7 +13,6 @@ import type { PageParts } from './job-pages.js';
 import { redeliveryOperations } from './redelivery-operations.js';
 import type { RedeliveryParts } from './redelivery-operations.js';
 import { redeliveryStoreOf } from './redelivery-store.js';
-import type { RedeliveryStore } from './redelivery-store.js';
 import { runPage } from './run-redeliveries.js';
 import type { RunRedeliveriesPorts } from './run-redeliveries.js';
 import type { StartRedeliveryPorts } from './start-redelivery.js';
@@ -51,7 +50,7 @@ function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): voi
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
   const { database, keptMs, catchUp } = options;
   const now = (): number => Date.now();
-  const storeFor = (): RedeliveryStore => {
+  const storeFor = () => {
     const ask = database.within(REQUEST_MS);
     return redeliveryStoreOf((statement) => ask(({ redeliveries }) => statement(redeliveries)), now);
   };

@@ -5,13 +5,12 @@ import type { EventType } from '@webhooks/contracts';
  * there is no delivery to the endpoint.
  */
 export const REDELIVERABLE = ['dead', 'cancelled', 'delivered', 'missed'] as const;
-export type RedeliverableStatus = (typeof REDELIVERABLE)[number];
 
 /** Which deliveries a job names; all members that are given must match. */
 export interface RedeliveryFilter {
   readonly ref?: string;
   readonly eventType?: EventType;
-  readonly status: RedeliverableStatus;
+  readonly status: (typeof REDELIVERABLE)[number];
   /** First attempted, or missed and appended, at or after this time. */
   readonly from: Date;
   /** The same, before this time; never later than when the job was made. */

@@ -1,10 +1,10 @@
 import { EVENT_TYPES, PATTERNS, compileCheck } from '@webhooks/contracts';
-import type { EventType, UtcTime } from '@webhooks/contracts';
+import type { UtcTime } from '@webhooks/contracts';
 import { readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { parseTime } from '../parse-time.js';
 import { REDELIVERABLE } from './redelivery-job.js';
-import type { RedeliverableStatus, RedeliveryFilter } from './redelivery-job.js';
+import type { RedeliveryFilter } from './redelivery-job.js';
 
 export interface RedeliveryRequest {
   /** `to` is absent when the caller left it out: until now. */
@@ -13,10 +13,7 @@ export interface RedeliveryRequest {
   readonly dryRun: boolean;
 }
 
-interface RedeliveryBody {
-  readonly ref?: string;
-  readonly eventType?: EventType;
-  readonly status?: RedeliverableStatus;
+interface RedeliveryBody extends Partial<Omit<RedeliveryFilter, 'from' | 'to'>> {
   readonly from: UtcTime;
   readonly to?: UtcTime;
   readonly dryRun?: boolean;

@@ -3,11 +3,6 @@ import type { Ask } from '@webhooks/mongodb';
 import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryModel } from './redelivery-model.js';
 
-interface JobsWish {
-  readonly before?: string | undefined;
-  readonly limit: number;
-}
-
 /** Sorts after every UUID. */
 const LAST_ID = 'g';
 
@@ -33,8 +28,8 @@ function jobsOf(ask: AskJobs, now: Now) {
       return false;
     },
 
-    /** The newest first, those before `before` when that is given: an id. */
-    list: (tenantId: string, { before = LAST_ID, limit }: JobsWish): Promise<readonly RedeliveryJob[]> => {
+    /** The newest first, those before the id `before` when that is given. */
+    list: (tenantId: string, limit: number, before = LAST_ID): Promise<readonly RedeliveryJob[]> => {
       const filter = { tenantId, _id: { $lt: before } };
       return ask((model) => model.find(filter).sort({ _id: -1 }).limit(limit).lean<RedeliveryJob[]>().exec());
     },

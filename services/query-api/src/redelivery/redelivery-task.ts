@@ -1,33 +1,18 @@
 import { TOPICS } from '@webhooks/contracts';
-import type { DeliveryTask, EventType } from '@webhooks/contracts';
+import type { DeliveryTask } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../configurations/open-configurations.js';
 
 /** A delivery that was made before: who was told of what. */
-export interface PastDelivery {
-  readonly deliveryId: string;
-  readonly tenantId: string;
-  readonly ref: string;
-  readonly eventId: string;
-  readonly eventType: EventType;
-}
-
-export interface RedeliveryOptions {
-  /** Name of this redelivery; see `cycleOf`. */
-  readonly cycle: string;
-  /** Unix milliseconds. */
-  readonly now: number;
-  /** The bytes that were sent the first time. */
-  readonly body: Buffer;
-}
+export type PastDelivery = Pick<DeliveryTask, 'deliveryId' | 'tenantId' | 'ref' | 'eventId' | 'eventType'>;
 
 /** A cycle's name sorts after `0`, the first one's, and after those of earlier redeliveries. */
 export const cycleOf = (id: string): string => `r${id}`;
 
-/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own, due now. */
+/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own (see `cycleOf`), due now: Unix milliseconds. */
 export function makeRedelivery(
   { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
   { revision, applicationId }: KnownConfiguration,
-  { cycle, now, body }: RedeliveryOptions,
+  { cycle, now, body }: Pick<DeliveryTask, 'cycle' | 'body'> & { readonly now: number },
 ): DeliveryTask {
   return {
     deliveryId,

@@ -59,9 +59,9 @@ describe('the jobs of a tenant', () => {
     for (const job of jobs) await store.insert(job, jobs.length);
     await store.insert(jobOf(randomName('tenant')), MAX);
     const newestFirst = jobs.map(({ _id }) => _id).toReversed();
-    const first = await store.list(tenantId, { limit: 3 });
+    const first = await store.list(tenantId, 3);
     expect(first.map(({ _id }) => _id)).toEqual(newestFirst.slice(0, 3));
-    const second = await store.list(tenantId, { before: first.at(-1)?._id, limit: 100 });
+    const second = await store.list(tenantId, 100, first.at(-1)?._id);
     expect(second.map(({ _id }) => _id)).toEqual(newestFirst.slice(3));
   });
 });
