@@ -9,19 +9,13 @@ const REFUSED: ReadonlySet<unknown> = new Set([10_334, 17_419, 17_420, 17_280, 2
 /** The driver's own words for it; its other invalid arguments are faults of a program. */
 const TOO_LARGE = /^Document is larger than the maximum size/;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null;
-
-function isRefusedBy(error: unknown): boolean {
-  // The driver encodes a document before it sends it: what is no BSON, too large or longer than its buffer, ends there.
-  if (error instanceof mongo.BSON.BSONError) return true;
-  if (isObject(error) && error['name'] === 'RangeError') return true;
-  if (error instanceof mongo.MongoInvalidArgumentError) return TOO_LARGE.test(error.message);
-  if (error instanceof mongo.MongoBulkWriteError && [error.writeErrors].flat().length > 0)
-    return [error.writeErrors].flat().some(({ code }) => REFUSED.has(code));
-  return error instanceof mongo.MongoServerError && REFUSED.has(error.code);
-}
-
 /** Whether the database refused a document for what it is, so that trying again changes nothing: an error or its cause. */
-export const isRefusal = (error: unknown): boolean =>
-  isRefusedBy(error) || (isObject(error) && error['cause'] !== undefined && isRefusal(error['cause']));
+export function isRefusal(error: unknown): boolean {
+  const { name, cause, writeErrors } = Object(error) as Partial<mongo.MongoBulkWriteError>;
+  // The driver encodes a document before it sends it: what is no BSON, too large or longer than its buffer, ends there.
+  if (error instanceof mongo.BSON.BSONError || name === 'RangeError') return true;
+  if (error instanceof mongo.MongoInvalidArgumentError && TOO_LARGE.test(error.message)) return true;
+  const faults = error instanceof mongo.MongoServerError ? [error, writeErrors].flat() : [];
+  if (faults.some((fault) => REFUSED.has(fault?.code))) return true;
+  return cause !== undefined && isRefusal(cause);
+}

@@ -50,16 +50,6 @@ function addGauges(running: Running, scope: ServiceScope): void {
   gauge('query_projection_joined', joined, (health) => Number(health.joined));
 }
 
-/** Tells of queries that did not wait to their end, with what became of the latest: a thousand may wait at once. */
-function createFaultLog({ log }: ServiceScope): (error: unknown) => void {
-  const tally = createTally(() => performance.now());
-  return (error) => {
-    const queries = tally();
-    if (queries !== undefined)
-      log.warn('queries did not wait to their end', { queries, ...errorFields(error) });
-  };
-}
-
 /**
  * Runs the projections of the current reading, as soon as database and Kafka are there. When the database holds another
  * reading later (it was emptied, restored or reset) the process ends; started again, it reads everything anew. Gives how
@@ -100,7 +90,13 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   addGauges(running, scope);
   const read = [...new Set(projections.flatMap(({ topics }) => topics))];
   watchRetention({ kafka, topics: read, sources: () => running }, scope);
-  const onFault = createFaultLog(scope);
+  // Told with what became of the latest: a thousand may wait at once.
+  const tally = createTally(() => performance.now());
+  const onFault = (error: unknown): void => {
+    const queries = tally();
+    if (queries !== undefined)
+      log.warn('queries did not wait to their end', { queries, ...errorFields(error) });
+  };
   return new Map(
     positions.map((one) => {
       const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
