@@ -8,7 +8,7 @@ export type PastDelivery = Pick<DeliveryTask, 'deliveryId' | 'tenantId' | 'ref' 
 /** A cycle's name sorts after `0`, the first one's, and after those of earlier redeliveries. */
 export const cycleOf = (id: string): string => `r${id}`;
 
-/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own (see `cycleOf`), due now: Unix milliseconds. */
+/** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own, due now (Unix milliseconds). */
 export function makeRedelivery(
   { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
   { revision, applicationId }: KnownConfiguration,
