@@ -19,5 +19,11 @@ export const readDeliveryId = readId(
   'must be 52 characters of base32 in lower case',
 );
 
+export const readTxId = readId(
+  'txId',
+  new RegExp(PATTERNS.dynamicTxId, 'u'),
+  'must be 26 to 35 letters and digits',
+);
+
 export const UUID = new RegExp(PATTERNS.ref, 'u');
 export const readRedeliveryId = readId('id', UUID, 'must be a UUID in lower case');

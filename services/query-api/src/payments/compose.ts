@@ -18,11 +18,6 @@ export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'
   readonly catchUp: () => CatchUp | undefined;
 }
 
-export interface Transactions {
-  readonly projection: Projection;
-  readonly operations: readonly Operation[];
-}
-
 /** Records of a batch. A query waits behind its statement: of 200 it takes 0.04 s of the slowest database. */
 const MAX_RECORDS = 200;
 /** A query looks twice at most and waits up to 2 s in between: it is answered within 5 s. */
@@ -47,7 +42,7 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
 }
 
 /** The reconciliation half of this service: what the payment events told, kept and answered. */
-export function composeTransactions(options: TransactionOptions): Transactions {
+export function composeTransactions(options: TransactionOptions) {
   const { database, catchUp } = options;
   return {
     projection: {
@@ -56,7 +51,7 @@ export function composeTransactions(options: TransactionOptions): Transactions {
       maxRecords: MAX_RECORDS,
       isAwaited: true,
       apply: (records) => keepEvents(database.writing(), records),
-    },
+    } satisfies Projection,
     operations: [
       ...createTransactionOperations({
         findTransaction: (tenantId, endToEndId) =>

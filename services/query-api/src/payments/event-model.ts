@@ -34,7 +34,8 @@ export const eventKey = (tenantId: string, eventId: string): string => `${tenant
 export const eventIdOf = ({ _id, tenantId }: Pick<EventRow, '_id' | 'tenantId'>): string =>
   _id.slice(tenantId.length + 1);
 
-function createSchema(keptMs: number | undefined): Schema<EventRow> {
+/** `keptMs` undefined: for ever. */
+export function eventModelOn(connection: Connection, keptMs: number | undefined): EventModel {
   const schema = new Schema<EventRow>(
     { _id: { type: String, required: true } },
     { versionKey: false, strict: false },
@@ -47,12 +48,8 @@ function createSchema(keptMs: number | undefined): Schema<EventRow> {
   // Most events name no charge. `$exists` says the same, but SecantusDB would not use such an index.
   schema.index({ tenantId: 1, txId: 1 }, { partialFilterExpression: { txId: { $gt: '' } } });
   if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));
-  return schema;
+  return connection.model<EventRow>('Event', schema, 'events');
 }
-
-/** `keptMs` undefined: for ever. */
-export const eventModelOn = (connection: Connection, keptMs: number | undefined): EventModel =>
-  connection.model<EventRow>('Event', createSchema(keptMs), 'events');
 
 export function toRow(
   event: PaymentEvent,

@@ -5,13 +5,8 @@ import { byNumber, byText, inTurn } from '../order.js';
 export type Reversal = Extract<PaymentEvent, { readonly eventType: 'PIX_REVERSAL' }>;
 export type Payment = Exclude<PaymentEvent, Reversal>;
 
-/** Length of a time up to its seconds: `2026-11-21T14:03:27`. */
-const TO_SECONDS = 19;
-const FRACTION_DIGITS = 9;
-
-/** A text that sorts as the time does: fractions have one to nine digits, or are absent. */
-export const timeKey = (time: UtcTime): string =>
-  time.slice(0, TO_SECONDS) + time.slice(TO_SECONDS + 1, -1).padEnd(FRACTION_DIGITS, '0');
+/** A text that sorts as the time does: without the zeros at its end, which a fraction may have or not. */
+export const timeKey = (time: UtcTime): string => time.replace(/[.0]*Z$/, '');
 
 /** A payment without a status is settled: that is when its event is made. */
 const isFinal = ({ data }: PaymentEvent): boolean => !('status' in data && data.status === 'NAO_REALIZADO');

@@ -1,6 +1,7 @@
-import { PATTERNS } from '@webhooks/contracts';
 import { AppError, invalidRequest, readQuery } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { readTxId } from '../path-ids.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import type { Transaction } from './merge-events.js';
 import { viewCharge } from './view-charge.js';
@@ -15,31 +16,7 @@ export interface TransactionPorts {
   readonly waitForEvents: () => Promise<CatchUpResult>;
 }
 
-const TX_ID = new RegExp(PATTERNS.dynamicTxId, 'u');
-const END_TO_END_ID = new RegExp(PATTERNS.endToEndId, 'u');
-const TX_ID_RULE = 'must be 26 to 35 letters and digits';
-const END_TO_END_ID_RULE = 'must be 32 letters and digits';
-
-const TRANSACTION_PARAMETERS: QueryParameters<{ readonly endToEndId: string }> = {
-  endToEndId: {
-    expected: END_TO_END_ID_RULE,
-    parse: (text) => (END_TO_END_ID.test(text) ? text : undefined),
-  },
-};
-
-function readTxId({ params }: ApiRequest): string {
-  const txId = params['txId'] ?? '';
-  if (!TX_ID.test(txId)) throw invalidRequest([{ property: 'txId', reason: TX_ID_RULE }]);
-  return txId;
-}
-
-function readEndToEndId({ query }: ApiRequest): string {
-  const { endToEndId } = readQuery(query, TRANSACTION_PARAMETERS);
-  if (endToEndId === undefined) {
-    throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
-  }
-  return endToEndId;
-}
+const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
 async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const txId = readTxId(request);
@@ -55,7 +32,8 @@ async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promi
 }
 
 async function answerTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
-  const endToEndId = readEndToEndId(request);
+  const { endToEndId } = readQuery(request.query, TRANSACTION_PARAMETERS);
+  if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
   const found = await readAfterCatchUp({
     read: () => ports.findTransaction(request.identity.tenantId, endToEndId),
     isWhole: ({ payments }) => payments.length > 0,

@@ -4,9 +4,9 @@ import { AppError, createOpenRequests, readQuery, wholeNumber } from '@webhooks/
 import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
 import type { EndOffsets } from '@webhooks/kafka';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { MAX_EVENTS } from './find-transactions.js';
 import { formatCursor, parseCursor } from './pull-cursor.js';
 import type { PullCursor } from './pull-cursor.js';
-import { MAX_LIMIT } from './pull-page.js';
 import type { Projected, PullPage, PullWish } from './pull-page.js';
 
 export interface PullPorts {
@@ -39,7 +39,7 @@ export const PULL_PARAMETERS: QueryParameters<Parsed> = {
     parse: (text) => (text === 'now' ? text : parseCursor(text)),
   },
   eventType: LIST_PARAMETERS.eventType,
-  limit: wholeNumber(1, MAX_LIMIT),
+  limit: wholeNumber(1, MAX_EVENTS),
   wait: wholeNumber(0, MAX_WAIT_SECONDS),
 };
 

@@ -3,6 +3,7 @@ import type { EndOffsets } from '@webhooks/kafka';
 import { byNumber } from '../order.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
+import { MAX_EVENTS } from './find-transactions.js';
 import type { PullCursor } from './pull-cursor.js';
 
 export interface PullPage {
@@ -27,8 +28,6 @@ export interface Projected {
   readonly pages: Map<string, Promise<PullPage>>;
 }
 
-/** Notifications of a page, and events that one page looks at when it shows one type only: 0.7 MB. */
-export const MAX_LIMIT = 1_000;
 const SHOWN = { eventType: 1, body: 1, offset: 1 } as const;
 type ShownRow = Pick<EventRow, '_id' | 'eventType' | 'body'> & { readonly offset: number };
 
@@ -77,7 +76,7 @@ export async function readPage(
 ): Promise<PullPage> {
   const data: ReturnType<typeof show>[] = [];
   const offsets = new Map(cursor.offsets);
-  let left = eventType === undefined ? limit : MAX_LIMIT;
+  let left = eventType === undefined ? limit : MAX_EVENTS;
   for (const range of rangesOf(cursor, ends)) {
     for (const row of await find(ask, { tenantId, ...range }, left)) {
       if (eventType === undefined || row.eventType === eventType) data.push(show(row));

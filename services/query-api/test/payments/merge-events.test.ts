@@ -36,6 +36,11 @@ const CONTRADICTIONS: readonly Row[] = [
     fixed({ amount: '2.00' }, { id: 'evt_b', occurredAt: '2026-11-21T14:03:27.5Z' }),
     fixed({ amount: '3.00' }, { id: 'evt_a', occurredAt: '2026-11-21T14:03:27.500Z' }),
   ],
+  [
+    'a fraction of zero is none, also of a second that ends with zero',
+    fixed({ amount: '2.00' }, { id: 'evt_b', occurredAt: '2026-11-21T14:03:20Z' }),
+    fixed({ amount: '3.00' }, { id: 'evt_a', occurredAt: '2026-11-21T14:03:20.0Z' }),
+  ],
 ];
 
 describe('of two contradictory events', () => {
