@@ -1,13 +1,10 @@
 import { TOPICS } from '@webhooks/contracts';
-import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
-import type { DeliveryStore } from './delivery-store.js';
 import { createDeliveryOperations, findDelivery } from './operations.js';
 import type { DeliveryPorts } from './operations.js';
-import type { Delivery } from './delivery.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification, Unreadable } from './read-records.js';
 import { writeEntries } from './write-entries.js';
@@ -19,14 +16,7 @@ export interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catch
   readonly unreadable: Unreadable;
 }
 
-export interface DeliveryLog {
-  readonly projection: Projection;
-  readonly operations: readonly Operation[];
-  /** The store, for all that one piece of work asks of it within so many milliseconds. */
-  readonly storeWithin: (ms: number) => DeliveryStore;
-  /** See `findDelivery`. */
-  readonly find: (tenantId: string, deliveryId: string) => Promise<Delivery>;
-}
+export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
 
 /** Packs that are written together: 32 of 256 entries are 8,192, which the slowest database writes in some 8 s. */
 const MAX_RECORDS = 32;
@@ -34,14 +24,8 @@ const MAX_RECORDS = 32;
 const INTERVAL_MS = 200;
 
 /** The log of deliveries: what the workers tell of their attempts, kept for `LOG_RETENTION` and answered. */
-export function composeDeliveryLog({
-  database,
-  keepNotification,
-  unreadable,
-  ...rest
-}: DeliveryLogOptions): DeliveryLog {
-  const storeWithin = (ms: number): DeliveryStore => deliveryStoreWithin(database, ms);
-  const ports = { storeFor: () => storeWithin(REQUEST_MS), ...rest };
+export function composeDeliveryLog({ database, keepNotification, unreadable, ...rest }: DeliveryLogOptions) {
+  const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
       name: 'attempts',
@@ -55,9 +39,8 @@ export function composeDeliveryLog({
         await Promise.all(notifications.map(keepNotification));
         await writeEntries(database.writing(), entries);
       },
-    },
+    } satisfies Projection,
     operations: createDeliveryOperations(ports),
-    storeWithin,
-    find: (tenantId, deliveryId) => findDelivery(tenantId, deliveryId, ports),
+    find: (tenantId: string, deliveryId: string) => findDelivery(tenantId, deliveryId, ports),
   };
 }

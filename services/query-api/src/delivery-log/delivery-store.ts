@@ -24,20 +24,14 @@ export interface DeliveryCount {
   readonly isLowerBound: boolean;
 }
 
-export interface CountWish {
+interface CountWish {
   /** Counted to so many at most. */
   readonly max: number;
   /** The database ends counting after it, and what it had counted is not known. */
   readonly budgetMs: number;
 }
 
-export interface DeliveryStore {
-  /** A delivery of this tenant; another tenant's is not found, by the same statement. */
-  find(tenantId: string, deliveryId: string): Promise<Delivery | undefined>;
-  /** What matches, in order. */
-  page(tenantId: string, filter: DeliveryFilter, wish: PageWish): Promise<DeliveryPage>;
-  count(tenantId: string, filter: ResolvedFilter, wish: CountWish): Promise<DeliveryCount>;
-}
+export type DeliveryStore = ReturnType<typeof deliveryStoreWithin>;
 
 /** MongoDB's code for a statement that its own deadline ended. */
 const MAX_TIME_MS_EXPIRED = 50;
@@ -46,17 +40,23 @@ const isOverTime = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
 
 /** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
-export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number): DeliveryStore {
+export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number) {
   const ask = database.within(ms);
   return {
-    find: async (tenantId, deliveryId) => {
+    /** A delivery of this tenant; another tenant's is not found, by the same statement. */
+    find: async (tenantId: string, deliveryId: string) => {
       const row = await ask(({ deliveries }) =>
         deliveries.findOne({ _id: deliveryId, tenantId }).lean<DeliveryRow>().exec(),
       );
       return row ? toDelivery(row) : undefined;
     },
 
-    page: async (tenantId, filter, { limit, ...start }) => {
+    /** What matches, in order. */
+    page: async (
+      tenantId: string,
+      filter: DeliveryFilter,
+      { limit, ...start }: PageWish,
+    ): Promise<DeliveryPage> => {
       const resolved = await resolveEvents(ask, tenantId, filter);
       const found = await ask(({ deliveries }) =>
         deliveries
@@ -75,7 +75,7 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
 
-    count: (tenantId, filter, { max, budgetMs }) =>
+    count: (tenantId: string, filter: ResolvedFilter, { max, budgetMs }: CountWish): Promise<DeliveryCount> =>
       ask(async ({ deliveries }) => {
         const conditions = conditionsOf(tenantId, filter, { order: 'oldest-first' });
         const options = { limit: max, maxTimeMS: budgetMs };

@@ -58,11 +58,9 @@ export interface Delivery {
   readonly history?: DeadHistory;
 }
 
-const fromHistory = (cycle: string, { attempt, at, durationMs, result }: HistoryEntry): LoggedAttempt => ({
+const fromHistory = (cycle: string, { result, ...told }: HistoryEntry): LoggedAttempt => ({
   cycle,
-  attempt,
-  at,
-  durationMs,
+  ...told,
   result: 'failed',
   ...(typeof result === 'number' ? { status: result } : { error: result }),
   source: '',

@@ -86,13 +86,9 @@ function laterHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | un
 /** What two parts of a delivery's history come to together. */
 function join(left: Delivery, right: Delivery): Delivery {
   const history = laterHistory(left.history, right.history);
-  // The delivery's id is made of tenant, ref and event id, so both have the same.
-  const { deliveryId, tenantId, ref, eventId } = left;
   return {
-    deliveryId,
-    tenantId,
-    ref,
-    eventId,
+    // The delivery's id is made of tenant, ref and event id, so both have the same.
+    ...left,
     eventType: compareText(left.eventType, right.eventType) <= 0 ? left.eventType : right.eventType,
     createdAt: Math.min(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),

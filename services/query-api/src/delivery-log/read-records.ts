@@ -46,23 +46,14 @@ const WORD = /^[\x21-\x7e]{1,256}$/;
 
 /** The end that a dead letter tells of, as the worker wrote it; its time is the broker's when the header is damaged. */
 function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): DeliveryEntry {
-  const { deliveryId, cycle, eventId, eventType, tenantId, ref, revision, attempt, origin, history } = task;
   const reason = headerText(headers, 'dead-reason') ?? '';
   const at = headerNumber(headers, 'dead-at') ?? timestamp;
   return {
+    ...task,
     kind: 'dead',
-    deliveryId,
-    cycle,
-    eventId,
-    eventType,
-    tenantId,
-    ref,
-    revision,
-    attempt,
     at: at <= MAX_TIME_MS ? at : Math.min(timestamp, MAX_TIME_MS),
-    source: origin,
+    source: task.origin,
     reason: WORD.test(reason) ? reason : 'unknown',
-    ...(history === undefined ? {} : { history }),
   };
 }
 

@@ -66,7 +66,7 @@ describe('the list of deliveries', () => {
   });
 
   it('counts, and reads from the oldest, for every combination too', async () => {
-    const store = log.storeWithin(60_000);
+    const store = deliveryStoreWithin({ within: () => log.ask }, 60_000);
     for (const filter of FILTERS) {
       const expected = idsOf(matching(all, filter)).toReversed();
       const resolved = await resolveEvents(log.ask, TENANT, filter);
