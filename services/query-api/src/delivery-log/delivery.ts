@@ -5,6 +5,9 @@ import { byNumber, byText, inTurn } from '../order.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** The cycle of what is sent for the first time; a redelivery has its own id there. */
+export const FIRST_CYCLE = '0';
+
 /** One attempt as the log keeps it. Times are Unix milliseconds. */
 export interface LoggedAttempt {
   readonly cycle: string;

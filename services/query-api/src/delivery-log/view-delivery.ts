@@ -1,5 +1,5 @@
 import type { EventType, UtcTime } from '@webhooks/contracts';
-import { attemptsOf } from './delivery.js';
+import { FIRST_CYCLE, attemptsOf } from './delivery.js';
 import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
 import { present } from '../payments/present.js';
 
@@ -46,8 +46,6 @@ export interface DeliveryView extends DeliverySummary {
   /** There were more than are kept; those between the first and the newest are left out. */
   readonly truncated?: true;
 }
-
-const FIRST_CYCLE = '0';
 
 const timeOf = (ms: number): UtcTime => new Date(ms).toISOString();
 

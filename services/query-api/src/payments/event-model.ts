@@ -31,8 +31,7 @@ export interface EventRow {
 export type EventModel = Model<EventRow>;
 
 export const eventKey = (tenantId: string, eventId: string): string => `${tenantId}/${eventId}`;
-export const eventIdOf = ({ _id, tenantId }: Pick<EventRow, '_id' | 'tenantId'>): string =>
-  _id.slice(tenantId.length + 1);
+export const eventIdOf = ({ _id }: Pick<EventRow, '_id'>): string => _id.slice(_id.indexOf('/') + 1);
 
 /** `keptMs` undefined: for ever. */
 export function eventModelOn(connection: Connection, keptMs: number | undefined): EventModel {

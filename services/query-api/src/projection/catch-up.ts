@@ -34,8 +34,6 @@ export class CatchUp {
   #askingNext: Promise<EndOffsets> | undefined;
   #looking: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
-  /** What the latest to come waits for: who came before needs no more of the other instances. */
-  #newest: EndOffsets = new Map();
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
@@ -60,23 +58,22 @@ export class CatchUp {
   async #pass(endAt: number): Promise<void> {
     const { positions } = this.#options;
     const ends = await this.endsFromNow();
-    this.#newest = ends;
     positions.takeOwn();
-    while (!positions.covers(ends) && performance.now() < endAt) await this.#look();
+    while (!positions.covers(ends) && performance.now() < endAt) await this.#look(ends);
     if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
   }
 
-  /** Looks at the positions a moment later, once for all who wait. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookLater().finally(() => (this.#looking = undefined));
+  /** Looks at the positions a moment later, once for all who wait: they ask for the same partitions. */
+  #look(ends: EndOffsets): Promise<void> {
+    this.#looking ??= this.#lookLater(ends).finally(() => (this.#looking = undefined));
     return this.#looking;
   }
 
-  async #lookLater(): Promise<void> {
+  async #lookLater(ends: EndOffsets): Promise<void> {
     const { positions, onFault } = this.#options;
     await sleep(LOOK_MS);
     positions.takeOwn();
-    if (!positions.needsOthers(this.#newest)) return;
+    if (!positions.needsOthers(ends)) return;
     // Not waited for: a silent database must not hide what this instance has written.
     this.#reading ??= positions
       .readOthers()

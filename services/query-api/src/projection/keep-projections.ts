@@ -52,7 +52,7 @@ function addGauges(running: Running, scope: ServiceScope): void {
 
 /**
  * Runs the projections of the current reading, as soon as database and Kafka are there. When the database holds another
- * reading later (it was emptied, restored or reset) the process ends; started again, it reads everything anew. Gives how
+ * reading later (it was emptied or reset) the process ends; started again, it reads everything anew. Gives how
  * each topic is waited for: while nothing reads it, nothing is known to be absent.
  */
 export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
@@ -65,7 +65,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     const current = await readingOf(ask);
     reading ??= current;
     if (current === reading) await openMissing(options, { reading, running }, scope, signal);
-    else scope.fail(new Error('the database was emptied, restored or reset: everything is to be read anew'));
+    else scope.fail(new Error('the database was emptied or reset: everything is to be read anew'));
   };
   const positions = projections
     .filter(({ isAwaited }) => isAwaited)

@@ -35,9 +35,9 @@ export interface PageParts {
   readonly loggedMs: number;
 }
 
-/** For counting, and for each half of reading a page. Counting is the longest that a caller waits for; its client gives up after 10 s. A database may be late to end it. */
+/** For counting, and for each half of reading a page. A caller waits for a count, and gives up after 10 s. */
 const LONG_MS = 8_000;
-/** Half of it, then what was counted is told. */
+/** Then counting ends, and what was counted is told: a database may be late to end it. */
 const BUDGET_MS = LONG_MS / 2;
 
 /** Of the log, those that match now, oldest first. */

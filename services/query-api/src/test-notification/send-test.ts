@@ -8,6 +8,7 @@ import type { Database } from '../database.js';
 import { keepTestEvent } from '../payments/event-store.js';
 import type { PublishTasks } from '../redelivery/publish-tasks.js';
 import { refused } from '../redelivery/redeliver-one.js';
+import { FIRST_CYCLE } from '../delivery-log/delivery.js';
 import { makeRedelivery } from '../redelivery/redelivery-task.js';
 import { TEST_EVENT, makeTestEvent } from './make-test-event.js';
 
@@ -16,9 +17,6 @@ export interface TestPorts {
   readonly configurations: Pick<Configurations, 'current'>;
   readonly publish: PublishTasks;
 }
-
-/** The first cycle: a test is a delivery like any other. */
-const FIRST_CYCLE = '0';
 
 /**
  * Sends an event that never happened through the real path to one endpoint. Its event is kept first, so that its
