@@ -105,8 +105,7 @@ export function createPullOperation(ports: PullPorts): Operation {
     const wish = { tenantId: identity.tenantId, limit, ...filter };
     const endAt = performance.now() + wait * 1_000;
     const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
-    const leave = (wait > 0 ? waiting : reading).enter(identity);
-    try {
+    return (wait > 0 ? waiting : reading).run(identity, async () => {
       const cursor = await startOf(after, ports);
       const listens = wait > 0 && isAtEnd(cursor);
       const look = await (listens ? nextLook() : ports.projected());
@@ -115,9 +114,7 @@ export function createPullOperation(ports: PullPorts): Operation {
       const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
       const body = { data, results: data.length, nextCursor: formatCursor(next), hasMore };
       return { status: 200, body };
-    } finally {
-      leave();
-    }
+    });
   };
   const path = '/integration/v1/notifications';
   return { method: 'GET', path, scopes: ['event.read'], query: PULL_PARAMETERS, handle };
