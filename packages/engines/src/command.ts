@@ -27,17 +27,16 @@ export function runCommand(
     execFile(command, args, settings, (error, stdout, stderr) => {
       const output = `${stdout}${stderr}`;
       if (error === null) resolve({ code: 0, output });
-      else resolve({ code: exitCode(error.code), output: output === '' ? error.message : output });
+      else {
+        const code = typeof error.code === 'number' ? error.code : undefined;
+        resolve({ code, output: output === '' ? error.message : output });
+      }
     });
   });
 }
 
-function exitCode(code: unknown): number | undefined {
-  return typeof code === 'number' ? code : undefined;
-}
-
-/** The last `count` lines that say something: neither empty nor a frame of a stack trace. */
-export function lastLines(text: string, count: number): string {
+/** The last `count` lines that say something: neither empty nor a frame of a stack trace. Five show a cause with its reason. */
+export function lastLines(text: string, count = 5): string {
   return text
     .split('\n')
     .filter((line) => line.trim() !== '' && !/^\s+(at |\.\.\. \d+ more|File ")/.test(line))

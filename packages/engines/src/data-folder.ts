@@ -5,7 +5,7 @@ import { isAlive } from './cache/lock.js';
 import { runCommand } from './command.js';
 import { ANSWER_DEADLINE_MS } from './deadline.js';
 import type { Log } from './log.js';
-import { pollUntil } from './poll.js';
+import { untilClear } from './poll.js';
 
 const PID_FILE = 'engine.pid';
 
@@ -26,13 +26,9 @@ export async function awaitFreeDataFolder(
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
   if (pid > 0 && (await usesFolder(pid, folder))) {
     log(`process ${pid} still uses ${folder}; waiting for its end`);
-    const ended = await pollUntil(async () => !(await usesFolder(pid, folder)), {
-      deadlineMs,
-      everyMs: 50,
-    });
-    if (!ended) {
-      throw new Error(`${folder} is in use by process ${pid}. Stop it, or choose another data folder.`);
-    }
+    const inUse = `${folder} is in use by process ${pid}. Stop it, or choose another data folder.`;
+    const look = async () => ((await usesFolder(pid, folder)) ? inUse : undefined);
+    if ((await untilClear(look, { deadlineMs })) !== undefined) throw new Error(inUse);
   }
   await rm(path, { force: true });
 }

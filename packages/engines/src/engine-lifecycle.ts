@@ -1,4 +1,8 @@
-import type { GuardedProcess } from './guarded-process.js';
+import { join } from 'node:path';
+import { rememberEngine } from './data-folder.js';
+import { READY_DEADLINE_MS } from './deadline.js';
+import { spawnGuarded, type GuardedProcess } from './guarded-process.js';
+import type { Patience } from './poll.js';
 
 export interface EngineLifecycle {
   readonly pid: number | undefined;
@@ -8,6 +12,34 @@ export interface EngineLifecycle {
   kill(): void;
   /** Stops the engine if it runs, and starts it again: same port, same data. */
   restart(): Promise<void>;
+}
+
+/** How an engine is started in its data folder. */
+export interface EngineLaunch {
+  readonly title: string;
+  readonly folder: string;
+  /** Name of the file in the folder that receives what it prints. */
+  readonly logName: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Resolves with undefined when the engine serves, or with the obstacle. */
+  awaitReady(patience: Patience): Promise<string | undefined>;
+}
+
+/** Starts an engine and resolves when it serves; when it does not, ends it and throws with its last words. */
+export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess> {
+  const { title, folder: cwd, logName, command, args, env } = launch;
+  const logFile = join(cwd, logName);
+  const engine = spawnGuarded(command, args, { cwd, logFile, env });
+  await rememberEngine(cwd, engine.pid);
+  const givenUp = () => engine.exitReason() !== undefined;
+  const obstacle = await launch.awaitReady({ deadlineMs: READY_DEADLINE_MS, givenUp });
+  if (obstacle === undefined) return engine;
+  const reason = engine.exitReason() ?? `not ready after ${READY_DEADLINE_MS / 1_000} s: ${obstacle}`;
+  engine.kill();
+  await engine.exited;
+  throw new Error(`${title} did not start (${reason}; whole log: ${logFile}):\n${await engine.lastWords()}`);
 }
 
 /** Holds one engine process at a time; `launch` starts it and resolves when it serves. */
@@ -26,5 +58,18 @@ export async function superviseEngine(launch: () => Promise<GuardedProcess>): Pr
       await stop();
       current = await launch();
     },
+  };
+}
+
+/** An engine that a variable of the environment names: nobody here can end it. */
+export function foreignEngine(variable: string): EngineLifecycle {
+  const refuse = () => {
+    throw new Error(`${variable} names this engine: it was not started here, so it cannot be stopped here`);
+  };
+  return {
+    pid: undefined,
+    stop: () => Promise.resolve(),
+    kill: refuse,
+    restart: () => Promise.resolve().then(refuse),
   };
 }

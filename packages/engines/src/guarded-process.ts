@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { lastLines } from './command.js';
+import { ANSWER_DEADLINE_MS } from './deadline.js';
 
 /** A child process that cannot outlive this one. */
 export interface GuardedProcess {
@@ -12,7 +13,7 @@ export interface GuardedProcess {
   exitReason(): string | undefined;
   /** The last lines that it printed since its start. */
   lastWords(): Promise<string>;
-  /** SIGTERM, and SIGKILL when it has not ended after the grace period. */
+  /** SIGTERM, and SIGKILL when it has not ended after 15 s. */
   stop(): Promise<void>;
   /** SIGKILL. */
   kill(): void;
@@ -22,12 +23,8 @@ export interface GuardedProcessOptions {
   readonly cwd: string;
   /** Receives what the process prints; appended to. */
   readonly logFile: string;
-  readonly env?: Readonly<Record<string, string>>;
-  /** How long `stop` waits before SIGKILL. Default 15 s. */
-  readonly stopGraceMs?: number;
+  readonly env: Readonly<Record<string, string>>;
 }
-
-const LAST_WORDS = 5;
 
 // The shell forks a guard and becomes the program (exec), so that the program has the process id that we know.
 // The guard waits on descriptor 3, a pipe whose other end only the parent holds. A line means that the program has ended:
@@ -76,12 +73,11 @@ export function spawnGuarded(
     pid: child.pid,
     exited,
     exitReason: () => reason,
-    lastWords: async () =>
-      lastLines((await readFile(options.logFile)).subarray(logStart).toString(), LAST_WORDS),
+    lastWords: async () => lastLines((await readFile(options.logFile)).subarray(logStart).toString()),
     kill: () => void child.kill('SIGKILL'),
     async stop() {
       child.kill('SIGTERM');
-      const force = setTimeout(() => child.kill('SIGKILL'), options.stopGraceMs ?? 15_000);
+      const force = setTimeout(() => child.kill('SIGKILL'), ANSWER_DEADLINE_MS);
       await exited;
       clearTimeout(force);
     },

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningContainer } from './container.js';
-import { openedBySetup } from './jest-running-engines.js';
 import { startKafkaContainer } from './kafka/kafka-container.js';
 import type { KafkaEngine } from './kafka/kafka-engine.js';
 import { startKafka } from './kafka/start-kafka.js';
@@ -12,14 +11,15 @@ import type { MongoEngine } from './mongo/mongo-engine.js';
 import { startMongo } from './mongo/start-mongo.js';
 import { namedAddress } from './named-address.js';
 
-const FOLDER_PREFIX = 'webhooks-jest-engines-';
+/** What setup has opened and teardown has to close, the folder first; both run in jest's parent process. */
+const openedBySetup: (() => Promise<void>)[] = [];
 
 /**
  * Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. Of each: what the environment
  * names, else a container, else an embedded one.
  */
 export default async function startEnginesForJest(): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
+  const folder = await mkdtemp(join(tmpdir(), 'webhooks-jest-engines-'));
   openedBySetup.push(() => rm(folder, { recursive: true, force: true }));
   const log = (line: string) => process.stderr.write(`· ${line}\n`);
   const results = await Promise.allSettled([

@@ -1,6 +1,1 @@
-import { closeEngines } from './jest-global-setup.js';
-
-/** Stops what the global setup has started and removes its data. */
-export default async function stopEnginesOfJest(): Promise<void> {
-  await closeEngines();
-}
+export { closeEngines as default } from './jest-global-setup.js';

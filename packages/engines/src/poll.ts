@@ -1,14 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks `question` again every `everyMs` until it answers true; answers false when `deadlineMs` has passed. */
-export async function pollUntil(
-  question: () => boolean | Promise<boolean>,
-  { deadlineMs, everyMs = 25 }: { deadlineMs: number; everyMs?: number },
-): Promise<boolean> {
+/** How long, and how often, somebody looks. */
+export interface Patience {
+  readonly deadlineMs: number;
+  readonly everyMs?: number;
+  /** True when waiting makes no sense any more, e.g. because the process has ended. */
+  readonly givenUp?: () => boolean;
+}
+
+/** Looks until no obstacle is left, `givenUp`, or the deadline has passed; gives the obstacle that is left then. */
+export async function untilClear(
+  obstacleOf: () => Promise<string | undefined>,
+  { deadlineMs, everyMs = 25, givenUp = () => false }: Patience,
+): Promise<string | undefined> {
   const endsAt = performance.now() + deadlineMs;
-  while (!(await question())) {
-    if (performance.now() > endsAt) return false;
+  for (;;) {
+    const obstacle = await obstacleOf();
+    if (obstacle === undefined || givenUp() || performance.now() > endsAt) return obstacle;
     await delay(everyMs);
   }
-  return true;
 }

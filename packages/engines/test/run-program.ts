@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { packageFolder } from '../src/package-folder.js';
+
+const PROGRAMS = join(import.meta.dirname, '..', 'dist', 'test', 'programs');
 
 export interface RunningProgram {
   readonly child: ChildProcess;
@@ -14,7 +15,7 @@ export function runProgram(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): RunningProgram {
-  const file = join(packageFolder(), 'dist', 'test', 'programs', `${name}.js`);
+  const file = join(PROGRAMS, `${name}.js`);
   const child = spawn(process.execPath, [file, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

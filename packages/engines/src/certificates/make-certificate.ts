@@ -16,16 +16,17 @@ export interface Validity {
   readonly notAfter: Date;
 }
 
-export interface LeafOptions extends Validity {
-  /** DNS names and IP addresses, all of them as subject alternative names. */
-  readonly hosts: readonly string[];
+export interface CertificateOptions extends Validity {
   /** Who signs; without one the certificate is signed by its own key. */
   readonly authority?: PemPair;
 }
 
-export interface AuthorityOptions extends Validity {
-  /** Who signs; without one the certificate is signed by its own key. */
-  readonly authority?: PemPair;
+export interface LeafOptions extends CertificateOptions {
+  /** DNS names and IP addresses, all of them as subject alternative names. */
+  readonly hosts: readonly string[];
+}
+
+export interface AuthorityOptions extends CertificateOptions {
   /** How many authorities may stand between it and a leaf, default 0. */
   readonly pathLength?: number;
 }
@@ -53,7 +54,7 @@ export function makeLeaf({ hosts, ...options }: LeafOptions): Promise<PemPair> {
 
 async function makePair(
   subject: string,
-  { authority, notBefore, notAfter }: Validity & { readonly authority?: PemPair },
+  { authority, notBefore, notAfter }: CertificateOptions,
   extensions: readonly x509.Extension[],
 ): Promise<PemPair> {
   const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);

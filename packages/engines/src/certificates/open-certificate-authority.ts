@@ -14,10 +14,12 @@ const RENEW_DAYS = 30;
 /** Certificates are valid a little back in time, for clocks that lag. */
 const CLOCK_SKEW_MS = 3_600_000;
 
-export interface IssuedCertificate extends PemPair {
+interface PemFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
+
+export type IssuedCertificate = PemPair & PemFiles;
 
 /** For faulty certificates in tests: expired, not valid yet, self-signed. They are made at each call and not kept. */
 export interface IssueOptions {
@@ -73,11 +75,6 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
   }
 
   return { caFile, caPem: authority.certPem, issue };
-}
-
-interface PemFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
 }
 
 function leafFilesOf(folder: string, hosts: readonly string[], variant = ''): PemFiles {

@@ -3,8 +3,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastLines, runCommand } from '../command.js';
 import { READY_DEADLINE_MS } from '../deadline.js';
+import { errorText } from '../error-text.js';
 import type { Log } from '../log.js';
-import { pollUntil } from '../poll.js';
+import { untilClear } from '../poll.js';
 import {
   brokerDataFolder,
   javaArguments,
@@ -48,7 +49,7 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
     [...javaArguments(runtime, [], 'kafka.tools.StorageTool'), ...args],
     { timeoutMs: READY_DEADLINE_MS, cwd: folder, env: { LC_ALL: 'C.UTF-8' } },
   );
-  if (code !== 0) throw new Error(`Apache Kafka could not format a data folder: ${lastLines(output, 5)}`);
+  if (code !== 0) throw new Error(`Apache Kafka could not format a data folder: ${lastLines(output)}`);
 }
 
 /**
@@ -71,18 +72,7 @@ export async function makeInternalTopics(brokers: readonly string[]): Promise<vo
 
 /** Tries again until it works: while a coordinator loads, kafkajs throws instead of waiting. */
 async function untilDone(what: string, work: () => Promise<unknown>): Promise<void> {
-  let last: unknown;
-  const done = await pollUntil(
-    async () => {
-      try {
-        await work();
-        return true;
-      } catch (error) {
-        last = error;
-        return false;
-      }
-    },
-    { deadlineMs: READY_DEADLINE_MS, everyMs: 100 },
-  );
-  if (!done) throw new Error(`${what} did not become available`, { cause: last });
+  const patience = { deadlineMs: READY_DEADLINE_MS, everyMs: 100 };
+  const obstacle = await untilClear(() => work().then(() => undefined, errorText), patience);
+  if (obstacle !== undefined) throw new Error(`${what} did not become available: ${obstacle}`);
 }

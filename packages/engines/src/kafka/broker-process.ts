@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { rememberEngine } from '../data-folder.js';
-import { ANSWER_DEADLINE_MS, READY_DEADLINE_MS } from '../deadline.js';
-import { spawnGuarded, type GuardedProcess } from '../guarded-process.js';
+import { launchEngine } from '../engine-lifecycle.js';
+import type { GuardedProcess } from '../guarded-process.js';
 import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
 import { awaitBroker } from './broker-ready.js';
 
@@ -58,28 +57,17 @@ export async function writeBrokerProperties(launch: BrokerLaunch, logDir: string
   return path;
 }
 
-/** Starts the broker and resolves when it serves; when it does not, ends it and throws with its last words. */
+/** Starts the broker and resolves when it serves. */
 export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch): Promise<GuardedProcess> {
   const propertiesFile = await writeBrokerProperties(launch, brokerDataFolder(launch.folder));
-  const logFile = join(launch.folder, 'kafka.log');
-  const args = [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile];
-  const broker = spawnGuarded(runtime.java, args, {
-    cwd: launch.folder,
-    logFile,
+  return launchEngine({
+    title: 'Apache Kafka',
+    folder: launch.folder,
+    logName: 'kafka.log',
+    command: runtime.java,
+    args: [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile],
     // Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.
     env: { LC_ALL: 'C.UTF-8' },
-    stopGraceMs: ANSWER_DEADLINE_MS,
+    awaitReady: (patience) => awaitBroker(`127.0.0.1:${launch.port}`, patience),
   });
-  await rememberEngine(launch.folder, broker.pid);
-  const obstacle = await awaitBroker(`127.0.0.1:${launch.port}`, {
-    deadlineMs: READY_DEADLINE_MS,
-    givenUp: () => broker.exitReason() !== undefined,
-  });
-  if (obstacle === undefined) return broker;
-  const reason = broker.exitReason() ?? `not ready after ${READY_DEADLINE_MS / 1_000} s: ${obstacle}`;
-  broker.kill();
-  await broker.exited;
-  throw new Error(
-    `Apache Kafka did not start (${reason}; whole log: ${logFile}):\n${await broker.lastWords()}`,
-  );
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { packageFolder } from '../package-folder.js';
+import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
 
 export interface LockedJar {
   /** `group:artifact:version`. */
@@ -19,7 +19,8 @@ export interface JarLock {
 
 /** Reads `kafka-jars.lock.json`: what the broker consists of, by coordinates and checksum. */
 export function readJarLock(): JarLock {
-  const text = readFileSync(join(packageFolder(), 'kafka-jars.lock.json'), 'utf8');
+  const folder = dirname(findPackageJSON(import.meta.url) ?? '');
+  const text = readFileSync(join(folder, 'kafka-jars.lock.json'), 'utf8');
   const { jars } = JSON.parse(text) as { jars: Omit<LockedJar, 'fileName'>[] };
   return {
     jars: jars.map((jar) => ({ ...jar, fileName: `${jar.coordinates.split(':').slice(1).join('-')}.jar` })),

@@ -1,4 +1,5 @@
 import { ANSWER_DEADLINE_MS } from '../deadline.js';
+import { foreignEngine } from '../engine-lifecycle.js';
 import { awaitBroker } from './broker-ready.js';
 import type { KafkaEngine } from './kafka-engine.js';
 import { quietKafka } from './quiet-kafkajs.js';
@@ -22,17 +23,7 @@ export async function useKafkaAddress(
         'Start the cluster, correct the address, or unset KAFKA_BROKERS to use the embedded broker.',
     );
   }
-  const notOurs = () => {
-    throw new Error('KAFKA_BROKERS names this Kafka: it was not started here, so it cannot be stopped here');
-  };
-  return {
-    kind: 'address',
-    brokers,
-    pid: undefined,
-    stop: () => Promise.resolve(),
-    kill: notOurs,
-    restart: () => Promise.resolve().then(notOurs),
-  };
+  return { ...foreignEngine('KAFKA_BROKERS'), kind: 'address', brokers };
 }
 
 /** The client ids of a consumer group's members. */

@@ -19,9 +19,7 @@ export interface KafkaOptions {
   readonly log?: Log;
 }
 
-export interface KafkaSettings extends KafkaOptions {
-  readonly log: Log;
-}
+export type KafkaSettings = KafkaOptions & { readonly log: Log };
 
 export interface KafkaEngine extends EngineLifecycle {
   readonly kind: EngineKind;

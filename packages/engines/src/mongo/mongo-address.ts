@@ -1,4 +1,5 @@
 import { ANSWER_DEADLINE_MS } from '../deadline.js';
+import { foreignEngine } from '../engine-lifecycle.js';
 import { withDatabase } from './connection-string.js';
 import type { MongoEngine } from './mongo-engine.js';
 import { awaitMongo } from './mongo-ready.js';
@@ -15,15 +16,9 @@ export async function useMongoAddress(
         'Start the server, correct the address, or unset MONGODB_URI to use the embedded database.',
     );
   }
-  const notOurs = () => {
-    throw new Error('MONGODB_URI names this MongoDB: it was not started here, so it cannot be stopped here');
-  };
   return {
+    ...foreignEngine('MONGODB_URI'),
     kind: 'address',
     uri: (database) => (database === undefined ? address : withDatabase(address, database)),
-    pid: undefined,
-    stop: () => Promise.resolve(),
-    kill: notOurs,
-    restart: () => Promise.resolve().then(notOurs),
   };
 }

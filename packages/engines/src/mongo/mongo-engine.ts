@@ -11,9 +11,7 @@ export interface MongoOptions {
   readonly log?: Log;
 }
 
-export interface MongoSettings extends MongoOptions {
-  readonly log: Log;
-}
+export type MongoSettings = MongoOptions & { readonly log: Log };
 
 export interface MongoEngine extends EngineLifecycle {
   readonly kind: EngineKind;

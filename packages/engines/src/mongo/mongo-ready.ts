@@ -1,37 +1,27 @@
 import { MongoClient, MongoServerError } from 'mongodb';
 import { randomUUID } from 'node:crypto';
 import { errorText } from '../error-text.js';
-import { pollUntil } from '../poll.js';
+import { untilClear, type Patience } from '../poll.js';
 import { checkUniqueIndex } from './unique-index-check.js';
 
 const ATTEMPT_MS = 2_000;
 
-export interface MongoReadyOptions {
-  readonly deadlineMs: number;
-  /** True when waiting makes no sense any more, e.g. because the process has ended. */
-  readonly givenUp?: () => boolean;
-}
-
 /** Waits until the server answers `ping`; answers undefined, or why it did not when the deadline has passed. */
-export async function awaitMongo(
-  uri: string,
-  { deadlineMs, givenUp = () => false }: MongoReadyOptions,
-): Promise<string | undefined> {
-  let obstacle: string | undefined;
-  await pollUntil(
-    async () => {
-      obstacle = await withClient(uri, async (client) => {
+export const awaitMongo = (uri: string, patience: Patience): Promise<string | undefined> =>
+  untilClear(
+    () =>
+      withClient(uri, async (client) => {
         await client.db('admin').command({ ping: 1 });
-      });
-      return obstacle === undefined || givenUp();
-    },
-    { deadlineMs },
+      }),
+    patience,
   );
-  return obstacle;
-}
+
+/** Of an engine of ours: it answers and gets unique indexes right. */
+export const awaitSoundMongo = async (uri: string, patience: Patience): Promise<string | undefined> =>
+  (await awaitMongo(uri, patience)) ?? (await selfTestMongo(uri));
 
 /** Runs the self-test on a database of its own; answers what the server got wrong, or undefined. */
-export function selfTestMongo(uri: string): Promise<string | undefined> {
+function selfTestMongo(uri: string): Promise<string | undefined> {
   return withClient(uri, async (client) => {
     const database = client.db(`engines_self_test_${randomUUID().slice(0, 8)}`);
     const keys = database.collection('keys');

@@ -38,7 +38,7 @@ async function install(python: string, folder: string): Promise<void> {
     ['-m', 'pip', 'install', ...options, '--no-compile', '--pre', '--target', folder, REQUIREMENT],
     { timeoutMs: INSTALL_TIMEOUT_MS, env: NEUTRAL_PIP },
   );
-  if (code !== 0) throw new Error(`pip could not install ${REQUIREMENT}: ${lastLines(output, 3)}`);
+  if (code !== 0) throw new Error(`pip could not install ${REQUIREMENT}: ${lastLines(output)}`);
 }
 
 /**

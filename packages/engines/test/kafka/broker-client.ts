@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, Kafka } from 'kafkajs';
 import { quietKafka } from '../../src/kafka/quiet-kafkajs.js';
-import { pollUntil } from '../../src/poll.js';
+import { untilClear } from '../../src/poll.js';
 
 /** A kafkajs client with retries, so that a coordinator that is still loading does not fail a test. */
 export const clientOf = (brokers: readonly string[]): Kafka => quietKafka(brokers, 20);
@@ -25,8 +25,12 @@ export async function makeTopic(
   const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }));
   await inAdmin(kafka, async (admin) => {
     await admin.createTopics({ waitForLeaders: false, topics: [{ topic, numPartitions: 1, configEntries }] });
-    const listed = async () => (await admin.fetchTopicOffsets(topic).catch(() => [])).length === 1;
-    if (!(await pollUntil(listed, { deadlineMs: 10_000 }))) throw new Error(`${topic} did not appear`);
+    const look = async () => {
+      const partitions = await admin.fetchTopicOffsets(topic).catch(() => []);
+      return partitions.length === 1 ? undefined : `${topic} did not appear`;
+    };
+    const obstacle = await untilClear(look, { deadlineMs: 10_000 });
+    if (obstacle !== undefined) throw new Error(obstacle);
   });
   return topic;
 }
@@ -54,9 +58,11 @@ export async function consume(kafka: Kafka, topic: string, count: number): Promi
       return Promise.resolve();
     },
   });
-  const arrived = await pollUntil(() => values.length >= count, { deadlineMs: 20_000 });
+  const look = () =>
+    Promise.resolve(values.length < count ? `expected ${count} messages, came ${values.length}` : undefined);
+  const obstacle = await untilClear(look, { deadlineMs: 20_000 });
   await consumer.disconnect();
-  if (!arrived) throw new Error(`expected ${count} messages, came ${values.length}`);
+  if (obstacle !== undefined) throw new Error(obstacle);
   return values;
 }
 

@@ -1,6 +1,6 @@
 import { startKafkaCluster, type KafkaCluster } from '../../src/kafka/embedded-cluster.js';
 import { quietKafka } from '../../src/kafka/quiet-kafkajs.js';
-import { pollUntil } from '../../src/poll.js';
+import { untilClear } from '../../src/poll.js';
 import { scratchFolders } from '../scratch-folder.js';
 import { clientOf, consume, makeTopic, produce } from './broker-client.js';
 
@@ -32,9 +32,12 @@ describe('the embedded cluster', () => {
   }
 
   async function untilInStep(topic: string, expected: string): Promise<void> {
-    let seen = '';
-    const look = async () => (seen = await inStep(topic)) === expected;
-    if (!(await pollUntil(look, WAIT))) throw new Error(`expected ${expected} in step, came ${seen}`);
+    const look = async () => {
+      const seen = await inStep(topic);
+      return seen === expected ? undefined : `expected ${expected} in step, came ${seen}`;
+    };
+    const obstacle = await untilClear(look, WAIT);
+    if (obstacle !== undefined) throw new Error(obstacle);
   }
 
   it('keeps three copies, goes on without one node where two copies are enough, and takes it back', async () => {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedFolder } from '../../src/cache/cached-folder.js';
-import { pollUntil } from '../../src/poll.js';
+import { untilClear } from '../../src/poll.js';
 
 const [name = ''] = process.argv.slice(2);
 const startedAt = Date.now();
@@ -12,7 +12,8 @@ const folder = await cachedFolder(
   () => undefined,
   async (target) => {
     filled = true;
-    await pollUntil(() => Date.now() - startedAt > 300, { deadlineMs: 1_000 });
+    const look = () => Promise.resolve(Date.now() - startedAt > 300 ? undefined : 'not yet');
+    await untilClear(look, { deadlineMs: 1_000 });
     await writeFile(join(target, 'content'), 'whole');
   },
 );
