@@ -30,19 +30,16 @@ export function readUsage(args: readonly string[], scenarios: readonly string[])
       help: { type: 'boolean', default: false },
     },
   });
-  if (values.help) return 'help';
+  const { help, whole, ...given } = values;
+  if (help) return 'help';
   const unknown = positionals.filter((name) => !scenarios.includes(name));
   if (unknown.length > 0)
     throw new Error(`unknown scenario ${unknown.join(', ')}; there are: ${scenarios.join(', ')}`);
-  const { count, seconds } = values;
-  const sizes = {
-    ...(count === undefined ? {} : { count: readNumber('count', count) }),
-    ...(seconds === undefined ? {} : { seconds: readNumber('seconds', seconds) }),
-  };
-  if (positionals.length === 0 && Object.keys(sizes).length > 0)
+  const sizes = Object.entries(given).map(([name, text]) => [name, readNumber(name, text)] as const);
+  if (positionals.length === 0 && sizes.length > 0)
     throw new Error('--count and --seconds mean something else in each scenario: name the ones you want');
   const names = positionals.length === 0 ? scenarios : [...new Set(positionals)];
-  return { names, whole: values.whole, sizes };
+  return { names, whole, sizes: Object.fromEntries(sizes) };
 }
 
 const sizeText = ({ count, seconds }: Sizes): string =>

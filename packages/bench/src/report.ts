@@ -6,21 +6,11 @@ export interface Bar {
   readonly value: number;
 }
 
-export interface Figure {
-  readonly name: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly bar?: Bar;
-}
-
 export const atMost = (value: number): Bar => ({ kind: 'at most', value });
 export const atLeast = (value: number): Bar => ({ kind: 'at least', value });
-export const figure = (name: string, value: number, unit: string, bar?: Bar): Figure => ({
-  name,
-  value,
-  unit,
-  ...(bar ? { bar } : {}),
-});
+export const figure = (name: string, value: number, unit: string, bar?: Bar) =>
+  ({ name, value, unit, bar }) as const;
+export type Figure = ReturnType<typeof figure>;
 
 /** What a measurement has shown. */
 export interface Shown {
@@ -47,8 +37,6 @@ export interface VoidReport {
   readonly run: string;
   readonly why: string;
 }
-
-export const MIB = 1_048_576;
 
 /** `met` or `missed`; empty where there is no bar. A value that is no number misses. */
 export function verdictOf({ value, bar }: Pick<Figure, 'value' | 'bar'>): 'met' | 'missed' | '' {
@@ -95,10 +83,10 @@ export function formatRun({ scenario, run, ledger, figures, usage }: RunReport):
   const usageRows = usage
     ? [
         [`    for each ${usage.each}`, 'CPU µs', 'MiB at most'],
-        ...usage.processes.map(({ name, cpuMicros, peakBytes }) => [
+        ...usage.processes.map(({ name, cpuMicros, peakMib }) => [
           `    ${name}`,
           formatNumber(cpuMicros / usage.count),
-          formatNumber(peakBytes / MIB),
+          formatNumber(peakMib),
         ]),
       ]
     : [];

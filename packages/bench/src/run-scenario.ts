@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { VoidRun } from './measure/run-ledger.js';
 import { formatRun } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
@@ -11,7 +10,7 @@ export interface ScenarioOptions {
   readonly name: string;
   readonly scenario: Scenario;
   readonly sizes: Sizes;
-  /** Folder for the data of its worlds; it is removed. */
+  /** Folder for the data of its worlds, one after the other; it is removed with each. */
   readonly dataDir: string;
   readonly print: (line: string) => void;
 }
@@ -27,7 +26,11 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioOut
   const { name, scenario, sizes, dataDir, print } = options;
   const reports: RunReport[] = [];
   const voids: VoidReport[] = [];
-  const worlds: World[] = [];
+  let world: World | undefined;
+  const closeWorld = async (): Promise<void> => {
+    await world?.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
   const noteVoid = (run: string, error: unknown): void => {
     const why = error instanceof Error ? error.message : String(error);
     voids.push({ scenario: name, run, why });
@@ -37,9 +40,8 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioOut
     await scenario.measure({
       sizes,
       openWorld: async (wanted) => {
-        const world = await openWorld({ ...wanted, dataDir: join(dataDir, `${name}-${worlds.length}`) });
-        worlds.push(world);
-        return world;
+        await closeWorld();
+        return (world = await openWorld({ ...wanted, dataDir }));
       },
       run: async (run, work) => {
         try {
@@ -56,8 +58,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioOut
     // Not the ledger but something else went wrong; the other scenarios can still be measured.
     noteVoid('all of it', error);
   } finally {
-    for (const world of worlds) await world.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    await closeWorld();
   }
   return { reports, voids };
 }

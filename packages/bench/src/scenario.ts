@@ -10,7 +10,7 @@ export interface Sizes {
 /** What a scenario measures with. */
 export interface Stage {
   readonly sizes: Sizes;
-  /** Opens a world that is closed when the scenario has ended. */
+  /** Opens a world that is closed when the next one is opened, or the scenario has ended. */
   readonly openWorld: (options: Omit<WorldOptions, 'dataDir'>) => Promise<World>;
   /** Does one measurement and prints what it has shown. One that throws `VoidRun` is reported as void; others go on. */
   readonly run: (name: string, work: () => Promise<Shown>) => Promise<void>;

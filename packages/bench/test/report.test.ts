@@ -1,4 +1,4 @@
-import { MIB, atLeast, atMost, formatNumber, formatRun, formatSummary, verdictOf } from '../src/report.js';
+import { atLeast, atMost, figure, formatNumber, formatRun, formatSummary, verdictOf } from '../src/report.js';
 import type { RunReport } from '../src/report.js';
 
 const report: RunReport = {
@@ -6,14 +6,14 @@ const report: RunReport = {
   run: 'fan-out 1',
   ledger: 'accepted=100 delivered=100 waiting=0 duplicates=0 refused=0 lost=0',
   figures: [
-    { name: 'deliveries each second', value: 6_543.2, unit: '1/s' },
-    { name: 'share of the reference', value: 49.4, unit: '%', bar: atLeast(50) },
-    { name: 'memory', value: 250, unit: 'MiB', bar: atMost(300) },
+    figure('deliveries each second', 6_543.2, '1/s'),
+    figure('share of the reference', 49.4, '%', atLeast(50)),
+    figure('memory', 250, 'MiB', atMost(300)),
   ],
   usage: {
     count: 100,
     each: 'delivery',
-    processes: [{ name: 'delivery-worker', cpuMicros: 4_250, peakBytes: 120 * MIB }],
+    processes: [{ name: 'delivery-worker', cpuMicros: 4_250, peakMib: 120 }],
   },
 };
 
@@ -62,6 +62,6 @@ describe('the table', () => {
     expect(verdictOf({ value: 50.1, bar: atMost(50) })).toBe('missed');
     expect(verdictOf({ value: NaN, bar: atMost(50) })).toBe('missed');
     expect(verdictOf({ value: NaN, bar: atLeast(50) })).toBe('missed');
-    expect(verdictOf({ value: 1 })).toBe('');
+    expect(verdictOf({ value: 1, bar: undefined })).toBe('');
   });
 });

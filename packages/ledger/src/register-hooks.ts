@@ -12,8 +12,8 @@ type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'queryAp
 /** What feeding and accounting need of a stack, whether it runs as processes or as containers. */
 export type FedStack = ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
 
-/** A registration is in force for events that reach Kafka later than this after its response. */
-const IN_FORCE_MS = 1_000;
+/** A change of a configuration is in force for events that reach Kafka later than this after its response. */
+export const IN_FORCE_MS = 1_000;
 
 /** A client of the services for one machine's credentials. */
 export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {

@@ -18,10 +18,10 @@ async function generate(): Promise<void> {
   const told = new Promise((resolve) => process.once('message', resolve));
   report({ kind: 'ready' });
   await told;
-  const { warmUp } = plan;
-  const warm = await sendAll(events.slice(0, warmUp), target, plan.pace);
+  const { warmUp, perSecond } = plan;
+  const warm = await sendAll(events.slice(0, warmUp), target, perSecond);
   const [cpuBefore, startedAt] = [process.cpuUsage(), monotonicMicros()];
-  const sent = await sendAll(events.slice(warmUp), target, plan.pace);
+  const sent = await sendAll(events.slice(warmUp), target, perSecond);
   const [{ user, system }, endedAt] = [process.cpuUsage(cpuBefore), monotonicMicros()];
   const acceptances = made.map(({ id, tenantId }, index) => {
     const [times, at] = index < warmUp ? [warm, index] : [sent, index - warmUp];

@@ -2,13 +2,13 @@ import type { Acceptance } from '../measure/run-ledger.js';
 import { startChild } from './child.js';
 import type { Child } from './child.js';
 import type { EventPlan } from './make-events.js';
-import type { Pace } from './send.js';
 import type { TargetPlan } from './target.js';
 
 export interface LoadPlan {
   readonly events: EventPlan;
   readonly target: TargetPlan;
-  readonly pace: Pace;
+  /** Absent: a flood, as many as are taken. */
+  readonly perSecond: number | undefined;
   /** So many of the events are sent first and not measured: connections are opened and code is compiled. */
   readonly warmUp: number;
 }

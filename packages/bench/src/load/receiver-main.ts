@@ -1,14 +1,13 @@
+import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { plannedStatus, startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
 import { monotonicMicros } from '../measure/clock.js';
 import type { Receipt } from '../measure/run-ledger.js';
+import { REPORT_EVERY_MS } from './receiver.js';
 import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
 
 // The receiver as a process of its own: endpoints of testkit at some ports, any path, an answer for each path.
-
-/** Receipts are reported together: one message for some hundred arrivals. */
-const REPORT_EVERY_MS = 50;
 
 const plan = JSON.parse(process.argv[2] ?? '') as ReceiverPlan;
 const report = (message: ReceiverReport): void => void process.send?.(message);
@@ -22,25 +21,15 @@ function answer({ path, id }: Arrival): Answer {
 }
 
 const [certPem, keyPem] = [readFileSync(plan.certFile, 'utf8'), readFileSync(plan.keyFile, 'utf8')];
-const listen = (port: number): Promise<Endpoint> =>
-  startEndpoint({ certPem, keyPem, port, answer, remember: 0, keepAliveTimeoutMs: 0 });
-const endpoints = new Map<number, Endpoint>();
-for (let index = 0; index < plan.ports; index += 1) {
-  const endpoint = await listen(0);
-  endpoints.set(endpoint.port, endpoint);
+const endpoints = new Map<string, Endpoint>();
+
+async function listen(port: number): Promise<void> {
+  const settings = { certPem, keyPem, port, answer, remember: 0, keepAliveTimeoutMs: 0 };
+  const endpoint = await startEndpoint(settings);
+  endpoints.set(endpoint.origin, endpoint);
 }
 
-async function obey(command: ReceiverCommand): Promise<void> {
-  if (command.kind === 'answer') answers.set(command.path, command.answer);
-  else if (command.kind === 'shut') await endpoints.get(command.port)?.close();
-  else endpoints.set(command.port, await listen(command.port));
-}
-
-process.on('message', (command: ReceiverCommand) => {
-  obey(command).catch((error: unknown) => {
-    throw error;
-  });
-});
+for (let index = 0; index < plan.ports; index += 1) await listen(0);
 process.once('disconnect', () => process.exit(0));
 setInterval(() => {
   if (receipts.length === 0) return;
@@ -49,4 +38,8 @@ setInterval(() => {
   // What an endpoint remembers of ids would grow for ever.
   for (const endpoint of endpoints.values()) endpoint.forget();
 }, REPORT_EVERY_MS);
-report({ kind: 'listening', ports: [...endpoints.keys()] });
+report({ kind: 'listening', origins: [...endpoints.keys()] });
+for await (const [command] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)
+  if (command.kind === 'answer') answers.set(command.path, command.answer);
+  else if (command.kind === 'shut') await endpoints.get(command.origin)?.close();
+  else await listen(Number(new URL(command.origin).port));

@@ -3,6 +3,9 @@ import type { Receipt } from '../measure/run-ledger.js';
 import { startChild } from './child.js';
 import type { Child } from './child.js';
 
+/** Receipts are reported together: one message for some hundred arrivals. */
+export const REPORT_EVERY_MS = 50;
+
 /** What a receiver process is started with. */
 export interface ReceiverPlan {
   readonly certFile: string;
@@ -13,11 +16,11 @@ export interface ReceiverPlan {
 
 export type ReceiverCommand =
   | { readonly kind: 'answer'; readonly path: string; readonly answer: Answer }
-  | { readonly kind: 'shut' | 'reopen'; readonly port: number };
+  | { readonly kind: 'shut' | 'reopen'; readonly origin: string };
 
 export type ReceiverReport =
-  | { readonly kind: 'listening'; readonly ports: readonly number[] }
-  /** What arrived since the last report; at most every 50 ms. */
+  | { readonly kind: 'listening'; readonly origins: readonly string[] }
+  /** What arrived since the last report. */
   | { readonly kind: 'received'; readonly receipts: readonly Receipt[] };
 
 /** A receiver in a process of its own: some ports with TLS, any path. It answers 200 at once where nothing else is said. */
@@ -34,20 +37,19 @@ export interface Receiver extends Pick<Child, 'pid' | 'stop'> {
 
 export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
   const child = startChild<ReceiverReport>('receiver-main.js', plan);
-  const { ports } = await child.reported('listening');
+  const { origins } = await child.reported('listening');
   let received: Receipt[] = [];
   child.onReport((report) => {
     if (report.kind === 'received') received.push(...report.receipts);
   });
   const send = (command: ReceiverCommand): void => child.send(command);
-  const portOf = (origin: string): number => Number(new URL(origin).port);
   return {
     pid: child.pid,
     stop: child.stop,
-    origins: ports.map((port) => `https://localhost:${port}`),
+    origins,
     answerAt: (path, answer) => send({ kind: 'answer', path, answer }),
-    shut: (origin) => send({ kind: 'shut', port: portOf(origin) }),
-    reopen: (origin) => send({ kind: 'reopen', port: portOf(origin) }),
+    shut: (origin) => send({ kind: 'shut', origin }),
+    reopen: (origin) => send({ kind: 'reopen', origin }),
     take: () => {
       const taken = received;
       received = [];

@@ -3,13 +3,6 @@ import { monotonicMicros } from '../measure/clock.js';
 import { percentilesOf } from '../measure/percentiles.js';
 import type { Outgoing, Target } from './target.js';
 
-/** How fast. */
-export type Pace =
-  /** Open loop: each event at its scheduled time, whether or not the ones before it are done. */
-  | { readonly kind: 'scheduled'; readonly perSecond: number }
-  /** Closed loop: so many requests are always under way. */
-  | { readonly kind: 'flood'; readonly underWay: number };
-
 /** What was sent. Times are monotonic microseconds, by index of the event. */
 export interface Sent {
   readonly dueAt: Float64Array;
@@ -24,7 +17,7 @@ const newTimes = (count: number) => ({
   lateMicros: 0,
 });
 
-async function sendFlood(events: readonly Outgoing[], target: Target, underWay: number): Promise<Sent> {
+async function sendFlood(events: readonly Outgoing[], target: Target): Promise<Sent> {
   const times = newTimes(events.length);
   let next = 0;
   const sendInTurn = async (): Promise<void> => {
@@ -37,7 +30,7 @@ async function sendFlood(events: readonly Outgoing[], target: Target, underWay: 
       times.acknowledgedAt.fill(monotonicMicros(), from, to);
     }
   };
-  await Promise.all(Array.from({ length: underWay }, sendInTurn));
+  await Promise.all(Array.from({ length: target.underWay }, sendInTurn));
   return times;
 }
 
@@ -72,8 +65,10 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
   return { ...times, lateMicros: percentilesOf(lateness).p99 };
 }
 
-/** Sends all events; resolves when the last one was acknowledged, rejects when one was not. */
-export const sendAll = (events: readonly Outgoing[], target: Target, pace: Pace): Promise<Sent> =>
-  pace.kind === 'flood'
-    ? sendFlood(events, target, pace.underWay)
-    : sendScheduled(events, target, pace.perSecond);
+/**
+ * Sends all events. Open loop with a rate: each event at its scheduled time, whether or not the ones before it are done; closed
+ * loop without: as many requests are always under way as the target takes. Resolves when the last event was acknowledged, rejects
+ * when one was not.
+ */
+export const sendAll = (events: readonly Outgoing[], target: Target, perSecond?: number): Promise<Sent> =>
+  perSecond === undefined ? sendFlood(events, target) : sendScheduled(events, target, perSecond);

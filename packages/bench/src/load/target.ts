@@ -27,6 +27,8 @@ export interface Target {
   send(events: readonly Outgoing[]): Promise<void>;
   /** Events of one request at most. */
   readonly batch: number;
+  /** Requests of a flood that are always under way. */
+  readonly underWay: number;
   /** False when nobody acknowledges: the time of sending counts then. */
   readonly acknowledges: boolean;
   /** What is due within so long goes together, milliseconds: finer costs CPU that others need, coarser makes bursts. */
@@ -43,6 +45,8 @@ async function openTopic(brokers: readonly string[]): Promise<Target> {
   return {
     encode: encodeEvent,
     batch: 500,
+    // Enough to be ahead of any worker.
+    underWay: 2,
     acknowledges: true,
     // `linger.ms` of Kafka's own producer since 4.0.
     lingerMs: 5,
@@ -83,6 +87,7 @@ function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
   return {
     ...how,
     batch: 1,
+    underWay: CONNECTIONS,
     lingerMs: 1,
     send: async (events) => {
       for (const event of events) {
@@ -94,38 +99,31 @@ function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
   };
 }
 
-/** As a payment system that serves all tenants: without the id, which ingest derives from the fact. */
-function openIngest(url: string, token: string): Target {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  return openPosting(url, {
-    encode: ({ id: _derived, ...posted }) => Buffer.from(JSON.stringify(posted)),
-    headersOf: () => headers,
-    acknowledges: true,
-  });
-}
-
-/** With the headers of a notification but its signature. */
-const openEndpoint = (url: string, caFile: string): Target =>
-  openPosting(url, {
-    ca: readFileSync(caFile),
-    encode: renderNotification,
-    headersOf: (id) => ({
-      'content-type': 'application/json',
-      'user-agent': 'webhooks/1',
-      'webhook-id': id,
-      'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
-      'webhook-attempt': '1',
-    }),
-    acknowledges: false,
-  });
-
 export async function openTarget(plan: TargetPlan): Promise<Target> {
+  const type = { 'content-type': 'application/json' };
   switch (plan.kind) {
     case 'topic':
       return openTopic(plan.brokers);
     case 'ingest':
-      return openIngest(plan.url, plan.token);
+      return openPosting(plan.url, {
+        // As a payment system that serves all tenants: without the id, which ingest derives from the fact.
+        encode: ({ id: _derived, ...posted }) => Buffer.from(JSON.stringify(posted)),
+        headersOf: () => ({ ...type, authorization: `Bearer ${plan.token}` }),
+        acknowledges: true,
+      });
     case 'endpoint':
-      return openEndpoint(plan.url, plan.caFile);
+      return openPosting(plan.url, {
+        ca: readFileSync(plan.caFile),
+        encode: renderNotification,
+        // Those of a notification but its signature.
+        headersOf: (id) => ({
+          ...type,
+          'user-agent': 'webhooks/1',
+          'webhook-id': id,
+          'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+          'webhook-attempt': '1',
+        }),
+        acknowledges: false,
+      });
   }
 }

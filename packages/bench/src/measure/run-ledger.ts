@@ -36,13 +36,6 @@ export interface Totals {
   readonly strangers: number;
 }
 
-/** A pair that was owed, and when it was delivered. */
-export interface Pair {
-  readonly event: Acceptance;
-  readonly path: string;
-  readonly arrivedAt: number | undefined;
-}
-
 /** Which pairs a question is about: by path, and by when the event was due (from, before). */
 export interface Selection {
   readonly isPath?: (path: string) => boolean;
@@ -77,19 +70,16 @@ export class RunLedger {
   readonly #acceptances: readonly Acceptance[];
   readonly #indexOf: ReadonlyMap<string, number>;
   readonly #accounts: ReadonlyMap<string, Account>;
-  #duplicates = 0;
-  #refused = 0;
-  #strangers = 0;
+  readonly #undue = { duplicates: 0, refused: 0, strangers: 0 };
 
   constructor(acceptances: readonly Acceptance[], endpoints: readonly OwedEndpoint[]) {
     this.#acceptances = acceptances;
     this.#indexOf = new Map(acceptances.map(({ id }, index) => [id, index]));
-    const events = new Map<string, number>();
-    for (const { tenantId } of acceptances) events.set(tenantId, (events.get(tenantId) ?? 0) + 1);
+    const events = Map.groupBy(acceptances, ({ tenantId }) => tenantId);
     this.#accounts = new Map(
       endpoints.map(({ path, tenantId }) => [
         path,
-        { tenantId, arrivals: new Map(), owed: events.get(tenantId) ?? 0 },
+        { tenantId, arrivals: new Map(), owed: events.get(tenantId)?.length ?? 0 },
       ]),
     );
   }
@@ -104,9 +94,9 @@ export class RunLedger {
 
   #noteAt({ tenantId, arrivals }: Account, { id, status, arrivedAt }: Receipt): void {
     const index = this.#indexOf.get(id);
-    if (index === undefined || this.#acceptances[index]?.tenantId !== tenantId) this.#strangers += 1;
-    else if (status < 200 || status > 299) this.#refused += 1;
-    else if (arrivals.has(index)) this.#duplicates += 1;
+    if (index === undefined || this.#acceptances[index]?.tenantId !== tenantId) this.#undue.strangers += 1;
+    else if (status < 200 || status > 299) this.#undue.refused += 1;
+    else if (arrivals.has(index)) this.#undue.duplicates += 1;
     else arrivals.set(index, arrivedAt);
   }
 
@@ -123,13 +113,12 @@ export class RunLedger {
     return {
       accepted: accounts.reduce((sum, { owed }) => sum + owed, 0),
       delivered: accounts.reduce((sum, { arrivals }) => sum + arrivals.size, 0),
-      duplicates: this.#duplicates,
-      refused: this.#refused,
-      strangers: this.#strangers,
+      ...this.#undue,
     };
   }
 
-  *pairs(selection: Selection = {}): Generator<Pair> {
+  /** What was owed, and when it was delivered: undefined when it was not. */
+  *pairs(selection: Selection = {}) {
     const { isPath, due } = { ...EVERYTHING, ...selection };
     for (const [path, { tenantId, arrivals }] of this.#accounts) {
       if (!isPath(path)) continue;

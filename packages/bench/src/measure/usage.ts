@@ -7,8 +7,8 @@ export interface ProcessUsage {
   readonly name: string;
   /** User and system time, in microseconds. */
   readonly cpuMicros: number;
-  /** Its highest resident memory since it was started, in bytes. */
-  readonly peakBytes: number;
+  /** Its highest resident memory since it was started. */
+  readonly peakMib: number;
 }
 
 export interface Usage {
@@ -27,9 +27,9 @@ function cpuMicrosOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
 }
 
-function peakBytesOf(pid: number): number {
+function peakMibOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
 }
 
 /** Busy and all time of the whole machine (proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal). */
@@ -51,7 +51,7 @@ export function beginUsage(pids: Pids): (endPids: Pids) => Usage {
     const processes = Object.entries(endPids).map(([name, pid]) => ({
       name,
       cpuMicros: cpuMicrosOf(pid) - (before.get(pid) ?? 0),
-      peakBytes: peakBytesOf(pid),
+      peakMib: peakMibOf(pid),
     }));
     const machine = machineMicros();
     const others = machine.busy - machineBefore.busy - cpuOf(processes);

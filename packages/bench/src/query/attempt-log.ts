@@ -49,8 +49,8 @@ export function plannedDelivery(plan: LogPlan, index: number) {
 }
 export type PlannedDelivery = ReturnType<typeof plannedDelivery>;
 
-/** What the first and the second attempt of a delivery put into the log; nothing where there was none. */
-function entriesOf(plan: LogPlan, index: number) {
+/** What its attempts put into the log. */
+function entriesOf(plan: LogPlan, index: number): readonly AttemptLogEntry[] {
   const { createdAt, status, attempts, ...known } = plannedDelivery(plan, index);
   const shared = {
     ...known,
@@ -61,28 +61,26 @@ function entriesOf(plan: LogPlan, index: number) {
   };
   const attempt = (number: number, at: number) =>
     ({ kind: 'attempt', ...shared, attempt: number, at, durationMs: 5 + (index % 90) }) as const;
-  const retryAt = timeOf(plan, index + RETRIED_AFTER);
   const failed = { result: 'failed', status: 503 } as const;
   const delivered = { result: 'delivered', status: 200 } as const;
-  const first: readonly AttemptLogEntry[] =
-    status === 'dead'
-      ? [
-          { ...attempt(LAST_ATTEMPT, createdAt), ...failed },
-          { kind: 'dead', ...shared, attempt: LAST_ATTEMPT, at: createdAt, reason: 'attempts-exhausted' },
-        ]
-      : [{ ...attempt(1, createdAt), ...(attempts === 2 ? { ...failed, nextAt: retryAt } : delivered) }];
-  const second: readonly AttemptLogEntry[] = attempts === 2 ? [{ ...attempt(2, retryAt), ...delivered }] : [];
-  return { first, second };
+  if (status === 'dead')
+    return [
+      { ...attempt(LAST_ATTEMPT, createdAt), ...failed },
+      { kind: 'dead', ...shared, attempt: LAST_ATTEMPT, at: createdAt, reason: 'attempts-exhausted' },
+    ];
+  if (attempts === 1) return [{ ...attempt(1, createdAt), ...delivered }];
+  const nextAt = timeOf(plan, index + RETRIED_AFTER);
+  return [
+    { ...attempt(1, createdAt), ...failed, nextAt },
+    { ...attempt(2, nextAt), ...delivered },
+  ];
 }
 
 /** What workers would log of the plan's deliveries, in the order of time; the same for the same plan. */
-export function* makeLog(plan: LogPlan): Generator<AttemptLogEntry> {
-  for (let index = 0; index < plan.deliveries + RETRIED_AFTER; index += 1) {
-    const earlier = index - RETRIED_AFTER;
-    if (earlier >= 0 && earlier < plan.deliveries) yield* entriesOf(plan, earlier).second;
-    if (index < plan.deliveries) yield* entriesOf(plan, index).first;
-  }
-}
+export const makeLog = (plan: LogPlan): readonly AttemptLogEntry[] =>
+  Array.from({ length: plan.deliveries }, (_, index) => entriesOf(plan, index))
+    .flat()
+    .sort((left, right) => left.at - right.at);
 
 /** Packs of one request: some 120 KB each, over 12 partitions, whose batches may have 4 MiB. */
 const PACKS_AT_ONCE = 24;

@@ -6,7 +6,7 @@ import { atLeast, atMost, figure } from '../report.js';
 import type { Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { findThroughput, flood, openLoop } from '../world/run.js';
-import type { RunResult } from '../world/run.js';
+import type { RunOptions, Schedule } from '../world/run.js';
 import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
 import type { Endpoints, World } from '../world/world.js';
 import { percentileFigures, showRuns } from './run-report.js';
@@ -19,10 +19,8 @@ const BAD: readonly Answer[] = [
 ];
 const P99_TIMES = 2;
 const THROUGHPUT_PERCENT = 90;
-/** Connections are opened; not in the figures. */
+/** Not in the figures: connections are opened, the code that defers is compiled, the retry topics get their first segments. */
 const LEAD_IN_SECONDS = 4;
-/** Until the code that defers is compiled and the retry topics have their first segments. */
-const WARM_UP_SECONDS = 3;
 /** Each run has endpoints of its own: what bad ones are still owed does not get into the next run's ledger. */
 const RUNS = ['warm-up', 'load', 'healthy-flood', 'bad-flood'];
 
@@ -37,7 +35,7 @@ function spoil({ receiver }: World, endpoints: Endpoints): void {
 /** What is deferred here is delivered before anything is measured. */
 async function deferOnce(world: World, endpoints: Endpoints, perSecond: number): Promise<void> {
   spoil(world, endpoints);
-  const load = { perSecond, seconds: WARM_UP_SECONDS };
+  const load = { perSecond, seconds: LEAD_IN_SECONDS };
   await openLoop(world, endpoints, load, {
     meanwhile: async (sent) => {
       await sent;
@@ -47,11 +45,7 @@ async function deferOnce(world: World, endpoints: Endpoints, perSecond: number):
 }
 
 /** The load goes on while three of ten turn bad: both halves have open connections, and the turn itself counts. */
-async function turnBad(
-  world: World,
-  endpoints: Endpoints,
-  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
-): Promise<Shown> {
+async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds }: Schedule): Promise<Shown> {
   let badAt = 0;
   const load = { perSecond, seconds: LEAD_IN_SECONDS + 2 * seconds };
   const result = await openLoop(world, endpoints, load, {
@@ -76,10 +70,12 @@ async function turnBad(
   );
 }
 
-/** Deliveries each second of the healthy seven, until the last of them. */
-function healthyRate({ ledger, load }: RunResult, endpoints: Endpoints): number {
-  const arrivals = ledger.arrivals({ isPath: isHealthyIn(endpoints) });
-  return (arrivals.length * 1_000_000) / ((arrivals.at(-1) ?? NaN) - load.startedAt);
+/** Deliveries each second of the first seven at the limit, until the last of them. */
+async function floodTen(world: World, endpoints: Endpoints, count: number, options: RunOptions = {}) {
+  const result = await flood(world, endpoints, count, options);
+  const arrivals = result.ledger.arrivals({ isPath: isHealthyIn(endpoints) });
+  const rate = (arrivals.length * 1_000_000) / ((arrivals.at(-1) ?? NaN) - result.load.startedAt);
+  return { result, rate };
 }
 
 /** Half load, and then at the limit: ten healthy ones, and three bad ones among ten others. */
@@ -93,14 +89,13 @@ async function measure(stage: Stage): Promise<void> {
   await stage.run('half load, three of ten turn bad', () => turnBad(world, load, { perSecond, seconds }));
   let without = NaN;
   await stage.run('at the limit, ten healthy', async () => {
-    const result = await flood(world, healthy, count);
-    without = healthyRate(result, healthy);
-    return showRuns([result], [figure('deliveries each second of seven', without, '1/s')]);
+    const { result, rate } = await floodTen(world, healthy, count);
+    without = rate;
+    return showRuns([result], [figure('deliveries each second of seven', rate, '1/s')]);
   });
   spoil(world, bad);
   await stage.run('at the limit, three bad', async () => {
-    const result = await flood(world, bad, count, { mayWait: isBadIn(bad) });
-    const rate = healthyRate(result, bad);
+    const { result, rate } = await floodTen(world, bad, count, { mayWait: isBadIn(bad) });
     const figures = [
       figure('deliveries each second of the healthy seven', rate, '1/s'),
       figure('share of that without', (100 * rate) / without, '%', atLeast(THROUGHPUT_PERCENT)),

@@ -4,14 +4,14 @@ import { atMost, figure } from '../report.js';
 import type { Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { findThroughput, openLoop, toEndpoint } from '../world/run.js';
-import type { RunResult } from '../world/run.js';
+import type { RunResult, Schedule } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
 import { percentileFigures, showRuns } from './run-report.js';
 
-const SHARES = [25, 50, 75];
 /** The bars are for half of the throughput. */
 const HALF = 50;
+const SHARES = [25, HALF, 75];
 const P50_ABOVE_MS = 5;
 const P99_ABOVE_MS = 25;
 const TENANT = 'latency';
@@ -49,7 +49,7 @@ function figuresOf(
 async function measureShare(
   world: World,
   endpoint: BenchEndpoint,
-  load: { readonly perSecond: number; readonly seconds: number },
+  load: Schedule,
   share: number,
 ): Promise<Shown> {
   const [direct, service]: [RunResult[], RunResult[]] = [[], []];

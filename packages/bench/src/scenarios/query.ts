@@ -91,7 +91,7 @@ async function countLogged(client: Client, { refs, from }: LogPlan): Promise<num
 
 /** The attempts of a log, from the first one appended until none waits to be projected. */
 async function measureProjection(world: World, plan: LogPlan): Promise<Shown> {
-  const log = [...makeLog(plan)];
+  const log = makeLog(plan);
   const attempts = log.filter(({ kind }) => kind === 'attempt').length;
   const endUsage = beginUsage(world.pids());
   const startedAt = monotonicMicros();

@@ -5,7 +5,7 @@ import type { RunLedger } from '../measure/run-ledger.js';
 import { figure } from '../report.js';
 import type { Figure } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
-import { openLoop, warmUpWorker } from '../world/run.js';
+import { QUIET_MS, openLoop, warmUpWorker } from '../world/run.js';
 import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
 import type { BenchEndpoint } from '../world/world.js';
 import { showRuns } from './run-report.js';
@@ -13,8 +13,6 @@ import { showRuns } from './run-report.js';
 const RUN = 'recovery';
 const BEFORE_SECONDS = 5;
 const AFTER_SECONDS = 20;
-/** The breaker waits up to 10 min between two probes, and a deferred record may wait longer than that. */
-const QUIET_MS = 120_000;
 
 /** `from`, `until`: when the endpoint was dead, monotonic microseconds. */
 function figuresOf(
@@ -33,8 +31,6 @@ function figuresOf(
     return figure(`others, p99 ${when}`, p99 / 1_000, 'ms');
   };
   return [
-    seconds('endpoint dead for', until - from),
-    figure('events due meanwhile', missed.length, ''),
     seconds('from coming back to its first delivery', firstAt - until),
     seconds('from coming back until all of them are delivered', lastAt - until),
     othersP99('before', [0, from]),
@@ -65,6 +61,7 @@ async function measure(stage: Stage): Promise<void> {
         world.receiver.reopen(dead.origin);
         backAt = monotonicMicros();
       },
+      // The breaker waits up to 10 min between two probes, and a deferred record may wait longer than that.
       quietMs: Math.max(QUIET_MS, 2_000 * seconds),
     });
     return showRuns([result], figuresOf(result.ledger, dead, [shutAt, backAt]));

@@ -18,7 +18,6 @@ async function measureReference(world: World, posts: number): Promise<Load> {
   const endpoint = { path: '/reference', tenantId: 'reference', origin, ref: '' };
   const { load } = await flood(world, [endpoint], POSTS + posts, {
     target: toEndpoint(world, endpoint),
-    pace: { kind: 'flood', underWay: CONNECTIONS },
     warmUp: POSTS,
   });
   return load;

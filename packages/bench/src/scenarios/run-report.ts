@@ -1,7 +1,7 @@
 import type { Percentiles } from '../measure/percentiles.js';
 import { cpuOf } from '../measure/usage.js';
 import type { ProcessUsage } from '../measure/usage.js';
-import { MIB, atMost, figure } from '../report.js';
+import { atMost, figure } from '../report.js';
 import type { Figure, Shown } from '../report.js';
 import type { RunResult } from '../world/run.js';
 
@@ -45,7 +45,7 @@ function sumUsage(runs: readonly RunResult[]): readonly ProcessUsage[] {
   return [...all].map(([name, own]) => ({
     name,
     cpuMicros: sum(own, ({ cpuMicros }) => cpuMicros),
-    peakBytes: Math.max(...own.map(({ peakBytes }) => peakBytes)),
+    peakMib: Math.max(...own.map(({ peakMib }) => peakMib)),
   }));
 }
 
@@ -61,7 +61,7 @@ export function showRuns(runs: readonly RunResult[], figures: readonly Figure[])
     figures: [
       ...figures,
       ...(lateMicros > 0 ? [figure('generator late by, p99', lateMicros / 1_000, 'ms')] : []),
-      figure('memory of the worker, at most', (worker?.peakBytes ?? NaN) / MIB, 'MiB', atMost(WORKER_MIB)),
+      figure('memory of the worker, at most', worker?.peakMib ?? NaN, 'MiB', atMost(WORKER_MIB)),
       othersFigure(sum(runs, ({ usage }) => usage.othersPercent) / runs.length),
     ],
     usage: { count: total('delivered'), each: 'delivery', processes },

@@ -13,12 +13,8 @@ interface Case {
   readonly delayMs: number;
 }
 
-const CASES: readonly Case[] = [
-  { fanOut: 1, delayMs: 0 },
-  { fanOut: 5, delayMs: 0 },
-  { fanOut: 1, delayMs: 50 },
-  { fanOut: 5, delayMs: 50 },
-];
+const FAN_OUTS = [1, 5];
+const CASES: readonly Case[] = [0, 50].flatMap((delayMs) => FAN_OUTS.map((fanOut) => ({ fanOut, delayMs })));
 /** Share of the reference's deliveries for each CPU second, in percent, where receivers answer at once. */
 const SHARE_PERCENT = 42;
 /** Of one turn between two of the reference: it takes a second or more. */
@@ -57,7 +53,7 @@ async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Shown
 
 /** The worker alone: events on the topic faster than it takes them. */
 async function measure(stage: Stage): Promise<void> {
-  const ports = Math.max(...CASES.map(({ fanOut }) => fanOut));
+  const ports = Math.max(...FAN_OUTS);
   const world = await stage.openWorld({ tenants: CASES.map(tenantOf), ports });
   for (const one of CASES)
     await stage.run(`fan-out ${one.fanOut}, receiver answers after ${one.delayMs} ms`, () =>

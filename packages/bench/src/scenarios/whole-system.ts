@@ -46,9 +46,9 @@ async function measureCase(
   { count, ...options }: RunOptions & { readonly count: number },
 ): Promise<Shown> {
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
-  const through = one.through === 'ingest' ? await throughIngest(world) : {};
+  const target = one.through === 'ingest' ? { target: await throughIngest(world) } : {};
   const { runs, referenceMicros } = await besideReference(world, 1, () =>
-    flood(world, endpoints, Math.ceil(count / Math.sqrt(one.fanOut)), { ...through, ...options }),
+    flood(world, endpoints, Math.ceil(count / Math.sqrt(one.fanOut)), { ...target, ...options }),
   );
   const cpu = systemCpu(runs);
   return showRuns(runs, [
@@ -72,13 +72,12 @@ async function measureCases(
   const warm = await registerFanOut(world, WARM_UP, 1);
   await warmUpWorker(world, warm, count);
   const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * count);
-  await flood(world, warm, posts, { ...(await throughIngest(world)), ...options });
+  await flood(world, warm, posts, { target: await throughIngest(world), ...options });
   for (const one of cases) {
     const way = one.through === 'ingest' ? 'posted to ingest one by one' : 'produced to the topic';
     const run = `${way}, fan-out ${one.fanOut}${withQueryApi ? ', with query-api' : ''}`;
     await stage.run(run, () => measureCase(world, one, { count, ...options }));
   }
-  await world.close();
 }
 
 async function measure(stage: Stage): Promise<void> {

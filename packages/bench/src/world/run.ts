@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { deliveryIdOf } from '@webhooks/contracts';
-import { clientFor } from '@webhooks/ledger';
+import { findClient } from '@webhooks/ledger';
 import { PAYMENT_SYSTEM } from '@webhooks/stack';
 import { startGenerator } from '../load/generator.js';
-import type { Generator, Load } from '../load/generator.js';
-import type { Pace } from '../load/send.js';
-import { CONNECTIONS } from '../load/target.js';
+import type { Generator, Load, LoadPlan } from '../load/generator.js';
+import { REPORT_EVERY_MS } from '../load/receiver.js';
 import type { TargetPlan } from '../load/target.js';
 import { RunLedger, VoidRun, voidReason } from '../measure/run-ledger.js';
 import type { Totals } from '../measure/run-ledger.js';
@@ -14,17 +13,10 @@ import type { Pids, Usage } from '../measure/usage.js';
 import { findWaiting } from './find-waiting.js';
 import type { BenchEndpoint, Endpoints, World } from './world.js';
 
-/** One load on one world. */
-interface RunPlan {
-  /** Endpoints that are owed the events. */
-  readonly endpoints: Endpoints;
-  readonly count: number;
-  readonly seed: number;
-  readonly target: TargetPlan;
-  readonly pace: Pace;
-  /** See `LoadPlan`. */
-  readonly warmUp: number;
-  /** Nothing new for so long means that nothing more will come, default 60,000. */
+/** What a run may have besides its load. */
+export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp'>> {
+  readonly seed?: number;
+  /** Nothing new for so long means that nothing more will come, default two minutes. */
   readonly quietMs?: number;
   /** What happens once the load has begun; `sent` resolves when everything was acknowledged. The run waits for it. */
   readonly meanwhile?: (sent: Promise<Load>) => Promise<void>;
@@ -34,8 +26,8 @@ interface RunPlan {
   readonly mayWait?: (path: string) => boolean;
 }
 
-/** What a run may have besides its load. */
-export type RunOptions = Partial<Omit<RunPlan, 'endpoints' | 'count'>>;
+/** One load on one world: `endpoints` are owed the events. */
+type RunPlan = RunOptions & { readonly endpoints: Endpoints };
 
 /** What a run whose ledger balances has shown. */
 export interface RunResult {
@@ -50,8 +42,8 @@ export interface RunResult {
   readonly usage: Usage;
 }
 
-const QUIET_MS = 60_000;
-const LOOK_MS = 50;
+/** The breaker waits up to a minute between two probes of an endpoint that was bad for seconds. */
+export const QUIET_MS = 120_000;
 /** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
 const IN_NO_TOPIC_MS = 30_000;
 
@@ -68,7 +60,7 @@ async function untilDelivered({ receiver }: World, plan: RunPlan, ledger: RunLed
     const now = ledger.missing((path) => !mayWait(path));
     if (now === 0 || performance.now() - changedAt > quietMs) return;
     if (now !== missing) [missing, changedAt] = [now, performance.now()];
-    await delay(LOOK_MS);
+    await delay(REPORT_EVERY_MS);
   }
 }
 
@@ -112,18 +104,18 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
 }
 
 /** Sends events and follows them to the receiver. Throws `VoidRun` when the ledger does not balance. */
-async function runLoad(world: World, options: RunOptions & Pick<RunPlan, 'endpoints' | 'count' | 'pace'>) {
-  const target = { kind: 'topic', brokers: world.stack.description().kafkaBrokers } as const;
-  const plan: RunPlan = { seed: nextSeed(), target, warmUp: 0, ...options };
-  const tenants = [...new Set(plan.endpoints.map(({ tenantId }) => tenantId))];
-  const generator = await startGenerator({
-    events: { count: plan.count, seed: plan.seed, tenants },
-    target: plan.target,
-    pace: plan.pace,
-    warmUp: plan.warmUp,
-  });
+async function runLoad(
+  world: World,
+  endpoints: Endpoints,
+  { count, perSecond }: { readonly count: number; readonly perSecond?: number },
+  options: RunOptions,
+): Promise<RunResult> {
+  const topic = { kind: 'topic', brokers: world.stack.description().kafkaBrokers } as const;
+  const { seed = nextSeed(), target = topic, warmUp = 0 } = options;
+  const tenants = [...new Set(endpoints.map(({ tenantId }) => tenantId))];
+  const generator = await startGenerator({ events: { count, seed, tenants }, target, perSecond, warmUp });
   try {
-    return await measure(world, plan, generator);
+    return await measure(world, { ...options, endpoints }, generator);
   } catch (error) {
     if (error instanceof VoidRun) throw error;
     throw new VoidRun(error instanceof Error ? error.message : String(error), { cause: error });
@@ -132,28 +124,28 @@ async function runLoad(world: World, options: RunOptions & Pick<RunPlan, 'endpoi
   }
 }
 
-/** Requests of 500 records under way: enough to be ahead of any worker. */
-const UNDER_WAY = 2;
-
 /** Sends events as fast as they are taken, to the topic where nothing else is said: the worker then works at its limit. */
 export const flood = (
   world: World,
   endpoints: Endpoints,
   count: number,
   options: RunOptions = {},
-): Promise<RunResult> =>
-  runLoad(world, { pace: { kind: 'flood', underWay: UNDER_WAY }, ...options, endpoints, count });
+): Promise<RunResult> => runLoad(world, endpoints, { count }, options);
+
+/** Events at a fixed rate. */
+export interface Schedule {
+  readonly perSecond: number;
+  readonly seconds: number;
+}
 
 /** Sends events at a fixed rate, to the topic where nothing else is said. */
 export const openLoop = (
   world: World,
   endpoints: Endpoints,
-  { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
+  { perSecond, seconds }: Schedule,
   options: RunOptions = {},
-): Promise<RunResult> => {
-  const count = Math.round(perSecond * seconds);
-  return runLoad(world, { ...options, pace: { kind: 'scheduled', perSecond }, endpoints, count });
-};
+): Promise<RunResult> =>
+  runLoad(world, endpoints, { perSecond, count: Math.round(perSecond * seconds) }, options);
 
 /** Past the service, to an endpoint itself. */
 export const toEndpoint = ({ stack }: World, { origin, path }: BenchEndpoint): TargetPlan => ({
@@ -163,24 +155,19 @@ export const toEndpoint = ({ stack }: World, { origin, path }: BenchEndpoint): T
 });
 
 /** Through ingest, as a payment system that serves all tenants. */
-export async function throughIngest({ stack }: World): Promise<Pick<RunPlan, 'target' | 'pace'>> {
+export async function throughIngest({ stack }: World): Promise<TargetPlan> {
   const description = stack.description();
-  const paymentSystem = description.clients.find(({ clientId }) => clientId === PAYMENT_SYSTEM);
-  if (!paymentSystem) throw new Error('the stack has no client for a payment system');
-  const token = await clientFor(paymentSystem, description).token();
-  const url = `${description.ingest}/integration/v1/events`;
-  return { target: { kind: 'ingest', url, token }, pace: { kind: 'flood', underWay: CONNECTIONS } };
+  const token = await findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM).token();
+  return { kind: 'ingest', url: `${description.ingest}/integration/v1/events`, token };
 }
 
-/** V8 compiles a worker at its limit for six seconds, and 9 % of its CPU time went there when measured. */
-const COMPILED_AFTER = 40_000;
-
-/** So many deliveries, or twice the run's own `count`: connections are open then, and most code is compiled. */
-export async function warmUpWorker(world: World, endpoints: Endpoints, count: number): Promise<void> {
-  await flood(world, endpoints, Math.ceil(Math.min(COMPILED_AFTER, 2 * count) / endpoints.length));
-}
-
+/** V8 compiles a worker at its limit for six seconds, 40,000 deliveries; 9 % of its CPU time went there when measured. */
 const PROBE_EVENTS = 20_000;
+
+/** Twice as many deliveries as a probe has, or as the run's own `count`: connections are open then, and most code is compiled. */
+export async function warmUpWorker(world: World, endpoints: Endpoints, count: number): Promise<void> {
+  await flood(world, endpoints, Math.ceil((2 * Math.min(PROBE_EVENTS, count)) / endpoints.length));
+}
 
 /** Events a second that a worker takes with one endpoint for each. It is warm then. */
 export async function findThroughput(world: World, endpoints: Endpoints): Promise<number> {

@@ -1,7 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import type { EventType } from '@webhooks/contracts';
-import { clientFor } from '@webhooks/ledger';
+import { clientFor, registerWebhooks } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { BENCH_EVENT_TYPE } from '../load/make-events.js';
@@ -26,12 +26,10 @@ export interface World {
   readonly receiver: Receiver;
   /** Processes of the system under test, by name: services, broker, database. */
   pids(): Pids;
-  /** Does nothing when it was closed before. */
   close(): Promise<void>;
 }
 
 export interface WorldOptions {
-  /** Removed with the world. */
   readonly dataDir: string;
   readonly tenants: readonly string[];
   /** Ports of the receiver: the endpoints with connections of their own. */
@@ -57,12 +55,6 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       throw error;
     },
   );
-  const closeAll = async (): Promise<void> => {
-    await receiver.stop();
-    await stack.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  let closing: Promise<void> | undefined;
   return {
     stack,
     receiver,
@@ -70,28 +62,28 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const { start: _bench, ...processes } = stack.description().processes;
       return processes;
     },
-    close: () => (closing ??= closeAll()),
+    close: async () => {
+      await receiver.stop();
+      await stack.stop();
+    },
   };
 }
 
-/** In force for events that reach Kafka later than 1 s after the answer. */
-const IN_FORCE_MS = 1_000;
-
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
-export async function registerEndpoints(
+export function registerEndpoints(
   { stack, receiver }: World,
   wanted: readonly (OwedEndpoint & { readonly eventType?: EventType })[],
 ): Promise<Endpoints> {
-  const endpoints = await Promise.all(
+  return Promise.all(
     wanted.map(async ({ path, tenantId, eventType = BENCH_EVENT_TYPE }, index) => {
       const origin = receiver.origins[index % receiver.origins.length] ?? '';
+      // A database of MONGODB_URI remembers the deliveries of the last run.
+      const ref = randomUUID();
       const client = clientFor(stack.clientOf(tenantId), stack.description());
-      const { ref } = await client.register({ eventType, endpointUrl: `${origin}${path}` });
+      await registerWebhooks(client, [{ ref, eventType, endpointUrl: `${origin}${path}` }]);
       return { path, tenantId, origin, ref };
     }),
   );
-  await delay(IN_FORCE_MS);
-  return endpoints;
 }
 
 /** Ports that ten endpoints with connections of their own need. */

@@ -7,6 +7,7 @@ const events = (count: number) =>
 const targetOf = (more: Partial<Target>): Target => ({
   encode: () => Buffer.alloc(0),
   batch: 3,
+  underWay: 2,
   acknowledges: true,
   lingerMs: 1,
   send: () => Promise.resolve(),
@@ -33,7 +34,7 @@ describe('a schedule', () => {
   it('sends what is due although nothing before it was acknowledged', async () => {
     // The first acknowledgement comes only after the last event was sent: a closed loop would wait for ever.
     const { target, sent } = slowTarget();
-    await sendAll(events(20), target, { kind: 'scheduled', perSecond: 1_000 });
+    await sendAll(events(20), target, 1_000);
     expect(sent).toEqual(events(20).map(({ id }) => id));
   });
 
@@ -47,7 +48,7 @@ describe('a schedule', () => {
         return Promise.resolve();
       },
     });
-    const sent = await sendAll(events(10), target, { kind: 'scheduled', perSecond: 1_000 });
+    const sent = await sendAll(events(10), target, 1_000);
     const [first = 0] = sent.dueAt;
     expect([...sent.dueAt].map((dueAt) => Math.round(dueAt - first))).toEqual(
       Array.from({ length: 10 }, (_, index) => index * 1_000),
@@ -59,14 +60,14 @@ describe('a schedule', () => {
 
   it('takes the time of sending where nobody acknowledges', async () => {
     const { target } = slowTarget({ acknowledges: false, batch: 1 });
-    const { acknowledgedAt } = await sendAll(events(20), target, { kind: 'scheduled', perSecond: 200 });
+    const { acknowledgedAt } = await sendAll(events(20), target, 200);
     // The first one was answered 95 ms after it was sent, with the last one.
     expect((acknowledgedAt.at(-1) ?? 0) - (acknowledgedAt[0] ?? 0)).toBeGreaterThan(50_000);
   });
 
   it('rejects when one event was not acknowledged', async () => {
     const target = targetOf({ send: () => Promise.reject(new Error('the broker said no')) });
-    const sending = sendAll(events(3), target, { kind: 'scheduled', perSecond: 1_000 });
+    const sending = sendAll(events(3), target, 1_000);
     await expect(sending).rejects.toThrow('said no');
   });
 });
@@ -83,7 +84,7 @@ describe('a flood', () => {
         underWay -= 1;
       },
     });
-    const { dueAt, lateMicros } = await sendAll(events(8), target, { kind: 'flood', underWay: 2 });
+    const { dueAt, lateMicros } = await sendAll(events(8), target);
     expect(batches).toEqual(['0,1,2', '3,4,5', '6,7']);
     expect([most, dueAt.length, lateMicros]).toEqual([2, 8, 0]);
   });

@@ -11,7 +11,7 @@ const PLAN: LogPlan = {
 };
 
 const planned = Array.from({ length: PLAN.deliveries }, (_, index) => plannedDelivery(PLAN, index));
-const entries = [...makeLog(PLAN)];
+const entries = makeLog(PLAN);
 
 describe('a log that is made', () => {
   it('says of each delivery what the questions expect', () => {

@@ -1,5 +1,6 @@
+import { IN_FORCE_MS } from '@webhooks/ledger';
 import type { Arrived, Evidence } from '../evidence/evidence.js';
-import { IN_FORCE_MS, isMade } from '../generator/changes.js';
+import { isMade } from '../generator/changes.js';
 import type { Change, MadeChange } from '../generator/changes.js';
 import type { CaseFile, Delivery } from './case-file.js';
 import type { Finding } from './finding.js';

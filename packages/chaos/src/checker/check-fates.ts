@@ -1,5 +1,6 @@
+import { IN_FORCE_MS } from '@webhooks/ledger';
 import type { EntrySeen, Evidence } from '../evidence/evidence.js';
-import { IN_FORCE_MS, isMade } from '../generator/changes.js';
+import { isMade } from '../generator/changes.js';
 import type { Change } from '../generator/changes.js';
 import type { CaseFile, Delivery } from './case-file.js';
 import { fateOf, isSuccess } from './fate.js';

@@ -1,4 +1,5 @@
-import { IN_FORCE_MS, isMade } from '../generator/changes.js';
+import { IN_FORCE_MS } from '@webhooks/ledger';
+import { isMade } from '../generator/changes.js';
 import type { Change } from '../generator/changes.js';
 import type { Delivery } from './case-file.js';
 

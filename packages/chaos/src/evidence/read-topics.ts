@@ -7,7 +7,7 @@ import {
   parseDeliveryTask,
   readEvent,
 } from '@webhooks/contracts';
-import { createKafkaClient, openSpans, readSpans } from '@webhooks/ledger';
+import { createKafkaClient, openSpans, readUnhandled } from '@webhooks/ledger';
 import type { FoundRecord } from '@webhooks/ledger';
 import type { Stack } from '@webhooks/stack';
 import { withAdmin } from '../world/kafka-tools.js';
@@ -18,7 +18,6 @@ const HANDLED = {
   topics: [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
   groupPrefix: 'delivery-worker',
 };
-const READ_DEADLINE_MS = 120_000;
 
 /** Collects what the records say. */
 class Collector {
@@ -95,9 +94,8 @@ export async function readTopics(stack: Pick<Stack, 'description'>): Promise<Top
   const handledUpTo = await readHandled(stack);
   const collector = new Collector();
   const topics = [...HANDLED.topics, TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected];
-  const spans = await withAdmin(stack, (admin) => openSpans(admin, { topics }));
   const kafka = createKafkaClient(stack.description().kafkaBrokers, 'chaos');
-  await readSpans(kafka, spans, (record) => collector.note(record), READ_DEADLINE_MS);
+  await readUnhandled(kafka, { topics }, (record) => collector.note(record));
   const { copies, tasks, entries, dead, rejected, unreadable } = collector;
   return { copies, tasks, entries, dead, rejected, unreadable, handledUpTo };
 }

@@ -18,9 +18,6 @@ export interface Change {
   readonly secret?: string;
 }
 
-/** A change of a configuration holds for what comes later than this after its response. */
-export const IN_FORCE_MS = 1_000;
-
 /** Answered, and in force one second later. */
 export type MadeChange = Change & { readonly respondedAt: number };
 

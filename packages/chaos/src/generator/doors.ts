@@ -7,8 +7,6 @@ import { createPaymentProducer } from '@webhooks/ledger';
 /** Gives events to the service; resolves with the ids of those that were accepted. Never repeats by itself. */
 export type Give = (events: readonly PaymentEvent[]) => Promise<readonly string[]>;
 
-const TOO_MANY_REQUESTS = 429;
-
 /**
  * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
  * 500 that names what is unavailable.
@@ -18,8 +16,7 @@ export const isServiceAway = (error: unknown): boolean =>
   (error instanceof ProblemError &&
     (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
 
-const isTooMany = (error: unknown): boolean =>
-  error instanceof ProblemError && error.problem.status === TOO_MANY_REQUESTS;
+const isTooMany = (error: unknown): boolean => error instanceof ProblemError && error.problem.status === 429;
 
 /** Whether it was accepted. Throws for what no valid event may be answered, no answer of its own included. */
 function isAccepted(id: string, result: EventResult | undefined): boolean {

@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@webhooks/client';
 import { freePort } from '@webhooks/engines';
-import { clientFor } from '@webhooks/ledger';
+import { IN_FORCE_MS, clientFor, findClient } from '@webhooks/ledger';
 import type { Print } from '@webhooks/ledger';
 import { PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/stack';
 import type { Closer, Stack } from '@webhooks/stack';
-import { IN_FORCE_MS } from '../generator/changes.js';
 import { RECEIVERS, TENANTS, planConfigurations } from './configurations.js';
 import type { ReceiverName } from './configurations.js';
 import { openReceiver } from './receiver.js';
@@ -117,11 +116,9 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
   );
   const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
   await registerAll(clientOf, receivers);
-  const credentials = description.clients.find(({ clientId }) => clientId === PAYMENT_SYSTEM);
-  if (!credentials) throw new Error('the stack has no client for a payment system');
   return {
     ...{ stack, links, receivers, arrivalsFile, clientOf },
-    paymentSystem: clientFor(credentials, description),
+    paymentSystem: findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM),
     killed: [],
     stop: () => closeAll(closers, 'the world'),
   };

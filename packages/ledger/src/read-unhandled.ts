@@ -1,6 +1,7 @@
 import { eventually, randomName } from '@webhooks/testkit';
 import type { Kafka, KafkaMessage } from 'kafkajs';
-import type { OpenSpan } from './open-spans.js';
+import { openSpans } from './open-spans.js';
+import type { HandledPlace } from './open-spans.js';
 
 /** One record and where it stands. */
 export interface FoundRecord {
@@ -9,16 +10,21 @@ export interface FoundRecord {
   readonly message: KafkaMessage;
 }
 
+/** Topics of a run of minutes are read in seconds, also beside a broker that works. */
+const READ_MS = 120_000;
+
 /**
- * Hands over every record of these spans, each partition in order, with a group of its own that commits nothing. Rejects
- * when that takes longer than `timeoutMs`.
+ * Hands over every record that no group has handled, each partition in order, with a group of its own that commits nothing. Rejects
+ * when that takes longer than two minutes.
  */
-export async function readSpans(
+export async function readUnhandled(
   kafka: Kafka,
-  spans: readonly OpenSpan[],
+  place: HandledPlace,
   onRecord: (record: FoundRecord) => void,
-  timeoutMs: number,
 ): Promise<void> {
+  const admin = kafka.admin();
+  await admin.connect();
+  const spans = await openSpans(admin, place).finally(() => admin.disconnect());
   const open = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]));
   if (open.size === 0) return;
   const consumer = kafka.consumer({ groupId: randomName('read-spans'), maxWaitTimeInMs: 100 });
@@ -35,7 +41,7 @@ export async function readSpans(
         return Promise.resolve();
       },
     });
-    await eventually(() => open.size === 0, { timeoutMs, message: 'the topics are read' });
+    await eventually(() => open.size === 0, { timeoutMs: READ_MS, message: 'the topics are read' });
   } finally {
     await consumer.disconnect();
   }
