@@ -36,7 +36,7 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
   const givenUp = () => engine.exitReason() !== undefined;
   const obstacle = await launch.awaitReady({ deadlineMs: READY_DEADLINE_MS, givenUp });
   if (obstacle === undefined) return engine;
-  const reason = engine.exitReason() ?? `not ready after ${READY_DEADLINE_MS / 1_000} s: ${obstacle}`;
+  const reason = engine.exitReason() ?? `not ready: ${obstacle}`;
   engine.kill();
   await engine.exited;
   throw new Error(`${title} did not start (${reason}; whole log: ${logFile}):\n${await engine.lastWords()}`);

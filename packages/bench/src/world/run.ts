@@ -42,7 +42,7 @@ export interface RunResult {
   readonly usage: Usage;
 }
 
-/** The breaker waits up to a minute between two probes of an endpoint that was bad for seconds. */
+/** Longer than a breaker's first two pauses, 30 s and 60 s. Only a run that becomes void waits for so long. */
 export const QUIET_MS = 120_000;
 /** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
 const IN_NO_TOPIC_MS = 30_000;

@@ -11,8 +11,6 @@ const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 90;
 /** Renewed when less than this is left, so that it does not expire under a stack that runs for weeks. */
 const RENEW_DAYS = 30;
-/** Certificates are valid a little back in time, for clocks that lag. */
-const CLOCK_SKEW_MS = 3_600_000;
 
 interface PemFiles {
   readonly certFile: string;
@@ -86,9 +84,10 @@ function leafFilesOf(folder: string, hosts: readonly string[], variant = ''): Pe
   return { certFile: join(folder, `${name}.pem`), keyFile: join(folder, `${name}-key.pem`) };
 }
 
+/** From a day ago, for clocks that lag. */
 function validFor(days: number): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
-  return { notBefore: new Date(now - CLOCK_SKEW_MS), notAfter: new Date(now + days * DAY_MS) };
+  return { notBefore: new Date(now - DAY_MS), notAfter: new Date(now + days * DAY_MS) };
 }
 
 async function readUsable(
