@@ -14,7 +14,8 @@ export type Check<T> = (
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-const MAX_VIOLATIONS = 20;
+/** Faults that one answer names at most. */
+export const MAX_VIOLATIONS = 20;
 const utcTime = new RegExp(PATTERNS.utcTime, 'u');
 
 /** True for RFC 3339 in UTC with a day that exists: `2026-02-30` matches the pattern and names no day. */

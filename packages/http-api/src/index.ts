@@ -15,7 +15,7 @@ export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from
 export { readQuery, wholeNumber } from './read-query.js';
 export type { QueryParameter, QueryParameters } from './read-query.js';
 export { serveApi } from './serve-api.js';
-export { readApiSettings } from './settings.js';
+export { BURST_SECONDS, readApiSettings } from './settings.js';
 export type { ApiDefaults, ApiSettings } from './settings.js';
 export { Shares } from './shares.js';
 export type { Shed, ShedReason } from './shed.js';

@@ -1,3 +1,4 @@
+import { MAX_VIOLATIONS } from '@webhooks/contracts';
 import type { Violation } from '@webhooks/contracts';
 import { invalidRequest } from './app-error.js';
 
@@ -19,8 +20,6 @@ export const wholeNumber = (min: number, max: number): QueryParameter<number> =>
   },
 });
 
-/** Faults that one answer names at most. */
-const MAX_VIOLATIONS = 20;
 /** What is shown of a parameter's name that nobody knows. */
 const MAX_NAME = 100;
 

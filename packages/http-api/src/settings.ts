@@ -33,7 +33,7 @@ export interface ApiDefaults {
 }
 
 /** A burst is ten seconds' worth when nothing is said. */
-const BURST_SECONDS = 10;
+export const BURST_SECONDS = 10;
 const MAX_PER_SECOND = 1_000_000;
 
 function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {

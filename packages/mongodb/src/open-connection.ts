@@ -24,7 +24,6 @@ export interface KeptConnection {
 const SELECTION_MS = 2_000;
 const SOCKET_MS = 4_000;
 const PAUSE_MS = 1_000;
-const PING_MS = 2_000;
 const MAX_POOL_SIZE = 50;
 /** Characters of a cause in readiness. */
 const MAX_CAUSE = 300;
@@ -84,7 +83,7 @@ export async function openConnection(
         await options.prepare(connection);
         prepared = true;
       }
-      await withDeadline(ping(connection), PING_MS, 'the ping');
+      await withDeadline(ping(connection), SELECTION_MS, 'the ping');
       fault = note(undefined);
     } catch (error) {
       fault = note(error);

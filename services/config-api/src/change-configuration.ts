@@ -24,7 +24,7 @@ export interface Plan {
 }
 
 /** Each round one of the contenders wins, and those of one process take turns: more rounds than replicas and some. */
-const MAX_ROUNDS = 20;
+export const MAX_ROUNDS = 20;
 
 /** A pause that grows to some 50 ms and is never the same for two contenders. */
 export const pauseBefore = (round: number): Promise<void> =>

@@ -20,8 +20,6 @@ export interface Database {
   model(): ConfigurationModel | undefined;
 }
 
-const REMEMBERED = 10_000;
-
 /** The database of the configurations; see `openConnection` for how it stays connected. */
 export async function openDatabase(settings: MongodbSettings, scope: ServiceScope): Promise<Database> {
   let made: ConfigurationModel | undefined;
@@ -32,8 +30,8 @@ export async function openDatabase(settings: MongodbSettings, scope: ServiceScop
   const kept = await openConnection(settings, { prepare }, scope);
   return {
     memory: {
-      positions: new RecentMap<string, number>(REMEMBERED),
-      revisions: new RecentMap<string, number>(REMEMBERED),
+      positions: new RecentMap<string, number>(),
+      revisions: new RecentMap<string, number>(),
     },
     model: () => (kept.isPrepared() ? made : undefined),
   };

@@ -25,8 +25,6 @@ export interface PublisherOptions {
   readonly published: Counter<'result'>;
 }
 
-const REMEMBERED = 10_000;
-
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
 /** With its time: after a restored backup another revision has a number that was published before. */
@@ -60,7 +58,7 @@ function createSend({ sink, timeoutMs, log, published }: PublisherOptions): Publ
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const send = createSend(options);
-  const acknowledged = new RecentMap<string, string>(REMEMBERED);
+  const acknowledged = new RecentMap<string, string>();
   /** Publications on their way, so that many callers who ask for one revision at once cost one record. */
   const running = new Map<string, Promise<boolean>>();
 

@@ -1,5 +1,5 @@
 import { AppError } from '@webhooks/http-api';
-import { pauseBefore } from './change-configuration.js';
+import { MAX_ROUNDS, pauseBefore } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
 import { databaseUnavailable } from './configuration-store.js';
 import type { InsertResult } from './configuration-store.js';
@@ -18,9 +18,6 @@ export interface RegisterPorts {
   /** Configurations that one tenant may have. */
   readonly maxWebhooks: number;
 }
-
-/** More than the contenders that one place can have: the processes, for those of one process take turns. */
-const MAX_ROUNDS = 20;
 
 /** Another configuration has the ref, or the same application, event type and URL; names what the request would change of it. */
 export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {

@@ -1,4 +1,4 @@
-import { readApiSettings } from '@webhooks/http-api';
+import { BURST_SECONDS, readApiSettings } from '@webhooks/http-api';
 import type { ApiDefaults, ApiSettings, RateLimit } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
@@ -21,8 +21,6 @@ export interface IngestConfig {
 /** As much as one instance takes from everybody: a limit for what is no tenant's honest business. */
 const API_DEFAULTS: ApiDefaults = { port: 8082, maxOpenRequests: 1_024, tenantRequestsPerSecond: 2_000 };
 const TENANT_EVENTS_PER_SECOND = 5_000;
-/** A burst is ten seconds' worth when nothing is said. */
-const BURST_SECONDS = 10;
 
 function readTenantEvents(settings: SettingsReader): RateLimit {
   const perSecond = settings.integer('TENANT_EVENTS_PER_SECOND', TENANT_EVENTS_PER_SECOND, {
