@@ -16,7 +16,7 @@ function codeOf(fault: unknown): string {
   return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'UNKNOWN';
 }
 
-/** No answer came: whether the service carried out the request is not known. Holds the address of the request and nothing else of it. */
+/** No response came: whether the service carried out the request is not known. Holds the address of the request and nothing else of it. */
 export class ConnectionError extends Error {
   /** Short word such as `ECONNREFUSED`, or `ECONNABORTED` after the time-out. */
   readonly code: string;
@@ -25,7 +25,7 @@ export class ConnectionError extends Error {
 
   constructor({ method, origin }: CallPlace, fault: unknown) {
     const code = codeOf(fault);
-    super(`${method} ${origin}: no answer (${code})`, { cause: bare(fault) });
+    super(`${method} ${origin}: no response (${code})`, { cause: bare(fault) });
     this.name = 'ConnectionError';
     this.code = code;
     this.method = method;
@@ -33,16 +33,16 @@ export class ConnectionError extends Error {
   }
 }
 
-/** An answer came that is neither an error of the service nor what this operation answers: a redirect, a proxy's page. */
-export class UnexpectedAnswerError extends Error {
+/** A response came that is neither an error of the service nor one that this operation has: a redirect, a proxy's page. */
+export class UnexpectedResponseError extends Error {
   readonly status: number;
   readonly method: string;
   readonly origin: string;
 
   /** `reason` says what was expected, without the body that came. */
   constructor({ method, origin }: CallPlace, status: number, reason: string) {
-    super(`${method} ${origin}: unexpected answer with status ${status}: ${reason}`);
-    this.name = 'UnexpectedAnswerError';
+    super(`${method} ${origin}: unexpected response with status ${status}: ${reason}`);
+    this.name = 'UnexpectedResponseError';
     this.status = status;
     this.method = method;
     this.origin = origin;

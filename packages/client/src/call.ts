@@ -1,9 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import axios from 'axios';
-import type { AxiosInstance, AxiosRequestConfig, AxiosResponse } from 'axios';
-import { ConnectionError, UnexpectedAnswerError } from './call-errors.js';
-import type { ParseAnswer } from './parse-answer.js';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { ConnectionError, UnexpectedResponseError } from './call-errors.js';
+import type { ParseResponse } from './parse-response.js';
 import { ProblemError, parseProblem } from './problem-error.js';
+
+/** Of a single call. */
+export interface RequestOptions {
+  /** Ends the call, which rejects with the signal's reason. Whether the service carried it out is then not known. */
+  readonly signal?: AbortSignal | undefined;
+  /** Time for one request, in milliseconds; default: the client's. */
+  readonly timeoutMs?: number | undefined;
+}
 
 export interface CallOptions {
   /** Time for one request, in milliseconds; default 10,000. */
@@ -20,16 +28,17 @@ export interface CallRequest<T> {
   readonly url: string;
   readonly baseURL?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly auth?: AxiosRequestConfig['auth'];
+  readonly auth?: { readonly username: string; readonly password: string };
   readonly data?: unknown;
-  readonly params?: Readonly<Record<string, string>>;
-  /** The statuses with which this operation says that it was done. */
-  readonly statuses: readonly number[];
-  readonly parse: ParseAnswer<T>;
+  readonly params?: object | undefined;
+  /** The statuses with which this operation says that it was done; default 200. */
+  readonly statuses?: readonly number[];
+  readonly parse: ParseResponse<T>;
   /** False for what must not be done twice: then one request is all there is, whatever comes of it. Default true. */
   readonly repeatable?: boolean;
-  /** How long the service may wait before it answers, in milliseconds beyond `timeoutMs`. */
+  /** How long the service may wait before it responds, in milliseconds beyond the time-out. */
   readonly waitMs?: number;
+  readonly options?: RequestOptions | undefined;
 }
 
 export type Call = <T>(request: CallRequest<T>) => Promise<T>;
@@ -47,71 +56,77 @@ function waitFor(attempt: number, retryAfter: unknown): number {
 
 const placeOf = ({ method, url, baseURL }: CallRequest<unknown>) => ({
   method,
-  origin: URL.parse(url, baseURL)?.origin ?? 'an address that is no URL',
+  origin: URL.canParse(url, baseURL) ? new URL(url, baseURL).origin : 'an address that is no URL',
 });
 
-/** The meaning of an answer: its parsed body, or the error that it is. */
-function readAnswer<T>(request: CallRequest<T>, { status, data }: AxiosResponse<unknown>): T {
+/** The meaning of a response: its parsed body, or the error that it is. */
+function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosResponse<unknown>): T {
   if (status >= 400) throw new ProblemError(parseProblem(status, data));
-  const { statuses, parse } = request;
+  const { statuses = [200], parse } = request;
   if (!statuses.includes(status))
-    throw new UnexpectedAnswerError(placeOf(request), status, `expected ${statuses.join(' or ')}`);
+    throw new UnexpectedResponseError(placeOf(request), status, `expected ${statuses.join(' or ')}`);
   const parsed = parse(data);
   if (parsed === undefined)
-    throw new UnexpectedAnswerError(placeOf(request), status, 'the body is not what this operation answers');
+    throw new UnexpectedResponseError(placeOf(request), status, 'the body is not one of this operation');
   return parsed;
 }
 
-type Ask = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;
+type Send = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;
 
-function createAsk(timeoutMs: number): Ask {
+function createSend(clientTimeoutMs: number): Send {
   const http: AxiosInstance = axios.create({
-    timeout: timeoutMs,
     maxRedirects: 0,
     maxContentLength: 16 * 1_048_576,
     proxy: false,
     validateStatus: () => true,
   });
   return async (request) => {
-    const { method, url, baseURL, headers, auth, data, params, waitMs = 0 } = request;
+    const { method, url, baseURL, headers, auth, data, params, waitMs = 0, options } = request;
+    const timeout = (options?.timeoutMs ?? clientTimeoutMs) + waitMs;
     // A record, because the types of axios let no optional member be undefined.
-    const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params };
-    wanted['timeout'] = timeoutMs + waitMs;
+    const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params, timeout };
+    wanted['signal'] = options?.signal;
     try {
       return await http.request<unknown>(wanted);
     } catch (fault) {
+      options?.signal?.throwIfAborted();
       throw new ConnectionError(placeOf(request), fault);
     }
   };
 }
 
+/** Waits; rejects with the signal's reason. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await delay(ms, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+}
+
 /**
  * Calls over HTTP that are repeated where that is safe: an operation that may be done twice may be sent again
- * when its answer was lost. Throws `ProblemError` for an error answer that stays, `ConnectionError` when none came, and
- * `UnexpectedAnswerError` for anything else that the operation does not answer, redirects (never followed) included.
+ * when its response was lost. Throws `ProblemError` for an error response that stays, `ConnectionError` when none came, and
+ * `UnexpectedResponseError` for anything else that the operation does not have, redirects (never followed) included.
  * Bodies over 16 MiB are refused.
  */
 export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_000 }: CallOptions): Call {
-  const ask = createAsk(timeoutMs);
+  const send = createSend(timeoutMs);
   const once = async (
     request: CallRequest<unknown>,
     attempt: number,
   ): Promise<AxiosResponse<unknown> | number> => {
     const last = request.repeatable === false || attempt >= maxRetries;
     try {
-      const response = await ask(request);
+      const response = await send(request);
       const again = !last && REPEATED.has(response.status);
       return again ? waitFor(attempt, response.headers['retry-after']) : response;
     } catch (error) {
-      if (last) throw error;
+      if (last || !(error instanceof ConnectionError)) throw error;
       return waitFor(attempt, undefined);
     }
   };
   return async (request) => {
     for (let attempt = 0; ; attempt += 1) {
       const result = await once(request, attempt);
-      if (typeof result !== 'number') return readAnswer(request, result);
-      await delay(Math.min(result, maxWaitMs));
+      if (typeof result !== 'number') return readResponse(request, result);
+      await pause(Math.min(result, maxWaitMs), request.options?.signal);
     }
   };
 }

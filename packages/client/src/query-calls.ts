@@ -1,130 +1,68 @@
-import type { CallRequest } from './call.js';
-import {
-  parseCharge,
-  parseDelivery,
-  parseDeliveryList,
-  parseHealth,
-  parseNotificationPage,
-  parseRedelivered,
-  parseRedelivery,
-  parseRedeliveryCount,
-  parseTestNotification,
-  parseTransaction,
-} from './parse-query-answer.js';
-import type {
-  Charge,
-  DeliveryDetail,
-  DeliveryFilter,
-  DeliveryList,
-  EndpointHealth,
-  NotificationFilter,
-  NotificationPage,
-  Redelivered,
-  Redelivery,
-  RedeliveryCount,
-  RedeliveryInput,
-  TestNotification,
-  Transaction,
-} from './query-types.js';
+import type { Authorized } from './authorized.js';
+import type { RequestOptions } from './call.js';
+import * as parse from './parse-response.js';
+import type { ParseResponse } from './parse-response.js';
+import type * as Types from './query-types.js';
+import { ONCE, WEBHOOKS } from './webhook-calls.js';
 
-/** The calls of query-api: what really happened, what was delivered, and once more. */
+/** What really happened, what was delivered, and once more. */
 export interface QueryCalls {
-  charge(txId: string): Promise<Charge>;
-  transaction(endToEndId: string): Promise<Transaction>;
+  charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
+  transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
   /** The next page of a chain; see `after`. */
-  notifications(filter?: NotificationFilter): Promise<NotificationPage>;
-  deliveries(filter?: DeliveryFilter): Promise<DeliveryList>;
-  delivery(deliveryId: string): Promise<DeliveryDetail>;
-  /** Asked for once, whatever `maxRetries` says: each call makes a redelivery of its own. */
-  redeliver(deliveryId: string): Promise<Redelivered>;
+  notifications(filter?: Types.NotificationFilter, options?: RequestOptions): Promise<Types.NotificationPage>;
+  deliveries(filter?: Types.DeliveryFilter, options?: RequestOptions): Promise<Types.DeliveryList>;
+  delivery(deliveryId: string, options?: RequestOptions): Promise<Types.DeliveryDetail>;
+  /** Sent once, whatever `maxRetries` says: each call makes a redelivery of its own. */
+  redeliver(deliveryId: string, options?: RequestOptions): Promise<Types.Redelivered>;
+  redeliveries(filter?: Types.RedeliveryFilter, options?: RequestOptions): Promise<Types.RedeliveryList>;
   /** How many deliveries `startRedelivery` would send, or a lower bound. */
-  countRedelivery(input: RedeliveryInput): Promise<RedeliveryCount>;
-  /** Asked for once: each call makes a job of its own. */
-  startRedelivery(input: RedeliveryInput): Promise<Redelivery>;
-  redelivery(id: string): Promise<Redelivery>;
-  cancelRedelivery(id: string): Promise<Redelivery>;
-  health(ref: string): Promise<EndpointHealth>;
-  /** Sends an event that never happened to one endpoint. Asked for once. */
-  sendTest(ref: string): Promise<TestNotification>;
+  countRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.RedeliveryCount>;
+  /** Sent once: each call makes a job of its own. */
+  startRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.Redelivery>;
+  redelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
+  cancelRedelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
 }
 
-/** A call of query-api with the caller's token. */
-export type QueryCall = <T>(
-  request: Omit<CallRequest<T>, 'headers' | 'auth' | 'statuses' | 'baseURL'>,
-  statuses?: readonly number[],
-) => Promise<T>;
+const PIX = '/integration/v1/pix';
+const DELIVERIES = `${WEBHOOKS}/deliveries`;
+const REDELIVERIES = `${WEBHOOKS}/redeliveries`;
 
-const ROOT = '/integration/v1';
-const DELIVERIES = `${ROOT}/webhooks/deliveries`;
-const REDELIVERIES = `${ROOT}/webhooks/redeliveries`;
-const ACCEPTED = [202];
+const below = (path: string, name: string, part = ''): string => `${path}/${encodeURIComponent(name)}${part}`;
 
-const given = (filter: object): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-  );
-const below = (path: string, name: string): string => `${path}/${encodeURIComponent(name)}`;
-
-const createRedeliveryCalls = (call: QueryCall) =>
-  ({
-    redeliver: (deliveryId) =>
-      call(
-        {
-          method: 'POST',
-          url: `${below(DELIVERIES, deliveryId)}/redeliver`,
-          parse: parseRedelivered,
-          repeatable: false,
-        },
-        ACCEPTED,
-      ),
-    countRedelivery: (input) =>
-      call({
-        method: 'POST',
-        url: REDELIVERIES,
-        data: { ...input, dryRun: true },
-        parse: parseRedeliveryCount,
-      }),
-    startRedelivery: (data) =>
-      call({ method: 'POST', url: REDELIVERIES, data, parse: parseRedelivery, repeatable: false }, ACCEPTED),
-    redelivery: (id) => call({ method: 'GET', url: below(REDELIVERIES, id), parse: parseRedelivery }),
-    cancelRedelivery: (id) =>
-      call({ method: 'POST', url: `${below(REDELIVERIES, id)}/cancel`, parse: parseRedelivery }),
-  }) satisfies Partial<QueryCalls>;
-
-export function createQueryCalls(call: QueryCall): QueryCalls {
+export function createQueryCalls(query: Authorized): QueryCalls {
+  const get = <T>(url: string, read: ParseResponse<T>, options?: RequestOptions, params?: object) =>
+    query({ method: 'GET', url, params, parse: read, options });
   return {
-    charge: (txId) => call({ method: 'GET', url: below(`${ROOT}/pix/cob`, txId), parse: parseCharge }),
-    transaction: (endToEndId) =>
-      call({
+    charge: (txId, options) => get(below(`${PIX}/cob`, txId), parse.parseCharge, options),
+    transaction: (endToEndId, options) =>
+      get(`${PIX}/transaction`, parse.parseTransaction, options, { endToEndId }),
+    notifications: (params = {}, options) =>
+      query({
         method: 'GET',
-        url: `${ROOT}/pix/transaction`,
-        params: { endToEndId },
-        parse: parseTransaction,
+        url: '/integration/v1/notifications',
+        params,
+        parse: parse.parseNotificationPage,
+        waitMs: (params.wait ?? 0) * 1_000,
+        options,
       }),
-    notifications: (filter = {}) =>
-      call({
-        method: 'GET',
-        url: `${ROOT}/notifications`,
-        params: given(filter),
-        parse: parseNotificationPage,
-        waitMs: (filter.wait ?? 0) * 1_000,
-      }),
-    deliveries: (filter = {}) =>
-      call({ method: 'GET', url: DELIVERIES, params: given(filter), parse: parseDeliveryList }),
-    delivery: (deliveryId) =>
-      call({ method: 'GET', url: below(DELIVERIES, deliveryId), parse: parseDelivery }),
-    ...createRedeliveryCalls(call),
-    health: (ref) =>
-      call({ method: 'GET', url: `${below(`${ROOT}/webhooks`, ref)}/health`, parse: parseHealth }),
-    sendTest: (ref) =>
-      call(
-        {
-          method: 'POST',
-          url: `${below(`${ROOT}/webhooks`, ref)}/test`,
-          parse: parseTestNotification,
-          repeatable: false,
-        },
-        ACCEPTED,
-      ),
+    deliveries: (filter, options) => get(DELIVERIES, parse.parseDeliveryList, options, filter),
+    delivery: (deliveryId, options) => get(below(DELIVERIES, deliveryId), parse.parseDelivery, options),
+    redeliver: (deliveryId, options) => {
+      const url = below(DELIVERIES, deliveryId, '/redeliver');
+      return query({ ...ONCE, url, parse: parse.parseRedelivered, options });
+    },
+    redeliveries: (filter, options) => get(REDELIVERIES, parse.parseRedeliveryList, options, filter),
+    countRedelivery: (input, options) => {
+      const data = { ...input, dryRun: true };
+      return query({ method: 'POST', url: REDELIVERIES, data, parse: parse.parseRedeliveryCount, options });
+    },
+    startRedelivery: (data, options) =>
+      query({ ...ONCE, url: REDELIVERIES, data, parse: parse.parseRedelivery, options }),
+    redelivery: (id, options) => get(below(REDELIVERIES, id), parse.parseRedelivery, options),
+    cancelRedelivery: (id, options) => {
+      const url = below(REDELIVERIES, id, '/cancel');
+      return query({ method: 'POST', url, parse: parse.parseRedelivery, options });
+    },
   };
 }

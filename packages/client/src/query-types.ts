@@ -1,45 +1,57 @@
-import type { EventType, UtcTime } from '@webhooks/contracts';
+import type { EventType, Money, UtcTime } from './event-types.js';
+import type { Page } from './webhook-types.js';
 
-/** A reversal of a payment, as reconciliation tells it. */
+/** A reversal of a payment. */
 export interface Reversal {
   readonly reversalId: string;
   readonly rtrId: string;
-  readonly amount: string;
-  readonly status: string;
+  readonly amount: Money;
+  readonly status: 'DEVOLVIDO' | 'NAO_REALIZADO';
   readonly reason?: string;
+  readonly requestedAt?: UtcTime;
+  readonly settledAt?: UtcTime;
+}
+
+export interface ChargePix {
+  readonly endToEndId: string;
+  readonly txId: string;
+  readonly amount?: Money;
+  readonly paidAt?: UtcTime;
+  readonly reversals: readonly Reversal[];
+  /** Ids of its events, by which deliveries are listed. */
+  readonly events: readonly string[];
 }
 
 /** The state of a dynamic charge. */
 export interface Charge {
   readonly txId: string;
-  readonly status: string;
+  readonly status: 'ATIVA' | 'CONCLUIDA';
   /** Absent while only a reversal is known. */
   readonly amount?: string;
-  readonly pix: readonly {
-    readonly endToEndId: string;
-    readonly txId: string;
-    readonly amount?: string;
-    readonly paidAt?: UtcTime;
-    readonly reversals: readonly Reversal[];
-    /** Ids of the events that told of it, by which deliveries are listed. */
-    readonly events: readonly string[];
-  }[];
+  readonly pix: readonly ChargePix[];
+  /** For what a test notification named. */
+  readonly test?: true;
+  /** There is more than is shown. */
+  readonly truncated?: true;
 }
 
 /** The state of one transaction. */
 export interface Transaction {
   readonly endToEndId: string;
   /** Absent while only a reversal is known, as are `amount` and `occurredAt`. */
-  readonly eventType?: EventType;
+  readonly eventType?: Exclude<EventType, 'PIX_REVERSAL'>;
   readonly txId?: string;
-  readonly amount?: string;
+  readonly amount?: Money;
   readonly occurredAt?: UtcTime;
-  readonly status?: string;
+  /** Of an outgoing payment. */
+  readonly status?: 'REALIZADO' | 'NAO_REALIZADO';
   readonly reversals: readonly Reversal[];
-  /** Ids of the events that told of it, by which deliveries are listed. */
+  /** Ids of its events, by which deliveries are listed. */
   readonly events: readonly string[];
-  /** True for what a test notification named. */
-  readonly test?: boolean;
+  /** For what a test notification named. */
+  readonly test?: true;
+  /** There is more than is shown. */
+  readonly truncated?: true;
 }
 
 export interface NotificationFilter {
@@ -51,15 +63,15 @@ export interface NotificationFilter {
   readonly wait?: number;
 }
 
-/** Notifications as they were rendered. */
-export interface NotificationPage {
-  readonly data: readonly {
-    readonly id: string;
-    readonly eventType: EventType;
-    /** The exact text whose bytes are posted and signed. */
-    readonly body: string;
-  }[];
-  readonly results: number;
+/** A notification as it was rendered. */
+export interface PulledNotification {
+  readonly id: string;
+  readonly eventType: EventType;
+  /** The exact text whose bytes are posted and signed. */
+  readonly body: string;
+}
+
+export interface NotificationPage extends Page<PulledNotification> {
   readonly nextCursor: string;
   /** More is there already. */
   readonly hasMore: boolean;
@@ -74,25 +86,42 @@ export interface DeliverySummary {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly status: DeliveryStatus;
+  /** Why it is dead or cancelled. */
+  readonly reason?: string;
+  /** `0`, or the redelivery that it is in. */
+  readonly cycle: string;
+  readonly redelivery: boolean;
   readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
+  /** When the next attempt is due. */
+  readonly nextAt?: UtcTime;
+  /** Until when it is deferred. */
+  readonly parkedUntil?: UtcTime;
+  readonly lastAttempt?: number;
+  readonly lastStatus?: number;
+  readonly lastError?: string;
 }
 
 /** One attempt of a delivery. */
 export interface DeliveryAttempt {
+  readonly attempt: number;
   /** `0`, or the redelivery that it belongs to. */
   readonly cycle: string;
-  readonly attempt: number;
+  readonly redelivery: boolean;
   readonly at: UtcTime;
   readonly durationMs: number;
-  readonly result: string;
-  /** HTTP status of the answer. */
+  readonly result: 'delivered' | 'failed';
+  /** HTTP status of the endpoint's response. */
   readonly status?: number;
-  /** Class of a failure without an answer. */
+  /** Class of a failure without a response. */
   readonly error?: string;
+  readonly nextAt?: UtcTime;
 }
 
 export interface DeliveryDetail extends DeliverySummary {
   readonly attempts: readonly DeliveryAttempt[];
+  /** There are more than are shown. */
+  readonly truncated?: true;
 }
 
 export interface DeliveryFilter {
@@ -108,13 +137,9 @@ export interface DeliveryFilter {
   readonly cursor?: string;
 }
 
-export interface DeliveryList {
-  readonly data: readonly DeliverySummary[];
-  readonly results: number;
-  readonly nextCursor?: string;
-}
+export type DeliveryList = Page<DeliverySummary>;
 
-/** What Kafka has of a delivery that is made again. */
+/** A delivery that is made again. */
 export interface Redelivered {
   readonly deliveryId: string;
   readonly cycle: string;
@@ -123,49 +148,39 @@ export interface Redelivered {
 export interface RedeliveryInput {
   readonly ref?: string;
   readonly eventType?: EventType;
-  /** Default `dead`. */
+  /** Default `dead`. `missed` needs a `ref`: what the endpoint was never sent. */
   readonly status?: 'dead' | 'cancelled' | 'delivered' | 'missed';
   readonly from: UtcTime;
+  /** Default now. */
   readonly to?: UtcTime;
 }
 
-/** How many deliveries match. */
-export interface RedeliveryCount {
+interface Matched {
+  readonly filter: RedeliveryInput & Required<Pick<RedeliveryInput, 'status' | 'to'>>;
   readonly matched: number;
   /** There were too many to count them all in time: `matched` or more. */
   readonly matchedIsLowerBound: boolean;
 }
 
+/** How many deliveries match. */
+export interface RedeliveryCount extends Matched {
+  readonly dryRun: true;
+}
+
 /** A job that sends many deliveries again. */
-export interface Redelivery extends RedeliveryCount {
+export interface Redelivery extends Matched {
   readonly id: string;
   readonly state: 'running' | 'completed' | 'cancelled';
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;
+  readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
 }
 
-/** How an endpoint has been doing. */
-export interface EndpointHealth {
-  readonly ref: string;
-  readonly state: 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
-  readonly failingSince?: UtcTime;
-  readonly until?: UtcTime;
-  readonly lastHour: HealthWindow;
-  readonly lastDay: HealthWindow;
-  readonly failures: readonly { readonly class: string; readonly count: number; readonly lastAt: UtcTime }[];
+export interface RedeliveryFilter {
+  readonly limit?: number;
+  readonly cursor?: string;
 }
 
-export interface HealthWindow {
-  readonly attempts: number;
-  /** 0 to 1. */
-  readonly successRate?: number;
-  readonly p50Ms?: number;
-  readonly p95Ms?: number;
-}
-
-/** The delivery that a test notification made. */
-export interface TestNotification {
-  readonly deliveryId: string;
-  readonly eventId: string;
-}
+export type RedeliveryList = Page<Redelivery>;

@@ -1,15 +1,16 @@
-import type { Call } from './call.js';
+import type { Call, RequestOptions } from './call.js';
+import { isObject } from './parse-response.js';
 
 export interface ClientCredentials {
   readonly tokenEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Scopes to ask for, separated by spaces; absent: whatever the issuer gives. */
+  /** Scopes to request, separated by spaces; absent: whatever the issuer gives. */
   readonly scope?: string;
 }
 
-/** Gives a valid access token, asking the issuer only when the last one is about to expire. */
-export type TokenSource = () => Promise<string>;
+/** Gives a valid access token, from the issuer only when the last one is about to expire. */
+export type TokenSource = (options?: RequestOptions) => Promise<string>;
 
 interface Token {
   readonly value: string;
@@ -18,47 +19,59 @@ interface Token {
 
 /** A token is renewed when a tenth of its life is left. */
 const RENEW_SHARE = 0.9;
+/** Life of a token whose issuer does not say it, in seconds. */
+const DEFAULT_LIFETIME_S = 60;
 
-/** A token good for `expires_in` seconds from now on, or for a minute when the issuer does not say. */
 function parseToken(body: unknown, now: number): Token | undefined {
-  if (
-    typeof body === 'object' &&
-    body !== null &&
-    'access_token' in body &&
-    typeof body.access_token === 'string'
-  ) {
-    const lifetime = 'expires_in' in body && typeof body.expires_in === 'number' ? body.expires_in : 60;
-    return { value: body.access_token, renewAt: now + lifetime * 1_000 * RENEW_SHARE };
-  }
-  return undefined;
+  if (!isObject(body)) return undefined;
+  const { access_token: value, expires_in: given } = body;
+  if (typeof value !== 'string') return undefined;
+  const lifetime = typeof given === 'number' ? given : DEFAULT_LIFETIME_S;
+  return { value, renewAt: now + lifetime * 1_000 * RENEW_SHARE };
+}
+
+/** The same promise, which rejects with the signal's reason when that comes first. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  let end: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', end);
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', end));
 }
 
 /** OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic; concurrent callers share one request. */
-export function createTokenSource(credentials: ClientCredentials, call: Call): TokenSource {
+export function createTokenSource(
+  credentials: ClientCredentials,
+  call: Call,
+): { readonly token: TokenSource; readonly forget: (value: string) => void } {
   const { tokenEndpoint, clientId, clientSecret, scope } = credentials;
   let known: Token | undefined;
-  let asking: Promise<Token> | undefined;
-  const request = (): Promise<Token> => {
-    const form = new URLSearchParams({
-      grant_type: 'client_credentials',
-      ...(scope === undefined ? {} : { scope }),
-    });
+  let pending: Promise<Token> | undefined;
+  const request = async (): Promise<Token> => {
     const now = Date.now();
-    return call({
+    known = await call({
       method: 'POST',
       url: tokenEndpoint,
       auth: { username: encodeURIComponent(clientId), password: encodeURIComponent(clientSecret) },
-      data: form,
-      statuses: [200],
+      data: new URLSearchParams({
+        grant_type: 'client_credentials',
+        ...(scope === undefined ? {} : { scope }),
+      }),
       parse: (body) => parseToken(body, now),
     });
+    return known;
   };
-  return async () => {
-    if (known && Date.now() < known.renewAt) return known.value;
-    asking ??= request().finally(() => {
-      asking = undefined;
-    });
-    known = await asking;
-    return known.value;
+  return {
+    token: async (options) => {
+      if (known && Date.now() < known.renewAt) return known.value;
+      pending ??= request().finally(() => (pending = undefined));
+      return (await untilAborted(pending, options?.signal)).value;
+    },
+    forget: (value) => {
+      if (known?.value === value) known = undefined;
+    },
   };
 }

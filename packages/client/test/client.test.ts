@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { inspect } from 'node:util';
-import { ConnectionError, ProblemError, UnexpectedAnswerError, createClient } from '../src/index.js';
+import { ConnectionError, ProblemError, UnexpectedResponseError, createClient } from '../src/index.js';
 import type { Client } from '../src/index.js';
 import { LIST, ScriptedService, WEBHOOK } from './support/scripted-service.js';
 import type { Answer } from './support/scripted-service.js';
@@ -104,7 +104,7 @@ describe('a call', () => {
 
   it('does not follow a redirect', async () => {
     service.script = [{ status: 307, headers: { location: `${url}/elsewhere` }, body: {} }];
-    await expect(client().list()).rejects.toThrow(UnexpectedAnswerError);
+    await expect(client().list()).rejects.toThrow(UnexpectedResponseError);
     expect(calls()).toEqual(['POST /token', 'GET /integration/v1/webhooks']);
   });
 
@@ -122,7 +122,7 @@ describe('a call', () => {
     service.script = [given, given];
     for (const work of [client().postEvent(EVENT), client().postEvents([EVENT])]) {
       const error = await faultOf(work);
-      expect(error).toBeInstanceOf(UnexpectedAnswerError);
+      expect(error).toBeInstanceOf(UnexpectedResponseError);
       expect(error).toMatchObject({ status: given.status, method: 'POST', origin: url });
     }
   });
@@ -193,7 +193,7 @@ describe('the operations', () => {
       { status: 200, body: page },
     ];
     expect(await own.notifications({ limit: 1 })).toEqual({ ...page, nextCursor: '1.2' });
-    await expect(own.notifications({ after: '1.2' })).rejects.toThrow(UnexpectedAnswerError);
+    await expect(own.notifications({ after: '1.2' })).rejects.toThrow(UnexpectedResponseError);
     service.server.removeAllListeners('request');
     const begin = performance.now();
     await expect(own.notifications({ after: 'now', wait: 1 })).rejects.toThrow(ConnectionError);
@@ -215,10 +215,10 @@ describe('the operations', () => {
       () => own.rotateSecret('r'),
     ]) {
       service.script = [{ status: 200, body: { ref: 7, data: [{}], results: 1 } }];
-      await expect(work()).rejects.toThrow(UnexpectedAnswerError);
+      await expect(work()).rejects.toThrow(UnexpectedResponseError);
     }
     service.script = [{ status: 200, body: {} }];
-    await expect(own.removeSecret('r')).rejects.toThrow(UnexpectedAnswerError);
+    await expect(own.removeSecret('r')).rejects.toThrow(UnexpectedResponseError);
   });
 
   it.each<[string, Answer]>([

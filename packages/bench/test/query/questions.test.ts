@@ -12,7 +12,8 @@ const PLAN: LogPlan = {
 };
 const ROWS = Array.from({ length: PLAN.deliveries }, (_, index) => {
   const { createdAt, attempts, ...known } = plannedDelivery(PLAN, index);
-  return { ...known, count: attempts, createdAt: new Date(createdAt).toISOString() };
+  const at = new Date(createdAt).toISOString();
+  return { ...known, count: attempts, createdAt: at, updatedAt: at, cycle: '0', redelivery: false };
 });
 const TURNS = Array.from({ length: 200 }, (_, turn) => turn);
 
@@ -27,7 +28,7 @@ function answering(
     (from === undefined || row.createdAt >= from) &&
     (to === undefined || row.createdAt < to) &&
     Object.entries(filter).every(([name, value]) => row[name as keyof DeliverySummary] === value);
-  const hour = { attempts: 7 };
+  const hour = { from: '2026-11-21T14:00:00.000Z', attempts: 7 };
   return {
     charge: refuse,
     transaction: refuse,
@@ -37,7 +38,8 @@ function answering(
     },
     delivery: (deliveryId) => {
       const found = ROWS.find((row) => row.deliveryId === deliveryId) ?? refuse();
-      const attempt = { cycle: '0', at: found.createdAt, durationMs: 1, result: 'delivered' };
+      const { cycle, redelivery, createdAt: at } = found;
+      const attempt = { cycle, redelivery, at, durationMs: 1, result: 'delivered' } as const;
       const attempts = Array.from({ length: found.count }, (_, index) => ({
         ...attempt,
         attempt: index + 1,

@@ -1,0 +1,83 @@
+export type EventType = 'PIX_DYNAMIC_PAID' | 'PIX_STATIC' | 'PIX_REVERSAL' | 'PIX_OUT';
+
+/** Decimal text with two places, at most ten before the point, such as `110.00`; never a number. */
+export type Money = string;
+/** RFC 3339 in UTC, ending in `Z`. */
+export type UtcTime = string;
+
+/** A dynamic charge was paid. */
+export interface DynamicPaidData {
+  readonly txId: string;
+  readonly endToEndId: string;
+  readonly amount: Money;
+  readonly paidAt?: UtcTime;
+  readonly chargeAmount?: Money;
+}
+
+/** A static code was paid. */
+export interface StaticData {
+  readonly endToEndId: string;
+  readonly amount: Money;
+  readonly txId?: string;
+}
+
+/** A payment went back, or was to. */
+export interface ReversalData {
+  /** Of the payment that is reversed. */
+  readonly endToEndId: string;
+  readonly reversalId: string;
+  readonly rtrId: string;
+  readonly amount: Money;
+  readonly status: 'DEVOLVIDO' | 'NAO_REALIZADO';
+  readonly txId?: string;
+  readonly reason?: string;
+  readonly requestedAt?: UtcTime;
+  readonly settledAt?: UtcTime;
+}
+
+/** A payment was made, or was to be. */
+export interface OutData {
+  readonly endToEndId: string;
+  readonly amount: Money;
+  readonly status: 'REALIZADO' | 'NAO_REALIZADO';
+  readonly paymentId?: string;
+  readonly reason?: string;
+}
+
+/** What happened; `eventType` says what `data` is. */
+export type PaymentFact =
+  | { readonly eventType: 'PIX_DYNAMIC_PAID'; readonly data: DynamicPaidData }
+  | { readonly eventType: 'PIX_STATIC'; readonly data: StaticData }
+  | { readonly eventType: 'PIX_REVERSAL'; readonly data: ReversalData }
+  | { readonly eventType: 'PIX_OUT'; readonly data: OutData };
+
+/** What an endpoint receives. A newer service may send a type that is not here: let a `switch` pass over it. */
+export type Notification = PaymentFact & {
+  /** The same on each attempt: a receiver refuses what it has seen. */
+  readonly id: string;
+  readonly occurredAt: UtcTime;
+};
+
+/** What a payment system posts. */
+export type EventInput = PaymentFact & {
+  /** Derived from the fact when absent: the same fact has the same id. */
+  readonly id?: string;
+  /** The token's tenant when absent. */
+  readonly tenantId?: string;
+  readonly occurredAt: UtcTime;
+};
+
+export interface Violation {
+  readonly property: string;
+  readonly reason: string;
+}
+
+/** What became of one posted event. */
+export interface EventResult {
+  readonly index: number;
+  /** Line of an NDJSON body, from 1. */
+  readonly line?: number;
+  readonly id?: string;
+  readonly status: 'accepted' | 'invalid' | 'forbidden-tenant' | 'unavailable';
+  readonly violations?: readonly Violation[];
+}
