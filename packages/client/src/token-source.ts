@@ -33,7 +33,6 @@ function parseToken(body: unknown, now: number): Token | undefined {
 /** The same promise, which rejects with the signal's reason when that comes first. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
-  signal.throwIfAborted();
   let end: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     end = () => reject(signal.reason as Error);
@@ -66,6 +65,7 @@ export function createTokenSource(
   };
   return {
     token: async (options) => {
+      options?.signal?.throwIfAborted();
       if (known && Date.now() < known.renewAt) return known.value;
       pending ??= request().finally(() => (pending = undefined));
       return (await untilAborted(pending, options?.signal)).value;

@@ -1,9 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { ConnectionError, ProblemError, UnexpectedResponseError, createClient } from '../src/index.js';
 import type { Client } from '../src/index.js';
 import { LIST, ScriptedService, WEBHOOK } from './support/scripted-service.js';
-import type { Answer } from './support/scripted-service.js';
+import type { ScriptedResponse } from './support/scripted-service.js';
 
 let service: ScriptedService;
 let url: string;
@@ -39,7 +40,7 @@ const client = (over: Partial<Parameters<typeof createClient>[0]> = {}): Client 
     ...over,
   });
 
-const calls = (): string[] => service.asked.map(({ line }) => line);
+const calls = (): string[] => service.requests.map(({ line }) => line);
 const faultOf = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => undefined,
@@ -51,21 +52,122 @@ const problemOf = async (work: Promise<unknown>): Promise<ProblemError> => {
   throw new Error('expected a problem', { cause: error });
 };
 
+const abortable = () => {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: (reason: string) => controller.abort(new Error(reason)) };
+};
+
 describe('a token', () => {
-  it('is asked for once, by callers at the same time too, with credentials encoded as RFC 6749 §2.3.1 says', async () => {
+  it('is requested once, by callers at the same time too, with credentials encoded as RFC 6749 §2.3.1 says', async () => {
     const own = client();
     await Promise.all([own.list(), own.list()]);
     await own.list();
     expect(calls().filter((line) => line === 'POST /token')).toHaveLength(1);
-    expect(Buffer.from((service.asked[0]?.authorization ?? '').slice(6), 'base64').toString()).toBe(
+    expect(Buffer.from((service.requests[0]?.authorization ?? '').slice(6), 'base64').toString()).toBe(
       'a%20b:s%3A%C3%A4',
     );
-    expect(service.asked.at(-1)?.authorization).toBe('Bearer token-1');
+    expect(service.requests.at(-1)?.authorization).toBe('Bearer token-1');
+  });
+
+  it('is renewed once when the service does not take it any more', async () => {
+    const own = client();
+    await own.list();
+    service.script = [{ status: 401 }];
+    expect(await own.list()).toEqual(LIST);
+    expect(service.requests.at(-1)?.authorization).not.toBe(service.requests[1]?.authorization);
+    service.script = [{ status: 401 }, { status: 401, body: { ...PROBLEM, code: 'invalid-token' } }];
+    expect(await problemOf(own.redeliver('d'))).toMatchObject({ code: 'invalid-token', status: 401 });
+    expect(calls().filter((line) => line === 'POST /token')).toHaveLength(3);
+  });
+});
+
+describe('a signal', () => {
+  /** Resolves when the service has read a request and does not respond. */
+  const heldRequest = (): Promise<unknown> => {
+    service.server.removeAllListeners('request');
+    return once(service.server, 'request');
+  };
+
+  it('ends a call that waits for its response, or for its token, which other callers still get', async () => {
+    const own = client({ maxRetries: 0 });
+    const [aborted, patient] = [new AbortController(), new AbortController()];
+    const held = heldRequest();
+    const work = [aborted, patient].map(({ signal }) => faultOf(own.list({}, { signal })));
+    const [, response] = (await held) as [IncomingMessage, ServerResponse];
+    aborted.abort(new Error('no more'));
+    expect(await work[0]).toMatchObject({ message: 'no more' });
+    const listing = once(service.server, 'request');
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"access_token":"late"}');
+    const [request] = (await listing) as [IncomingMessage];
+    expect(request.headers.authorization).toBe('Bearer late');
+    patient.abort(new Error('enough'));
+    expect(await work[1]).toMatchObject({ message: 'enough' });
+  });
+
+  it('ends a wait between two tries', async () => {
+    const { signal, abort } = abortable();
+    service.script = [{ status: 503, headers: { 'retry-after': '60' } }];
+    service.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      if (request.method === 'GET') response.once('finish', () => abort('enough'));
+    });
+    const error = await faultOf(client({ maxWaitMs: 60_000 }).list({}, { signal }));
+    expect(error).toMatchObject({ message: 'enough' });
+    expect(calls()).toEqual(['POST /token', 'GET /integration/v1/webhooks']);
+  });
+
+  it('ends a whole list between its pages', async () => {
+    const { signal, abort } = abortable();
+    service.script = [{ status: 200, body: { ...LIST, nextCursor: 'c1' } }];
+    const read = async (): Promise<void> => {
+      for await (const _ of client().eachWebhook({}, { signal })) abort('enough');
+    };
+    await expect(read()).rejects.toThrow('enough');
+    expect(calls()).toHaveLength(2);
+  });
+});
+
+describe('a list', () => {
+  it('is read to its end, page by page, with its filter', async () => {
+    const refs: string[] = [];
+    service.script = ['a', 'b'].map((cursor) => ({ status: 200, body: { ...LIST, nextCursor: cursor } }));
+    for await (const { ref } of client().eachWebhook({ enabled: true })) refs.push(ref);
+    expect(refs).toEqual(['r', 'r', 'r']);
+    expect(calls().slice(1)).toEqual(
+      ['', '&cursor=a', '&cursor=b'].map((more) => `GET /integration/v1/webhooks?enabled=true${more}`),
+    );
+  });
+
+  it.each([
+    ['deliveries', (own: Client) => own.eachDelivery({ txId: 't' }), '/webhooks/deliveries?txId=t&cursor=c'],
+    ['redeliveries', (own: Client) => own.eachRedelivery(), '/webhooks/redeliveries?cursor=c'],
+  ])('of %s too', async (_, each, last) => {
+    const page = { data: [], results: 0 };
+    service.script = [{ ...page, nextCursor: 'c' }, page].map((body) => ({ status: 200, body }));
+    for await (const found of each(client())) throw new Error(`nothing is there: ${JSON.stringify(found)}`);
+    expect(calls().at(-1)).toBe(`GET /integration/v1${last}`);
+  });
+
+  it('of notifications ends when nothing more is there, and with a wait never', async () => {
+    const page = { data: [], results: 0 };
+    service.script = [true, false, false, false].map((hasMore, index) => ({
+      ...{ status: 200, body: { ...page, hasMore, nextCursor: `1.${index}` } },
+    }));
+    const own = client();
+    const cursors: string[] = [];
+    for await (const { nextCursor } of own.notificationPages({ after: 'now' })) cursors.push(nextCursor);
+    expect(cursors).toEqual(['1.0', '1.1']);
+    for await (const { nextCursor } of own.notificationPages({ after: '1.1', wait: 1 }))
+      if (cursors.push(nextCursor) === 4) break;
+    expect(calls().slice(1)).toEqual(
+      ['after=now', 'after=1.0', 'after=1.1&wait=1', 'after=1.2&wait=1'].map(
+        (query) => `GET /integration/v1/notifications?${query}`,
+      ),
+    );
   });
 });
 
 describe('a call', () => {
-  it('is repeated after 503, 429 and a broken connection, and then answers', async () => {
+  it('is repeated after 503, 429 and a broken connection, until it succeeds', async () => {
     service.script = [
       { status: 503, headers: { 'retry-after': '1' } },
       { status: 429 },
@@ -76,7 +178,7 @@ describe('a call', () => {
     expect(calls().filter((line) => line.endsWith('/events'))).toHaveLength(4);
   });
 
-  it('is not repeated after an answer that will stay, which becomes a typed error', async () => {
+  it('is not repeated after a response that will stay, which becomes a typed error', async () => {
     service.script = [{ status: 422, body: PROBLEM }];
     const { problem, message } = await problemOf(
       client().register({ eventType: 'PIX_OUT', endpointUrl: 'https://x.y' }),
@@ -91,7 +193,7 @@ describe('a call', () => {
     expect(calls()).toEqual(['POST /token', 'POST /integration/v1/webhooks']);
   });
 
-  it('gives up after its retries with the last answer, a page of a proxy included', async () => {
+  it('gives up after its retries with the last response, a page of a proxy included', async () => {
     service.script = Array.from({ length: 3 }, () => ({
       status: 502,
       body: '<html>',
@@ -108,7 +210,7 @@ describe('a call', () => {
     expect(calls()).toEqual(['POST /token', 'GET /integration/v1/webhooks']);
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, ScriptedResponse]>([
     ['a redirect', { status: 308, headers: { location: 'https://x.y' } }],
     ['a page', { status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }],
     [
@@ -127,15 +229,22 @@ describe('a call', () => {
     }
   });
 
-  it('ends at its time-out', async () => {
+  it('ends at its time-out, the client’s or its own', async () => {
+    const patient = client({ maxRetries: 0 });
+    await patient.token();
     service.server.removeAllListeners('request');
-    const error = await faultOf(client({ timeoutMs: 100, maxRetries: 0 }).list());
-    expect(error).toBeInstanceOf(ConnectionError);
-    expect(error).toMatchObject({ code: 'ECONNABORTED', method: 'POST', origin: url });
+    for (const [work, method] of [
+      [client({ timeoutMs: 100, maxRetries: 0 }).list(), 'POST'],
+      [patient.list({}, { timeoutMs: 100 }), 'GET'],
+    ] as const) {
+      const error = await faultOf(work);
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error).toMatchObject({ code: 'ECONNABORTED', method, origin: url });
+    }
   });
 
   it.each([
-    ['the token is asked for', '/token', 's:ä'],
+    ['the token is requested', '/token', 's:ä'],
     ['the service is called', '/integration', 'token-'],
   ])('that finds no connection while %s throws an error without secrets', async (_, path, secret) => {
     const breakAt = (request: IncomingMessage): unknown =>
@@ -177,7 +286,7 @@ describe('the operations', () => {
       'DELETE /integration/v1/webhooks/r/secret',
       'DELETE /integration/v1/webhooks/r/secret',
     ]);
-    expect(JSON.parse(service.asked[1]?.body ?? '')).toEqual({
+    expect(JSON.parse(service.requests[1]?.body ?? '')).toEqual({
       ref: 'r',
       eventType: 'PIX_OUT',
       endpointUrl: 'https://x.y',
@@ -204,7 +313,7 @@ describe('the operations', () => {
     ]);
   });
 
-  it('refuse an answer that is not theirs', async () => {
+  it('refuse a response that is not theirs', async () => {
     const own = client();
     const input = { eventType: 'PIX_OUT', endpointUrl: 'https://x.y' } as const;
     for (const work of [
@@ -221,8 +330,8 @@ describe('the operations', () => {
     await expect(own.removeSecret('r')).rejects.toThrow(UnexpectedResponseError);
   });
 
-  it.each<[string, Answer]>([
-    ['a lost answer', { status: 0, cut: true }],
+  it.each<[string, ScriptedResponse]>([
+    ['a lost response', { status: 0, cut: true }],
     ['503', { status: 503 }],
     ['429', { status: 429 }],
   ])('never rotate a secret a second time by themselves, after %s neither', async (_, given) => {
@@ -238,7 +347,7 @@ describe('the operations', () => {
       { status: 422, body: { ...PROBLEM, code: 'no-event-accepted', results } },
     ];
     expect(await client().postEventLines('{}\n')).toEqual(results);
-    expect(service.asked.at(-1)).toMatchObject({ contentType: 'application/x-ndjson', body: '{}\n' });
+    expect(service.requests.at(-1)).toMatchObject({ contentType: 'application/x-ndjson', body: '{}\n' });
     expect(await client().postEvents([])).toEqual(results);
   });
 });

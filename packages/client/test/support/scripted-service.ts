@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Answer {
+export interface ScriptedResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Break the connection instead of answering. */
+  /** Break the connection instead of responding. */
   readonly cut?: boolean;
 }
 
-interface Asked {
+interface Received {
   readonly line: string;
   readonly authorization: string;
   readonly contentType: string;
@@ -29,18 +29,18 @@ export const LIST = { data: [WEBHOOK], results: 1 };
 
 const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
 
-/** A token endpoint and a service in one, which answers what its script says, and after that a list. */
+/** A token endpoint and a service in one, which responds with what its script says, and after that a list. */
 export class ScriptedService {
   readonly server: Server;
   readonly url: string;
-  readonly asked: Asked[] = [];
-  script: Answer[] = [];
+  readonly requests: Received[] = [];
+  script: ScriptedResponse[] = [];
 
   private constructor(server: Server) {
     this.server = server;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+      this.respond(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
   }
 
@@ -55,19 +55,19 @@ export class ScriptedService {
     await new Promise((resolve) => this.server.close(resolve));
   }
 
-  private nextAnswer(path: string | undefined): Answer {
+  private next(path: string | undefined): ScriptedResponse {
     if (path === '/token')
-      return { status: 200, body: { access_token: `token-${this.asked.length}`, expires_in: 600 } };
+      return { status: 200, body: { access_token: `token-${this.requests.length}`, expires_in: 600 } };
     return this.script.shift() ?? { status: 200, body: LIST };
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
     for await (const chunk of request as AsyncIterable<Buffer>) body += chunk.toString();
     const { authorization = '', 'content-type': contentType = '' } = request.headers;
     const line = `${String(request.method)} ${String(request.url)}`;
-    this.asked.push({ line, authorization, contentType, body });
-    const next = this.nextAnswer(request.url);
+    this.requests.push({ line, authorization, contentType, body });
+    const next = this.next(request.url);
     if (next.cut === true) response.destroy();
     else
       response

@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { parse } from 'yaml';
+
+interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+}
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
+}
+
+const CLIENT = join(import.meta.dirname, '..');
+const openapi = parse(readFileSync(join(CLIENT, 'openapi.yaml'), 'utf8')) as {
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+
+const union = (parts: readonly string[]): string => [...new Set(parts)].sort().join(' | ');
+const literal = (value: unknown): string => JSON.stringify(value);
+const members = (parts: Iterable<readonly [string, boolean, string]>): string =>
+  `{ ${[...parts]
+    .map(([name, required, type]) => `${name}${required ? '' : '?'}: ${type}`)
+    .sort()
+    .join('; ')} }`;
+
+const named = (name: string): Schema => openapi.components.schemas[name] ?? { const: `no schema ${name}` };
+
+/** With everything that `$ref` and `allOf` add. */
+function resolved({ $ref, allOf = [], ...own }: Schema): Schema {
+  const parts = [...($ref === undefined ? [] : [named($ref.split('/').at(-1) ?? '')]), ...allOf].map(
+    resolved,
+  );
+  const all = [...parts, own];
+  return {
+    ...Object.assign({}, ...all),
+    properties: Object.assign({}, ...all.map(({ properties }) => properties)) as Record<string, Schema>,
+    required: all.flatMap(({ required = [] }) => required),
+  } as Schema;
+}
+
+const KINDS: Readonly<Record<string, string>> = { integer: 'number' };
+
+/** A schema in one line: names of members, whether each may be absent, kinds and words. */
+function schemaLine(schema: Schema): string {
+  const {
+    type,
+    enum: words,
+    items,
+    oneOf,
+    anyOf,
+    properties = {},
+    required = [],
+    ...rest
+  } = resolved(schema);
+  if ('const' in rest) return literal(rest.const);
+  if (words) return union(words.map(literal));
+  const choices = oneOf ?? anyOf;
+  if (choices) return union(choices.map(schemaLine));
+  if (type === 'array') return `[${schemaLine(items ?? {})}]`;
+  if (type === 'object')
+    return members(
+      Object.entries(properties).map(([name, value]) => [name, required.includes(name), schemaLine(value)]),
+    );
+  return union([type ?? 'nothing'].flat().map((kind) => KINDS[kind] ?? kind));
+}
+
+const operation = (id: string): Operation => {
+  const all = Object.values(openapi.paths).flatMap((item) => Object.values(item));
+  const found = all.find(({ operationId }) => operationId === id);
+  if (!found) throw new Error(`there is no operation ${id}`);
+  return found;
+};
+const filterLine = (id: string): string =>
+  members(
+    (operation(id).parameters ?? [])
+      .filter((parameter) => parameter.in === 'query')
+      .map(({ name, required = false, schema }) => [name, required, schemaLine(schema)]),
+  );
+const bodyLine = (id: string): string =>
+  schemaLine(operation(id).requestBody?.content['application/json']?.schema ?? {});
+const without = (line: string, member: RegExp): string => line.replace(member, '');
+
+const program = ts.createProgram([join(CLIENT, 'src', 'index.ts')], {
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  module: ts.ModuleKind.NodeNext,
+  target: ts.ScriptTarget.ES2024,
+  types: ['node'],
+});
+const checker = program.getTypeChecker();
+
+/** A type of the SDK in one line, as `schemaLine` writes it. */
+function typeLine(type: ts.Type): string {
+  if (type.isUnion() && !(type.flags & ts.TypeFlags.Boolean)) {
+    const parts = type.types.filter(({ flags }) => !(flags & ts.TypeFlags.Undefined)).map(typeLine);
+    return union(parts).replace('false | true', 'boolean');
+  }
+  if (type.isStringLiteral()) return literal(type.value);
+  if (checker.isArrayType(type))
+    return `[${typeLine(checker.getTypeArguments(type as ts.TypeReference)[0] ?? type)}]`;
+  if (type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))
+    return members(
+      checker
+        .getPropertiesOfType(type)
+        .map((member) => [
+          member.name,
+          !(member.flags & ts.SymbolFlags.Optional),
+          typeLine(checker.getTypeOfSymbol(member)),
+        ]),
+    );
+  return checker.typeToString(type);
+}
+
+function sdk(name: string): string {
+  const index = program.getSourceFile(join(CLIENT, 'src', 'index.ts'));
+  const module = index && checker.getSymbolAtLocation(index);
+  const symbol = module && checker.getExportsOfModule(module).find((exported) => exported.name === name);
+  if (!symbol) throw new Error(`the SDK exports no ${name}`);
+  const aliased = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  return typeLine(checker.getDeclaredTypeOfSymbol(aliased));
+}
+
+const ofSchemas = (...names: string[]): string => union(names.map((name) => schemaLine(named(name))));
+
+describe('a type of the SDK is what openapi.yaml says', () => {
+  it.each([
+    ['EventType', ofSchemas('EventType')],
+    [
+      'Notification',
+      ofSchemas(...['DynamicPaid', 'Static', 'Reversal', 'Out'].map((name) => `${name}Notification`)),
+    ],
+    ['EventInput', ofSchemas('PostedEvent')],
+    ['EventResult', ofSchemas('Result')],
+    ['Violation', ofSchemas('Violation')],
+    ['WebhookInput', ofSchemas('WebhookRegistration')],
+    ['WebhookInput', ofSchemas('WebhookUpdate')],
+    ['Webhook', ofSchemas('WebhookAnswer')],
+    ['ListedWebhook', ofSchemas('ListedWebhook')],
+    ['WebhookList', ofSchemas('WebhookList')],
+    ['WebhookFilter', filterLine('listWebhooks')],
+    ['WebhookSecret', ofSchemas('WebhookSecret')],
+    ['SecretInput', bodyLine('rotateSecret')],
+    ['HealthWindow', ofSchemas('HealthWindow')],
+    ['EndpointHealth', ofSchemas('EndpointHealth')],
+    ['TestNotification', ofSchemas('TestNotification')],
+    ['Reversal', ofSchemas('PixReversal')],
+    ['ChargePix', ofSchemas('ChargePix')],
+    ['Charge', ofSchemas('Charge')],
+    ['Transaction', ofSchemas('Transaction')],
+    ['PulledNotification', ofSchemas('PulledNotification')],
+    ['NotificationPage', ofSchemas('NotificationPage')],
+    ['NotificationFilter', filterLine('pullNotifications').replace('"now" | ', '')],
+    ['DeliveryStatus', ofSchemas('DeliveryStatus')],
+    ['DeliverySummary', ofSchemas('DeliverySummary')],
+    ['DeliveryAttempt', ofSchemas('DeliveryAttempt')],
+    ['DeliveryDetail', ofSchemas('Delivery')],
+    ['DeliveryList', ofSchemas('DeliveryList')],
+    ['DeliveryFilter', filterLine('listDeliveries')],
+    ['Redelivered', ofSchemas('Redelivered')],
+    ['RedeliveryInput', without(ofSchemas('RedeliveryRequest'), /dryRun\?: boolean; /)],
+    ['RedeliveryCount', ofSchemas('RedeliveryCount')],
+    ['Redelivery', ofSchemas('Redelivery')],
+    ['RedeliveryList', ofSchemas('RedeliveryList')],
+    ['RedeliveryFilter', filterLine('listRedeliveries')],
+  ])('%s', (name, wanted) => {
+    expect(sdk(name)).toBe(wanted);
+  });
+
+  it('ProblemCode, of all services', () => {
+    const codes = ['Problem', 'QueryProblem', 'IngestProblem'].map(
+      (name) => named(name).properties?.['code'] ?? {},
+    );
+    expect(sdk('ProblemCode')).toBe(union(codes.flatMap((code) => schemaLine(code).split(' | '))));
+  });
+
+  it('and a schema that changes is found out', () => {
+    const { Redelivered, ...others } = openapi.components.schemas;
+    expect(Object.keys(others).length).toBeGreaterThan(50);
+    const more = { ...Redelivered, properties: { ...Redelivered?.properties, more: { type: 'string' } } };
+    const loose = { ...Redelivered, required: [] };
+    const other = { ...Redelivered, properties: { ...Redelivered?.properties, cycle: { type: 'integer' } } };
+    for (const changed of [more, loose, other]) expect(sdk('Redelivered')).not.toBe(schemaLine(changed));
+  });
+});
