@@ -114,56 +114,6 @@ describe('a signal', () => {
     expect(error).toMatchObject({ message: 'enough' });
     expect(calls()).toEqual(['POST /token', 'GET /integration/v1/webhooks']);
   });
-
-  it('ends a whole list between its pages', async () => {
-    const { signal, abort } = abortable();
-    service.script = [{ status: 200, body: { ...LIST, nextCursor: 'c1' } }];
-    const read = async (): Promise<void> => {
-      for await (const _ of client().eachWebhook({}, { signal })) abort('enough');
-    };
-    await expect(read()).rejects.toThrow('enough');
-    expect(calls()).toHaveLength(2);
-  });
-});
-
-describe('a list', () => {
-  it('is read to its end, page by page, with its filter', async () => {
-    const refs: string[] = [];
-    service.script = ['a', 'b'].map((cursor) => ({ status: 200, body: { ...LIST, nextCursor: cursor } }));
-    for await (const { ref } of client().eachWebhook({ enabled: true })) refs.push(ref);
-    expect(refs).toEqual(['r', 'r', 'r']);
-    expect(calls().slice(1)).toEqual(
-      ['', '&cursor=a', '&cursor=b'].map((more) => `GET /integration/v1/webhooks?enabled=true${more}`),
-    );
-  });
-
-  it.each([
-    ['deliveries', (own: Client) => own.eachDelivery({ txId: 't' }), '/webhooks/deliveries?txId=t&cursor=c'],
-    ['redeliveries', (own: Client) => own.eachRedelivery(), '/webhooks/redeliveries?cursor=c'],
-  ])('of %s too', async (_, each, last) => {
-    const page = { data: [], results: 0 };
-    service.script = [{ ...page, nextCursor: 'c' }, page].map((body) => ({ status: 200, body }));
-    for await (const found of each(client())) throw new Error(`nothing is there: ${JSON.stringify(found)}`);
-    expect(calls().at(-1)).toBe(`GET /integration/v1${last}`);
-  });
-
-  it('of notifications ends when nothing more is there, and with a wait never', async () => {
-    const page = { data: [], results: 0 };
-    service.script = [true, false, false, false].map((hasMore, index) => ({
-      ...{ status: 200, body: { ...page, hasMore, nextCursor: `1.${index}` } },
-    }));
-    const own = client();
-    const cursors: string[] = [];
-    for await (const { nextCursor } of own.notificationPages({ after: 'now' })) cursors.push(nextCursor);
-    expect(cursors).toEqual(['1.0', '1.1']);
-    for await (const { nextCursor } of own.notificationPages({ after: '1.1', wait: 1 }))
-      if (cursors.push(nextCursor) === 4) break;
-    expect(calls().slice(1)).toEqual(
-      ['after=now', 'after=1.0', 'after=1.1&wait=1', 'after=1.2&wait=1'].map(
-        (query) => `GET /integration/v1/notifications?${query}`,
-      ),
-    );
-  });
 });
 
 describe('a call', () => {

@@ -58,28 +58,23 @@ function resolved({ $ref, allOf = [], ...own }: Schema): Schema {
 
 const KINDS: Readonly<Record<string, string>> = { integer: 'number' };
 
+const choicesOf = ({ oneOf, anyOf, enum: words }: Schema): readonly string[] | undefined =>
+  (oneOf ?? anyOf)?.map(schemaLine) ?? words?.map(literal);
+
+const objectLine = ({ properties = {}, required = [] }: Schema): string =>
+  members(
+    Object.entries(properties).map(([name, value]) => [name, required.includes(name), schemaLine(value)]),
+  );
+
 /** A schema in one line: names of members, whether each may be absent, kinds and words. */
-function schemaLine(schema: Schema): string {
-  const {
-    type,
-    enum: words,
-    items,
-    oneOf,
-    anyOf,
-    properties = {},
-    required = [],
-    ...rest
-  } = resolved(schema);
-  if ('const' in rest) return literal(rest.const);
-  if (words) return union(words.map(literal));
-  const choices = oneOf ?? anyOf;
-  if (choices) return union(choices.map(schemaLine));
-  if (type === 'array') return `[${schemaLine(items ?? {})}]`;
-  if (type === 'object')
-    return members(
-      Object.entries(properties).map(([name, value]) => [name, required.includes(name), schemaLine(value)]),
-    );
-  return union([type ?? 'nothing'].flat().map((kind) => KINDS[kind] ?? kind));
+function schemaLine(given: Schema): string {
+  const schema = resolved(given);
+  if ('const' in schema) return literal(schema.const);
+  const choices = choicesOf(schema);
+  if (choices) return union(choices);
+  if (schema.type === 'array') return `[${schemaLine(schema.items ?? {})}]`;
+  if (schema.type === 'object') return objectLine(schema);
+  return union([schema.type ?? 'nothing'].flat().map((kind) => KINDS[kind] ?? kind));
 }
 
 const operation = (id: string): Operation => {
