@@ -1,0 +1,61 @@
+"""verify → store the id durably, refusing repeats → 2xx → ask for the real state → act. Python alone: no package is needed."""
+
+import base64, hashlib, hmac, http.server, json, os, sqlite3, ssl, threading, time, urllib.parse, urllib.request
+
+ENV = os.environ
+KEYS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in ENV["WEBHOOK_SECRET"].split(" ")]
+arrived = threading.Event()
+
+def is_verified(headers, body):
+    sent = headers.get("webhook-timestamp", "")
+    signed = f"{headers.get('webhook-id')}.{sent}.".encode() + body
+    wanted = [b"v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)) for key in KEYS]
+    given = headers.get("webhook-signature", "").encode().split(b" ")
+    is_fresh = sent.isdigit() and abs(time.time() - int(sent)) <= 300
+    return is_fresh and any(hmac.compare_digest(one, other) for one in given for other in wanted)
+
+def inbox(statement, *values):
+    with sqlite3.connect(ENV["INBOX"]) as database:
+        cursor = database.execute(statement, values)
+        return cursor.fetchall() if cursor.description else cursor.rowcount
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    timeout = 10
+    def do_POST(self):
+        body = self.rfile.read(min(int(self.headers["content-length"]), 65_536))
+        if not is_verified(self.headers, body):
+            return self.send_error(401)
+        notification = json.loads(body)
+        values = notification["id"], notification["data"]["endToEndId"]
+        is_new = inbox("INSERT OR IGNORE INTO inbox (id, payment) VALUES (?, ?)", *values) == 1
+        print("stored" if is_new else "repeated", values[0], flush=True)
+        self.send_response(204)
+        self.end_headers()
+        arrived.set()
+
+def real_state(payment):
+    basic = base64.b64encode(f"{ENV['CLIENT_ID']}:{ENV['CLIENT_SECRET']}".encode()).decode()
+    get = lambda *request: json.load(urllib.request.urlopen(urllib.request.Request(*request), timeout=10))
+    token = get(ENV["TOKEN_ENDPOINT"], b"grant_type=client_credentials", {"authorization": f"Basic {basic}"})
+    url = f"{ENV['WEBHOOKS_URL']}/integration/v1/pix/transaction?endToEndId={urllib.parse.quote(payment)}"
+    return get(url, None, {"authorization": f"Bearer {token['access_token']}"})
+
+def work():  # After a crash what is stored and not done is done again: acting twice for one id must do no harm.
+    while True:
+        try:
+            for id, payment in inbox("SELECT id, payment FROM inbox WHERE done = 0 ORDER BY rowid"):
+                state = real_state(payment)
+                print(f"acted {id}: {state.get('amount', '?')}, reversals: {len(state['reversals'])}", flush=True)
+                inbox("UPDATE inbox SET done = 1 WHERE id = ?", id)
+        except Exception as error:
+            print(error, flush=True)
+        arrived.wait(5)
+        arrived.clear()
+
+inbox("CREATE TABLE IF NOT EXISTS inbox (id TEXT PRIMARY KEY, payment TEXT, done INTEGER DEFAULT 0)")
+threading.Thread(target=work, daemon=True).start()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(ENV["PORT"])), Receiver)
+tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+tls.load_cert_chain(ENV["CERT_FILE"], ENV["KEY_FILE"])
+server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+server.serve_forever()

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { freePort } from '@webhooks/engines';
+import { buildEvent, eventually } from '@webhooks/testkit';
+import { startTestStack } from './test-stack.js';
+import type { TestStack } from './test-stack.js';
+import { has, needs } from './tool.js';
+
+const EXAMPLES = join(import.meta.dirname, '..', '..', 'client', 'examples');
+const LONG = { timeoutMs: 60_000 };
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
+
+let running: TestStack;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  const worker = { RETRY_DELAYS: '1s,1s,1s,1s,1s', BREAKER_FIRST_PAUSE: '1s' };
+  running = await startTestStack({ 'delivery-worker': worker }, { withQueryApi: true });
+}, 300_000);
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await running.stop();
+}, 60_000);
+
+/** An example receiver as a process, and the lines that it printed since the test began. */
+class Receiver {
+  readonly lines: string[] = [];
+  private child: ChildProcess | undefined;
+
+  private readonly command: readonly string[];
+  private readonly variables: Readonly<Record<string, string>>;
+
+  constructor(command: readonly string[], variables: Readonly<Record<string, string>>) {
+    this.command = command;
+    this.variables = variables;
+  }
+
+  start(): void {
+    const [program = '', ...args] = this.command;
+    const env = { ...process.env, ...this.variables };
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    children.push(child);
+    createInterface({ input: child.stdout }).on('line', (line) => this.lines.push(line));
+    this.child = child;
+  }
+
+  async kill(): Promise<void> {
+    const ended = this.child && once(this.child, 'exit');
+    this.child?.kill('SIGKILL');
+    await ended;
+  }
+
+  countOf(line: string): number {
+    return this.lines.filter((printed) => printed.startsWith(line)).length;
+  }
+}
+
+async function setUp(name: string, command: readonly string[]) {
+  const { tls, queryApi, tokenEndpoint } = running.stack.description();
+  const { clientId, clientSecret } = running.stack.clientOf('acme');
+  const client = running.clientOf('acme');
+  const port = await freePort();
+  const endpointUrl = `https://localhost:${port}/`;
+  const { ref } = await client.register({ eventType: 'PIX_STATIC', endpointUrl });
+  const { secret } = await client.rotateSecret(ref);
+  const receiver = new Receiver(command, {
+    WEBHOOKS_URL: queryApi ?? '',
+    TOKEN_ENDPOINT: tokenEndpoint,
+    CLIENT_ID: clientId,
+    CLIENT_SECRET: clientSecret,
+    WEBHOOK_SECRET: secret,
+    CERT_FILE: tls.certFile,
+    KEY_FILE: tls.keyFile,
+    PORT: String(port),
+    INBOX: join(running.dataDir, `${name}.sqlite`),
+  });
+  const post = async (): Promise<{ id: string; again: () => Promise<string>; amount: string }> => {
+    const { id: _, ...event } = buildEvent({ tenantId: 'acme', eventType: 'PIX_STATIC' });
+    const send = () => client.postEvent(event);
+    return { id: await send(), again: send, amount: event.data.amount };
+  };
+  return { client, ref, receiver, post };
+}
+
+async function keepsItsPromises(name: string, command: readonly string[]): Promise<void> {
+  const { client, ref, receiver, post } = await setUp(name, command);
+  const printed = (line: string, count = 1) =>
+    eventually(() => receiver.countOf(line) === count, {
+      ...LONG,
+      message: `waiting for '${line}' of ${name}`,
+    });
+  receiver.start();
+  const first = await post();
+  await printed(`acted ${first.id}: ${first.amount}, reversals: 0`);
+
+  // A repeat is taken and not acted on, after a crash neither.
+  await first.again();
+  await printed(`repeated ${first.id}`);
+  await receiver.kill();
+  receiver.start();
+  await first.again();
+  await printed(`repeated ${first.id}`, 2);
+
+  // It crashes after its 2xx, before it could ask for the real state: it acts when it is back.
+  await running.stack.fleet.stop('query-api');
+  const second = await post();
+  await printed(`stored ${second.id}`);
+  await receiver.kill();
+  expect(receiver.countOf(`acted ${second.id}`)).toBe(0);
+  await running.stack.fleet.start('query-api');
+  receiver.start();
+  await printed(`acted ${second.id}: ${second.amount}`);
+  expect(receiver.countOf('acted')).toBe(2);
+
+  // What another secret signs is refused: the service is the only one that is believed.
+  await client.rotateSecret(ref, { expirePrevious: true });
+  const third = await post();
+  const attempts = async () => {
+    const { data } = await client.deliveries({ ref, eventId: third.id });
+    return data[0] && (await client.delivery(data[0].deliveryId)).attempts;
+  };
+  await eventually(async () => (await attempts())?.some(({ status }) => status === 401) ?? false, LONG);
+  expect(receiver.countOf(`stored ${third.id}`)).toBe(0);
+  const { eventType, endpointUrl } = await client.get(ref);
+  await client.update({ ref, eventType, endpointUrl, enabled: false });
+}
+
+describe('an example receiver verifies, stores, responds, asks for the real state and acts once', () => {
+  it(
+    'in TypeScript',
+    () => keepsItsPromises('typescript', [process.execPath, ...NODE_FLAGS, join(EXAMPLES, 'receiver.ts')]),
+    240_000,
+  );
+
+  needs(
+    'python3 (3.9 or newer, with ssl and sqlite3)',
+    has('python3', '-c', 'import ssl, sqlite3; "".removeprefix("")'),
+  )('in Python', () => keepsItsPromises('python', ['python3', join(EXAMPLES, 'receiver.py')]), 240_000);
+});
