@@ -90,7 +90,7 @@ module.exports = {
     mayImport('kafka', ['runtime']),
     mayImport('mongodb', ['runtime']),
     mayImport('outbound', ['contracts']),
-    mayImport('client', ['contracts']),
+    mayImport('client', []),
     mayImport('testkit', ['contracts', 'engines']),
     mayImport('stack', ['contracts', 'engines', 'testkit', 'client']),
     mayImport('ledger', ['contracts', 'engines', 'testkit', 'client', 'stack']),

@@ -58,7 +58,7 @@ const text = (value: unknown, fallback: string): string => (typeof value === 'st
 const isViolation = (value: unknown): value is Violation =>
   isObject(value) && 'property' in value && 'reason' in value;
 
-/** Reads an error response; a body that is no problem (a proxy's HTML page) becomes one with the code `unknown`. */
+/** Reads an error response, of a token issuer too (RFC 6749 §5.2); what is neither, such as a proxy's page, has the code `unknown`. */
 export function parseProblem(status: number, body: unknown): Problem {
   const members = isObject(body) ? body : {};
   const { violations, correlationId } = members;
@@ -66,8 +66,8 @@ export function parseProblem(status: number, body: unknown): Problem {
     type: text(members['type'], 'about:blank'),
     title: text(members['title'], 'the service responded with an error'),
     status,
-    detail: text(members['detail'], `HTTP status ${status}`),
-    code: text(members['code'], 'unknown'),
+    detail: text(members['detail'] ?? members['error_description'], `HTTP status ${status}`),
+    code: text(members['code'] ?? members['error'], 'unknown'),
     ...(typeof correlationId === 'string' ? { correlationId } : {}),
     violations: Array.isArray(violations) ? violations.filter(isViolation) : [],
     members,

@@ -69,6 +69,13 @@ describe('a token', () => {
     expect(service.requests.at(-1)?.authorization).toBe('Bearer token-1');
   });
 
+  it('that the issuer refuses is a problem with the issuer’s own word', async () => {
+    const refusal = { error: 'invalid_client', error_description: 'no such client' };
+    service.tokenResponse = { status: 401, body: refusal };
+    expect(await problemOf(client().list())).toMatchObject({ code: 'invalid_client', status: 401 });
+    expect(calls()).toEqual(['POST /token']);
+  });
+
   it('is renewed once when the service does not take it any more', async () => {
     const own = client();
     await own.list();

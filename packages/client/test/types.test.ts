@@ -2,19 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { parse } from 'yaml';
+import { resolved } from './support/schema.js';
+import type { Schema } from './support/schema.js';
 
-interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly allOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly anyOf?: readonly Schema[];
-}
 interface Parameter {
   readonly name: string;
   readonly in: string;
@@ -43,19 +33,6 @@ const members = (parts: Iterable<readonly [string, boolean, string]>): string =>
 
 const named = (name: string): Schema => openapi.components.schemas[name] ?? { const: `no schema ${name}` };
 
-/** With everything that `$ref` and `allOf` add. */
-function resolved({ $ref, allOf = [], ...own }: Schema): Schema {
-  const parts = [...($ref === undefined ? [] : [named($ref.split('/').at(-1) ?? '')]), ...allOf].map(
-    resolved,
-  );
-  const all = [...parts, own];
-  return {
-    ...Object.assign({}, ...all),
-    properties: Object.assign({}, ...all.map(({ properties }) => properties)) as Record<string, Schema>,
-    required: all.flatMap(({ required = [] }) => required),
-  } as Schema;
-}
-
 const KINDS: Readonly<Record<string, string>> = { integer: 'number' };
 
 const choicesOf = ({ oneOf, anyOf, enum: words }: Schema): readonly string[] | undefined =>
@@ -68,7 +45,7 @@ const objectLine = ({ properties = {}, required = [] }: Schema): string =>
 
 /** A schema in one line: names of members, whether each may be absent, kinds and words. */
 function schemaLine(given: Schema): string {
-  const schema = resolved(given);
+  const schema = resolved(openapi, given);
   if ('const' in schema) return literal(schema.const);
   const choices = choicesOf(schema);
   if (choices) return union(choices);

@@ -35,6 +35,8 @@ export class ScriptedService {
   readonly url: string;
   readonly requests: Received[] = [];
   script: ScriptedResponse[] = [];
+  /** In place of a token. */
+  tokenResponse: ScriptedResponse | undefined;
 
   private constructor(server: Server) {
     this.server = server;
@@ -57,7 +59,12 @@ export class ScriptedService {
 
   private next(path: string | undefined): ScriptedResponse {
     if (path === '/token')
-      return { status: 200, body: { access_token: `token-${this.requests.length}`, expires_in: 600 } };
+      return (
+        this.tokenResponse ?? {
+          status: 200,
+          body: { access_token: `token-${this.requests.length}`, expires_in: 600 },
+        }
+      );
     return this.script.shift() ?? { status: 200, body: LIST };
   }
 
