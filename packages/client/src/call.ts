@@ -71,6 +71,20 @@ function readResponse<T>(request: CallRequest<T>, { status, data }: AxiosRespons
   return parsed;
 }
 
+/** A signal for the time-out or the caller's own signal, whichever is first. The time-out of axios would begin anew with each byte. */
+function startLimit(timeoutMs: number, outer: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const follow = (): void => controller.abort(outer?.reason);
+  const fault = () => Object.assign(new Error(`timed out after ${timeoutMs} ms`), { code: 'ECONNABORTED' });
+  const timer = setTimeout(() => controller.abort(fault()), timeoutMs);
+  outer?.addEventListener('abort', follow);
+  const end = (): void => {
+    clearTimeout(timer);
+    outer?.removeEventListener('abort', follow);
+  };
+  return { signal: controller.signal, end };
+}
+
 type Send = (request: CallRequest<unknown>) => Promise<AxiosResponse<unknown>>;
 
 function createSend(clientTimeoutMs: number): Send {
@@ -81,16 +95,19 @@ function createSend(clientTimeoutMs: number): Send {
     validateStatus: () => true,
   });
   return async (request) => {
-    const { method, url, baseURL, headers, auth, data, params, waitMs = 0, options } = request;
-    const timeout = (options?.timeoutMs ?? clientTimeoutMs) + waitMs;
+    const { method, url, baseURL, headers, auth, data, params, waitMs = 0, options = {} } = request;
+    const { signal, timeoutMs = clientTimeoutMs } = options;
+    signal?.throwIfAborted();
+    const limit = startLimit(timeoutMs + waitMs, signal);
     // A record, because the types of axios let no optional member be undefined.
-    const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params, timeout };
-    wanted['signal'] = options?.signal;
+    const wanted: Record<string, unknown> = { method, url, baseURL, headers, auth, data, params };
     try {
-      return await http.request<unknown>(wanted);
+      return await http.request<unknown>({ ...wanted, signal: limit.signal });
     } catch (fault) {
-      options?.signal?.throwIfAborted();
-      throw new ConnectionError(placeOf(request), fault);
+      signal?.throwIfAborted();
+      throw new ConnectionError(placeOf(request), limit.signal.aborted ? limit.signal.reason : fault);
+    } finally {
+      limit.end();
     }
   };
 }

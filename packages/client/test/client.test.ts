@@ -200,6 +200,18 @@ describe('a call', () => {
     }
   });
 
+  it('ends at its time-out also while a response comes byte by byte', async () => {
+    const own = client({ timeoutMs: 200, maxRetries: 0 });
+    await own.token();
+    service.server.removeAllListeners('request');
+    service.server.on('request', (_request, response: ServerResponse) => {
+      response.writeHead(200);
+      const drip = setInterval(() => response.write(' '), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    expect(await faultOf(own.list())).toMatchObject({ code: 'ECONNABORTED' });
+  });
+
   it.each([
     ['the token is requested', '/token', 's:ä'],
     ['the service is called', '/integration', 'token-'],
