@@ -11,7 +11,7 @@ const CLIENT = join(import.meta.dirname, '..');
 const WORKSPACE = join(CLIENT, '..', '..', 'node_modules');
 const ATTW = join(CLIENT, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js');
 const TSC = join(WORKSPACE, 'typescript', 'bin', 'tsc');
-/** Packing compiles twice, and installing asks a registry. */
+/** Packing compiles twice, and installing needs a registry. */
 const LONG_MS = 300_000;
 
 let folder: string;
@@ -39,7 +39,7 @@ beforeAll(async () => {
   project = join(folder, 'project');
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "private": true }');
-  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0'];
+  const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=0', '--loglevel=error'];
   const installed = spawnSync('npm', ['install', ...flags, tarball], { cwd: project, encoding: 'utf8' });
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET/.test(installed.stderr)) installOffline();
   else expect(installed).toMatchObject({ status: 0 });

@@ -53,7 +53,7 @@ describe('verifying', () => {
   });
 
   it('says what data is by the type of the event', () => {
-    const told = (notification: Notification): string => {
+    const keyOf = (notification: Notification): string => {
       switch (notification.eventType) {
         case 'PIX_DYNAMIC_PAID':
           return notification.data.txId;
@@ -65,7 +65,7 @@ describe('verifying', () => {
       }
     };
     const body = rendered('PIX_REVERSAL');
-    expect(told(verifyNotification(signed(body), body, SECRET))).toBe('a rtrId');
+    expect(keyOf(verifyNotification(signed(body), body, SECRET))).toBe('a rtrId');
   });
 
   it('lets a type pass that is newer than this package', () => {
