@@ -46,7 +46,7 @@ module.exports = {
       comment: 'what runs one machine or measures is not part of a service',
       severity: 'error',
       from: { path: '^services/[^/]+/src/' },
-      to: { path: '^packages/(engines|testkit|stack|ledger|demo|bench|chaos|tooling|client)/' },
+      to: { path: '^packages/(engines|testkit|stack|ledger|demo|bench|chaos|tooling|client|cli)/' },
     },
     {
       name: 'contracts-no-io',
@@ -91,6 +91,7 @@ module.exports = {
     mayImport('mongodb', ['runtime']),
     mayImport('outbound', ['contracts']),
     mayImport('client', []),
+    mayImport('cli', ['client']),
     mayImport('testkit', ['contracts', 'engines']),
     mayImport('stack', ['contracts', 'engines', 'testkit', 'client']),
     mayImport('ledger', ['contracts', 'engines', 'testkit', 'client', 'stack']),

@@ -1,0 +1,78 @@
+import { isCancel, password, text } from '@clack/prompts';
+import type { Argv } from 'yargs';
+import { Failure, usage } from '../failure.js';
+import { card, type Output } from '../output.js';
+import { present } from '../present.js';
+import * as profiles from '../profiles.js';
+import type { PartialProfile, Profile, ProfileField } from '../profiles.js';
+import { connect, offline } from '../session.js';
+
+const DESCRIPTIONS: Readonly<Record<ProfileField, string>> = {
+  url: 'Address of the service, such as https://webhooks.example.com',
+  tokenEndpoint: 'Address of the token issuer',
+  clientId: 'Client id',
+  clientSecret: 'Client secret',
+  ingestUrl: 'Address of ingest, where it has one of its own',
+  queryUrl: 'Address of query-api, where it has one of its own',
+  scope: 'Scopes, separated by spaces',
+};
+
+const OPTIONS = Object.fromEntries(
+  profiles.FIELDS.map((field) => [
+    profiles.optionOf(field).slice(2),
+    { type: 'string', requiresArg: true, describe: DESCRIPTIONS[field] } as const,
+  ]),
+);
+
+async function prompt(field: ProfileField): Promise<string> {
+  const message = DESCRIPTIONS[field];
+  const typed = field === 'clientSecret' ? await password({ message }) : await text({ message });
+  if (isCancel(typed)) throw new Failure('failed', 'nothing was saved');
+  return typed;
+}
+
+/** Asks for what is missing on a terminal; a script is told the options. */
+async function complete(given: PartialProfile): Promise<Profile> {
+  const missing = profiles.missingOf(given);
+  if (missing.length > 0 && !process.stdin.isTTY)
+    throw usage(
+      `missing: ${missing.map(profiles.optionOf).join(', ')}`,
+      'give them, or run it on a terminal',
+    );
+  const typed: Record<string, string | undefined> = { ...given };
+  for (const field of missing) typed[field] = await prompt(field);
+  if (!profiles.isWhole(typed)) throw usage('an answer is missing', 'run it again');
+  return typed;
+}
+
+/** The documents' addresses end in the API's path; the client adds it itself. */
+function addressOf(field: string, text: string): string {
+  if (!/url$|endpoint$/i.test(field)) return text;
+  const { protocol = '' } = URL.parse(text) ?? {};
+  if (!/^https?:$/.test(protocol)) throw usage(`${field} is no address: ${text}`, 'it begins with https://');
+  return text.replace(/\/integration\/v1\/?$/, '');
+}
+
+async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
+  const given: Record<string, string> = { ...present(profiles.fromEnvironment()) };
+  for (const field of profiles.FIELDS) {
+    const value = args[field];
+    if (typeof value === 'string') given[field] = value;
+  }
+  for (const [field, value] of Object.entries(given)) given[field] = addressOf(field, value);
+  const profile = await complete(given);
+  await connect(profile);
+  const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);
+  profiles.saveProfile(name, profile);
+  const result = {
+    profile: name,
+    url: profile.url,
+    clientId: profile.clientId,
+    file: profiles.profileFile(),
+  };
+  show(result, card(result));
+  note('Logged in. Next: webhooks listen');
+}
+
+export const addLogin = (cli: Argv): Argv =>
+  cli.command('login', 'Save credentials, and use them from now on', OPTIONS, offline(logIn));

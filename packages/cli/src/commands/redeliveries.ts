@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { progress } from '@clack/prompts';
+import type { Redelivery } from '@webhooks/client';
+import type { Argv, InferredOptionTypes } from 'yargs';
+import { confirmed } from '../confirm.js';
+import { EVENT_TYPES } from '../events.js';
+import { Failure, usage } from '../failure.js';
+import { card } from '../output.js';
+import { present } from '../present.js';
+import { online, type Session } from '../session.js';
+import { timeOf } from '../time.js';
+
+const OPTIONS = {
+  ref: { type: 'string', describe: 'To this webhook' },
+  'event-type': { choices: EVENT_TYPES, describe: 'Of this type' },
+  status: {
+    choices: ['dead', 'cancelled', 'delivered', 'missed'],
+    default: 'dead',
+    describe: 'In this state; missed: never sent to --ref',
+  },
+  from: { type: 'string', coerce: timeOf, demandOption: true, describe: 'Since this time' },
+  to: { type: 'string', coerce: timeOf, describe: 'Until this time' },
+  'dry-run': { type: 'boolean', default: false, describe: 'Only count' },
+  yes: { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' },
+} as const;
+
+type Arguments = {
+  readonly eventType?: InferredOptionTypes<typeof OPTIONS>['event-type'];
+  readonly dryRun: boolean;
+} & Omit<InferredOptionTypes<typeof OPTIONS>, 'event-type' | 'dry-run'>;
+
+async function create({ client, show, note }: Session, args: Arguments): Promise<void> {
+  const { ref, eventType, status, from, to, dryRun, yes } = args;
+  if (status === 'missed' && ref === undefined)
+    throw usage('--status missed needs --ref', 'see: webhooks list');
+  const input = { ...present({ ref, eventType, to }), status, from };
+  if (dryRun || !yes) {
+    const count = await client.countRedelivery(input);
+    if (dryRun) {
+      show(count, card(count));
+      return;
+    }
+    const more = count.matchedIsLowerBound ? ' or more' : '';
+    await confirmed(`Send ${count.matched}${more} deliveries again?`, false);
+  }
+  const job = await client.startRedelivery(input);
+  show(job, card(job));
+  note(`Next: webhooks redeliveries watch ${job.id}`);
+}
+
+const doneOf = ({ sent, refused, expired }: Redelivery): number => sent + refused + expired;
+
+/** How far it is, and how long the rest takes at the speed so far. */
+function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): string {
+  const perMs = (doneOf(job) - doneOf(first)) / elapsedMs;
+  const rest = Math.max(0, Math.ceil((job.matched - doneOf(job)) / perMs / 1_000));
+  const left = Number.isFinite(rest) ? `, about ${rest} s left` : '';
+  return `${doneOf(job)} of ${job.matchedIsLowerBound ? 'at least ' : ''}${job.matched}${left}`;
+}
+
+const POLL_MS = 1_000; // a job takes seconds to hours, and a person reads no faster
+
+async function watch({ client, show, note, json }: Session, { id }: { readonly id: string }): Promise<void> {
+  const first = await client.redelivery(id);
+  const bar = process.stdout.isTTY && !json ? progress({ max: Math.max(first.matched, 1) }) : undefined;
+  const startedAt = Date.now();
+  let job = first;
+  bar?.start('sending again');
+  while (job.state === 'running') {
+    await delay(POLL_MS);
+    const next = await client.redelivery(id);
+    const text = progressText(next, first, Date.now() - startedAt);
+    if (bar) bar.advance(doneOf(next) - doneOf(job), text);
+    else note(text);
+    job = next;
+  }
+  bar?.stop(job.state);
+  show(job, card(job));
+  if (job.state === 'cancelled') throw new Failure('failed', 'the redelivery was cancelled');
+}
+
+const withId = (own: Argv) =>
+  own.positional('id', { type: 'string', demandOption: true, describe: 'The job' });
+
+const addTo = (group: Argv): Argv =>
+  group
+    .demandCommand(1, 'create, watch or cancel?')
+    .command('create', 'Start a job, or count what it would send', OPTIONS, online(create))
+    .command('watch <id>', 'Wait for the end of a job', withId, online(watch))
+    .command(
+      'cancel <id>',
+      'Stop a job; what was sent stays sent',
+      withId,
+      online(async ({ client, show }, { id }) => {
+        const job = await client.cancelRedelivery(id);
+        show(job, card(job));
+      }),
+    );
+
+export const addRedeliveries = (cli: Argv): Argv =>
+  cli.command('redeliveries', 'Send many deliveries again', addTo);

@@ -1,0 +1,65 @@
+import type { EventInput } from '@webhooks/client';
+import type { Argv } from 'yargs';
+import { EVENT_TYPES, makeEvent, makeReversal } from '../events.js';
+import type { EventType } from '../events.js';
+import { Failure, usage } from '../failure.js';
+import { isLoopback } from '../loopback.js';
+import { table } from '../output.js';
+import { online } from '../session.js';
+import type { Session } from '../session.js';
+
+const SCENARIOS = ['duplicate', 'out-of-order', 'late-reversal', 'burst'] as const;
+type Scenario = (typeof SCENARIOS)[number];
+
+/** Enough to show what a receiver does that handles one event at a time. */
+const BURST_EVENTS = 100;
+const LATE_MS = 30 * 86_400_000; // a month: the order was shipped long ago; a Pix can be reversed for 90 days
+
+interface Arguments {
+  readonly eventType: EventType;
+  readonly scenario?: Scenario | undefined;
+  readonly amount: string;
+  readonly realEvents: boolean;
+}
+
+function eventsOf({ eventType, amount, scenario }: Arguments): readonly EventInput[] {
+  if (scenario === 'burst') return Array.from({ length: BURST_EVENTS }, () => makeEvent(eventType, amount));
+  const isLate = scenario === 'late-reversal';
+  const event = makeEvent(eventType, amount, new Date(Date.now() - (isLate ? LATE_MS : 0)));
+  if (scenario === undefined) return [event];
+  if (scenario === 'duplicate') return [event, event];
+  if (eventType !== 'PIX_DYNAMIC_PAID' && eventType !== 'PIX_STATIC')
+    throw usage(`${eventType} is no payment that can be reversed`, 'use PIX_DYNAMIC_PAID or PIX_STATIC');
+  const reversal = makeReversal(event.data.endToEndId, amount);
+  return isLate ? [event, reversal] : [reversal, event];
+}
+
+async function trigger({ client, profile, show, note }: Session, args: Arguments): Promise<void> {
+  const target = profile.ingestUrl ?? profile.url;
+  if (!isLoopback(target) && !args.realEvents)
+    throw usage(
+      `${target} is not this machine: receivers would take these for payments`,
+      'say --real-events',
+    );
+  const events = eventsOf(args);
+  const results = await client.postEvents(events);
+  const posted = events.map((event, index) => ({ ...event, ...results[index] }));
+  const rows = posted.map(({ data, ...row }) => ({ ...row, endToEndId: data.endToEndId }));
+  show(posted, table(rows, ['eventType', 'id', 'endToEndId', 'status']));
+  if (posted.some(({ status }) => status !== 'accepted'))
+    throw new Failure('failed', 'not all events were accepted', 'look at the status of each: --json');
+  note(`Next: webhooks find ${rows[0]?.endToEndId ?? ''}`);
+}
+
+export const addTrigger = (cli: Argv): Argv =>
+  cli.command(
+    'trigger <event-type>',
+    'Post events of payments that never happened',
+    (own) =>
+      own
+        .positional('event-type', { choices: EVENT_TYPES, demandOption: true })
+        .option('scenario', { choices: SCENARIOS, describe: 'What receivers must cope with' })
+        .option('amount', { type: 'string', default: '1.00', describe: 'In reais' })
+        .option('real-events', { type: 'boolean', default: false, describe: 'Post to a service elsewhere' }),
+    online(trigger),
+  );

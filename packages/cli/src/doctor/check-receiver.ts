@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { causeOfFailure } from '../causes.js';
+import { makeEvent } from '../events.js';
+import { causeOf, post, type Response } from '../post.js';
+import { makeSecret, signedHeaders } from '../sign.js';
+import { fault, ok, type Check } from './check.js';
+
+/** A test notification: a payment of one cent that never happened, with an id that says so. */
+function testNotification(): { id: string; body: string } {
+  const id = `evt_test_${randomBytes(16).toString('hex')}`;
+  return { id, body: JSON.stringify({ id, ...makeEvent('PIX_DYNAMIC_PAID', '0.01') }) };
+}
+
+const hundreds = ({ status }: Response): number => Math.floor(status / 100);
+
+/** A response that says nothing of signatures: a redirect, a fault of the receiver, a path that is not there. */
+function checkStatus(response: Response): Check | undefined {
+  const { status, location } = response;
+  if (status !== 404 && [2, 4].includes(hundreds(response))) return undefined;
+  const found = location === undefined ? `status ${status}` : `redirect (${status}) to ${location}`;
+  return fault('response', found, causeOfFailure(undefined, status) ?? '');
+}
+
+/** A fifth of the time that a delivery has: a slower receiver fails under load. */
+const SLOW_MS = 2_000;
+
+function checkTime({ status, durationMs }: Response): Check {
+  const found = `${status} after ${durationMs} ms`;
+  if (durationMs <= SLOW_MS) return ok('response', found);
+  const fix = 'store the event, respond, then do the work';
+  return { check: 'response', state: 'warning', found: `slow: ${found}`, fix };
+}
+
+const checkSignature = (wrong: Response): Check =>
+  hundreds(wrong) === 4
+    ? ok('signature check', `a wrong signature got ${wrong.status}`)
+    : fault(
+        'signature check',
+        `no signature check: a wrong one got ${wrong.status}`,
+        'verify, and answer 401',
+      );
+
+const checkReplay = (old: Response): Check =>
+  hundreds(old) === 4
+    ? ok('replay check', `a replayed notification got ${old.status}`)
+    : fault(
+        'replay check',
+        `a signature of ten minutes ago got ${old.status}`,
+        'refuse what is older than 5 minutes',
+      );
+
+function checkFailure(code: string): Check {
+  if (/CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE/.test(code))
+    return fault('client certificate', 'asked for', 'let the server trust the operator’s client certificate');
+  const isSlow = code === 'TIMEOUT';
+  const cause = causeOfFailure(isSlow ? code : 'SOCKET', undefined) ?? '';
+  return fault('response', isSlow ? 'slow: nothing within 10 s' : code, cause);
+}
+
+/** Twice the five minutes that Standard Webhooks lets a timestamp be old. */
+const REPLAY_SECONDS = 600;
+
+/** Posts test notifications, and nothing else. Without the receiver's secret only a wrong signature can be tried. */
+export async function* checkReceiver(
+  url: URL,
+  secret: string | undefined,
+  vendor: string,
+): AsyncGenerator<Check> {
+  const send = (signedWith: string, ageSeconds = 0): Promise<Response> => {
+    const test = testNotification();
+    return post(
+      url.href,
+      signedHeaders({ ...test, secret: signedWith, vendor, ageSeconds }),
+      test.body,
+      true,
+    );
+  };
+  try {
+    const first = await send(secret ?? makeSecret());
+    yield checkStatus(first) ?? checkTime(first);
+    if (secret === undefined) {
+      yield checkSignature(first);
+      yield { check: 'replay check', state: 'skipped', found: 'say --secret, or set WEBHOOKS_SECRET' };
+    } else {
+      if (hundreds(first) === 4)
+        yield fault('signature check', 'a right one is refused', 'compare the secrets');
+      yield checkSignature(await send(makeSecret()));
+      yield checkReplay(await send(secret, REPLAY_SECONDS));
+    }
+  } catch (error) {
+    yield checkFailure(causeOf(error));
+  }
+}

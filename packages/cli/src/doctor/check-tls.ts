@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { connect, type ConnectionOptions } from 'node:tls';
+import { causeOf } from '../post.js';
+import { fault, ok, type Check } from './check.js';
+
+const CHAIN = ['incomplete chain', 'let the server send every intermediate (fullchain.pem)'] as const;
+/** What the verification of a certificate says, by its name for people, and what helps. */
+const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: string]>> = {
+  CERT_HAS_EXPIRED: ['expired', 'renew the certificate, and let the server load it'],
+  CERT_NOT_YET_VALID: ['not valid yet', 'check the clock of whoever made it'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['self-signed', 'use a certificate of a public authority'],
+  SELF_SIGNED_CERT_IN_CHAIN: ['unknown authority', 'use a certificate of a public authority'],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CHAIN,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CHAIN,
+  ERR_TLS_CERT_ALTNAME_INVALID: ['wrong name', 'use a certificate for this host name'],
+};
+
+interface Handshake {
+  readonly version: string;
+  readonly until: string;
+  /** Why the certificate is refused; empty for a good one. */
+  readonly refusal: string;
+}
+
+/** As long as a delivery waits for a connection. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
+async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): Promise<Handshake> {
+  const to = { host: hostname, servername: hostname, port: Number(port || 443), rejectUnauthorized: false };
+  const socket = connect({ ...to, ...options });
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    const version = String(socket.getProtocol()).replace('v1', ' 1').replace(/ 1$/, ' 1.0');
+    const refusal = socket.authorized ? '' : String(socket.authorizationError);
+    return { version, refusal, until: socket.getPeerCertificate().valid_to };
+  } finally {
+    socket.on('error', () => undefined).destroy();
+  }
+}
+
+const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
+
+/** Errors of the system are about the connection; everything else is about TLS. */
+async function checkFailure(url: URL, code: string): Promise<Check> {
+  if (/^(TIMEOUT$|E(CONN|HOST|NET))/.test(code))
+    return fault('connection', code, 'check that the receiver runs, and its firewall');
+  const found = await shakeHands(url, OLD).then(
+    ({ version }) => `${version} only`,
+    () => code,
+  );
+  return fault('TLS version', found, 'let the server speak TLS 1.2 or 1.3');
+}
+
+/** A connection as a delivery makes it, and what its certificate says. */
+export async function* checkTls(url: URL): AsyncGenerator<Check> {
+  try {
+    const { version, refusal, until } = await shakeHands(url, { minVersion: 'TLSv1.2' });
+    yield ok('TLS version', version);
+    const [name, fix] = CERTIFICATE_FAULTS[refusal] ?? [refusal, 'use a certificate of a public authority'];
+    yield refusal === '' ? ok('certificate', `valid until ${until}`) : fault('certificate', name, fix);
+  } catch (error) {
+    yield await checkFailure(url, causeOf(error));
+  }
+}

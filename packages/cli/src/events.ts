@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import type { EventInput } from '@webhooks/client';
+
+export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** No participant has this ISPB: what is made here cannot be taken for a payment of somebody. */
+const NOBODY = '00000000';
+const random = (characters: number): string => randomBytes(characters).toString('hex').slice(0, characters);
+
+/** An identifier of a Pix or of a reversal: prefix, ISPB, minute in UTC, 11 characters. */
+const identifier = (prefix: 'E' | 'D', at: Date): string =>
+  `${prefix}${NOBODY}${at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)}${random(11)}`;
+
+/** An event of a payment that never happened. */
+export function makeEvent(eventType: EventType, amount: string, at = new Date()): EventInput {
+  const occurredAt = at.toISOString();
+  const endToEndId = identifier('E', at);
+  switch (eventType) {
+    case 'PIX_DYNAMIC_PAID':
+      return { eventType, occurredAt, data: { txId: random(32), endToEndId, amount } };
+    case 'PIX_STATIC':
+      return { eventType, occurredAt, data: { endToEndId, amount } };
+    case 'PIX_REVERSAL':
+      return makeReversal(endToEndId, amount, at);
+    case 'PIX_OUT':
+      return { eventType, occurredAt, data: { endToEndId, amount, status: 'REALIZADO' } };
+  }
+}
+
+/** The reversal of the payment with this `endToEndId`. */
+export function makeReversal(endToEndId: string, amount: string, at = new Date()): EventInput {
+  const ids = { endToEndId, reversalId: random(32), rtrId: identifier('D', at) };
+  return {
+    eventType: 'PIX_REVERSAL',
+    occurredAt: at.toISOString(),
+    data: { ...ids, amount, status: 'DEVOLVIDO' },
+  };
+}

@@ -1,0 +1,84 @@
+import { ConnectionError, ProblemError } from '@webhooks/client';
+import { styleText } from 'node:util';
+
+/** What a script can rely on: the exit code is the place in this list. The README says what each means. */
+const EXITS = ['done', 'failed', 'usage', 'unauthorized', 'not-found', 'unreachable'] as const;
+type Exit = (typeof EXITS)[number];
+
+/** What went wrong, and what the reader can do about it. */
+export class Failure extends Error {
+  readonly exit: Exit;
+  readonly code: string;
+  readonly fix: string | undefined;
+
+  constructor(exit: Exit, message: string, fix?: string, code: string = exit) {
+    super(message);
+    this.exit = exit;
+    this.code = code;
+    this.fix = fix;
+  }
+}
+
+export const usage = (message: string, fix?: string): Failure => new Failure('usage', message, fix);
+
+const LOG_IN = 'webhooks login';
+
+/** By the `code` of a problem; `README.md` of the service explains each. */
+const FIXES: Readonly<Record<string, string>> = {
+  'invalid-token': `log in again: ${LOG_IN}`,
+  'insufficient-scope':
+    'ask the operator for the scope, or log in as another client: webhooks login --profile NAME',
+  'webhook-already-registered': 'change the one that is there: webhooks update REF',
+  'webhook-not-registered': 'see which there are: webhooks list',
+  'webhook-disabled': 'enable it first: webhooks enable REF',
+  'not-redeliverable': 'see its state: webhooks deliveries show ID',
+  'cursor-expired': 'start listening again; what was missed can be sent by: webhooks redeliveries create',
+  'limit-reached': 'disable or re-use a webhook: webhooks list',
+  'not-found': 'check the id; another tenant has other ids: webhooks login --profile NAME',
+  'too-many-requests': 'wait, or end another webhooks listen',
+};
+
+function exitOf(status: number, code: string): Exit {
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status === 404 || code === 'webhook-not-registered') return 'not-found';
+  return status === 429 || status >= 500 ? 'unreachable' : 'failed';
+}
+
+function fromProblem({ problem }: ProblemError): Failure {
+  const { status, code, title, detail, violations, correlationId } = problem;
+  const lines = violations.map(({ property, reason }) => `\n  ${property} ${reason}`);
+  const trace = status >= 500 && correlationId !== undefined ? ` (correlation id ${correlationId})` : '';
+  const exit = exitOf(status, code);
+  const fix = FIXES[code] ?? (exit === 'unreachable' ? 'try again in a minute' : undefined);
+  return new Failure(exit, `${title}: ${detail}${lines.join('')}${trace}`, fix, code);
+}
+
+export function toFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof ProblemError) return fromProblem(error);
+  if (error instanceof ConnectionError)
+    return new Failure(
+      'unreachable',
+      `no answer from ${error.origin} (${error.code})`,
+      `check that the service runs and that the address is right: ${LOG_IN}`,
+      error.code,
+    );
+  return new Failure('failed', error instanceof Error ? error.message : String(error));
+}
+
+/** Refused by the token issuer: its errors have no code of the service. */
+export function toLoginFailure(error: unknown): Failure {
+  if (!(error instanceof ProblemError)) return toFailure(error);
+  const message = `the token issuer refused these credentials (status ${error.problem.status})`;
+  return new Failure('unauthorized', message, `check client id and secret: ${LOG_IN}`, 'invalid-client');
+}
+
+/** Says it on standard error, so that standard output holds results only, and gives the exit code. */
+export function reportFailure(error: unknown, json: boolean): number {
+  const { exit, code, message, fix } = toFailure(error);
+  const paint = (format: 'red' | 'dim', text: string): string =>
+    styleText(format, text, { stream: process.stderr });
+  const text = `${paint('red', message)}${fix === undefined ? '' : `\n${paint('dim', '→')} ${fix}`}`;
+  process.stderr.write(`${json ? JSON.stringify({ error: { code, message, fix } }) : text}\n`);
+  return EXITS.indexOf(exit);
+}

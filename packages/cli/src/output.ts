@@ -1,0 +1,57 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+const COLOURS = [
+  [/^(delivered|healthy|completed|accepted|ok|create|true)$/, 'green'],
+  [/^(dead|failed|failing|invalid|fault)$/, 'red'],
+  [/^(pending|running|paused|warning|update)$/, 'yellow'],
+  [/^(cancelled|disabled|idle|skipped|unchanged|undeclared|false|–)$/, 'dim'],
+] as const;
+
+/** Words of state have their colour; nothing else has. Off where `NO_COLOR` is set or the output is no terminal. */
+export function paint(value: unknown): string {
+  const text = value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+  const colour = COLOURS.find(([words]) => words.test(text))?.[1];
+  return colour === undefined ? text : styleText(colour, text);
+}
+
+export const dim = (text: string): string => styleText('dim', text);
+
+/** Aligned columns, one line for each row. */
+function align(lines: readonly (readonly string[])[]): string {
+  const width = (cell: string): number => stripVTControlCharacters(cell).length;
+  const widths = (lines[0] ?? []).map((_, column) =>
+    Math.max(...lines.map((line) => width(line[column] ?? ''))),
+  );
+  const pad = (cell: string, column: number): string =>
+    cell + ' '.repeat((widths[column] ?? 0) - width(cell));
+  return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+/** `rows` with a head; of each row the named members. */
+export function table(rows: readonly object[], columns: readonly string[], none = 'nothing found'): string {
+  if (rows.length === 0) return dim(none);
+  const members = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
+  return align([columns.map(dim), ...members.map((row) => columns.map((name) => paint(row.get(name))))]);
+}
+
+/** The members of one thing, one a line; lists and objects are left to tables of their own. */
+export function card(thing: object): string {
+  const plain = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
+  return align(plain.map(([name, value]) => [dim(name), paint(value)]));
+}
+
+export interface Output {
+  readonly json: boolean;
+  /** A result: `value` with `--json`, else `text`. */
+  readonly show: (value: unknown, text: string) => void;
+  /** A line beside the result, on standard error; nothing with `--json`. */
+  readonly note: (text: string) => void;
+}
+
+export const createOutput = (json: boolean): Output => ({
+  json,
+  show: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
+  note: (text) => {
+    if (!json) process.stderr.write(`${text}\n`);
+  },
+});

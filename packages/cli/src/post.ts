@@ -1,0 +1,42 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+
+export interface Response {
+  readonly status: number;
+  readonly durationMs: number;
+  readonly location: string | undefined;
+}
+
+/** As long as a delivery waits for a response. */
+const ATTEMPT_TIMEOUT_MS = 10_000;
+
+/**
+ * One POST of exactly these headers and this body, on a connection of its own. Redirects are not followed. Rejects with
+ * the error of Node, whose `code` says why no response came. `isVerified`: whether the certificate must be right.
+ */
+export function post(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  isVerified: boolean,
+): Promise<Response> {
+  const startedAt = performance.now();
+  const { promise, resolve, reject } = Promise.withResolvers<Response>();
+  const options = { method: 'POST', headers, agent: false, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) };
+  const request = url.startsWith('https:')
+    ? requestHttps(url, { ...options, rejectUnauthorized: isVerified })
+    : requestHttp(url, options);
+  request.on('response', (response) => {
+    const { statusCode: status = 0, headers: received } = response.resume();
+    resolve({ status, location: received.location, durationMs: Math.round(performance.now() - startedAt) });
+  });
+  request.on('error', reject).end(body);
+  return promise;
+}
+
+/** Why no response came: the code of Node's error, or `TIMEOUT`. */
+export function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') return 'TIMEOUT';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

@@ -1,0 +1,69 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Failure } from './failure.js';
+import { present } from './present.js';
+
+const REQUIRED = ['url', 'tokenEndpoint', 'clientId', 'clientSecret'] as const;
+/** `ingestUrl`, `queryUrl`: where a service has an address of its own. */
+export const FIELDS = [...REQUIRED, 'ingestUrl', 'queryUrl', 'scope'] as const;
+export type ProfileField = (typeof FIELDS)[number];
+export type PartialProfile = { readonly [field in ProfileField]?: string | undefined };
+/** One place to work against, and whose credentials open it. */
+export type Profile = PartialProfile & { readonly [field in (typeof REQUIRED)[number]]: string };
+
+export const missingOf = (fields: PartialProfile): readonly ProfileField[] =>
+  REQUIRED.filter((field) => fields[field] === undefined);
+export const isWhole = (fields: PartialProfile): fields is Profile => missingOf(fields).length === 0;
+
+/** `--client-id` of `clientId`. */
+export const optionOf = (field: ProfileField): string =>
+  `--${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+const variableOf = (field: ProfileField): string =>
+  optionOf(field).replace('--', 'webhooks_').replaceAll('-', '_').toUpperCase();
+
+/** Each field can be in the environment, such as `WEBHOOKS_CLIENT_ID`, which wins over the file. */
+export const fromEnvironment = (): PartialProfile =>
+  present(Object.fromEntries(FIELDS.map((field) => [field, process.env[variableOf(field)]])));
+
+export const profileFile = (): string =>
+  join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'webhooks', 'profiles.json');
+
+interface Stored {
+  readonly current?: string;
+  readonly profiles?: Readonly<Record<string, PartialProfile>>;
+}
+
+const isStored = (value: unknown): value is Stored => typeof value === 'object' && value !== null;
+
+function load(): Stored {
+  const file = profileFile();
+  try {
+    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (isStored(stored)) return stored;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+  }
+  throw new Failure('usage', `${file} cannot be read as JSON`, 'remove it, and log in again: webhooks login');
+}
+
+/** Written whole or not at all, readable by its owner only. It is the profile to use from now on. */
+export function saveProfile(name: string, profile: Profile): void {
+  const file = profileFile();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const stored: Stored = { current: name, profiles: { ...load().profiles, [name]: profile } };
+  writeFileSync(`${file}.new`, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+export const profileName = (wanted?: string): string =>
+  wanted ?? process.env['WEBHOOKS_PROFILE'] ?? load().current ?? 'default';
+
+/** Throws when nobody logged in. */
+export function readProfile(wanted?: string): Profile {
+  const name = profileName(wanted);
+  const fields = { ...load().profiles?.[name], ...fromEnvironment() };
+  if (isWhole(fields)) return fields;
+  const fix = `webhooks login --profile ${name}, or set ${missingOf(fields).map(variableOf).join(', ')}`;
+  throw new Failure('unauthorized', `nobody is logged in (profile ${name})`, fix, 'not-logged-in');
+}

@@ -1,0 +1,41 @@
+import yargs from 'yargs';
+import { addApply } from './commands/apply.js';
+import { addCompletion } from './commands/completion.js';
+import { addDeliveries } from './commands/deliveries.js';
+import { addDoctor } from './commands/doctor.js';
+import { addFind } from './commands/find.js';
+import { addListen } from './commands/listen.js';
+import { addLogin } from './commands/login.js';
+import { addRedeliveries } from './commands/redeliveries.js';
+import { addTrigger } from './commands/trigger.js';
+import { addWebhooks } from './commands/webhooks.js';
+import { reportFailure, usage } from './failure.js';
+
+const GROUPS = [
+  ...[addLogin, addListen, addTrigger, addWebhooks, addApply],
+  ...[addFind, addDeliveries, addRedeliveries, addDoctor, addCompletion],
+];
+
+/** Runs one command line; resolves with the exit code. */
+export async function run(argv: readonly string[]): Promise<number> {
+  const cli = yargs([...argv])
+    .scriptName('webhooks')
+    .usage('$0 <command>\n\nReceive, find and repair webhooks of instant payments.')
+    .option('json', { type: 'boolean', global: true, describe: 'Print JSON, for scripts' })
+    .option('profile', { type: 'string', global: true, requiresArg: true, describe: 'The login to use' })
+    .parserConfiguration({ 'duplicate-arguments-array': false })
+    .demandCommand(1, 'a command is missing')
+    .strict()
+    .wrap(100)
+    .exitProcess(false)
+    .fail((message: string, error: Error | undefined) => {
+      throw error === undefined || error.name === 'YError' ? usage(message, 'see webhooks --help') : error;
+    });
+  for (const add of GROUPS) add(cli);
+  try {
+    await cli.parseAsync();
+    return 0;
+  } catch (error) {
+    return reportFailure(error, argv.includes('--json'));
+  }
+}

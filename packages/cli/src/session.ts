@@ -1,0 +1,48 @@
+import { createClient } from '@webhooks/client';
+import type { Client } from '@webhooks/client';
+import { toLoginFailure } from './failure.js';
+import { createOutput } from './output.js';
+import type { Output } from './output.js';
+import { readProfile } from './profiles.js';
+import type { Profile } from './profiles.js';
+
+/** What every command that talks to the service works with. */
+export interface Session extends Output {
+  readonly client: Client;
+  readonly profile: Profile;
+}
+
+/** A person waits: two repeats pass over a short fault, and the error comes within a second. */
+const MAX_RETRIES = 2;
+
+/** Asks for a token at once, so that wrong credentials are told apart from a refusal of the service. */
+export async function connect(profile: Profile): Promise<Client> {
+  const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
+  const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
+  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: MAX_RETRIES });
+  try {
+    await client.token();
+  } catch (error) {
+    throw toLoginFailure(error);
+  }
+  return client;
+}
+
+/** The options of every command. */
+export interface GlobalOptions {
+  readonly json?: unknown;
+  readonly profile?: unknown;
+}
+
+/** A command that needs nobody to be logged in. */
+export const offline =
+  <A extends object>(work: (output: Output, args: A) => Promise<void> | void) =>
+  async (args: A & GlobalOptions): Promise<void> =>
+    work(createOutput(args.json === true), args);
+
+/** A command that talks to the service. */
+export const online = <A extends object>(work: (session: Session, args: A) => Promise<void>) =>
+  offline<A & GlobalOptions>(async (output, args) => {
+    const profile = readProfile(typeof args.profile === 'string' ? args.profile : undefined);
+    await work({ ...output, profile, client: await connect(profile) }, args);
+  });
