@@ -1,8 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { EventInput } from '@webhooks/client';
-
-export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
-export type EventType = (typeof EVENT_TYPES)[number];
+import type { EventInput, EventType } from '@webhooks/client';
 
 /** No participant has this ISPB: what is made here cannot be taken for a payment of somebody. */
 const NOBODY = '00000000';

@@ -47,7 +47,7 @@ function exitOf(status: number, code: string): Exit {
 function fromProblem({ problem }: ProblemError): Failure {
   const { status, code, title, detail, violations, correlationId } = problem;
   const lines = violations.map(({ property, reason }) => `\n  ${property} ${reason}`);
-  const trace = status >= 500 && correlationId !== undefined ? ` (correlation id ${correlationId})` : '';
+  const trace = status >= 500 ? ` (correlation id ${correlationId ?? 'unknown'})` : '';
   const exit = exitOf(status, code);
   const fix = FIXES[code] ?? (exit === 'unreachable' ? 'try again in a minute' : undefined);
   return new Failure(exit, `${title}: ${detail}${lines.join('')}${trace}`, fix, code);

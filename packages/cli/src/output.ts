@@ -40,18 +40,12 @@ export function card(thing: object): string {
   return align(plain.map(([name, value]) => [dim(name), paint(value)]));
 }
 
-export interface Output {
-  readonly json: boolean;
-  /** A result: `value` with `--json`, else `text`. */
-  readonly show: (value: unknown, text: string) => void;
-  /** A line beside the result, on standard error; nothing with `--json`. */
-  readonly note: (text: string) => void;
-}
-
-export const createOutput = (json: boolean): Output => ({
+export const createOutput = (json: boolean) => ({
   json,
-  show: (value, text) => process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
-  note: (text) => {
-    if (!json) process.stderr.write(`${text}\n`);
-  },
+  /** A result: `value` with `--json`, else `text`. */
+  show: (value: unknown, text: string): boolean =>
+    process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
+  /** A line beside the result, on standard error; nothing with `--json`. */
+  note: (text: string): boolean => json || process.stderr.write(`${text}\n`),
 });
+export type Output = ReturnType<typeof createOutput>;

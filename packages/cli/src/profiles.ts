@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Failure } from './failure.js';
@@ -34,17 +34,18 @@ interface Stored {
   readonly profiles?: Readonly<Record<string, PartialProfile>>;
 }
 
-const isStored = (value: unknown): value is Stored => typeof value === 'object' && value !== null;
-
 function load(): Stored {
   const file = profileFile();
+  if (!existsSync(file)) return {};
   try {
-    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (isStored(stored)) return stored;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    return JSON.parse(readFileSync(file, 'utf8')) as Stored;
+  } catch {
+    throw new Failure(
+      'usage',
+      `${file} cannot be read as JSON`,
+      'remove it, and log in again: webhooks login',
+    );
   }
-  throw new Failure('usage', `${file} cannot be read as JSON`, 'remove it, and log in again: webhooks login');
 }
 
 /** Written whole or not at all, readable by its owner only. It is the profile to use from now on. */

@@ -1,10 +1,7 @@
-import { createClient } from '@webhooks/client';
-import type { Client } from '@webhooks/client';
+import { createClient, type Client } from '@webhooks/client';
 import { toLoginFailure } from './failure.js';
-import { createOutput } from './output.js';
-import type { Output } from './output.js';
-import { readProfile } from './profiles.js';
-import type { Profile } from './profiles.js';
+import { card, createOutput, type Output } from './output.js';
+import { readProfile, type Profile } from './profiles.js';
 
 /** What every command that talks to the service works with. */
 export interface Session extends Output {
@@ -45,4 +42,16 @@ export const online = <A extends object>(work: (session: Session, args: A) => Pr
   offline<A & GlobalOptions>(async (output, args) => {
     const profile = readProfile(typeof args.profile === 'string' ? args.profile : undefined);
     await work({ ...output, profile, client: await connect(profile) }, args);
+  });
+
+/** A command that shows what one call gives. */
+export const showing = <A extends object, T extends object>(
+  call: (client: Client, args: A) => Promise<T>,
+  text: (value: T) => string = card,
+  next?: string,
+) =>
+  online<A>(async ({ client, show, note }, args) => {
+    const value = await call(client, args);
+    show(value, text(value));
+    if (next !== undefined) note(next);
   });

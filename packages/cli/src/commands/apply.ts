@@ -1,40 +1,29 @@
 import { readFileSync } from 'node:fs';
 import type { ListedWebhook, WebhookInput } from '@webhooks/client';
-import type { Argv } from 'yargs';
+import type { Argv, InferredOptionTypes } from 'yargs';
 import { parse } from 'yaml';
 import { confirmed } from '../confirm.js';
-import { EVENT_TYPES } from '../events.js';
-import { usage } from '../failure.js';
 import { table } from '../output.js';
-import { online } from '../session.js';
-import type { Session } from '../session.js';
-import { COLUMNS, change, listAll } from './webhooks.js';
+import { collect } from '../present.js';
+import { online, type Session } from '../session.js';
+import { COLUMNS, change } from './webhooks.js';
 
-const KNOWN: ReadonlySet<string> = new Set(COLUMNS);
-const types: ReadonlySet<unknown> = new Set(EVENT_TYPES);
+const KNOWN: ReadonlySet<unknown> = new Set(COLUMNS);
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** The service judges the values; here a typo in a name must not pass. */
-function isDeclared(value: unknown): value is WebhookInput {
-  if (typeof value !== 'object' || value === null || !('eventType' in value) || !('endpointUrl' in value))
-    return false;
-  return types.has(value.eventType) && Object.keys(value).every((name) => KNOWN.has(name));
-}
+const isDeclared = (value: unknown): value is WebhookInput =>
+  isObject(value) &&
+  'eventType' in value &&
+  'endpointUrl' in value &&
+  Object.keys(value).every((name) => KNOWN.has(name));
 
 function readDeclared(file: string): readonly WebhookInput[] {
-  let content: unknown;
-  try {
-    content = parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw usage(`${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const list =
-    typeof content === 'object' && content !== null && 'webhooks' in content ? content.webhooks : undefined;
-  if (!Array.isArray(list))
-    throw usage(`${file} has no list "webhooks"`, 'see the README of the command line');
-  const wrong = list.findIndex((one) => !isDeclared(one));
-  if (wrong === -1) return list.filter(isDeclared);
-  throw usage(
-    `${file}: webhook ${wrong + 1} needs eventType and endpointUrl, and may have ${COLUMNS.join(', ')}`,
+  const content: unknown = parse(readFileSync(file, 'utf8'));
+  const list = isObject(content) && 'webhooks' in content ? content.webhooks : undefined;
+  if (Array.isArray(list) && list.every(isDeclared)) return list;
+  throw new Error(
+    `${file} needs a list "webhooks" of eventType, endpointUrl; other names: ${COLUMNS.join(', ')}`,
   );
 }
 
@@ -63,33 +52,24 @@ function planOf(declared: readonly WebhookInput[], there: readonly ListedWebhook
   return [...steps, ...rest.map((webhook): Step => ({ change: 'undeclared', webhook, ref: webhook.ref }))];
 }
 
-async function apply(
-  { client, show, note }: Session,
-  { file, yes }: { file: string; yes: boolean },
-): Promise<void> {
-  const plan = planOf(readDeclared(file), await listAll(client));
+/** What is not declared is not there. */
+const declaredOnly = (webhook: WebhookInput): WebhookInput => ({ applicationId: null, ...webhook });
+
+const OPTIONS = {
+  file: { alias: 'f', type: 'string', coerce: readDeclared, demandOption: true, describe: 'YAML' },
+  yes: { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' },
+} as const;
+
+async function apply({ client, show, note }: Session, { file, yes }: InferredOptionTypes<typeof OPTIONS>) {
+  const plan = planOf(file, await collect(client.eachWebhook()));
   const rows = plan.map((step) => ({ change: step.change, ...step.webhook, ref: step.ref }));
   show(rows, table(rows, ['change', ...COLUMNS], 'nothing declared, nothing there'));
   const changes = plan.filter(({ change: kind }) => kind === 'create' || kind === 'update');
-  if (changes.length === 0) {
-    note('Nothing to change.');
-    return;
-  }
-  await confirmed(`Make ${changes.length} changes?`, yes);
+  if (changes.length > 0) await confirmed(`Make ${changes.length} changes?`, yes);
   for (const { ref, webhook } of changes)
-    await (ref === undefined
-      ? client.register(webhook)
-      : change(client, ref, { applicationId: null, ...webhook }));
+    await (ref === undefined ? client.register(webhook) : change(client, ref, declaredOnly(webhook)));
   note(`${changes.length} changes made. What is undeclared was left alone: webhooks disable REF`);
 }
 
 export const addApply = (cli: Argv): Argv =>
-  cli.command(
-    'apply',
-    'Make the webhooks as a YAML file declares them',
-    {
-      file: { alias: 'f', type: 'string', demandOption: true, describe: 'Holds a list "webhooks"' },
-      yes: { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' },
-    } as const,
-    online(apply),
-  );
+  cli.command('apply', 'Make the webhooks as a YAML file declares them', OPTIONS, online(apply));

@@ -1,11 +1,10 @@
 import type { DeliveryDetail } from '@webhooks/client';
 import type { Argv } from 'yargs';
+import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { causeOfFailure } from '../causes.js';
-import { EVENT_TYPES } from '../events.js';
 import { card, table } from '../output.js';
-import { present } from '../present.js';
-import { online } from '../session.js';
-import { timeOf } from '../time.js';
+import { collect, present } from '../present.js';
+import { showing } from '../session.js';
 
 /** One delivery with what became of each attempt. */
 export function deliveryText(delivery: DeliveryDetail): string {
@@ -18,6 +17,8 @@ export function deliveryText(delivery: DeliveryDetail): string {
   return `${card(delivery)}\n\n${table(attempts, columns, 'no attempt has ended yet')}`;
 }
 
+const COLUMNS = ['deliveryId', 'eventType', 'status', 'lastStatus', 'lastError', 'reason', 'createdAt'];
+
 const FILTER = {
   ref: { type: 'string', describe: 'Of this webhook' },
   'event-id': { type: 'string', describe: 'Of this event' },
@@ -27,13 +28,10 @@ const FILTER = {
   status: { choices: ['pending', 'delivered', 'dead', 'cancelled'], describe: 'In this state' },
   from: { type: 'string', coerce: timeOf, describe: 'Since this time' },
   to: { type: 'string', coerce: timeOf, describe: 'Until this time' },
-  limit: { type: 'number', describe: 'So many at most' },
-  cursor: { type: 'string', describe: 'The nextCursor of the page before' },
+  limit: { type: 'number', default: 50, describe: 'So many at most' },
 } as const;
-const COLUMNS = ['deliveryId', 'eventType', 'status', 'lastStatus', 'lastError', 'reason', 'createdAt'];
 
-const withId = (own: Argv) =>
-  own.positional('id', { type: 'string', demandOption: true, describe: 'The delivery' });
+const withId = positional('id', 'The delivery (webhooks deliveries list)');
 
 const addTo = (group: Argv): Argv =>
   group
@@ -42,32 +40,25 @@ const addTo = (group: Argv): Argv =>
       'list',
       'List deliveries, the newest first',
       FILTER,
-      online(async ({ client, show, note }, args) => {
-        const { ref, eventId, endToEndId, txId, eventType, status, from, to, limit, cursor } = args;
-        const what = { ref, eventId, endToEndId, txId, eventType, status };
-        const page = await client.deliveries(present({ ...what, from, to, limit, cursor }));
-        show(page, table(page.data, COLUMNS));
-        if (page.nextCursor !== undefined) note(`There are more: --cursor ${page.nextCursor}`);
-      }),
+      showing(
+        (client, { ref, eventId, endToEndId, txId, eventType, status, from, to, limit }) => {
+          const filter = { ref, eventId, endToEndId, txId, eventType, status, from, to };
+          return collect(client.eachDelivery(present(filter)), limit);
+        },
+        (deliveries) => table(deliveries, COLUMNS),
+      ),
     )
     .command(
       'show <id>',
       'Show a delivery and its attempts',
       withId,
-      online(async ({ client, show }, { id }) => {
-        const delivery = await client.delivery(id);
-        show(delivery, deliveryText(delivery));
-      }),
+      showing((client, { id }) => client.delivery(id), deliveryText),
     )
     .command(
       'redeliver <id>',
       'Make a delivery again, now',
       withId,
-      online(async ({ client, show, note }, { id }) => {
-        const redelivered = await client.redeliver(id);
-        show(redelivered, card(redelivered));
-        note(`Next: webhooks deliveries show ${id}`);
-      }),
+      showing((client, { id }) => client.redeliver(id), card, 'Next: webhooks deliveries show ID'),
     );
 
 export const addDeliveries = (cli: Argv): Argv =>

@@ -1,16 +1,17 @@
 import { ProblemError } from '@webhooks/client';
-import type { Charge, Client, DeliveryFilter, Transaction } from '@webhooks/client';
+import type { Charge, Client, DeliveryFilter, EventType, Transaction } from '@webhooks/client';
 import type { Argv } from 'yargs';
+import { positional } from '../arguments.js';
 import { Failure } from '../failure.js';
 import { card, dim } from '../output.js';
+import { collect } from '../present.js';
 import { online, type Session } from '../session.js';
 import { deliveryText } from './deliveries.js';
-import { listAll } from './webhooks.js';
 
 type Payment = Transaction | Charge;
 
 /** Undefined for what is not there. */
-const known = <T>(asked: Promise<T>): Promise<T | undefined> =>
+const orNothing = <T>(asked: Promise<T>): Promise<T | undefined> =>
   asked.catch((error: unknown) => {
     if (error instanceof ProblemError && error.problem.status === 404) return undefined;
     throw error;
@@ -19,39 +20,35 @@ const known = <T>(asked: Promise<T>): Promise<T | undefined> =>
 /** What an id is, by its form, and for a form that two kinds have by asking. */
 async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
   if (/^[a-z2-7]{52}$/.test(id)) return [{ eventId: (await client.delivery(id)).eventId }];
-  const transaction = /^[A-Za-z0-9]{32}$/.test(id) ? await known(client.transaction(id)) : undefined;
+  const transaction = /^[A-Za-z0-9]{32}$/.test(id) ? await orNothing(client.transaction(id)) : undefined;
   if (transaction) return [{ endToEndId: id }, transaction];
-  const charge = /^[A-Za-z0-9]{26,35}$/.test(id) ? await known(client.charge(id)) : undefined;
+  const charge = /^[A-Za-z0-9]{26,35}$/.test(id) ? await orNothing(client.charge(id)) : undefined;
   if (charge) return [{ txId: id }, charge];
   return /^[A-Za-z0-9]{1,25}$/.test(id) ? [{ txId: id }] : [{ eventId: id }];
 }
 
-type Reason = readonly [reason: string, fix: string];
-const repair = (ref: string, from: string): string =>
-  `webhooks redeliveries create --status missed --ref ${ref} --from ${from}`;
+/** What happened and when; a transaction without a type is one of which only a reversal is known. */
+function factOf(payment: Payment): { readonly eventType: EventType; readonly since: string } {
+  if ('pix' in payment) return { eventType: 'PIX_DYNAMIC_PAID', since: payment.pix[0]?.paidAt ?? 'TIME' };
+  return { eventType: payment.eventType ?? 'PIX_REVERSAL', since: payment.occurredAt ?? 'TIME' };
+}
 
-/** Why a payment has no delivery. */
-async function whyNothing(client: Client, payment: Payment): Promise<Reason> {
-  const { eventType = 'PIX_DYNAMIC_PAID', occurredAt = '2000-01-01' } = 'pix' in payment ? {} : payment;
-  const [webhook, ...others] = await listAll(client, { eventType });
-  if (webhook === undefined)
+/** Why a payment has no delivery, and what helps. */
+async function whyNothing(client: Client, payment: Payment): Promise<readonly [reason: string, fix: string]> {
+  const { eventType, since } = factOf(payment);
+  const [first, ...others] = await collect(client.eachWebhook({ eventType }));
+  if (first === undefined)
     return [
       `no webhook receives ${eventType}`,
-      `webhooks create --event-type ${eventType} --endpoint-url https://…`,
+      `webhooks create --event-type ${eventType} --endpoint-url URL`,
     ];
-  const { ref } = webhook;
-  if (![webhook, ...others].some(({ enabled }) => enabled))
-    return [
-      `every webhook for ${eventType} is disabled`,
-      `webhooks enable ${ref}; then ${repair(ref, occurredAt)}`,
-    ];
-  const { createdAt } = await client.get(ref);
-  if (others.length === 0 && createdAt > occurredAt)
-    return [`the webhook was registered later, at ${createdAt}`, repair(ref, occurredAt)];
-  return [
-    'no attempt has ended yet, or its endpoint is paused',
-    `look again in some seconds; webhooks show ${ref}`,
-  ];
+  const { ref, createdAt } = await client.get(first.ref);
+  const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${since}`;
+  if (![first, ...others].some(({ enabled }) => enabled))
+    return [`every webhook for ${eventType} is disabled`, `webhooks enable ${ref}; then ${repair}`];
+  if (others.length === 0 && createdAt > since)
+    return [`the webhook was registered later, at ${createdAt}`, repair];
+  return ['no attempt has ended yet, or its endpoint is paused', `look again soon; webhooks show ${ref}`];
 }
 
 function paymentText(payment: Payment): string {
@@ -67,30 +64,22 @@ async function find({ client, show }: Session, { id }: { readonly id: string }):
   if (payment === undefined && texts.length === 0)
     throw new Failure(
       'not-found',
-      `no payment or delivery of this tenant has the id ${id}`,
-      'try the endToEndId',
+      `no payment or delivery has the id ${id}`,
+      'try the endToEndId of the Pix',
     );
-  if (payment === undefined) {
-    show({ deliveries }, texts.join('\n\n'));
-    return;
-  }
-  if (texts.length > 0) {
-    show({ payment, deliveries }, [paymentText(payment), ...texts].join('\n\n'));
-    return;
-  }
-  const [reason, fix] = await whyNothing(client, payment);
-  const text = `${paymentText(payment)}\n\n${dim('NOTHING WAS SENT')}\n${reason}\n${dim('→')} ${fix}`;
-  show({ payment, deliveries, nothingSent: { reason, fix } }, text);
+  const known = payment === undefined ? [] : [paymentText(payment)];
+  const nothing = payment && texts.length === 0 ? await whyNothing(client, payment) : undefined;
+  if (nothing) texts.push(`${dim('NOTHING WAS SENT')}\n${nothing[0]}\n${dim('→')} ${nothing[1]}`);
+  const nothingSent = nothing && { reason: nothing[0], fix: nothing[1] };
+  show({ payment, deliveries, nothingSent }, [...known, ...texts].join('\n\n'));
 }
+
+const withId = positional('id', 'endToEndId, txId, event id or delivery id');
 
 export const addFind = (cli: Argv): Argv =>
   cli.command(
     'find <id>',
-    'Show a payment and every delivery of it, or why nothing was sent',
-    (own) =>
-      own.positional('id', {
-        ...{ type: 'string', demandOption: true },
-        describe: 'endToEndId, txId, event id or delivery id',
-      } as const),
+    'Show a payment and its deliveries, or why nothing was sent',
+    withId,
     online(find),
   );

@@ -35,10 +35,7 @@ async function prompt(field: ProfileField): Promise<string> {
 async function complete(given: PartialProfile): Promise<Profile> {
   const missing = profiles.missingOf(given);
   if (missing.length > 0 && !process.stdin.isTTY)
-    throw usage(
-      `missing: ${missing.map(profiles.optionOf).join(', ')}`,
-      'give them, or run it on a terminal',
-    );
+    throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'give them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
   for (const field of missing) typed[field] = await prompt(field);
   if (!profiles.isWhole(typed)) throw usage('an answer is missing', 'run it again');
@@ -64,12 +61,8 @@ async function logIn({ show, note }: Output, args: Readonly<Record<string, unkno
   await connect(profile);
   const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);
   profiles.saveProfile(name, profile);
-  const result = {
-    profile: name,
-    url: profile.url,
-    clientId: profile.clientId,
-    file: profiles.profileFile(),
-  };
+  const { url, clientId } = profile;
+  const result = { profile: name, url, clientId, file: profiles.profileFile() };
   show(result, card(result));
   note('Logged in. Next: webhooks listen');
 }

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { progress } from '@clack/prompts';
 import type { Redelivery } from '@webhooks/client';
-import type { Argv, InferredOptionTypes } from 'yargs';
+import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
+import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { confirmed } from '../confirm.js';
-import { EVENT_TYPES } from '../events.js';
 import { Failure, usage } from '../failure.js';
-import { card } from '../output.js';
-import { present } from '../present.js';
-import { online, type Session } from '../session.js';
-import { timeOf } from '../time.js';
+import { card, table } from '../output.js';
+import { collect, present } from '../present.js';
+import { online, showing, type Session } from '../session.js';
 
 const OPTIONS = {
   ref: { type: 'string', describe: 'To this webhook' },
@@ -24,10 +23,7 @@ const OPTIONS = {
   yes: { alias: 'y', type: 'boolean', default: false, describe: 'Do not ask' },
 } as const;
 
-type Arguments = {
-  readonly eventType?: InferredOptionTypes<typeof OPTIONS>['event-type'];
-  readonly dryRun: boolean;
-} & Omit<InferredOptionTypes<typeof OPTIONS>, 'event-type' | 'dry-run'>;
+type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>>;
 
 async function create({ client, show, note }: Session, args: Arguments): Promise<void> {
   const { ref, eventType, status, from, to, dryRun, yes } = args;
@@ -60,7 +56,7 @@ function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): st
 
 const POLL_MS = 1_000; // a job takes seconds to hours, and a person reads no faster
 
-async function watch({ client, show, note, json }: Session, { id }: { readonly id: string }): Promise<void> {
+async function watch({ client, show, json }: Session, { id }: { readonly id: string }): Promise<void> {
   const first = await client.redelivery(id);
   const bar = process.stdout.isTTY && !json ? progress({ max: Math.max(first.matched, 1) }) : undefined;
   const startedAt = Date.now();
@@ -70,8 +66,7 @@ async function watch({ client, show, note, json }: Session, { id }: { readonly i
     await delay(POLL_MS);
     const next = await client.redelivery(id);
     const text = progressText(next, first, Date.now() - startedAt);
-    if (bar) bar.advance(doneOf(next) - doneOf(job), text);
-    else note(text);
+    bar?.advance(doneOf(next) - doneOf(job), text);
     job = next;
   }
   bar?.stop(job.state);
@@ -79,22 +74,27 @@ async function watch({ client, show, note, json }: Session, { id }: { readonly i
   if (job.state === 'cancelled') throw new Failure('failed', 'the redelivery was cancelled');
 }
 
-const withId = (own: Argv) =>
-  own.positional('id', { type: 'string', demandOption: true, describe: 'The job' });
+const withId = positional('id', 'The job (webhooks redeliveries list)');
 
 const addTo = (group: Argv): Argv =>
   group
-    .demandCommand(1, 'create, watch or cancel?')
+    .demandCommand(1, 'create, list, watch or cancel?')
     .command('create', 'Start a job, or count what it would send', OPTIONS, online(create))
+    .command(
+      'list',
+      'List jobs, the newest first',
+      {},
+      showing(
+        (client) => collect(client.eachRedelivery()),
+        (jobs) => table(jobs, ['id', 'state', 'matched', 'sent', 'refused', 'expired', 'createdAt']),
+      ),
+    )
     .command('watch <id>', 'Wait for the end of a job', withId, online(watch))
     .command(
       'cancel <id>',
       'Stop a job; what was sent stays sent',
       withId,
-      online(async ({ client, show }, { id }) => {
-        const job = await client.cancelRedelivery(id);
-        show(job, card(job));
-      }),
+      showing((client, { id }) => client.cancelRedelivery(id)),
     );
 
 export const addRedeliveries = (cli: Argv): Argv =>

@@ -1,26 +1,25 @@
-import type { EventInput } from '@webhooks/client';
-import type { Argv } from 'yargs';
-import { EVENT_TYPES, makeEvent, makeReversal } from '../events.js';
-import type { EventType } from '../events.js';
+import type { EventInput, EventType } from '@webhooks/client';
+import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
+import { EVENT_TYPES, isLoopback } from '../arguments.js';
+import { makeEvent, makeReversal } from '../events.js';
 import { Failure, usage } from '../failure.js';
-import { isLoopback } from '../loopback.js';
 import { table } from '../output.js';
-import { online } from '../session.js';
-import type { Session } from '../session.js';
+import { online, type Session } from '../session.js';
 
-const SCENARIOS = ['duplicate', 'out-of-order', 'late-reversal', 'burst'] as const;
-type Scenario = (typeof SCENARIOS)[number];
+const EVENT_TYPE = { choices: EVENT_TYPES, demandOption: true, describe: 'What happened' } as const;
+const OPTIONS = {
+  scenario: {
+    choices: ['duplicate', 'out-of-order', 'late-reversal', 'burst'],
+    describe: 'What receivers must cope with',
+  },
+  amount: { type: 'string', default: '1.00', describe: 'In reais' },
+  'real-events': { type: 'boolean', default: false, describe: 'Post to a service elsewhere' },
+} as const;
+type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & { readonly eventType: EventType };
 
 /** Enough to show what a receiver does that handles one event at a time. */
 const BURST_EVENTS = 100;
 const LATE_MS = 30 * 86_400_000; // a month: the order was shipped long ago; a Pix can be reversed for 90 days
-
-interface Arguments {
-  readonly eventType: EventType;
-  readonly scenario?: Scenario | undefined;
-  readonly amount: string;
-  readonly realEvents: boolean;
-}
 
 function eventsOf({ eventType, amount, scenario }: Arguments): readonly EventInput[] {
   if (scenario === 'burst') return Array.from({ length: BURST_EVENTS }, () => makeEvent(eventType, amount));
@@ -37,10 +36,7 @@ function eventsOf({ eventType, amount, scenario }: Arguments): readonly EventInp
 async function trigger({ client, profile, show, note }: Session, args: Arguments): Promise<void> {
   const target = profile.ingestUrl ?? profile.url;
   if (!isLoopback(target) && !args.realEvents)
-    throw usage(
-      `${target} is not this machine: receivers would take these for payments`,
-      'say --real-events',
-    );
+    throw usage(`${target} is not this machine: receivers would believe these`, 'say --real-events');
   const events = eventsOf(args);
   const results = await client.postEvents(events);
   const posted = events.map((event, index) => ({ ...event, ...results[index] }));
@@ -54,12 +50,7 @@ async function trigger({ client, profile, show, note }: Session, args: Arguments
 export const addTrigger = (cli: Argv): Argv =>
   cli.command(
     'trigger <event-type>',
-    'Post events of payments that never happened',
-    (own) =>
-      own
-        .positional('event-type', { choices: EVENT_TYPES, demandOption: true })
-        .option('scenario', { choices: SCENARIOS, describe: 'What receivers must cope with' })
-        .option('amount', { type: 'string', default: '1.00', describe: 'In reais' })
-        .option('real-events', { type: 'boolean', default: false, describe: 'Post to a service elsewhere' }),
+    'Post events that never happened',
+    (own) => own.positional('event-type', EVENT_TYPE).options(OPTIONS),
     online(trigger),
   );

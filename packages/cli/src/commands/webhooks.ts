@@ -1,10 +1,9 @@
-import type { Client, ListedWebhook, Webhook, WebhookInput } from '@webhooks/client';
+import type { Client, EndpointHealth, Webhook, WebhookInput } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPES } from '../events.js';
-import { card, table } from '../output.js';
-import { present } from '../present.js';
-import { online } from '../session.js';
-import type { Session } from '../session.js';
+import { EVENT_TYPES, positional } from '../arguments.js';
+import { card, dim, table } from '../output.js';
+import { collect, present } from '../present.js';
+import { showing } from '../session.js';
 
 export const COLUMNS = ['ref', 'eventType', 'endpointUrl', 'applicationId', 'enabled'] as const;
 
@@ -13,13 +12,8 @@ const FIELDS = {
   'endpoint-url': { type: 'string', describe: 'Where to: https://…' },
   'application-id': { type: 'string', describe: 'Your application' },
 } as const;
-const NEW = {
-  ...FIELDS,
-  'event-type': { ...FIELDS['event-type'], demandOption: true },
-  'endpoint-url': { ...FIELDS['endpoint-url'], demandOption: true },
-  ref: { type: 'string', describe: 'A UUID of your own; default: the service makes one' },
-  enabled: { type: 'boolean', default: true, describe: 'Whether it receives at once' },
-} as const;
+const ENABLED = { type: 'boolean', describe: 'Whether it receives; --no-enabled: it does not' } as const;
+const REF = { type: 'string', describe: 'A UUID of your own; default: the service makes one' } as const;
 
 type Changes = { readonly [field in keyof WebhookInput]?: WebhookInput[field] | undefined };
 
@@ -29,86 +23,68 @@ export async function change(client: Client, ref: string, changes: Changes): Pro
   return client.update({ ref, eventType, endpointUrl, ...present(changes) });
 }
 
-/** All of the tenant's webhooks, page by page. */
-export async function listAll(
-  client: Client,
-  filter: Parameters<Client['list']>[0] = {},
-): Promise<ListedWebhook[]> {
-  const { data, nextCursor } = await client.list(filter);
-  return nextCursor === undefined
-    ? [...data]
-    : [...data, ...(await listAll(client, { ...filter, cursor: nextCursor }))];
+function healthText({ health, ...webhook }: Webhook & { readonly health: EndpointHealth }): string {
+  const failures = table(health.failures, ['class', 'count', 'lastAt'], 'no failures');
+  const { state, lastDay } = health;
+  return `${card({ ...webhook, state })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
 }
 
-function showWebhook({ show, note }: Session, webhook: Webhook): void {
-  show(webhook, card(webhook));
-  if (webhook.published === false) note('It is saved, and will be in force as soon as Kafka is reachable.');
-}
-
-async function showOne({ client, show }: Session, { ref }: { readonly ref: string }): Promise<void> {
-  const [webhook, health] = await Promise.all([client.get(ref), client.health(ref)]);
-  const { attempts, successRate } = health.lastDay;
-  const rate = successRate === undefined ? undefined : `${(successRate * 100).toFixed(1)} %`;
-  const state = { ...webhook, state: health.state, attemptsLastDay: attempts, successLastDay: rate };
-  const failures =
-    health.failures.length === 0 ? '' : `\n\n${table(health.failures, ['class', 'count', 'lastAt'])}`;
-  show({ ...webhook, health }, card(state) + failures);
-}
-
-const withRef = (own: Argv) =>
-  own.positional('ref', { type: 'string', demandOption: true, describe: 'The webhook (webhooks list)' });
-
+const withRef = positional('ref', 'The webhook (webhooks list)');
 type WithRef = { readonly ref: string };
 const setEnabled = (enabled: boolean) =>
-  online(async (session, { ref }: WithRef) =>
-    showWebhook(session, await change(session.client, ref, { enabled })),
-  );
+  showing((client, { ref }: WithRef) => change(client, ref, { enabled }));
 
-export const addWebhooks = (cli: Argv): Argv =>
+const addSwitches = (cli: Argv): Argv =>
   cli
-    .command(
-      'list',
-      'List webhooks',
-      {
-        ...FIELDS,
-        enabled: { type: 'boolean', describe: 'Only the enabled (--no-enabled: disabled) ones' },
-      } as const,
-      online(async ({ client, show }, { eventType, applicationId, enabled, endpointUrl }) => {
-        const all = await listAll(client, present({ eventType, applicationId, enabled }));
-        const webhooks = all.filter(
-          (webhook) => endpointUrl === undefined || webhook.endpointUrl === endpointUrl,
-        );
-        show(webhooks, table(webhooks, COLUMNS, 'no webhook; make one: webhooks create'));
-      }),
-    )
-    .command('show <ref>', 'Show a webhook, and how it is doing', withRef, online(showOne))
-    .command(
-      'create',
-      'Register a webhook',
-      NEW,
-      online(async (session, { eventType, endpointUrl, applicationId, ref, enabled }) => {
-        const rest = present({ applicationId, ref, enabled });
-        showWebhook(session, await session.client.register({ eventType, endpointUrl, ...rest }));
-        session.note('Next: webhooks rotate-secret REF, so that deliveries are signed.');
-      }),
-    )
-    .command(
-      'update <ref>',
-      'Change a webhook',
-      (own) => withRef(own).options(FIELDS),
-      online(async (session, { ref, eventType, endpointUrl, applicationId }) =>
-        showWebhook(session, await change(session.client, ref, { eventType, endpointUrl, applicationId })),
-      ),
-    )
     .command('enable <ref>', 'Let a webhook receive', withRef, setEnabled(true))
     .command('disable <ref>', 'Stop a webhook; what waits for it is cancelled', withRef, setEnabled(false))
     .command(
       'rotate-secret <ref>',
       'Make a new signing secret; the one before stays valid for 24 hours',
       withRef,
-      online(async ({ client, show, note }, { ref }) => {
-        const secret = await client.rotateSecret(ref);
-        show(secret, card(secret));
-        note('It is shown once: keep it where the receiver reads its secrets.');
-      }),
+      showing((client, { ref }) => client.rotateSecret(ref), card, 'It is shown once: keep it.'),
+    );
+
+export const addWebhooks = (cli: Argv): Argv =>
+  addSwitches(cli)
+    .command(
+      'list',
+      'List webhooks',
+      (own) => own.options({ ...FIELDS, enabled: ENABLED }),
+      showing(
+        (client, { eventType, applicationId, enabled }) =>
+          collect(client.eachWebhook(present({ eventType, applicationId, enabled }))),
+        (webhooks) => table(webhooks, COLUMNS, 'no webhook; make one: webhooks create'),
+      ),
+    )
+    .command(
+      'show <ref>',
+      'Show a webhook, and how it is doing',
+      withRef,
+      showing(
+        async (client, { ref }) => ({ ...(await client.get(ref)), health: await client.health(ref) }),
+        healthText,
+      ),
+    )
+    .command(
+      'create',
+      'Register a webhook',
+      (own) =>
+        own.options({ ...FIELDS, enabled: ENABLED, ref: REF }).demandOption(['event-type', 'endpoint-url']),
+      showing(
+        (client, { eventType, endpointUrl, ...rest }) => {
+          const { applicationId, ref, enabled } = rest;
+          return client.register({ eventType, endpointUrl, ...present({ applicationId, ref, enabled }) });
+        },
+        card,
+        'Next: webhooks rotate-secret REF',
+      ),
+    )
+    .command(
+      'update <ref>',
+      'Change a webhook',
+      (own) => withRef(own).options(FIELDS),
+      showing((client, { ref, eventType, endpointUrl, applicationId }) =>
+        change(client, ref, { eventType, endpointUrl, applicationId }),
+      ),
     );

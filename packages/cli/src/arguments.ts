@@ -1,0 +1,22 @@
+import type { Argv } from 'yargs';
+
+export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
+
+/** The one thing that a verb is about. */
+export const positional =
+  <N extends string>(name: N, describe: string) =>
+  (own: Argv) =>
+    own.positional(name, { type: 'string', demandOption: true, describe });
+
+/** A time as it is typed; RFC 3339 in UTC. */
+export function timeOf(text: string): string {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new Error(`${text} is no time; write 2026-11-21 or 2026-11-21T14:00:00Z`);
+  return new Date(ms).toISOString();
+}
+
+/** Whether an address stands for this machine, by its text: what a name resolves to is not asked. */
+export function isLoopback(address: string): boolean {
+  const { protocol = '', hostname = '' } = URL.parse(address) ?? {};
+  return /^https?:$/.test(protocol) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}

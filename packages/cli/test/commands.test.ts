@@ -1,0 +1,173 @@
+import { writeFileSync } from 'node:fs';
+import { verifyNotification } from '@webhooks/client';
+import { eventually, startEndpoint } from '@webhooks/testkit';
+import type { Arrival, Endpoint } from '@webhooks/testkit';
+import { makeDelivery, runJson, startCliStack } from './support/cli-stack.js';
+import type { CliStack, Made } from './support/cli-stack.js';
+import { run, start } from './support/run-webhooks.js';
+
+let cli: CliStack;
+let local: Endpoint;
+let made: Made;
+const json = (...args: string[]): Promise<Record<string, unknown>> => runJson(cli, args);
+
+beforeAll(async () => {
+  cli = await startCliStack();
+  local = await startEndpoint({ plain: true });
+  made = await makeDelivery(cli);
+});
+
+afterAll(async () => {
+  await local.close();
+  await cli.stop();
+});
+
+test('a client without the scope ends with 3 and says whom to ask', async () => {
+  const { clientId, clientSecret } =
+    cli.stack.description().clients.find(({ scopes }) => scopes.includes('event.write.any')) ?? {};
+  const env = { ...cli.env, WEBHOOKS_CLIENT_ID: clientId ?? '', WEBHOOKS_CLIENT_SECRET: clientSecret ?? '' };
+  const { code, err } = await run(['list'], env);
+  expect(code).toBe(3);
+  expect(err).toContain('ask the operator for the scope');
+});
+
+test('find says why nothing was sent, and what to do', async () => {
+  const [event] = JSON.parse((await run(['trigger', 'PIX_REVERSAL', '--json'], cli.env)).out) as {
+    data: { endToEndId: string };
+  }[];
+  const { out, code } = await run(['find', event?.data.endToEndId ?? ''], cli.env);
+  expect(code).toBe(0);
+  expect(out).toMatch(
+    /NOTHING WAS SENT\nno webhook receives PIX_REVERSAL\n→ webhooks create --event-type PIX_REVERSAL/,
+  );
+});
+
+test('find takes a delivery id, an event id and a txId', async () => {
+  const { payment } = (await json('find', made.endToEndId)) as { payment: { txId: string } };
+  for (const id of [made.deliveryId, made.eventId, payment.txId]) {
+    const { deliveries } = (await json('find', id)) as { deliveries: { eventId: string }[] };
+    expect(deliveries[0]?.eventId).toBe(made.eventId);
+  }
+});
+
+test.each([
+  ['duplicate', ['PIX_DYNAMIC_PAID', 'PIX_DYNAMIC_PAID']],
+  ['out-of-order', ['PIX_REVERSAL', 'PIX_DYNAMIC_PAID']],
+  ['late-reversal', ['PIX_DYNAMIC_PAID', 'PIX_REVERSAL']],
+  ['burst', Array.from({ length: 100 }, () => 'PIX_DYNAMIC_PAID')],
+])('trigger --scenario %s posts what a receiver must cope with', async (scenario, types) => {
+  const { out } = await run(['trigger', 'PIX_DYNAMIC_PAID', '--scenario', scenario, '--json'], cli.env);
+  const events = JSON.parse(out) as { id: string; eventType: string; status: string }[];
+  expect(events.map(({ eventType }) => eventType)).toEqual(types);
+  expect(new Set(events.map(({ status }) => status))).toEqual(new Set(['accepted']));
+  expect(new Set(events.map(({ id }) => id)).size).toBe(scenario === 'duplicate' ? 1 : types.length);
+});
+
+test('apply changes what differs, and leaves alone what is as it is declared', async () => {
+  const yaml = [{ ref: made.ref.toUpperCase(), enabled: false }, { ref: made.ref }].map(
+    ({ ref, enabled }) => {
+      const switched = enabled === undefined ? '' : `    enabled: ${enabled}\n`;
+      return `webhooks:\n  - ref: ${ref}\n    eventType: PIX_DYNAMIC_PAID\n    endpointUrl: ${cli.endpoint.url}?v=2\n${switched}`;
+    },
+  );
+  const file = `${made.file}.changed`;
+  for (const [index, changes] of [['update'], ['unchanged']].entries()) {
+    writeFileSync(file, yaml[index] ?? '');
+    const { out } = await run(['apply', '-f', file, '--yes', '--json'], cli.env);
+    const rows = JSON.parse(out) as { change: string }[];
+    expect(rows.map(({ change }) => change).filter((change) => change !== 'undeclared')).toEqual(changes);
+  }
+  expect(await json('show', made.ref)).toMatchObject({
+    enabled: false,
+    endpointUrl: `${cli.endpoint.url}?v=2`,
+  });
+  await json('update', made.ref, '--endpoint-url', cli.endpoint.url);
+  await json('enable', made.ref);
+});
+
+test('apply names what a file may not have', async () => {
+  writeFileSync(
+    `${made.file}.typo`,
+    `webhooks:\n  - eventType: PIX_OUT\n    endpoint: ${cli.endpoint.url}\n`,
+  );
+  const { code, err } = await run(['apply', '-f', `${made.file}.typo`], cli.env);
+  expect([code, err]).toEqual([
+    2,
+    expect.stringContaining('needs a list "webhooks" of eventType, endpointUrl'),
+  ]);
+});
+
+test('apply shows what would change and changes nothing without --yes', async () => {
+  writeFileSync(
+    `${made.file}.new`,
+    `webhooks:\n  - eventType: PIX_REVERSAL\n    endpointUrl: ${cli.endpoint.url}\n`,
+  );
+  const { code, out, err } = await run(['apply', '-f', `${made.file}.new`], cli.env);
+  expect(code).toBe(2);
+  expect(out).toMatch(/create +(–|\S+) +PIX_REVERSAL/);
+  expect(err).toContain('say --yes');
+  expect(JSON.stringify(await json('list'))).not.toContain('PIX_REVERSAL');
+});
+
+const verifies = (arrival: Arrival | undefined, secret: string): boolean => {
+  const notification = verifyNotification(arrival?.headers ?? {}, arrival?.body ?? '', secret);
+  return notification.id === arrival?.id;
+};
+
+test('listen forwards the bytes and headers of a delivery, signed with the secret that it prints', async () => {
+  await json('rotate-secret', made.ref);
+  const listening = start(
+    ['listen', '--forward', local.url, '--event-type', 'PIX_DYNAMIC_PAID', '--count', '1'],
+    cli.env,
+  );
+  const secret = await eventually(() => /whsec_\S+/.exec(listening.said.out)?.[0] ?? false, {
+    timeoutMs: 20_000,
+  });
+  local.forget();
+  cli.endpoint.forget();
+  await run(['trigger', 'PIX_DYNAMIC_PAID'], cli.env);
+  const { code, out } = await listening.ended;
+  expect(code).toBe(0);
+  expect(out).toMatch(/PIX_DYNAMIC_PAID evt_\w+ → delivered 200 \(\d+ ms\)\n {2}\{"id":"evt_/);
+  const [forwarded] = local.arrivals;
+  expect(verifies(forwarded, secret)).toBe(true);
+  const delivered = await eventually(
+    () => cli.endpoint.arrivals.find(({ id }) => id === forwarded?.id) ?? false,
+  );
+  expect(forwarded?.body).toEqual(delivered.body);
+  const own = ['host', 'connection', 'webhook-timestamp', 'webhook-signature', 'x-webhooks-signature'];
+  const common = (arrival: Arrival | undefined): unknown =>
+    Object.fromEntries(Object.entries(arrival?.headers ?? {}).filter(([name]) => !own.includes(name)));
+  expect(common(forwarded)).toEqual(common(delivered));
+  expect(Object.keys(forwarded?.headers ?? {}).sort()).toEqual(Object.keys(delivered.headers).sort());
+});
+
+test('listen --json prints a line for each event, and misses none while the service is away', async () => {
+  const listening = start(['listen', '--json', '--count', '2'], cli.env);
+  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
+  await cli.stack.fleet.stop('query-api');
+  await run(['trigger', 'PIX_OUT'], cli.env);
+  await cli.stack.fleet.start('query-api');
+  await run(['trigger', 'PIX_OUT'], cli.env);
+  const { out, code } = await listening.ended;
+  expect(code).toBe(0);
+  const lines = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id?: string });
+  expect(lines.map(({ id }) => id?.slice(0, 4))).toEqual([undefined, 'evt_', 'evt_']);
+});
+
+test('listen says why a receiver did not get an event', async () => {
+  const listening = start(['listen', '--forward', 'http://localhost:1', '--count', '1'], cli.env);
+  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
+  await run(['trigger', 'PIX_OUT'], cli.env);
+  expect((await listening.ended).out).toMatch(/→ failed ECONNREFUSED/);
+});
+
+test('Ctrl-C ends listen with 0', async () => {
+  const listening = start(['listen'], cli.env);
+  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
+  listening.child.kill('SIGINT');
+  expect((await listening.ended).code).toBe(0);
+});

@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startIssuer } from '@webhooks/engines';
+import { emptyHome, run } from './support/run-webhooks.js';
+import type { Environment } from './support/run-webhooks.js';
+
+const fileOf = (home: Environment): string =>
+  join(home['XDG_CONFIG_HOME'] ?? '', 'webhooks', 'profiles.json');
+
+/** An issuer whose client logs in, and the options for it. */
+async function openLogin() {
+  const clients = [{ clientId: 'shop', clientSecret: 's3cret', tenantId: 'acme', scopes: ['webhook.read'] }];
+  const issuer = await startIssuer({ audience: 'urn:webhooks', clients });
+  const options = ['--url', 'http://127.0.0.1:1/integration/v1', '--token-endpoint', issuer.tokenEndpoint];
+  return { issuer, options: [...options, '--client-id', 'shop', '--client-secret', 's3cret'] };
+}
+
+test.each([
+  [[], /a command is missing/],
+  [['nonsense'], /Unknown argument: nonsense/],
+  [['list', '--typo'], /Unknown argument: typo/],
+  [['show'], /Not enough non-option arguments/],
+  [['deliveries'], /list, show or redeliver\?/],
+  [['trigger', 'PIX_UNKNOWN'], /Invalid values/],
+  [['deliveries', 'list', '--from', 'yesterdayish'], /yesterdayish is no time/],
+  [['login'], /missing: --url, --token-endpoint, --client-id, --client-secret/],
+  [['login', '--url', 'webhooks.example.com'], /url is no address/],
+])('webhooks %j is a mistake of usage: 2, and a way on', async (args, says) => {
+  const { code, out, err } = await run(args, emptyHome());
+  expect({ code, out }).toEqual({ code: 2, out: '' });
+  expect(err).toMatch(says);
+  expect(err).toMatch(/\n→ /);
+});
+
+test('whoever is not logged in is told how: 3', async () => {
+  const { code, err } = await run(['list'], emptyHome());
+  expect(code).toBe(3);
+  expect(err).toMatch(/nobody is logged in.*\n→ webhooks login .*WEBHOOKS_CLIENT_SECRET/);
+});
+
+test('login keeps what was given, for its owner only, and other commands use it', async () => {
+  const home = emptyHome();
+  const { issuer, options } = await openLogin();
+  const { code, out } = await run(['login', ...options], home);
+  const list = await run(['list'], home);
+  await issuer.stop();
+  expect(code).toBe(0);
+  expect(out).not.toContain('s3cret');
+  expect(statSync(fileOf(home)).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(fileOf(home), 'utf8'))).toMatchObject({
+    current: 'default',
+    profiles: { default: { url: 'http://127.0.0.1:1', clientId: 'shop' } },
+  });
+  expect({ code: list.code, err: list.err }).toMatchObject({
+    code: 5,
+    err: expect.stringContaining('127.0.0.1:1') as string,
+  });
+});
+
+test('each profile is kept beside the others, and --profile chooses', async () => {
+  const home = emptyHome();
+  const { issuer, options } = await openLogin();
+  await run(['login', ...options, '--profile', 'production'], home);
+  await run(['login', ...options, '--profile', 'test'], home);
+  await issuer.stop();
+  const stored = JSON.parse(readFileSync(fileOf(home), 'utf8')) as { current: string; profiles: object };
+  expect([stored.current, Object.keys(stored.profiles)]).toEqual(['test', ['production', 'test']]);
+  expect((await run(['list', '--profile', 'production'], home)).code).toBe(5);
+  expect((await run(['list', '--profile', 'other'], home)).code).toBe(3);
+});
+
+test('wrong credentials are not kept', async () => {
+  const home = emptyHome();
+  const { issuer, options } = await openLogin();
+  const { code } = await run(['login', ...options, '--client-secret', 'wrong'], home);
+  await issuer.stop();
+  expect(code).toBe(3);
+  expect((await run(['list'], home)).err).toContain('nobody is logged in');
+});
+
+test('a damaged file of profiles is named', async () => {
+  const home = emptyHome();
+  mkdirSync(join(fileOf(home), '..'));
+  writeFileSync(fileOf(home), '{');
+  const { code, err } = await run(['list'], home);
+  expect([code, err]).toEqual([2, expect.stringContaining('profiles.json cannot be read as JSON')]);
+});
+
+test('trigger posts to another machine only with --real-events', async () => {
+  const { issuer, options } = await openLogin();
+  const home = emptyHome();
+  await run(['login', ...options, '--ingest-url', 'https://webhooks.example.com'], home);
+  const refused = await run(['trigger', 'PIX_STATIC'], home);
+  await issuer.stop();
+  expect(refused.code).toBe(2);
+  expect(refused.err).toMatch(/is not this machine.*\n→ say --real-events/);
+});
+
+test('listen forwards to this machine only', async () => {
+  const { issuer, options } = await openLogin();
+  const home = emptyHome();
+  await run(['login', ...options], home);
+  const refused = await run(['listen', '--forward', 'https://shop.example.com/hook'], home);
+  await issuer.stop();
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('is not on this machine')]);
+});
+
+test('colour comes with FORCE_COLOR, and goes with NO_COLOR and where no terminal is', async () => {
+  const colour = String.fromCharCode(27);
+  const args = ['doctor', 'http://shop.example.com'];
+  const home = emptyHome();
+  expect((await run(args, { ...home, NO_COLOR: '', FORCE_COLOR: '1' })).out).toContain(colour);
+  expect((await run(args, home)).out).not.toContain(colour);
+  expect((await run(args, { ...home, NO_COLOR: '' })).out).not.toContain(colour);
+});
+
+test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {
+  const { code, out } = await run(['completion', shell], emptyHome());
+  expect(code).toBe(0);
+  expect(out).toContain('webhooks --get-yargs-completions');
+});
+
+test('bash completes a verb, an option and an event type by that script', async () => {
+  const bin = join(emptyHome()['XDG_CONFIG_HOME'] ?? '', 'bin');
+  mkdirSync(bin);
+  const program = join(import.meta.dirname, '..', 'dist', 'src', 'main.js');
+  writeFileSync(join(bin, 'webhooks'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
+    mode: 0o755,
+  });
+  const complete = async (...line: string[]): Promise<string> => {
+    const words = line.map((word) => `'${word}'`).join(' ');
+    const script = `source <(webhooks completion bash); COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _webhooks_yargs_completions; echo "\${COMPREPLY[@]}"`;
+    const env = { PATH: `${bin}:${process.env['PATH'] ?? ''}`, SHELL: '/bin/bash' };
+    return (await promisify(execFile)('bash', ['-c', script], { env })).stdout;
+  };
+  expect(await complete('webhooks', 'rot')).toContain('rotate-secret');
+  expect(await complete('webhooks', 'trigger', 'PIX_')).toContain('PIX_DYNAMIC_PAID');
+  expect(await complete('webhooks', 'listen', '--for')).toContain('--forward');
+});
