@@ -45,11 +45,18 @@ async function run(line) {
   return running;
 }
 
+/** A grey line that is wider than a terminal goes on in the next one, as it does there. */
+const wrap = (line) =>
+  /^ *\x1b\[2m([^\x1b]{108,})\x1b\[22m$/
+    .exec(line)?.[1]
+    .match(/.{1,106}/g)
+    .map((part) => `  \x1b[2m${part}\x1b[22m`) ?? line;
+
 const draw = (name, line, said) =>
   writeFileSync(
     file(`${name}.svg`),
     terminalPicture(
-      [`$ webhooks ${line}`, ...said.trimEnd().split('\n')],
+      [`$ webhooks ${line}`, ...said.trimEnd().split('\n').flatMap(wrap)],
       `The terminal of webhooks ${name}`,
     ),
   );

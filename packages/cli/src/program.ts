@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import yargs from 'yargs';
 import { addApply } from './commands/apply.js';
 import { addCompletion } from './commands/completion.js';
@@ -16,6 +18,10 @@ const GROUPS = [
   ...[addFind, addDeliveries, addRedeliveries, addDoctor, addCompletion],
 ];
 
+/** Of the package that this file is built into: yargs would look in the folder of the caller. */
+const manifest = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
+const { version } = JSON.parse(manifest) as { readonly version: string };
+
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   const cli = yargs([...argv])
@@ -24,6 +30,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .option('json', { type: 'boolean', global: true, describe: 'Print JSON, for scripts' })
     .option('profile', { type: 'string', global: true, requiresArg: true, describe: 'The login to use' })
     .parserConfiguration({ 'duplicate-arguments-array': false })
+    .version(version)
     .demandCommand(1, 'a command is missing')
     .strict()
     .wrap(100)

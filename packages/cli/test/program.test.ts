@@ -34,6 +34,12 @@ test.each([
   expect(err).toMatch(/\n→ /);
 });
 
+test('--version tells the version of the package', async () => {
+  const manifest = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  expect((await run(['--version'], emptyHome())).out).toBe(`${version}\n`);
+});
+
 test('whoever is not logged in is told how: 3', async () => {
   const { code, err } = await run(['list'], emptyHome());
   expect(code).toBe(3);
