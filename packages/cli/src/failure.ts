@@ -21,11 +21,9 @@ export class Failure extends Error {
 
 export const usage = (message: string, fix?: string): Failure => new Failure('usage', message, fix);
 
-const LOG_IN = 'webhooks login';
-
 /** By the `code` of a problem; `README.md` of the service explains each. */
 const FIXES: Readonly<Record<string, string>> = {
-  'invalid-token': `log in again: ${LOG_IN}`,
+  'invalid-token': 'log in again: webhooks login',
   'insufficient-scope':
     'ask the operator for the scope, or log in as another client: webhooks login --profile NAME',
   'webhook-already-registered': 'change the one that is there: webhooks update REF',
@@ -60,7 +58,7 @@ export function toFailure(error: unknown): Failure {
     return new Failure(
       'unreachable',
       `no answer from ${error.origin} (${error.code})`,
-      `check that the service runs and that the address is right: ${LOG_IN}`,
+      'check that the service runs and that the address is right: webhooks login',
       error.code,
     );
   return new Failure('failed', error instanceof Error ? error.message : String(error));
@@ -70,15 +68,15 @@ export function toFailure(error: unknown): Failure {
 export function toLoginFailure(error: unknown): Failure {
   if (!(error instanceof ProblemError)) return toFailure(error);
   const message = `the token issuer refused these credentials (status ${error.problem.status})`;
-  return new Failure('unauthorized', message, `check client id and secret: ${LOG_IN}`, 'invalid-client');
+  return new Failure('unauthorized', message, 'check client id and secret: webhooks login', 'invalid-client');
 }
 
 /** Says it on standard error, so that standard output holds results only, and gives the exit code. */
-export function reportFailure(error: unknown, json: boolean): number {
-  const { exit, code, message, fix } = toFailure(error);
-  const paint = (format: 'red' | 'dim', text: string): string =>
-    styleText(format, text, { stream: process.stderr });
-  const text = `${paint('red', message)}${fix === undefined ? '' : `\n${paint('dim', '→')} ${fix}`}`;
+export function reportFailure(fault: unknown, json: boolean): number {
+  const { exit, code, message, fix } = toFailure(fault);
+  const stream = { stream: process.stderr };
+  const advice = fix === undefined ? '' : `\n${styleText('dim', '→', stream)} ${fix}`;
+  const text = styleText('red', message, stream) + advice;
   process.stderr.write(`${json ? JSON.stringify({ error: { code, message, fix } }) : text}\n`);
   return EXITS.indexOf(exit);
 }

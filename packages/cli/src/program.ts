@@ -24,7 +24,10 @@ const { version } = JSON.parse(manifest) as { readonly version: string };
 
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
-  const cli = yargs([...argv])
+  // A secret may begin with a hyphen, which looks like an option unless it is joined to its own.
+  const at = argv.indexOf('--client-secret');
+  const joined = at === -1 ? argv : argv.toSpliced(at, 2, argv.slice(at, at + 2).join('='));
+  const cli = yargs(joined)
     .scriptName('webhooks')
     .usage('$0 <command>\n\nReceive, find and repair webhooks of instant payments.')
     .option('json', { type: 'boolean', global: true, describe: 'Print JSON, for scripts' })

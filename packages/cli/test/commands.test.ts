@@ -158,6 +158,19 @@ test('listen --json prints a line for each event, and misses none while the serv
   expect(lines.map(({ id }) => id?.slice(0, 4))).toEqual([undefined, 'evt_', 'evt_']);
 });
 
+test('listen --repeat forwards an event again, as a repeated delivery with the same id', async () => {
+  const args = ['listen', '--forward', local.url, '--count', '1', '--repeat', '2'];
+  const listening = start(args, cli.env);
+  await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });
+  local.forget();
+  await run(['trigger', 'PIX_OUT'], cli.env);
+  await listening.ended;
+  expect(local.arrivals.map(({ nth, headers }) => [nth, headers['webhook-attempt']])).toEqual([
+    [1, '1'],
+    [2, '2'],
+  ]);
+});
+
 test('listen says why a receiver did not get an event', async () => {
   const listening = start(['listen', '--forward', 'http://localhost:1', '--count', '1'], cli.env);
   await eventually(() => listening.said.out.includes('whsec_'), { timeoutMs: 20_000 });

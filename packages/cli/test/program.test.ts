@@ -10,11 +10,11 @@ const fileOf = (home: Environment): string =>
   join(home['XDG_CONFIG_HOME'] ?? '', 'webhooks', 'profiles.json');
 
 /** An issuer whose client logs in, and the options for it. */
-async function openLogin() {
-  const clients = [{ clientId: 'shop', clientSecret: 's3cret', tenantId: 'acme', scopes: ['webhook.read'] }];
+async function openLogin(clientSecret = 's3cret') {
+  const clients = [{ clientId: 'shop', clientSecret, tenantId: 'acme', scopes: ['webhook.read'] }];
   const issuer = await startIssuer({ audience: 'urn:webhooks', clients });
   const options = ['--url', 'http://127.0.0.1:1/integration/v1', '--token-endpoint', issuer.tokenEndpoint];
-  return { issuer, options: [...options, '--client-id', 'shop', '--client-secret', 's3cret'] };
+  return { issuer, options: [...options, '--client-id', 'shop', '--client-secret', clientSecret] };
 }
 
 test.each([
@@ -75,6 +75,13 @@ test('each profile is kept beside the others, and --profile chooses', async () =
   expect([stored.current, Object.keys(stored.profiles)]).toEqual(['test', ['production', 'test']]);
   expect((await run(['list', '--profile', 'production'], home)).code).toBe(5);
   expect((await run(['list', '--profile', 'other'], home)).code).toBe(3);
+});
+
+test('login takes a secret that begins with a hyphen', async () => {
+  const { issuer, options } = await openLogin('-s3cret');
+  const { code, err } = await run(['login', ...options], emptyHome());
+  await issuer.stop();
+  expect([code, err]).toEqual([0, 'Logged in. Next: webhooks listen\n']);
 });
 
 test('wrong credentials are not kept', async () => {

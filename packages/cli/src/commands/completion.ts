@@ -1,14 +1,10 @@
-import yargs from 'yargs';
-import type { Argv } from 'yargs';
+import yargs, { type Argv } from 'yargs';
 import { offline } from '../session.js';
 
 const FISH = `complete --command webhooks --no-files --arguments '(webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) (commandline --current-token))'`;
 
 function printScript(shell: string): void {
-  if (shell === 'fish') {
-    process.stdout.write(`${FISH}\n`);
-    return;
-  }
+  if (shell === 'fish') return void process.stdout.write(`${FISH}\n`);
   // yargs chooses between its two scripts by this variable.
   process.env['SHELL'] = shell;
   yargs([]).scriptName('webhooks').showCompletionScript();

@@ -35,8 +35,14 @@ async function* follow(client: Client, first: NotificationFilter, onOutage: () =
 type Outcome = Partial<Response> & { readonly error?: string };
 
 /** What the receiver made of it. On this machine a certificate proves nothing. */
-const forward = (url: string, headers: Readonly<Record<string, string>>, body: string): Promise<Outcome> =>
-  post(url, headers, body, false).catch((error: unknown) => ({ error: causeOf(error) }));
+async function forward(
+  url: string | undefined,
+  headers: Record<string, string>,
+  body: string,
+): Promise<Outcome> {
+  if (url === undefined) return {};
+  return post(url, headers, body, false).catch((error: unknown) => ({ error: causeOf(error) }));
+}
 
 function outcomeText({ status, durationMs, error }: Outcome): string {
   if (status === undefined) return error === undefined ? '' : ` → ${paint('failed')} ${error}`;
@@ -49,12 +55,13 @@ const OPTIONS = {
   secret: { type: 'string', describe: 'Sign with this secret (whsec_…); default: a new one' },
   vendor: VENDOR,
   count: { type: 'number', describe: 'End after so many events' },
+  repeat: { type: 'number', default: 1, describe: 'Forward each event so many times, as repeats do' },
 } as const;
 
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>>;
 
 async function listen({ client, show, note }: Session, args: Arguments): Promise<void> {
-  const { forward: url, vendor, eventType, secret = makeSecret(), count = Infinity } = args;
+  const { forward: url, vendor, eventType, secret = makeSecret(), count = Infinity, repeat } = args;
   if (url !== undefined && !isLoopback(url))
     throw usage(`${url} is not on this machine`, 'forward to http://localhost:PORT, or: webhooks create');
   process.once('SIGINT', () => process.exit());
@@ -65,10 +72,12 @@ async function listen({ client, show, note }: Session, args: Arguments): Promise
     note('no answer from the service; trying again, nothing is missed (Ctrl-C ends)');
   let seen = 0;
   for await (const { id, eventType: type, body } of follow(client, filter, onOutage)) {
-    const headers = signedHeaders({ id, body, secret, vendor });
-    const outcome = url === undefined ? {} : await forward(url, headers, body);
-    const head = `${dim(new Date().toISOString().slice(11, 19))} ${type} ${id}`;
-    show({ id, body, headers, ...outcome }, `${head}${outcomeText(outcome)}\n  ${dim(body)}`);
+    for (let attempt = 1; attempt <= repeat; attempt += 1) {
+      const headers = { ...signedHeaders({ id, body, secret, vendor }), 'webhook-attempt': String(attempt) };
+      const outcome = await forward(url, headers, body);
+      const head = `${dim(new Date().toISOString().slice(11, 19))} ${type} ${id}`;
+      show({ id, body, headers, ...outcome }, `${head}${outcomeText(outcome)}\n  ${dim(body)}`);
+    }
     seen += 1;
     if (seen >= count) return;
   }

@@ -51,12 +51,9 @@ function addressOf(field: string, text: string): string {
 }
 
 async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
-  const given: Record<string, string> = { ...present(profiles.fromEnvironment()) };
-  for (const field of profiles.FIELDS) {
-    const value = args[field];
-    if (typeof value === 'string') given[field] = value;
-  }
-  for (const [field, value] of Object.entries(given)) given[field] = addressOf(field, value);
+  const given: Record<string, string> = {};
+  for (const [field, value] of Object.entries({ ...profiles.fromEnvironment(), ...present(args) }))
+    if (field in DESCRIPTIONS && typeof value === 'string') given[field] = addressOf(field, value);
   const profile = await complete(given);
   await connect(profile);
   const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);

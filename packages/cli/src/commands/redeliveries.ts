@@ -65,8 +65,7 @@ async function watch({ client, show, json }: Session, { id }: { readonly id: str
   while (job.state === 'running') {
     await delay(POLL_MS);
     const next = await client.redelivery(id);
-    const text = progressText(next, first, Date.now() - startedAt);
-    bar?.advance(doneOf(next) - doneOf(job), text);
+    bar?.advance(doneOf(next) - doneOf(job), progressText(next, first, Date.now() - startedAt));
     job = next;
   }
   bar?.stop(job.state);
