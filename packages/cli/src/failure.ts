@@ -51,7 +51,7 @@ function fromProblem({ problem }: ProblemError): Failure {
   return new Failure(exit, `${title}: ${detail}${lines.join('')}${trace}`, fix, code);
 }
 
-export function toFailure(error: unknown): Failure {
+function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ProblemError) return fromProblem(error);
   if (error instanceof ConnectionError)

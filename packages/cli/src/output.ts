@@ -8,8 +8,8 @@ const COLOURS = [
 ] as const;
 
 /** Words of state have their colour; nothing else has. Off where `NO_COLOR` is set or the output is no terminal. */
-export function paint(value: unknown): string {
-  const text = value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value);
+export function paint(value: unknown = '–'): string {
+  const text = typeof value === 'string' ? stripVTControlCharacters(value) : JSON.stringify(value);
   const colour = COLOURS.find(([words]) => words.test(text))?.[1];
   return colour === undefined ? text : styleText(colour, text);
 }

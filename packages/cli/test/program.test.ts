@@ -26,7 +26,8 @@ test.each([
   [['trigger', 'PIX_UNKNOWN'], /Invalid values/],
   [['deliveries', 'list', '--from', 'yesterdayish'], /yesterdayish is no time/],
   [['login'], /missing: --url, --token-endpoint, --client-id, --client-secret/],
-  [['login', '--url', 'webhooks.example.com'], /url is no address/],
+  [['login', '--url', 'webhooks.example.com'], /url must begin with https:/],
+  [['login', '--token-endpoint', 'http://issuer.example.com'], /tokenEndpoint must begin with https:/],
 ])('webhooks %j is a mistake of usage: 2, and a way on', async (args, says) => {
   const { code, out, err } = await run(args, emptyHome());
   expect({ code, out }).toEqual({ code: 2, out: '' });

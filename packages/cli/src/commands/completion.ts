@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { offline } from '../session.js';
 
-const FISH = `complete --command webhooks --no-files --arguments '(webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) (commandline --current-token))'`;
+const FISH = `complete --command webhooks --no-files --arguments '(webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) "$(commandline --current-token)")'`;
 
 function printScript(shell: string): void {
   if (shell === 'fish') return void process.stdout.write(`${FISH}\n`);

@@ -1,5 +1,6 @@
 import { isCancel, password, text } from '@clack/prompts';
 import type { Argv } from 'yargs';
+import { isLoopback } from '../arguments.js';
 import { Failure, usage } from '../failure.js';
 import { card, type Output } from '../output.js';
 import { present } from '../present.js';
@@ -37,7 +38,7 @@ async function complete(given: PartialProfile): Promise<Profile> {
   if (missing.length > 0 && !process.stdin.isTTY)
     throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'give them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
-  for (const field of missing) typed[field] = await prompt(field);
+  for (const field of missing) typed[field] = addressOf(field, await prompt(field));
   if (!profiles.isWhole(typed)) throw usage('an answer is missing', 'run it again');
   return typed;
 }
@@ -45,8 +46,8 @@ async function complete(given: PartialProfile): Promise<Profile> {
 /** The documents' addresses end in the API's path; the client adds it itself. */
 function addressOf(field: string, text: string): string {
   if (!/url$|endpoint$/i.test(field)) return text;
-  const { protocol = '' } = URL.parse(text) ?? {};
-  if (!/^https?:$/.test(protocol)) throw usage(`${field} is no address: ${text}`, 'it begins with https://');
+  if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
+    throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');
   return text.replace(/\/integration\/v1\/?$/, '');
 }
 
