@@ -17,6 +17,13 @@ beforeAll(async () => {
   made = await makeDelivery(cli);
 });
 
+/** The endToEndId of a new event. */
+async function triggered(eventType: string): Promise<string> {
+  const { out } = await run(['trigger', eventType, '--json'], cli.env);
+  const [event] = JSON.parse(out) as { data: { endToEndId: string } }[];
+  return event?.data.endToEndId ?? '';
+}
+
 afterAll(async () => {
   await local.close();
   await cli.stop();
@@ -32,14 +39,39 @@ test('a client without the scope ends with 3 and says whom to ask', async () => 
 });
 
 test('find says why nothing was sent, and what to do', async () => {
-  const [event] = JSON.parse((await run(['trigger', 'PIX_REVERSAL', '--json'], cli.env)).out) as {
-    data: { endToEndId: string };
-  }[];
-  const { out, code } = await run(['find', event?.data.endToEndId ?? ''], cli.env);
+  const { out, code } = await run(['find', await triggered('PIX_REVERSAL')], cli.env);
   expect(code).toBe(0);
   expect(out).toMatch(
     /NOTHING WAS SENT\nno webhook receives PIX_REVERSAL\n→ webhooks create --event-type PIX_REVERSAL/,
   );
+});
+
+test('find names a webhook that is disabled', async () => {
+  const { ref } = await json(
+    'create',
+    '--event-type',
+    'PIX_OUT',
+    '--endpoint-url',
+    cli.endpoint.url,
+    '--no-enabled',
+  );
+  const { out } = await run(['find', await triggered('PIX_OUT')], cli.env);
+  expect(out).toContain(
+    `every webhook for PIX_OUT is disabled\n→ webhooks enable ${String(ref)}; then webhooks redeliveries`,
+  );
+});
+
+test('find names a webhook that was registered after the payment, and its advice delivers it', async () => {
+  const endToEndId = await triggered('PIX_STATIC');
+  await json('create', '--event-type', 'PIX_STATIC', '--endpoint-url', cli.endpoint.url);
+  const { out } = await run(['find', endToEndId], cli.env);
+  const [, advice = ''] =
+    /registered later, at \S+\n→ webhooks (redeliveries create --status missed .*)/.exec(out) ?? [];
+  expect((await run([...advice.split(' '), '--yes'], cli.env)).code).toBe(0);
+  const delivered = async (): Promise<boolean> =>
+    (await run(['find', endToEndId], cli.env)).out.includes('DELIVERY');
+  // A job for what was missed begins 40 s after the end of its range.
+  await eventually(delivered, { timeoutMs: 80_000, intervalMs: 1_000 });
 });
 
 test('find takes a delivery id, an event id and a txId', async () => {

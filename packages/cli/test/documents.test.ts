@@ -66,7 +66,8 @@ test.each([
   const source = (/```js\n(.*?)```/s.exec(read(file))?.[1] ?? '').replace('3000', String(port));
   const secret = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
-    cwd: PACKAGE,
+    // The SDK's folder, where the library is installed that the guide installs.
+    cwd: join(PACKAGE, '..', 'client'),
     env: { SECRET: secret },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
