@@ -1,7 +1,47 @@
 import { eventually, randomName } from '@webhooks/testkit';
-import type { Kafka, KafkaMessage } from 'kafkajs';
-import { openSpans } from './open-spans.js';
-import type { HandledPlace } from './open-spans.js';
+import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
+
+/** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
+export interface HandledPlace {
+  readonly topics: readonly string[];
+  readonly groupPrefix?: string;
+}
+
+/** The records of a partition that no group has handled: from the first one's offset, before `to`. */
+interface OpenSpan {
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+/** The furthest offset that any of the groups has committed, by partition. */
+async function committedOffsets(admin: Admin, place: HandledPlace): Promise<ReadonlyMap<string, number>> {
+  const committed = new Map<string, number>();
+  if (place.groupPrefix === undefined) return committed;
+  const { groups } = await admin.listGroups();
+  for (const { groupId } of groups.filter(({ groupId }) => groupId.startsWith(place.groupPrefix ?? '')))
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: [...place.topics] }))
+      for (const { partition, offset } of partitions) {
+        const key = keyOf(topic, partition);
+        committed.set(key, Math.max(committed.get(key) ?? 0, Number(offset)));
+      }
+  return committed;
+}
+
+/** The records after that offset, which are not handled yet. Rejects with kafkajs's errors. */
+export async function openSpans(admin: Admin, place: HandledPlace): Promise<readonly OpenSpan[]> {
+  const committed = await committedOffsets(admin, place);
+  const spans: OpenSpan[] = [];
+  for (const topic of place.topics)
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+      const from = Math.max(Number(low), committed.get(keyOf(topic, partition)) ?? 0);
+      if (from < Number(high)) spans.push({ topic, partition, from, to: Number(high) });
+    }
+  return spans;
+}
 
 /** One record and where it stands. */
 export interface FoundRecord {
@@ -25,7 +65,7 @@ export async function readUnhandled(
   const admin = kafka.admin();
   await admin.connect();
   const spans = await openSpans(admin, place).finally(() => admin.disconnect());
-  const open = new Map(spans.map((span) => [`${span.topic}/${span.partition}`, span]));
+  const open = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
   if (open.size === 0) return;
   const consumer = kafka.consumer({ groupId: randomName('read-spans'), maxWaitTimeInMs: 100 });
   await consumer.connect();
@@ -34,10 +74,10 @@ export async function readUnhandled(
     await consumer.run({
       autoCommit: false,
       eachBatch: ({ batch: { topic, partition, messages } }) => {
-        const { from, to } = open.get(`${topic}/${partition}`) ?? { from: 0, to: 0 };
+        const { from, to } = open.get(keyOf(topic, partition)) ?? { from: 0, to: 0 };
         const isOpen = ({ offset }: KafkaMessage): boolean => Number(offset) >= from && Number(offset) < to;
         for (const message of messages.filter(isOpen)) onRecord({ topic, partition, message });
-        if (Number(messages.at(-1)?.offset ?? -1) >= to - 1) open.delete(`${topic}/${partition}`);
+        if (Number(messages.at(-1)?.offset ?? -1) >= to - 1) open.delete(keyOf(topic, partition));
         return Promise.resolve();
       },
     });
