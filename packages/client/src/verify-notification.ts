@@ -36,13 +36,15 @@ function readSignature(headers: NotificationHeaders): SignatureHeaders {
   );
 }
 
-const parseJson = (text: string): unknown => {
+/** Undefined for what cannot be done: text that is no JSON, a value too deep for the stack. */
+const whenPossible = <T>(work: () => T): T | undefined => {
   try {
-    return JSON.parse(text) as unknown;
+    return work();
   } catch {
     return undefined;
   }
 };
+const parseJson = (text: string): unknown => whenPossible(() => JSON.parse(text) as unknown);
 
 const isNotification = (value: unknown): value is Notification =>
   isObject(value) &&
@@ -53,9 +55,9 @@ const isNotification = (value: unknown): value is Notification =>
 /** The text that the service rendered, when only spaces and the order of members were changed since. */
 function renderedAgain(text: string): string | undefined {
   const value = parseJson(text);
-  if (!isNotification(value)) return undefined;
-  const data: string | undefined = DATA[value.eventType];
-  return data && JSON.stringify(value, [...ENVELOPE, ...data.split(' ')]);
+  if (!isNotification(value) || !Object.hasOwn(DATA, value.eventType)) return undefined;
+  const members = [...ENVELOPE, ...DATA[value.eventType].split(' ')];
+  return whenPossible(() => JSON.stringify(value, members));
 }
 
 /** Whether one of the given signatures is that of the text, whatever the time is; in constant time for each. */

@@ -87,6 +87,18 @@ describe('verifying', () => {
     ['another amount', signed(BODY), BODY.replace('a amount', 'a lot'), 'wrong-secret'],
     ['another id', { ...signed(BODY), 'Webhook-Id': 'evt_2' }, BODY, 'wrong-secret'],
     ['a body that is no JSON', signed(BODY), '<html>', 'wrong-secret'],
+    [
+      'a type that every object has',
+      signed(BODY),
+      BODY.replace('PIX_DYNAMIC_PAID', 'toString'),
+      'wrong-secret',
+    ],
+    [
+      'a body that is nested too deeply to be written again',
+      signed(BODY),
+      BODY.replace('"a amount"', `${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+      'wrong-secret',
+    ],
     ['a time that is none', { ...signed(BODY), 'webhook-timestamp': 'now' }, BODY, 'wrong-secret'],
     ['another secret, long ago', signed(BODY, OTHER, NOW_S - 3_600), BODY, 'wrong-secret'],
     ['a clock that is ahead', signed(BODY, SECRET, NOW_S - 310), BODY, 'clock'],
