@@ -1,6 +1,6 @@
 import type { Notification } from './event-types.js';
 import { NotificationError } from './notification-error.js';
-import { verifyNotification } from './verify-notification.js';
+import { createKeys, verifyNotification } from './verify-notification.js';
 
 /** A request of Express, or of `node:http`, as far as it is read here. */
 export interface NotificationRequest extends AsyncIterable<Uint8Array> {
@@ -44,10 +44,12 @@ async function readBody(request: NotificationRequest, maxBytes: number): Promise
 
 /**
  * Express middleware: reads the raw body (or takes it from `rawBody`, or from a `body` that `express.raw` left), verifies it, and
- * lets the request pass with `rawBody` and `notification`. Anything else goes to `next` as a `NotificationError` with its `status`.
+ * lets the request pass with `rawBody` and `notification`. Anything else goes to `next` as a `NotificationError` with its `status`;
+ * an upload that breaks off, as the error of its stream. Throws `TypeError` for a secret that is none.
  */
 export function createNotificationMiddleware(options: MiddlewareOptions): NotificationMiddleware {
   const { secrets, maxBodyBytes = MAX_BODY_BYTES } = options;
+  createKeys(secrets);
   const receive = async (request: NotificationRequest): Promise<void> => {
     const body: unknown = request.rawBody ?? request.body ?? (await readBody(request, maxBodyBytes));
     request.notification = verifyNotification(request.headers, body, secrets);

@@ -107,8 +107,7 @@ export function verifyNotification(
   body: unknown,
   secrets: string | readonly string[],
 ): Notification {
-  const keys = [secrets].flat().map((secret) => createKey(secret));
-  if (keys.length === 0) throw new TypeError('verifying needs at least one secret');
+  const keys = createKeys(secrets);
   const given = readSignature(headers);
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new NotificationError('rewritten-body', 'the body was parsed: give the bytes that came');
@@ -119,9 +118,11 @@ export function verifyNotification(
   throw new NotificationError('not-a-notification', 'the body is signed, and has no id, eventType and data');
 }
 
-function createKey(secret: string): Webhook {
+/** Throws `TypeError` for a secret that is none, and for none at all. */
+export function createKeys(secrets: string | readonly string[]): readonly Webhook[] {
+  if (secrets.length === 0) throw new TypeError('verifying needs at least one secret');
   try {
-    return new Webhook(secret);
+    return [secrets].flat().map((secret) => new Webhook(secret));
   } catch (cause) {
     throw new TypeError('a secret is whsec_ and base64, as rotateSecret gives it', { cause });
   }

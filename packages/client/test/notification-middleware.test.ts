@@ -81,6 +81,10 @@ describe('the Express middleware', () => {
     expect(pulled).toBeLessThan(10_000);
   });
 
+  it.each([[''], [[]], [[SECRET, 'whsec_']]])('does not begin with %j as secrets', (secrets) => {
+    expect(() => createNotificationMiddleware({ secrets })).toThrow(TypeError);
+  });
+
   it('works without Express', async () => {
     const verify = createNotificationMiddleware({ secrets: SECRET });
     const url = await serve((request: NotificationRequest & Parameters<RequestListener>[0], response) =>
