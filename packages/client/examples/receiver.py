@@ -3,7 +3,9 @@
 import base64, hashlib, hmac, http.server, json, os, sqlite3, ssl, threading, time, urllib.parse, urllib.request
 
 ENV = os.environ
-KEYS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in ENV["WEBHOOK_SECRET"].split(" ")]
+KEYS = [base64.b64decode(secret.removeprefix("whsec_"), validate=True) for secret in ENV["WEBHOOK_SECRET"].split()]
+if not all(KEYS or [b""]):  # Anybody can sign with an empty key.
+    raise SystemExit("WEBHOOK_SECRET: secrets as rotateSecret gives them, with spaces between")
 arrived = threading.Event()
 
 def is_verified(headers, body):
@@ -11,7 +13,7 @@ def is_verified(headers, body):
     signed = f"{headers.get('webhook-id')}.{sent}.".encode() + body
     wanted = [b"v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)) for key in KEYS]
     given = headers.get("webhook-signature", "").encode().split(b" ")
-    is_fresh = sent.isdigit() and abs(time.time() - int(sent)) <= 300
+    is_fresh = sent.isdecimal() and len(sent) < 12 and abs(time.time() - int(sent)) <= 300
     return is_fresh and any(hmac.compare_digest(one, other) for one in given for other in wanted)
 
 def inbox(statement, *values):
@@ -22,7 +24,10 @@ def inbox(statement, *values):
 class Receiver(http.server.BaseHTTPRequestHandler):
     timeout = 10
     def do_POST(self):
-        body = self.rfile.read(min(int(self.headers["content-length"]), 65_536))
+        length = self.headers.get("content-length", "")
+        if not (length.isdecimal() and len(length) < 6 and int(length) <= 65_536):
+            return self.send_error(413)
+        body = self.rfile.read(int(length))
         if not is_verified(self.headers, body):
             return self.send_error(401)
         notification = json.loads(body)
@@ -40,13 +45,19 @@ def real_state(payment):
     url = f"{ENV['WEBHOOKS_URL']}/integration/v1/pix/transaction?endToEndId={urllib.parse.quote(payment)}"
     return get(url, None, {"authorization": f"Bearer {token['access_token']}"})
 
+def act(id, payment):
+    try:
+        state = real_state(payment)
+        print(f"acted {id}: {state.get('amount', '?')}, reversals: {len(state['reversals'])}", flush=True)
+        inbox("UPDATE inbox SET done = 1 WHERE id = ?", id)
+    except Exception as error:  # The next payment does not wait for this one.
+        print(id, error, flush=True)
+
 def work():  # After a crash what is stored and not done is done again: acting twice for one id must do no harm.
     while True:
         try:
             for id, payment in inbox("SELECT id, payment FROM inbox WHERE done = 0 ORDER BY rowid"):
-                state = real_state(payment)
-                print(f"acted {id}: {state.get('amount', '?')}, reversals: {len(state['reversals'])}", flush=True)
-                inbox("UPDATE inbox SET done = 1 WHERE id = ?", id)
+                act(id, payment)
         except Exception as error:
             print(error, flush=True)
         arrived.wait(5)

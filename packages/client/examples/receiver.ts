@@ -21,17 +21,26 @@ const store = inbox.prepare('INSERT OR IGNORE INTO inbox (id, payment) VALUES (?
 const waiting = inbox.prepare('SELECT id, payment FROM inbox WHERE done = 0 ORDER BY rowid');
 const finish = inbox.prepare('UPDATE inbox SET done = 1 WHERE id = ?');
 
+const complain = (error: unknown): void => void process.stderr.write(`${String(error)}\n`);
+
 /** After a crash what is stored and not done is done again: acting twice for one id must do no harm. */
-async function work(): Promise<void> {
-  for (const { id, payment } of waiting.all()) {
-    const { amount, reversals } = await client.transaction(String(payment));
-    process.stdout.write(`acted ${String(id)}: ${amount ?? '?'}, reversals: ${reversals.length}\n`);
-    finish.run(String(id));
-  }
+async function act(id: string, payment: string): Promise<void> {
+  const { amount, reversals } = await client.transaction(payment);
+  process.stdout.write(`acted ${id}: ${amount ?? '?'}, reversals: ${reversals.length}\n`);
+  finish.run(id);
 }
+
+/** A payment does not wait for one before it whose state cannot be read. */
+async function work(): Promise<void> {
+  isQueued = false;
+  for (const { id, payment } of waiting.all()) await act(String(id), String(payment)).catch(complain);
+}
+let isQueued = false;
 let working = Promise.resolve();
-const wake = (): unknown =>
-  (working = working.then(work).catch((error: unknown) => void process.stderr.write(`${String(error)}\n`)));
+function wake(): void {
+  if (!isQueued) working = working.then(work).catch(complain);
+  isQueued = true;
+}
 
 const tls = { cert: readFileSync(env('CERT_FILE')), key: readFileSync(env('KEY_FILE')) };
 const server = createServer(tls, (request: Parameters<typeof verify>[0], response) => {
