@@ -5,6 +5,8 @@ import { createKeys, verifyNotification } from './verify-notification.js';
 /** A request of Express, or of `node:http`, as far as it is read here. */
 export interface NotificationRequest extends AsyncIterable<Uint8Array> {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Whether all of the body was read already. */
+  readonly readableEnded?: boolean;
   /** Where a middleware before this one left what it read. */
   readonly body?: unknown;
   /** The bytes that came. */
@@ -32,9 +34,13 @@ const MAX_BODY_BYTES = 65_536;
 async function readBody(request: NotificationRequest, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = () => new NotificationError('too-large', `the body has more than ${maxBytes} bytes`);
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  if (request.readableEnded === true)
+    throw new NotificationError('rewritten-body', 'the body was read before, and its bytes were not kept');
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
+  for await (const part of request) {
+    // Text, when somebody called setEncoding.
+    const chunk = Buffer.from(part);
     bytes += chunk.byteLength;
     if (bytes > maxBytes) throw tooLarge();
     chunks.push(chunk);

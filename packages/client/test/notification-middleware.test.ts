@@ -61,6 +61,17 @@ describe('the Express middleware', () => {
     expect(await response.json()).toEqual({ id: 'evt_1', raw: BODY });
   });
 
+  it('names a body that was read before it, and takes one that is read as text', async () => {
+    const drain: RequestHandler = (request, _, next) => void request.resume().once('end', () => next());
+    const response = await post(await serve(application(drain)));
+    expect([response.status, await response.json()]).toEqual([401, 'rewritten-body']);
+    const decode: RequestHandler = (request, _, next) => {
+      request.setEncoding('utf8');
+      next();
+    };
+    expect((await post(await serve(application(decode)))).status).toBe(200);
+  });
+
   it('names a body that a middleware before it has parsed', async () => {
     const response = await post(await serve(application(express.json())));
     expect([response.status, await response.json()]).toEqual([401, 'rewritten-body']);

@@ -85,7 +85,7 @@ describe('the packed SDK, installed into an empty project,', () => {
   it('brings no type and no module of this workspace along', () => {
     const shipped = spawnSync('tar', ['-xzOf', tarball], { encoding: 'utf8' }).stdout;
     expect(shipped).toContain('verifyNotification');
-    expect(shipped.match(/(from|require\()\s*'@webhooks\/(?!client')[a-z]+'/g)).toBeNull();
+    expect(shipped.match(/(from |require\(|import\()\s*['"]@webhooks\/(?!client['"])[a-z]+/g)).toBeNull();
   });
 
   it('has nothing that publint or arethetypeswrong finds fault with', async () => {
