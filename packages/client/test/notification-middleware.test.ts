@@ -105,5 +105,7 @@ describe('the Express middleware', () => {
     );
     expect(await (await post(url)).text()).toBe('evt_1');
     expect(await (await post(url, '{}')).text()).toMatch(/^wrong-secret: /);
+    expect(await (await post(url, BODY.padEnd(65_536))).text()).toMatch(/^rewritten-body: /);
+    expect(await (await post(url, BODY.padEnd(65_537))).text()).toMatch(/^too-large: /);
   });
 });

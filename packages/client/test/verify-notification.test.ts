@@ -16,6 +16,7 @@ function rendered(eventType: EventType): string {
   return renderNotification(event as unknown as PaymentEvent).toString();
 }
 const BODY = rendered('PIX_DYNAMIC_PAID');
+const UNTYPED = '{"id":"evt_1","eventType":1,"data":{}}';
 
 const signed = (body: string, secret = SECRET, timeS = NOW_S): Record<string, string> => ({
   'Webhook-Id': 'evt_1',
@@ -106,8 +107,17 @@ describe('verifying', () => {
     ['no signature', { ...signed(BODY), 'webhook-signature': '' }, BODY, 'missing-headers'],
     ['no headers at all', {}, BODY, 'missing-headers'],
     ['something else that is signed', signed('[]'), '[]', 'not-a-notification'],
+    ['a signed type that is no word', signed(UNTYPED), UNTYPED, 'not-a-notification'],
   ])('refuses %s', (_, headers, body, reason) => {
     expect(reasonOf(() => verifyNotification(headers, body, [SECRET]))).toBe(reason);
+  });
+
+  it('finds the reason with each of the secrets', () => {
+    const old = signed(BODY, SECRET, NOW_S - 310);
+    expect(reasonOf(() => verifyNotification(old, BODY, [OTHER, SECRET]))).toBe('clock');
+    expect(reasonOf(() => verifyNotification(signed(BODY), `${BODY}\n`, [OTHER, SECRET]))).toBe(
+      'rewritten-body',
+    );
   });
 
   it('names the headers that are missing and how far the clocks are apart', () => {
