@@ -53,6 +53,23 @@ describe('a list', () => {
     );
   });
 
+  it.each([
+    ['webhooks', { ...LIST, nextCursor: 'c' }, (own: Client) => own.eachWebhook()],
+    [
+      'notifications',
+      { data: [], results: 0, nextCursor: '1.0', hasMore: true },
+      (own: Client) => own.notificationPages(),
+    ],
+  ])('of %s ends with an error when a page leads to itself', async (_, body, each) => {
+    service.script = Array.from({ length: 3 }, () => ({ status: 200, body }));
+    const read = async (): Promise<void> => {
+      const found: unknown[] = [];
+      for await (const element of each(client)) if (found.push(element) === 3) break;
+    };
+    await expect(read()).rejects.toThrow('a page leads to itself');
+    expect(calls()).toHaveLength(3);
+  });
+
   it('ends at a signal between its pages', async () => {
     const controller = new AbortController();
     const { signal } = controller;
