@@ -59,8 +59,8 @@ test('every verb of the help stands in the README', async () => {
 });
 
 test.each([
-  ['guides/en/first-webhook.md', 'paid 1.00'],
-  ['guides/pt/primeiro-webhook.md', 'pago 1.00'],
+  ['guides/en/first-webhook.md', 'PIX_DYNAMIC_PAID 1.00'],
+  ['guides/pt/primeiro-webhook.md', 'PIX_DYNAMIC_PAID 1.00'],
 ])('the receiver of %s runs, verifies and deduplicates', async (file, says) => {
   const port = await freePort();
   const source = (/```js\n(.*?)```/s.exec(read(file))?.[1] ?? '').replace('3000', String(port));
@@ -73,7 +73,11 @@ test.each([
   });
   let said = '';
   child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  const body = JSON.stringify({ id: 'evt_1', data: { amount: '1.00', endToEndId: 'E1' } });
+  const body = JSON.stringify({
+    id: 'evt_1',
+    eventType: 'PIX_DYNAMIC_PAID',
+    data: { amount: '1.00', endToEndId: 'E1' },
+  });
   const post = async (signedWith: string): Promise<number> => {
     const headers = signedHeaders({ id: 'evt_1', body, secret: signedWith, vendor: 'Webhooks' });
     return (await fetch(`http://localhost:${port}/pix`, { method: 'POST', headers, body })).status;
