@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
-import { SendFailure, toResponseFailure } from './send-failure.js';
+import { isClientAlert, SendFailure, toResponseFailure } from './send-failure.js';
 
 export interface ConnectionLimits {
   /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
@@ -36,9 +36,9 @@ export interface Exchange {
   readonly headers: readonly string[];
   readonly body: Buffer;
   onResponse(head: ResponseHead, end: ResponseEnd): void;
-  /** No status came, but at least a byte of a response, or we ended it. */
+  /** No status came, but at least a byte of a response, or the endpoint's word on our certificate, or we ended it. */
   fail(error: Error): void;
-  /** The connection ended before a byte of the response came. */
+  /** The connection ended before a byte of the response came, and without a reason. */
   onSilentEnd(error: Error): void;
 }
 
@@ -155,7 +155,7 @@ export class Connection {
     const head = this.#take(exchange);
     this.discard();
     if (head !== undefined) exchange.onResponse(head, { cut: true, reusable: false });
-    else if (hasBegun) exchange.fail(error);
+    else if (hasBegun || isClientAlert(error)) exchange.fail(error);
     else exchange.onSilentEnd(error);
   }
 

@@ -40,7 +40,7 @@ const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).b
 const MAX_ADDRESSES = 4;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** A TLS session to resume, of a verified connection to the same origin; kept up to date by its connections. */
+/** A TLS session to resume, of a verified connection to the same origin with the same client certificate; kept up to date by its connections. */
 export interface SessionSlot {
   session: Buffer | undefined;
 }
@@ -201,6 +201,25 @@ function checkIdentity(host: string, certificate: PeerCertificate): Error | unde
   });
 }
 
+/** Alerts that say something of a client's certificate (RFC 8446 §6.2), as OpenSSL writes them. */
+const CLIENT_ALERT =
+  /_ALERT_(HANDSHAKE_FAILURE|(?:BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:REQUIRED|EXPIRED|REVOKED|UNKNOWN)|UNKNOWN_CA)$/;
+
+/**
+ * Gives such an alert a code of its own. In TLS 1.3 it comes after the handshake. Of a missing certificate TLS 1.2 and older
+ * libraries have several; it is missing when the endpoint has shown its own and we show none.
+ */
+function nameAlert(error: NodeJS.ErrnoException, socket: TLSSocket): void {
+  const alert = CLIENT_ALERT.exec(error.code ?? '')?.[1];
+  if (alert === undefined) return;
+  const isShown = isCertificate(socket.getCertificate());
+  if (!isShown && isCertificate(socket.getPeerCertificate())) error.code = 'TLS_CLIENT_CERTIFICATE_REQUIRED';
+  else if (isShown && alert !== 'HANDSHAKE_FAILURE') error.code = `TLS_CLIENT_${alert}`;
+}
+
+/** Node has an empty object, or null, for none. */
+const isCertificate = (certificate: object | null): boolean => certificate !== null && 'raw' in certificate;
+
 function toTlsFailure(error: unknown): SendFailure {
   if (error instanceof SendFailure) return error;
   const code = codeOf(error, 'TLS_FAILED');
@@ -211,7 +230,12 @@ function toTlsFailure(error: unknown): SendFailure {
 function opened(socket: TLSSocket, describe: (error: unknown) => SendFailure): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once('secureConnect', resolve);
-    socket.on('error', (error) => reject(describe(error)));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      nameAlert(error, socket);
+      // Node leaves a socket open after an alert, and the end that follows would hide it.
+      socket.destroy(error);
+      reject(describe(error));
+    });
     socket.once('close', () => reject(describe({ code: 'ECONNRESET' })));
   });
 }

@@ -17,7 +17,8 @@ export class SendFailure extends Error {
   }
 }
 
-const SAFE_CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+/** OpenSSL has words such as `SSL/TLS_ALERT_CLOSE_NOTIFY`. */
+const SAFE_CODE = /^[A-Z][A-Z0-9_/]{1,63}$/;
 
 /** The `code` of an error of Node when it is a plain word, else `fallback`. */
 export function codeOf(error: unknown, fallback: string): string {
@@ -60,6 +61,9 @@ const SYSTEM_CODE = /^(?:UNKNOWN|(?!EPROTO$)E[A-Z0-9]+)$/;
 export function classOf(code: string, network: 'CONNECT' | 'SOCKET'): 'CONNECT' | 'SOCKET' | 'TLS' {
   return SYSTEM_CODE.test(code) ? network : 'TLS';
 }
+
+/** The endpoint's word on our certificate: in TLS 1.3 it comes when the request is under way. */
+export const isClientAlert = (error: Error): boolean => codeOf(error, '').startsWith('TLS_CLIENT_');
 
 /** undici's errors for a response that is none. */
 const PROTOCOL_FAULTS = new Map([

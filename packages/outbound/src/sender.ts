@@ -1,20 +1,24 @@
 import { createAddressPolicy } from './address-policy.js';
 import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
+import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
+import type { GuardedConnect } from './guarded-connector.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import { OriginPools } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
 import type { Resolve } from './resolver.js';
 import type { SendRequest } from './send-request.js';
 import type { SendResult } from './send-result.js';
-import { createTrust } from './trust.js';
+import { openTrust } from './trust.js';
 
 export interface SenderOptions extends Partial<PoolLimits> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
   readonly addresses?: AddressRules;
   /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
   readonly extraCaFile?: string;
+  /** Default: connections present none. */
+  readonly clientCertificate?: ClientCertificate;
   /** Default: name servers of the machine, asked for the absolute name. */
   readonly resolve?: Resolve;
   /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
@@ -40,6 +44,11 @@ export interface Sender {
    * (an invalid header, a closed sender). It settles at the deadline at the latest.
    */
   post(request: SendRequest): Promise<SendResult>;
+  /**
+   * From now on attempts get connections that present this certificate. Those before it carry what was given to them to its end
+   * and close when they are idle. Throws when it is none.
+   */
+  present(certificate: ClientCertificate): void;
   /** Takes no new request, lets those in flight end (their deadline bounds it), closes all connections. */
   close(): Promise<void>;
   stats(): SenderStats;
@@ -63,6 +72,7 @@ export function createSender(options: SenderOptions = {}): Sender {
 
 class PooledSender implements Sender {
   readonly #timeoutMs: number;
+  readonly #connectWith: (client?: ClientCertificate) => GuardedConnect;
   readonly #pools: OriginPools;
   /** Oldest first. */
   readonly #inFlight = new Set<Attempt>();
@@ -73,10 +83,10 @@ class PooledSender implements Sender {
 
   constructor(options: SenderOptions) {
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
-    const connect = createGuardedConnect({
+    const createContext = openTrust(options.extraCaFile);
+    const guard = {
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
-      secureContext: createTrust(options.extraCaFile),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
       onOpen: () => {
         this.#connectionsOpened += 1;
@@ -85,8 +95,12 @@ class PooledSender implements Sender {
       onClose: () => {
         this.#connectionsOpen -= 1;
       },
+    };
+    this.#connectWith = (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) });
+    this.#pools = new OriginPools(this.#connectWith(options.clientCertificate), {
+      ...DEFAULT_LIMITS,
+      ...options,
     });
-    this.#pools = new OriginPools(connect, { ...DEFAULT_LIMITS, ...options });
   }
 
   async post(request: SendRequest): Promise<SendResult> {
@@ -101,6 +115,10 @@ class PooledSender implements Sender {
     } finally {
       this.#inFlight.delete(attempt);
     }
+  }
+
+  present(certificate: ClientCertificate): void {
+    this.#pools.connectBy(this.#connectWith(certificate));
   }
 
   async close(): Promise<void> {

@@ -85,12 +85,6 @@ describe('TLS', () => {
     expect(await postTo({ plain: true })).toMatchObject({ kind: 'unreachable', error: 'TLS', arrivals: 0 });
   });
 
-  it('has no certificate of its own to show', async () => {
-    const result = await postTo({ tls: { requestCert: true, rejectUnauthorized: true } });
-    expect(result).toMatchObject({ kind: 'unreachable', arrivals: 0 });
-    expect(['TLS', 'SOCKET']).toContain(result.kind === 'unreachable' ? result.error : '');
-  });
-
   it('offers HTTP/1.1, and never HTTP/2', async () => {
     const offered: string[][] = [];
     const ALPNCallback = ({ protocols }: { protocols: string[] }): string => {

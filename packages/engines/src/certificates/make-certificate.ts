@@ -40,12 +40,12 @@ export function makeAuthority(name: string, options: AuthorityOptions): Promise<
   ]);
 }
 
-/** A server certificate for `hosts`. */
+/** A certificate for `hosts`, for servers and for clients. */
 export function makeLeaf({ hosts, ...options }: LeafOptions): Promise<PemPair> {
   return makePair(`CN=${hosts[0] ?? 'localhost'}`, options, [
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
     new x509.SubjectAlternativeNameExtension(
       hosts.map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value })),
     ),

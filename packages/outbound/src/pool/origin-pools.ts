@@ -4,10 +4,12 @@ import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
 import { OriginPool } from './origin-pool.js';
 import type { PoolLimits, PoolPorts } from './origin-pool.js';
 
-/** The pools by tenant and origin; one that is empty is dropped. */
+/** The pools by tenant, origin and client certificate; one that is empty is dropped. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
-  readonly #ports: Omit<PoolPorts, 'session' | 'onEmpty'>;
+  #ports: Omit<PoolPorts, 'session' | 'onEmpty'>;
+  /** Tells the pools of one client certificate from those before it. */
+  #suffix = '';
   readonly #sessions: LRUCache<string, SessionSlot>;
 
   constructor(connect: GuardedConnect, limits: PoolLimits) {
@@ -21,8 +23,17 @@ export class OriginPools {
   }
 
   of(tenantId: string, origin: string): OriginPool {
-    const key = `${tenantId} ${origin}`;
+    const key = `${tenantId} ${origin}${this.#suffix}`;
     return this.#pools.get(key) ?? this.#create(key, origin);
+  }
+
+  /**
+   * From now on, with another client certificate. The pools before keep their way, and end by themselves once nobody posts to them;
+   * so neither connections nor sessions, which are kept by pool, pass from one certificate to another.
+   */
+  connectBy(connect: GuardedConnect): void {
+    this.#ports = { ...this.#ports, connect };
+    this.#suffix += '*';
   }
 
   /** Once no attempt is under way: resolves when all connections are closed. */

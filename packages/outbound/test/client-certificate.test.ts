@@ -1,0 +1,206 @@
+import { eventually, sharedAuthority } from '@webhooks/testkit';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { createSender, readClientCertificate } from '../src/index.js';
+import type { ClientCertificate, Sender } from '../src/index.js';
+import { inDays, issueClient, issueExpired, serialOf } from './client-certificates.js';
+import { BODY, post, postTimes } from './rig.js';
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+const versions = ['TLSv1.2', 'TLSv1.3'] as const;
+
+/** Of one request: what its connection showed. */
+interface Seen {
+  readonly serial: string;
+  readonly resumed: boolean;
+}
+
+interface Demanding {
+  readonly origin: string;
+  readonly seen: Seen[];
+}
+
+/** Demands a client certificate of the tests' authority; `once`: one request on each connection. */
+async function startDemanding(
+  version: (typeof versions)[number],
+  manners: 'keep' | 'once' = 'keep',
+): Promise<Demanding> {
+  const authority = await sharedAuthority();
+  const { certPem: cert, keyPem: key } = await authority.issue(['localhost', '127.0.0.1', '::1']);
+  const seen: Seen[] = [];
+  const versionsOnly = { minVersion: version, maxVersion: version };
+  const demands = { ca: authority.caPem, requestCert: true, rejectUnauthorized: true };
+  const server = createServer({ ...versionsOnly, ...demands, cert, key }, (request, response) => {
+    const socket = request.socket as TLSSocket;
+    seen.push({ serial: socket.getPeerCertificate().serialNumber, resumed: socket.isSessionReused() });
+    if (manners === 'once') response.setHeader('connection', 'close');
+    request.resume().once('end', () => response.end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closing.push(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  });
+  return { origin: `https://localhost:${(server.address() as AddressInfo).port}`, seen };
+}
+
+async function openSender(clientCertificate?: ClientCertificate): Promise<Sender> {
+  const sender = createSender({
+    addresses: { allowLoopback: true },
+    extraCaFile: (await sharedAuthority()).caFile,
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+  });
+  closing.push(() => sender.close());
+  return sender;
+}
+
+const serials = (seen: readonly Seen[]): string[] => [...new Set(seen.map(({ serial }) => serial))];
+
+describe.each(versions)('an endpoint that demands a client certificate, by %s', (version) => {
+  it('gets ours', async () => {
+    const [client, { origin, seen }] = [await issueClient(), await startDemanding(version)];
+    const sender = await openSender(client);
+    expect(await post(sender, origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(serials(seen)).toEqual([serialOf(client)]);
+  });
+
+  it('fails the attempt with a code that says so when there is none, after one connection', async () => {
+    const { origin, seen } = await startDemanding(version);
+    const sender = await openSender();
+    for (const result of [await post(sender, origin), ...(await postTimes(20, sender, origin))])
+      expect(result).toMatchObject({ error: 'TLS', code: 'TLS_CLIENT_CERTIFICATE_REQUIRED' });
+    expect(seen).toEqual([]);
+    expect(sender.stats()).toMatchObject({ posts: 21, connectionsOpen: 0 });
+  });
+
+  it('ends a connection that carried nothing yet with that code, too, and no other one is tried', async () => {
+    const { origin } = await startDemanding(version);
+    const sender = await openSender();
+    const target = { origin, path: '/hook' };
+    // By TLS 1.3 its connection stays for the next attempt, until the alert comes.
+    await sender.post({ tenantId: 'acme', target, headers: [], body: BODY, mayStart: () => false });
+    expect(await post(sender, origin)).toMatchObject({ code: 'TLS_CLIENT_CERTIFICATE_REQUIRED' });
+    expect(sender.stats().connectionsOpened).toBe(version === 'TLSv1.3' ? 1 : 0);
+  });
+
+  it('gets a renewed one on every new connection, and no session of the one before', async () => {
+    const { origin, seen } = await startDemanding(version, 'once');
+    const [before, after] = [await issueClient(), await issueClient()];
+    const sender = await openSender(before);
+    for (let index = 0; index < 3; index += 1) await post(sender, origin);
+    sender.present(after);
+    for (let index = 0; index < 3; index += 1) await post(sender, origin);
+    const [old, renewed] = [serialOf(before), serialOf(after)];
+    expect(seen.map(({ serial, resumed }) => [serial, resumed])).toEqual([
+      ...[false, true, true].map((resumed) => [old, resumed]),
+      ...[false, true, true].map((resumed) => [renewed, resumed]),
+    ]);
+  });
+
+  it('loses no attempt by a renewal under load, and the connections of the one before end', async () => {
+    const { origin, seen } = await startDemanding(version);
+    const all = [await issueClient(), await issueClient(), await issueClient()];
+    const [first, ...renewals] = all;
+    const sender = await openSender(first);
+    let lost = 0;
+    let isOver = false;
+    const load = Array.from({ length: 16 }, async () => {
+      while (!isOver) if ((await post(sender, origin)).kind !== 'answered') lost += 1;
+    });
+    for (const renewal of renewals) {
+      await eventually(() => seen.length > 300);
+      sender.present(renewal);
+      seen.length = 0;
+      // Whatever was begun before it ends within a moment.
+      await eventually(() => seen.length > 300);
+      expect(serials(seen.slice(-100))).toEqual([serialOf(renewal)]);
+    }
+    isOver = true;
+    await Promise.all(load);
+    expect(lost).toBe(0);
+    await eventually(() => sender.stats().pools <= 1);
+    await eventually(() => sender.stats().connectionsOpen === 0);
+  });
+});
+
+describe('an endpoint that requests no client certificate', () => {
+  it('gets none', async () => {
+    const authority = await sharedAuthority();
+    const { certPem: cert, keyPem: key } = await authority.issue(['localhost', '127.0.0.1', '::1']);
+    const shown: unknown[] = [];
+    const server = createServer({ cert, key }, (request, response) => {
+      shown.push((request.socket as TLSSocket).getPeerCertificate());
+      response.end();
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const sender = await openSender(await issueClient());
+    const origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+    expect(await post(sender, origin)).toMatchObject({ status: 200 });
+    expect(shown).toEqual([{}]);
+    server.close();
+    server.closeAllConnections();
+  });
+});
+
+describe('a pair of files', () => {
+  const write = (certPem: string, keyPem: string) => {
+    const dir = mkdtempSync(join(tmpdir(), 'client-certificate-'));
+    const files = { certificateFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key') };
+    writeFileSync(files.certificateFile, certPem);
+    writeFileSync(files.keyFile, keyPem);
+    return files;
+  };
+
+  it('is a chain with its key and the end of its validity', async () => {
+    const { certPem, keyPem, expiresAt } = await issueClient();
+    const chain = certPem + (await sharedAuthority()).caPem;
+    expect(readClientCertificate(write(chain, keyPem))).toMatchObject({ certPem: chain, keyPem, expiresAt });
+  });
+
+  type Spoil = (pair: ClientCertificate) => Promise<readonly [string, string]> | readonly [string, string];
+  const cut = (pem: string): string => pem.slice(0, 200);
+  it.each<[string, Spoil, RegExp]>([
+    [
+      'with the key of another certificate',
+      async ({ certPem }) => [certPem, (await issueClient()).keyPem],
+      /got another one/,
+    ],
+    ['with an expired certificate', async () => pemOf(await issueExpired()), /valid now/],
+    [
+      'with a certificate that is not valid yet',
+      async () => pemOf(await issueClient({ notBefore: inDays(1) })),
+      /valid now/,
+    ],
+    ['that is no PEM', ({ keyPem }) => ['nothing of the kind', keyPem], /PEM/],
+    ['whose certificate is half-written', ({ certPem, keyPem }) => [cut(certPem), keyPem], /PEM/],
+    ['whose chain is half-written', ({ certPem, keyPem }) => [certPem + cut(certPem), keyPem], /PEM/],
+    ['whose key is half-written', ({ certPem, keyPem }) => [certPem, cut(keyPem)], /DECODER/],
+    ['whose certificate is empty', ({ keyPem }) => ['', keyPem], /PEM/],
+    ['whose key is empty', ({ certPem }) => [certPem, ''], /DECODER/],
+  ])('%s is refused', async (_, spoil, reason) => {
+    const pair = await issueClient();
+    const files = write(...(await spoil(pair)));
+    expect(() => readClientCertificate(files)).toThrow(reason);
+    const [line = ''] = pair.keyPem.split('\n').slice(1);
+    expect(() => readClientCertificate(files)).not.toThrow(line);
+  });
+
+  const pemOf = ({ certPem, keyPem }: ClientCertificate) => [certPem, keyPem] as const;
+
+  it('that is not there is refused', () => {
+    const files = { certificateFile: join(tmpdir(), 'nowhere.crt'), keyFile: join(tmpdir(), 'nowhere.key') };
+    expect(() => readClientCertificate(files)).toThrow('ENOENT');
+  });
+});
