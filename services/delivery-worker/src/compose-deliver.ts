@@ -19,6 +19,7 @@ import type { ConfigurationCache } from './configurations/open-configuration-cac
 import type { PublishWithRetry } from './publish/publish-with-retry.js';
 import { settle } from './path/settle.js';
 import { watchAdmission } from './observe/watch-admission.js';
+import { watchClientCertificate } from './watch-client-certificate.js';
 
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
@@ -41,12 +42,15 @@ const END_MS = 250;
 const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
+  const { clientCertificate } = config;
   const sender = createSender({
     addresses: config.addresses,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
   });
   scope.onClose('sender', () => sender.close());
+  if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
   return sender;
 }
 

@@ -2,8 +2,8 @@ import { parseKeyring } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
-import { createAddressPolicy, vendorSignatureHeader } from '@webhooks/outbound';
-import type { AddressRules } from '@webhooks/outbound';
+import { createAddressPolicy, readClientCertificate, vendorSignatureHeader } from '@webhooks/outbound';
+import type { AddressRules, ClientCertificate } from '@webhooks/outbound';
 import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
@@ -29,6 +29,7 @@ export interface WorkerConfig {
   readonly successLogSample: number;
   readonly addresses: AddressRules;
   readonly endpointCaFile?: string;
+  readonly clientCertificate?: ClientCertificate;
 }
 
 const MIB = 1_048_576;
@@ -67,8 +68,19 @@ const parseBlocks =
     return blocks;
   };
 
+/** Both files or none. */
+function readPair(settings: SettingsReader): ClientCertificate | undefined {
+  const keyFile = settings.optionalText('CLIENT_KEY_FILE');
+  const fallback = keyFile === undefined ? '' : undefined;
+  return settings.parsed('CLIENT_CERTIFICATE_FILE', fallback, (certificateFile) => {
+    if (keyFile === undefined) throw new Error('CLIENT_KEY_FILE is required with it');
+    return readClientCertificate({ certificateFile, keyFile });
+  });
+}
+
 export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
   const endpointCaFile = settings.optionalText('ENDPOINT_CA_FILE');
+  const clientCertificate = readPair(settings);
   return {
     kafka: readKafkaSettings(settings, 'delivery-worker'),
     groupPrefix: settings.text('GROUP_PREFIX', 'delivery-worker'),
@@ -83,6 +95,7 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     breaker: readBreaker(settings),
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
     ...(endpointCaFile === undefined ? {} : { endpointCaFile }),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
     addresses: {
       allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
       deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],

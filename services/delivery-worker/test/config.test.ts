@@ -1,4 +1,5 @@
 import { SettingsReader } from '@webhooks/runtime';
+import { sharedAuthority } from '@webhooks/testkit';
 import { readWorkerConfig } from '../src/config.js';
 
 const ENV = { KAFKA_BROKERS: 'kafka:9092', SECRETS_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
@@ -26,4 +27,30 @@ it.each([
   ['BREAKER_FIRST_PAUSE', '11m'],
 ])('%s=%s is refused, by its name', (name, value) => {
   expect(read({ [name]: value }).faults).toEqual([expect.stringContaining(name) as unknown]);
+});
+
+describe('the client certificate', () => {
+  it('is read from both files', async () => {
+    const { certFile, keyFile, certPem } = await (await sharedAuthority()).issue(['deliveries']);
+    const { config, faults } = read({ CLIENT_CERTIFICATE_FILE: certFile, CLIENT_KEY_FILE: keyFile });
+    expect(faults).toEqual([]);
+    expect(config.clientCertificate).toMatchObject({ certificateFile: certFile, keyFile, certPem });
+  });
+
+  it('is refused when one is missing or of another certificate, together with all other faults', async () => {
+    const authority = await sharedAuthority();
+    const { certFile, keyFile } = await authority.issue(['deliveries']);
+    const other = await authority.issue(['others']);
+    const faultsOf = (env: Record<string, string>) => read({ ...env, DELIVERY_MAX_AGE: '8 days' }).faults;
+    const maxAge = expect.stringContaining('DELIVERY_MAX_AGE') as unknown;
+    expect(faultsOf({ CLIENT_KEY_FILE: keyFile })).toEqual(['CLIENT_CERTIFICATE_FILE is required', maxAge]);
+    expect(faultsOf({ CLIENT_CERTIFICATE_FILE: certFile })).toEqual([
+      'CLIENT_CERTIFICATE_FILE: CLIENT_KEY_FILE is required with it',
+      maxAge,
+    ]);
+    expect(faultsOf({ CLIENT_CERTIFICATE_FILE: certFile, CLIENT_KEY_FILE: other.keyFile })).toEqual([
+      'CLIENT_CERTIFICATE_FILE: expected the key of the certificate, got another one',
+      maxAge,
+    ]);
+  });
 });

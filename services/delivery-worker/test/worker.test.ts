@@ -154,3 +154,7 @@ describe('an event', () => {
     );
   });
 });
+
+it('a worker without a client certificate has no metric of it, which would raise the alert', async () => {
+  expect(await rig.worker.metrics()).not.toContain('client_certificate');
+});

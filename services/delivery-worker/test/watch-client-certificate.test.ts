@@ -1,0 +1,104 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readClientCertificate } from '@webhooks/outbound';
+import type { ClientCertificate } from '@webhooks/outbound';
+import { Closers, Registry } from '@webhooks/runtime';
+import { eventually, sharedAuthority } from '@webhooks/testkit';
+import { watchClientCertificate } from '../src/watch-client-certificate.js';
+
+const DAY_MS = 86_400_000;
+const silent = (): undefined => undefined;
+
+const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+
+type Pem = Readonly<Record<'certPem' | 'keyPem', string>>;
+
+async function issue(days = 60): Promise<Pem> {
+  const dates = { notBefore: inDays(days - 90), notAfter: inDays(days) };
+  const { certPem, keyPem } = await (await sharedAuthority()).issue(['deliveries'], dates);
+  return { certPem, keyPem };
+}
+
+/** As Kubernetes has a mounted secret: names that lead through a symlink, which is swapped at a renewal. */
+function mount() {
+  const dir = mkdtempSync(join(tmpdir(), 'mounted-'));
+  let version = 0;
+  const put = ({ certPem, keyPem }: Pem): void => {
+    version += 1;
+    mkdirSync(join(dir, `v${version}`));
+    writeFileSync(join(dir, `v${version}`, 'tls.crt'), certPem);
+    writeFileSync(join(dir, `v${version}`, 'tls.key'), keyPem);
+    symlinkSync(`v${version}`, join(dir, 'next'));
+    renameSync(join(dir, 'next'), join(dir, 'data'));
+  };
+  const files = { certificateFile: join(dir, 'data', 'tls.crt'), keyFile: join(dir, 'data', 'tls.key') };
+  return { put, files };
+}
+
+const closers = new Closers();
+afterEach(() => closers.closeAll({ debug: silent, info: silent, warn: silent, error: silent }, 5_000));
+
+async function watching() {
+  const first = await issue();
+  const { put, files } = mount();
+  put(first);
+  const presented: ClientCertificate[] = [];
+  const lines: string[] = [];
+  const note = (message: string): void => void lines.push(message);
+  const registry = new Registry();
+  watchClientCertificate(
+    readClientCertificate(files),
+    { present: (certificate) => void presented.push(certificate) },
+    {
+      registry,
+      log: { debug: silent, info: note, warn: note, error: note },
+      onClose: (name, close) => closers.add(name, close),
+    },
+    20,
+  );
+  const metric = async (name: string): Promise<number> =>
+    Number(
+      new RegExp(String.raw`^webhook_client_certificate_${name} (\S+)$`, 'm').exec(
+        await registry.metrics(),
+      )?.[1],
+    );
+  return { first, put, presented, lines, metric };
+}
+
+const endOf = ({ certPem }: Pem): number => new X509Certificate(certPem).validToDate.getTime() / 1_000;
+
+it('presents a renewed pair, and tells when it expires', async () => {
+  const { first, put, presented, lines, metric } = await watching();
+  expect(await metric('expiry_timestamp_seconds')).toBe(endOf(first));
+  const renewed = await issue(80);
+  put(renewed);
+  await eventually(() => presented.length > 0);
+  expect(presented).toEqual([expect.objectContaining(renewed)]);
+  expect(await metric('expiry_timestamp_seconds')).toBe(endOf(renewed));
+  expect(await metric('refused')).toBe(0);
+  expect(lines).toEqual(['the client certificate was renewed']);
+});
+
+it.each<[string, (pair: Pem) => Promise<Pem> | Pem]>([
+  ['whose key is of another one', async ({ keyPem }) => ({ certPem: (await issue()).certPem, keyPem })],
+  ['that has expired', () => issue(-1)],
+  ['that is no PEM', () => ({ certPem: 'nothing of the kind', keyPem: '' })],
+  ['that is half-written', ({ certPem, keyPem }) => ({ certPem: certPem.slice(0, 100), keyPem })],
+])('refuses a pair %s, says so once, and keeps the one before until the next good one', async (_, spoil) => {
+  const { first, put, presented, lines, metric } = await watching();
+  put(await spoil(first));
+  await eventually(async () => (await metric('refused')) === 1);
+  expect(presented).toEqual([]);
+  expect(await metric('expiry_timestamp_seconds')).toBe(endOf(first));
+  const good = await issue(70);
+  put(good);
+  await eventually(async () => (await metric('refused')) === 0);
+  expect(presented).toEqual([expect.objectContaining(good)]);
+  expect(lines).toEqual([
+    'renewing the client certificate failed; it goes on trying',
+    'the client certificate was renewed',
+    'renewing the client certificate works again',
+  ]);
+});
