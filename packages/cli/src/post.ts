@@ -12,9 +12,10 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /**
  * One POST of exactly these headers and this body, on a connection of its own. Redirects are not followed. Rejects with
- * the error of Node, whose `code` says why no response came. `isVerified`: whether the certificate must be right.
+ * the error of Node, whose `code` says why no response came, or did not end. `isVerified`: whether the certificate must
+ * be right.
  */
-export function post(
+export async function post(
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
@@ -23,14 +24,18 @@ export function post(
   const startedAt = performance.now();
   const { promise, resolve, reject } = Promise.withResolvers<Response>();
   const options = { method: 'POST', headers, agent: false, signal: AbortSignal.timeout(ATTEMPT_TIMEOUT_MS) };
-  const request = url.startsWith('https:')
+  const request = /^https:/i.test(url)
     ? requestHttps(url, { ...options, rejectUnauthorized: isVerified })
     : requestHttp(url, options);
   request.on('response', (response) => {
-    const { statusCode: status = 0, headers: received } = response.resume();
-    resolve({ status, location: received.location, durationMs: Math.round(performance.now() - startedAt) });
+    const { statusCode: status = 0, headers: received } = response.resume().on('error', reject);
+    response.on('end', () => {
+      resolve({ status, location: received.location, durationMs: Math.round(performance.now() - startedAt) });
+    });
   });
-  request.on('error', reject).end(body);
+  request.on('error', reject);
+  // After an upgrade (101) neither a response nor an error comes.
+  request.on('close', reject.bind(undefined, new Error('closed before the end of a response'))).end(body);
   return promise;
 }
 

@@ -125,6 +125,22 @@ const ROWS: readonly Row[] = [
     exit: 1,
   },
   {
+    ...{ receiver: 'that takes no POST', options: () => ({ answer: 405 }) },
+    ...{ says: /response +fault +status 405 .*takes a POST/, exit: 1 },
+  },
+  {
+    ...{ receiver: 'that is too busy to look', options: () => ({ answer: 429 }) },
+    ...{ says: /response +fault +status 429/, exit: 1 },
+  },
+  {
+    ...{ receiver: 'whose body breaks off', says: /response +fault +ECONNRESET/, exit: 1 },
+    options: () => ({ answer: { kind: 'cut', stage: 'in-body' } }),
+  },
+  {
+    ...{ receiver: 'that speaks HTTP/2 only', options: () => ({ tls: { ALPNProtocols: ['h2'] } }) },
+    ...{ says: /HTTP version +fault +no HTTP\/1\.1/, exit: 1 },
+  },
+  {
     ...{ receiver: 'without a signature check', options: () => ({ answer: 200 }) },
     ...{ says: /signature check +fault +no signature check \(200\)/, exit: 1 },
   },

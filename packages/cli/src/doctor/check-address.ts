@@ -27,10 +27,10 @@ export async function* checkAddress(url: URL, nameServer: string | undefined): A
   const resolver = new Resolver();
   if (nameServer !== undefined) resolver.setServers([nameServer]);
   const name = `${url.hostname}.`;
-  const asked = [resolver.resolve4(name), resolver.resolve6(name)].map((answer) => answer.catch(() => []));
+  const asked = [resolver.resolve4(name), resolver.resolve6(name)].map((records) => records.catch(() => []));
   const addresses = (await Promise.all(asked)).flat();
-  const records = 'check its A and AAAA records';
-  yield addresses.length === 0 ? fault('DNS', 'unknown host', records) : ok('DNS', addresses.join(', '));
+  const fix = 'check its A and AAAA records';
+  yield addresses.length === 0 ? fault('DNS', 'unknown host', fix) : ok('DNS', addresses.join(', '));
   const ranges = addresses.map((address) => `${address} (${ipaddr.process(address).range()})`);
   const denied = ranges.find((range) => !range.endsWith('(unicast)'));
   yield denied === undefined

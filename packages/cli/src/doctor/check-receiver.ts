@@ -13,12 +13,15 @@ function testNotification(): { id: string; body: string } {
 
 const hundreds = ({ status }: Response): number => Math.floor(status / 100);
 
+/** Accepted, or refused for what was sent (`causes.ts`). */
+const VERDICT = /^(2..|400|401|403|422)$/;
+
 /** A response that says nothing of signatures: a redirect, a fault of the receiver, a path that is not there. */
 function checkStatus(response: Response): Check | undefined {
   const { status, location } = response;
-  if (status !== 404 && [2, 4].includes(hundreds(response))) return undefined;
+  if (VERDICT.test(String(status))) return undefined;
   const found = location === undefined ? `status ${status}` : `redirect (${status}) to ${location}`;
-  return fault('response', found, causeOfFailure(undefined, status) ?? '');
+  return fault('response', found, causeOfFailure(undefined, status) ?? 'respond with 2xx');
 }
 
 const WORK_LATER = 'store the event, respond, then do the work';
@@ -34,11 +37,11 @@ function checkTime({ status, durationMs }: Response): Check {
 function checkRefusal(check: string, response: Response, [accepted, fix]: readonly [string, string]): Check {
   const { status } = response;
   return hundreds(response) === 4
-    ? ok(check, `refused (${status})`)
+    ? (checkStatus(response) ?? ok(check, `refused (${status})`))
     : fault(check, `${accepted} (${status})`, fix);
 }
 
-const UNSIGNED = ['no signature check', 'verify the signature, and answer 401'] as const;
+const UNSIGNED = ['no signature check', 'verify the signature, and respond with 401'] as const;
 const REPLAYED = ['a replayed one is accepted', 'refuse what is older than 5 minutes'] as const;
 
 function checkFailure(code: string): Check {
@@ -68,8 +71,9 @@ export async function* checkReceiver(
     if (secret === undefined) {
       yield checkRefusal('signature check', first, UNSIGNED);
       yield { check: 'replay check', state: 'skipped', found: 'say --secret, or set WEBHOOKS_SECRET' };
+    } else if (hundreds(first) === 4) {
+      yield fault('signature check', 'a right one is refused', 'compare secrets');
     } else {
-      if (hundreds(first) === 4) yield fault('signature check', 'a right one is refused', 'compare secrets');
       yield checkRefusal('signature check', await send(makeSecret()), UNSIGNED);
       yield checkRefusal('replay check', await send(secret, REPLAY_SECONDS), REPLAYED);
     }

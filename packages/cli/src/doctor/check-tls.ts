@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): Promise<Handshake> {
   const to = { host: hostname, servername: hostname, port: Number(port || 443), rejectUnauthorized: false };
-  const socket = connect({ ...to, ...options });
+  const socket = connect({ ...to, ALPNProtocols: ['http/1.1'], ...options });
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
     const version = String(socket.getProtocol()).replace('v1', ' 1').replace(/ 1$/, ' 1.0');
@@ -44,6 +44,8 @@ const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVE
 async function checkFailure(url: URL, code: string): Promise<Check> {
   if (/^(TIMEOUT$|E(CONN|HOST|NET))/.test(code))
     return fault('connection', code, 'check that the receiver runs, and its firewall');
+  if (code.includes('APPLICATION_PROTOCOL'))
+    return fault('HTTP version', 'no HTTP/1.1', 'let the server speak HTTP/1.1 too');
   const found = await shakeHands(url, OLD).then(
     ({ version }) => `${version} only`,
     () => code,
