@@ -8,10 +8,11 @@ export const positional =
   (own: Argv) =>
     own.positional(name, { type: 'string', demandOption: true, describe });
 
-/** A time as it is typed; RFC 3339 in UTC. */
+/** A time as it is typed; RFC 3339 in UTC. `Date.parse` would read "last 5" as May 2001. */
 export function timeOf(text: string): string {
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new Error(`${text} is no time; write 2026-11-21 or 2026-11-21T14:00:00Z`);
+  if (Number.isNaN(ms) || !/^\d{4}-\d\d-\d\d(T|$)/.test(text))
+    throw new Error(`${text} is no time; write 2026-11-21 or 2026-11-21T14:00:00Z`);
   return new Date(ms).toISOString();
 }
 

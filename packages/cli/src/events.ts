@@ -28,9 +28,6 @@ export function makeEvent(eventType: EventType, amount: string, at = new Date())
 /** The reversal of the payment with this `endToEndId`. */
 export function makeReversal(endToEndId: string, amount: string, at = new Date()): EventInput {
   const ids = { endToEndId, reversalId: random(32), rtrId: identifier('D', at) };
-  return {
-    eventType: 'PIX_REVERSAL',
-    occurredAt: at.toISOString(),
-    data: { ...ids, amount, status: 'DEVOLVIDO' },
-  };
+  const data = { ...ids, amount, status: 'DEVOLVIDO' } as const;
+  return { eventType: 'PIX_REVERSAL', occurredAt: at.toISOString(), data };
 }

@@ -1,5 +1,6 @@
 import { ConnectionError, ProblemError } from '@webhooks/client';
 import { styleText } from 'node:util';
+import { plain } from './output.js';
 
 /** What a script can rely on: the exit code is the place in this list. The README says what each means. */
 const EXITS = ['done', 'failed', 'usage', 'unauthorized', 'not-found', 'unreachable'] as const;
@@ -51,13 +52,14 @@ function fromProblem({ problem }: ProblemError): Failure {
   return new Failure(exit, `${title}: ${detail}${lines.join('')}${trace}`, fix, code);
 }
 
-function toFailure(error: unknown): Failure {
+/** What an error means for the reader. */
+export function toFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ProblemError) return fromProblem(error);
   if (error instanceof ConnectionError)
     return new Failure(
       'unreachable',
-      `no answer from ${error.origin} (${error.code})`,
+      `no response from ${error.origin} (${error.code})`,
       'check that the service runs and that the address is right: webhooks login',
       error.code,
     );
@@ -76,7 +78,7 @@ export function reportFailure(fault: unknown, json: boolean): number {
   const { exit, code, message, fix } = toFailure(fault);
   const stream = { stream: process.stderr };
   const advice = fix === undefined ? '' : `\n${styleText('dim', '→', stream)} ${fix}`;
-  const text = styleText('red', message, stream) + advice;
+  const text = styleText('red', message.split('\n').map(plain).join('\n'), stream) + advice;
   process.stderr.write(`${json ? JSON.stringify({ error: { code, message, fix } }) : text}\n`);
   return EXITS.indexOf(exit);
 }

@@ -7,9 +7,13 @@ const COLOURS = [
   [/^(cancelled|disabled|idle|skipped|unchanged|undeclared|false|–)$/, 'dim'],
 ] as const;
 
+/** One line, whoever wrote it: nothing in it moves the cursor, ends the line or turns the direction of the text. */
+export const plain = (text: string): string =>
+  stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ');
+
 /** Words of state have their colour; nothing else has. Off where `NO_COLOR` is set or the output is no terminal. */
 export function paint(value: unknown = '–'): string {
-  const text = typeof value === 'string' ? stripVTControlCharacters(value) : JSON.stringify(value);
+  const text = plain(typeof value === 'string' ? value : JSON.stringify(value));
   const colour = COLOURS.find(([words]) => words.test(text))?.[1];
   return colour === undefined ? text : styleText(colour, text);
 }
@@ -36,8 +40,8 @@ export function table(rows: readonly object[], columns: readonly string[], none 
 
 /** The members of one thing, one a line; lists and objects are left to tables of their own. */
 export function card(thing: object): string {
-  const plain = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
-  return align(plain.map(([name, value]) => [dim(name), paint(value)]));
+  const shown = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
+  return align(shown.map(([name, value]) => [dim(plain(name)), paint(value)]));
 }
 
 export const createOutput = (json: boolean) => ({

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { Failure } from './failure.js';
+import { isLoopback } from './arguments.js';
+import { Failure, usage } from './failure.js';
 import { present } from './present.js';
 
 const REQUIRED = ['url', 'tokenEndpoint', 'clientId', 'clientSecret'] as const;
@@ -22,12 +24,22 @@ export const optionOf = (field: ProfileField): string =>
 const variableOf = (field: ProfileField): string =>
   optionOf(field).replace('--', 'webhooks_').replaceAll('-', '_').toUpperCase();
 
-/** Each field can be in the environment, such as `WEBHOOKS_CLIENT_ID`, which wins over the file. */
-export const fromEnvironment = (): PartialProfile =>
-  present(Object.fromEntries(FIELDS.map((field) => [field, process.env[variableOf(field)]])));
+/** Each field can be in the environment, such as `WEBHOOKS_CLIENT_ID`, which wins over the file; an empty one does not count. */
+export const fromEnvironment = (): PartialProfile => {
+  const given = (field: ProfileField) => addressOf(field, process.env[variableOf(field)] ?? '') || undefined;
+  return present(Object.fromEntries(FIELDS.map((field) => [field, given(field)])));
+};
 
 export const profileFile = (): string =>
-  join(process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config'), 'webhooks', 'profiles.json');
+  join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'webhooks', 'profiles.json');
+
+/** The documents' addresses end in the API's path; the client adds it itself. Secrets travel by https only. */
+export function addressOf(field: string, text: string): string {
+  if (text === '' || !/url$|endpoint$/i.test(field)) return text;
+  if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
+    throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');
+  return text.replace(/\/integration\/v1\/?$/, '');
+}
 
 interface Stored {
   readonly current?: string;
@@ -38,13 +50,9 @@ function load(): Stored {
   const file = profileFile();
   if (!existsSync(file)) return {};
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Stored;
+    return (JSON.parse(readFileSync(file, 'utf8')) as Stored | null) ?? {};
   } catch {
-    throw new Failure(
-      'usage',
-      `${file} cannot be read as JSON`,
-      'remove it, and log in again: webhooks login',
-    );
+    throw usage(`${file} cannot be read as JSON`, 'remove it, and log in again: webhooks login');
   }
 }
 
@@ -53,12 +61,13 @@ export function saveProfile(name: string, profile: Profile): void {
   const file = profileFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const stored: Stored = { current: name, profiles: { ...load().profiles, [name]: profile } };
-  writeFileSync(`${file}.new`, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  const written = `${file}.${randomUUID()}`; // a file that was there would keep its mode
+  writeFileSync(written, `${JSON.stringify(stored, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(written, file);
 }
 
 export const profileName = (wanted?: string): string =>
-  wanted ?? process.env['WEBHOOKS_PROFILE'] ?? load().current ?? 'default';
+  wanted ?? (process.env['WEBHOOKS_PROFILE'] || load().current) ?? 'default';
 
 /** Throws when nobody logged in. */
 export function readProfile(wanted?: string): Profile {

@@ -22,6 +22,14 @@ const GROUPS = [
 const manifest = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
 const { version } = JSON.parse(manifest) as { readonly version: string };
 
+/** Every number is a count. Without an id, as of a variable that is not set, its address would be that of the list. */
+function checkValues(args: object): true {
+  for (const [name, value] of Object.entries(args))
+    if (value === '' || (typeof value === 'number' && !(Number.isSafeInteger(value) && value > 0)))
+      throw usage(`${name} is empty, or no whole number from 1`, 'see webhooks --help');
+  return true;
+}
+
 /** Runs one command line; resolves with the exit code. */
 export async function run(argv: readonly string[]): Promise<number> {
   // A secret may begin with a hyphen, which looks like an option unless it is joined to its own.
@@ -36,6 +44,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .version(version)
     .demandCommand(1, 'a command is missing')
     .strict()
+    .check(checkValues)
     .wrap(100)
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {

@@ -161,14 +161,14 @@ describe('with the services stopped', () => {
   });
 
   test.each([...VERBS.filter(({ verb }) => verb !== 'login'), { verb: 'listen' } as Verb])(
-    'webhooks $verb ends with 5 and says that nothing answers',
+    'webhooks $verb ends with 5 and says that no response came',
     async (verb) => {
       const [plain, machine] = await Promise.all([
         run(words(verb), cli.env),
         run([...words(verb), '--json'], cli.env),
       ]);
       expect([plain.code, machine.code]).toEqual([5, 5]);
-      expect(plain.err).toMatch(/no answer from http:.*\n→ check that the service runs/);
+      expect(plain.err).toMatch(/no response from http:.*\n→ check that the service runs/);
       expect(codeOf(machine.err)).toBe('ECONNREFUSED');
     },
   );

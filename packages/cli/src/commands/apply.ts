@@ -3,6 +3,7 @@ import type { ListedWebhook, WebhookInput } from '@webhooks/client';
 import type { Argv, InferredOptionTypes } from 'yargs';
 import { parse } from 'yaml';
 import { confirmed } from '../confirm.js';
+import { toFailure } from '../failure.js';
 import { table } from '../output.js';
 import { collect } from '../present.js';
 import { online, type Session } from '../session.js';
@@ -16,12 +17,17 @@ const isDeclared = (value: unknown): value is WebhookInput =>
   isObject(value) &&
   'eventType' in value &&
   'endpointUrl' in value &&
+  (!('ref' in value) || typeof value.ref === 'string') &&
   Object.keys(value).every((name) => KNOWN.has(name));
 
 function readDeclared(file: string): readonly WebhookInput[] {
   const content: unknown = parse(readFileSync(file, 'utf8'));
   const list = isObject(content) && 'webhooks' in content ? content.webhooks : undefined;
-  if (Array.isArray(list) && list.every(isDeclared)) return list;
+  if (Array.isArray(list) && list.every(isDeclared)) {
+    const keys = list.flatMap((one) => [place(one), one.ref?.toLowerCase() ?? one]);
+    if (new Set(keys).size === keys.length) return list;
+    throw new Error(`${file} has a ref, or a place (applicationId, eventType, endpointUrl), twice`);
+  }
   throw new Error(
     `${file} needs a list "webhooks" of eventType, endpointUrl; other names: ${COLUMNS.join(', ')}`,
   );
@@ -66,8 +72,14 @@ async function apply({ client, show, note }: Session, { file, yes }: InferredOpt
   show(rows, table(rows, ['change', ...COLUMNS], 'nothing declared, nothing there'));
   const changes = plan.filter(({ change: kind }) => kind === 'create' || kind === 'update');
   if (changes.length > 0) await confirmed(`Make ${changes.length} changes?`, yes);
-  for (const { ref, webhook } of changes)
-    await (ref === undefined ? client.register(webhook) : change(client, ref, declaredOnly(webhook)));
+  for (const [made, { ref, webhook }] of changes.entries()) {
+    const done = ref === undefined ? client.register(webhook) : change(client, ref, declaredOnly(webhook));
+    await done.catch((error: unknown) => {
+      const failure = toFailure(error);
+      failure.message = `${made} of ${changes.length} changes made; ${webhook.endpointUrl}: ${failure.message}`;
+      throw failure;
+    });
+  }
   note(`${changes.length} changes made. What is undeclared was left alone: webhooks disable REF`);
 }
 

@@ -34,21 +34,22 @@ function factOf(payment: Payment): { readonly eventType: EventType; readonly sin
 }
 
 /** Why a payment has no delivery, and what helps. */
-async function whyNothing(client: Client, payment: Payment): Promise<readonly [reason: string, fix: string]> {
+async function whyNothing(client: Client, payment: Payment): Promise<{ reason: string; fix: string }> {
   const { eventType, since } = factOf(payment);
   const [first, ...others] = await collect(client.eachWebhook({ eventType }));
-  if (first === undefined)
-    return [
-      `no webhook receives ${eventType}`,
-      `webhooks create --event-type ${eventType} --endpoint-url URL`,
-    ];
+  if (first === undefined) {
+    const fix = `webhooks create --event-type ${eventType} --endpoint-url URL`;
+    return { reason: `no webhook receives ${eventType}`, fix };
+  }
   const { ref, createdAt } = await client.get(first.ref);
   const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${since}`;
+  const enable = `webhooks enable ${ref}; then ${repair}`;
   if (![first, ...others].some(({ enabled }) => enabled))
-    return [`every webhook for ${eventType} is disabled`, `webhooks enable ${ref}; then ${repair}`];
+    return { reason: `every webhook for ${eventType} is disabled`, fix: enable };
   if (others.length === 0 && createdAt > since)
-    return [`the webhook was registered later, at ${createdAt}`, repair];
-  return ['no attempt has ended yet, or its endpoint is paused', `look again soon; webhooks show ${ref}`];
+    return { reason: `the webhook was registered later, at ${createdAt}`, fix: repair };
+  const fix = `look again soon; webhooks show ${ref}`;
+  return { reason: 'no attempt has ended yet, or its endpoint is paused', fix };
 }
 
 function paymentText(payment: Payment): string {
@@ -58,28 +59,20 @@ function paymentText(payment: Payment): string {
 
 async function find({ client, show }: Session, { id }: { readonly id: string }): Promise<void> {
   const [filter, payment] = await identify(client, id);
-  const { data } = await client.deliveries(filter);
+  const { data, nextCursor } = await client.deliveries(filter);
   const deliveries = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
   const texts = deliveries.map((delivery) => `${dim('DELIVERY')}\n${deliveryText(delivery)}`);
   if (payment === undefined && texts.length === 0)
-    throw new Failure(
-      'not-found',
-      `no payment or delivery has the id ${id}`,
-      'try the endToEndId of the Pix',
-    );
-  const known = payment === undefined ? [] : [paymentText(payment)];
-  const nothing = payment && texts.length === 0 ? await whyNothing(client, payment) : undefined;
-  if (nothing) texts.push(`${dim('NOTHING WAS SENT')}\n${nothing[0]}\n${dim('→')} ${nothing[1]}`);
-  const nothingSent = nothing && { reason: nothing[0], fix: nothing[1] };
-  show({ payment, deliveries, nothingSent }, [...known, ...texts].join('\n\n'));
+    throw new Failure('not-found', `nothing has the id ${id}`, 'try the endToEndId of the Pix');
+  const nothingSent = payment && texts.length === 0 ? await whyNothing(client, payment) : undefined;
+  if (nothingSent)
+    texts.push(`${dim('NOTHING WAS SENT')}\n${nothingSent.reason}\n${dim('→')} ${nothingSent.fix}`);
+  if (payment) texts.unshift(paymentText(payment));
+  if (nextCursor !== undefined) texts.push('there are more: webhooks deliveries list');
+  show({ payment, deliveries, truncated: nextCursor !== undefined, nothingSent }, texts.join('\n\n'));
 }
 
 const withId = positional('id', 'endToEndId, txId, event id or delivery id');
 
 export const addFind = (cli: Argv): Argv =>
-  cli.command(
-    'find <id>',
-    'Show a payment and its deliveries, or why nothing was sent',
-    withId,
-    online(find),
-  );
+  cli.command('find <id>', 'Show a payment, its deliveries, or why nothing was sent', withId, online(find));

@@ -3,7 +3,7 @@ import { ConnectionError, ProblemError, type Client, type NotificationFilter } f
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, isLoopback } from '../arguments.js';
 import { usage } from '../failure.js';
-import { dim, paint } from '../output.js';
+import { dim, paint, plain } from '../output.js';
 import { causeOf, post, type Response } from '../post.js';
 import { present } from '../present.js';
 import { online, type Session } from '../session.js';
@@ -11,7 +11,7 @@ import { makeSecret, signedHeaders, VENDOR } from '../sign.js';
 
 /** A fault that passes: the cursor is kept, and the same page is asked for again. */
 const passes = (error: unknown): boolean =>
-  error instanceof ConnectionError || (error instanceof ProblemError && error.problem.status >= 500);
+  error instanceof ProblemError ? /^(429|5..)$/.test(String(error.status)) : error instanceof ConnectionError;
 
 /** The longest that the service lets a pull wait. */
 const WAIT_SECONDS = 25;
@@ -65,18 +65,19 @@ async function listen({ client, show, note }: Session, args: Arguments): Promise
   if (url !== undefined && !isLoopback(url))
     throw usage(`${url} is not on this machine`, 'forward to http://localhost:PORT, or: webhooks create');
   process.once('SIGINT', () => process.exit());
+  process.stdout.once('error', () => process.exit());
   const { nextCursor: after } = await client.notifications({ after: 'now' });
   show({ forward: url, secret }, `Ready. Signing secret of this session: ${secret}`);
   const filter = { ...present({ eventType }), after, wait: WAIT_SECONDS };
   const onOutage = (): unknown =>
-    note('no answer from the service; trying again, nothing is missed (Ctrl-C ends)');
+    note('the service is away or busy; trying again, nothing is missed (Ctrl-C ends)');
   let seen = 0;
   for await (const { id, eventType: type, body } of follow(client, filter, onOutage)) {
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
       const headers = { ...signedHeaders({ id, body, secret, vendor }), 'webhook-attempt': String(attempt) };
       const outcome = await forward(url, headers, body);
-      const head = `${dim(new Date().toISOString().slice(11, 19))} ${type} ${id}`;
-      show({ id, body, headers, ...outcome }, `${head}${outcomeText(outcome)}\n  ${dim(body)}`);
+      const head = `${dim(new Date().toISOString().slice(11, 19))} ${plain(`${type} ${id}`)}`;
+      show({ id, body, headers, ...outcome }, `${head}${outcomeText(outcome)}\n  ${dim(plain(body))}`);
     }
     seen += 1;
     if (seen >= count) return;

@@ -1,6 +1,5 @@
 import { isCancel, password, text } from '@clack/prompts';
 import type { Argv } from 'yargs';
-import { isLoopback } from '../arguments.js';
 import { Failure, usage } from '../failure.js';
 import { card, type Output } from '../output.js';
 import { present } from '../present.js';
@@ -12,7 +11,7 @@ const DESCRIPTIONS: Readonly<Record<ProfileField, string>> = {
   url: 'Address of the service, such as https://webhooks.example.com',
   tokenEndpoint: 'Address of the token issuer',
   clientId: 'Client id',
-  clientSecret: 'Client secret',
+  clientSecret: 'Client secret; better WEBHOOKS_CLIENT_SECRET, which other users do not see',
   ingestUrl: 'Address of ingest, where it has one of its own',
   queryUrl: 'Address of query-api, where it has one of its own',
   scope: 'Scopes, separated by spaces',
@@ -26,8 +25,8 @@ const OPTIONS = Object.fromEntries(
 );
 
 async function prompt(field: ProfileField): Promise<string> {
-  const message = DESCRIPTIONS[field];
-  const typed = field === 'clientSecret' ? await password({ message }) : await text({ message });
+  const asked = { message: DESCRIPTIONS[field], output: process.stderr };
+  const typed = field === 'clientSecret' ? await password(asked) : await text(asked);
   if (isCancel(typed)) throw new Failure('failed', 'nothing was saved');
   return typed;
 }
@@ -38,23 +37,15 @@ async function complete(given: PartialProfile): Promise<Profile> {
   if (missing.length > 0 && !process.stdin.isTTY)
     throw usage(`missing: ${missing.map(profiles.optionOf).join(', ')}`, 'give them, or use a terminal');
   const typed: Record<string, string | undefined> = { ...given };
-  for (const field of missing) typed[field] = addressOf(field, await prompt(field));
-  if (!profiles.isWhole(typed)) throw usage('an answer is missing', 'run it again');
+  for (const field of missing) typed[field] = profiles.addressOf(field, await prompt(field));
+  if (!profiles.isWhole(typed)) throw usage('a value is missing', 'run it again');
   return typed;
-}
-
-/** The documents' addresses end in the API's path; the client adds it itself. */
-function addressOf(field: string, text: string): string {
-  if (!/url$|endpoint$/i.test(field)) return text;
-  if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
-    throw usage(`${field} must begin with https://, got ${text}`, 'http:// is for this machine only');
-  return text.replace(/\/integration\/v1\/?$/, '');
 }
 
 async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
   const given: Record<string, string> = {};
   for (const [field, value] of Object.entries({ ...profiles.fromEnvironment(), ...present(args) }))
-    if (field in DESCRIPTIONS && typeof value === 'string') given[field] = addressOf(field, value);
+    if (field in DESCRIPTIONS && typeof value === 'string') given[field] = profiles.addressOf(field, value);
   const profile = await complete(given);
   await connect(profile);
   const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);

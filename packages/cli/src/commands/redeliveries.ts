@@ -32,10 +32,7 @@ async function create({ client, show, note }: Session, args: Arguments): Promise
   const input = { ...present({ ref, eventType, to }), status, from };
   if (dryRun || !yes) {
     const count = await client.countRedelivery(input);
-    if (dryRun) {
-      show(count, card(count));
-      return;
-    }
+    if (dryRun) return void show(count, card(count));
     const more = count.matchedIsLowerBound ? ' or more' : '';
     await confirmed(`Send ${count.matched}${more} deliveries again?`, false);
   }
@@ -58,7 +55,9 @@ const POLL_MS = 1_000; // a job takes seconds to hours, and a person reads no fa
 
 async function watch({ client, show, json }: Session, { id }: { readonly id: string }): Promise<void> {
   const first = await client.redelivery(id);
-  const bar = process.stdout.isTTY && !json ? progress({ max: Math.max(first.matched, 1) }) : undefined;
+  // The progress bar takes the signals for itself; 130 is what a shell says of a program that SIGINT ended.
+  const options = { max: Math.max(first.matched, 1), onCancel: () => process.exit(130) };
+  const bar = process.stdout.isTTY && !json ? progress(options) : undefined;
   const startedAt = Date.now();
   let job = first;
   bar?.start('sending again');
