@@ -35,8 +35,8 @@ async function doctor({ show }: Output, args: Arguments): Promise<void> {
     // Each check needs those before it, but for the last two.
     if (check.state === 'fault' && !/signature|replay/.test(check.check)) break;
   }
-  const { origin } = args.url;
-  show({ url: origin, checks }, table(checks, ['check', 'state', 'found', 'fix']));
+  const { origin, pathname } = args.url;
+  show({ url: origin + pathname, checks }, table(checks, ['check', 'state', 'found', 'fix']));
   const fault = checks.find(({ state }) => state === 'fault');
   if (fault) throw new Failure('failed', `${origin}: ${fault.found}`, fault.fix, 'unfit-receiver');
 }

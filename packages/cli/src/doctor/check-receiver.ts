@@ -48,7 +48,7 @@ function checkFailure(code: string): Check {
   if (/CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE|BAD_CERTIFICATE/.test(code))
     return fault('client certificate', 'asked for', 'let the server trust the operator’s client certificate');
   if (code === 'TIMEOUT') return fault('response', 'slow: nothing within 10 s', WORK_LATER);
-  return fault('response', code, 'look at the log of the receiver, and of the proxy before it');
+  return fault('response', `${code} (SOCKET)`, 'look at the log of the receiver, and of the proxy before it');
 }
 
 /** Twice the five minutes that Standard Webhooks lets a timestamp be old. */
@@ -69,7 +69,9 @@ export async function* checkReceiver(
     const first = await send(secret ?? makeSecret());
     yield checkStatus(first) ?? checkTime(first);
     if (secret === undefined) {
-      yield checkRefusal('signature check', first, UNSIGNED);
+      const refusal = checkRefusal('signature check', first, UNSIGNED);
+      const fix = 'it may refuse everything: say --secret';
+      yield refusal.state === 'ok' ? { ...refusal, state: 'warning', fix } : refusal;
       yield { check: 'replay check', state: 'skipped', found: 'say --secret, or set WEBHOOKS_SECRET' };
     } else if (hundreds(first) === 4) {
       yield fault('signature check', 'a right one is refused', 'compare secrets');

@@ -3,13 +3,14 @@ import { connect, type ConnectionOptions } from 'node:tls';
 import { causeOf } from '../post.js';
 import { fault, ok, type Check } from './check.js';
 
-const CHAIN = ['incomplete chain', 'let the server send every intermediate (fullchain.pem)'] as const;
+const OWN = 'use a certificate of a public authority; your own one: NODE_EXTRA_CA_CERTS=ca.pem';
+const CHAIN = ['incomplete chain', 'send every intermediate; an own authority: NODE_EXTRA_CA_CERTS'] as const;
 /** What the verification of a certificate says, by its name for people, and what helps. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['expired', 'renew the certificate, and let the server load it'],
   CERT_NOT_YET_VALID: ['not valid yet', 'check the clock of whoever made it'],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['self-signed', 'use a certificate of a public authority'],
-  SELF_SIGNED_CERT_IN_CHAIN: ['unknown authority', 'use a certificate of a public authority'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['self-signed', OWN],
+  SELF_SIGNED_CERT_IN_CHAIN: ['unknown authority', OWN],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CHAIN,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: CHAIN,
   ERR_TLS_CERT_ALTNAME_INVALID: ['wrong name', 'use a certificate for this host name'],
@@ -43,12 +44,12 @@ const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVE
 /** Errors of the system are about the connection; everything else is about TLS. */
 async function checkFailure(url: URL, code: string): Promise<Check> {
   if (/^(TIMEOUT$|E(CONN|HOST|NET))/.test(code))
-    return fault('connection', code, 'check that the receiver runs, and its firewall');
+    return fault('connection', `${code} (CONNECT)`, 'check that the receiver runs, and its firewall');
   if (code.includes('APPLICATION_PROTOCOL'))
     return fault('HTTP version', 'no HTTP/1.1', 'let the server speak HTTP/1.1 too');
   const found = await shakeHands(url, OLD).then(
     ({ version }) => `${version} only`,
-    () => code,
+    () => (/WRONG_VERSION_NUMBER|PACKET_LENGTH/.test(code) ? 'no TLS here' : code),
   );
   return fault('TLS version', found, 'let the server speak TLS 1.2 or 1.3');
 }
@@ -58,7 +59,7 @@ export async function* checkTls(url: URL): AsyncGenerator<Check> {
   try {
     const { version, refusal, until } = await shakeHands(url, { minVersion: 'TLSv1.2' });
     yield ok('TLS version', version);
-    const [name, fix] = CERTIFICATE_FAULTS[refusal] ?? [refusal, 'use a certificate of a public authority'];
+    const [name, fix] = CERTIFICATE_FAULTS[refusal] ?? [refusal, OWN];
     yield refusal === '' ? ok('certificate', `valid until ${until}`) : fault('certificate', name, fix);
   } catch (error) {
     yield await checkFailure(url, causeOf(error));
