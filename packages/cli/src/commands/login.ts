@@ -42,18 +42,40 @@ async function complete(given: PartialProfile): Promise<Profile> {
   return typed;
 }
 
+const PROBE_MS = 3_000; // three addresses within the ten seconds that a person waits
+
+const PROBES = { url: 'webhooks', ingestUrl: 'events', queryUrl: 'webhooks/deliveries' } as const;
+
+/** Without a token the service refuses in its own words, and only what it has. */
+async function serves(address: string, path: string): Promise<boolean> {
+  const url = `${address}/integration/v1/${path}`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) }).catch(() => undefined);
+  return response?.status !== 404 && /problem/.test(response?.headers.get('content-type') ?? '');
+}
+
+/** Says which address is not the service's. */
+async function probe(profile: Profile, note: Output['note']): Promise<void> {
+  for (const [field, path] of Object.entries(PROBES) as [ProfileField, string][]) {
+    const address = profile[field] ?? profile.url;
+    if (!(await serves(address, path)))
+      note(`Careful: ${address} does not serve ${path}: webhooks login ${profiles.optionOf(field)} URL`);
+  }
+}
+
 async function logIn({ show, note }: Output, args: Readonly<Record<string, unknown>>): Promise<void> {
   const given: Record<string, string> = {};
   for (const [field, value] of Object.entries({ ...profiles.fromEnvironment(), ...present(args) }))
     if (field in DESCRIPTIONS && typeof value === 'string') given[field] = profiles.addressOf(field, value);
   const profile = await complete(given);
-  await connect(profile);
+  const [, claims = ''] = (await (await connect(profile)).token()).split('.');
+  const [, tenant] = /"tenant_id":"([^"]+)"/.exec(Buffer.from(claims, 'base64url').toString()) ?? [];
+  await probe(profile, note);
   const name = profiles.profileName(typeof args['profile'] === 'string' ? args['profile'] : undefined);
   profiles.saveProfile(name, profile);
   const { url, clientId } = profile;
-  const result = { profile: name, url, clientId, file: profiles.profileFile() };
+  const result = { profile: name, url, clientId, tenant, file: profiles.profileFile() };
   show(result, card(result));
-  note('Logged in. Next: webhooks listen');
+  note(`Profile ${name} is current now; others: --profile, WEBHOOKS_PROFILE. Next: webhooks listen`);
 }
 
 export const addLogin = (cli: Argv): Argv =>
