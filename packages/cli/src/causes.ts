@@ -14,7 +14,7 @@ const STATUSES: readonly (readonly [pattern: RegExp, meaning: string])[] = [
   [/^3/, 'redirects are not followed: register the address that it leads to'],
   [/^(400|401|403|422)$/, 'the receiver refused it: check that it has the right secret and the raw body'],
   [/^(404|405)$/, 'nothing takes a POST at this path: check the address of the webhook'],
-  [/^429$/, 'the receiver is busy; it is tried again later'],
+  [/^(429|503)$/, 'the receiver is busy: say Retry-After, and it is respected up to an hour'],
   [/^5/, 'the receiver failed: look at its log'],
 ];
 

@@ -5,6 +5,6 @@ import { Failure, usage } from './failure.js';
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) throw usage('nothing was changed', 'say --yes, because nobody can be asked here');
-  if ((await confirm({ message: question, output: process.stderr })) !== true)
+  if ((await confirm({ message: question, initialValue: false, output: process.stderr })) !== true)
     throw new Failure('failed', 'nothing was changed');
 }

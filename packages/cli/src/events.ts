@@ -28,6 +28,6 @@ export function makeEvent(eventType: EventType, amount: string, at = new Date())
 /** The reversal of the payment with this `endToEndId`. */
 export function makeReversal(endToEndId: string, amount: string, at = new Date()): EventInput {
   const ids = { endToEndId, reversalId: random(32), rtrId: identifier('D', at) };
-  const data = { ...ids, amount, status: 'DEVOLVIDO' } as const;
-  return { eventType: 'PIX_REVERSAL', occurredAt: at.toISOString(), data };
+  const data = { ...ids, amount, status: 'DEVOLVIDO', settledAt: at.toISOString() } as const;
+  return { eventType: 'PIX_REVERSAL', occurredAt: data.settledAt, data };
 }

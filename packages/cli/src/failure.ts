@@ -33,33 +33,38 @@ const FIXES: Readonly<Record<string, string>> = {
   'not-redeliverable': 'see its state: webhooks deliveries show ID',
   'cursor-expired': 'start listening again; what was missed can be sent by: webhooks redeliveries create',
   'limit-reached': 'disable or re-use a webhook: webhooks list',
-  'not-found': 'check the id; another tenant has other ids: webhooks login --profile NAME',
+  'not-found': 'check the id; another tenant has other ids: --profile NAME',
+  'invalid-request': 'correct what it names; see the command with --help',
+  unreachable: 'try again in a minute',
   'too-many-requests': 'wait, or end another webhooks listen',
 };
+
+const WRONG_ADDRESS = 'the address is wrong: WEBHOOKS_QUERY_URL, WEBHOOKS_INGEST_URL, or webhooks login';
 
 function exitOf(status: number, code: string): Exit {
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 404 || code === 'webhook-not-registered') return 'not-found';
+  if (code === 'invalid-request') return 'usage';
   return status === 429 || status >= 500 ? 'unreachable' : 'failed';
 }
 
 function fromProblem({ problem }: ProblemError): Failure {
   const { status, code, title, detail, violations, correlationId } = problem;
-  const lines = violations.map(({ property, reason }) => `\n  ${property} ${reason}`);
+  const what = violations.map(({ property, reason }) => `${property} ${reason}`).join('; ') || detail;
   const trace = status >= 500 ? ` (correlation id ${correlationId ?? 'unknown'})` : '';
   const exit = exitOf(status, code);
-  const fix = FIXES[code] ?? (exit === 'unreachable' ? 'try again in a minute' : undefined);
-  return new Failure(exit, `${title}: ${detail}${lines.join('')}${trace}`, fix, code);
+  const fix = /at this path|address belongs/.test(detail) ? WRONG_ADDRESS : (FIXES[code] ?? FIXES[exit]);
+  return new Failure(exit, `${title}: ${what}${trace}`, fix, code);
 }
 
 /** What an error means for the reader. */
-export function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown, who = ''): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof ProblemError) return fromProblem(error);
   if (error instanceof ConnectionError)
     return new Failure(
       'unreachable',
-      `no response from ${error.origin} (${error.code})`,
+      `no response from ${who}${error.origin} ${error.code === 'ECONNABORTED' ? 'within 10 s' : `(${error.code})`}`,
       'check that the service runs and that the address is right: webhooks login',
       error.code,
     );
@@ -68,7 +73,7 @@ export function toFailure(error: unknown): Failure {
 
 /** Refused by the token issuer: its errors have no code of the service. */
 export function toLoginFailure(error: unknown): Failure {
-  if (!(error instanceof ProblemError)) return toFailure(error);
+  if (!(error instanceof ProblemError)) return toFailure(error, 'the token issuer ');
   const message = `the token issuer refused these credentials (status ${error.problem.status})`;
   return new Failure('unauthorized', message, 'check client id and secret: webhooks login', 'invalid-client');
 }

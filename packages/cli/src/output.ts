@@ -49,7 +49,7 @@ export const createOutput = (json: boolean) => ({
   /** A result: `value` with `--json`, else `text`. */
   show: (value: unknown, text: string): boolean =>
     process.stdout.write(`${json ? JSON.stringify(value) : text}\n`),
-  /** A line beside the result, on standard error; nothing with `--json`. */
-  note: (text: string): boolean => json || process.stderr.write(`${text}\n`),
+  /** A line beside the result, on standard error; nothing with `--json`, or without a text. */
+  note: (text: string): boolean => json || text === '' || process.stderr.write(`${text}\n`),
 });
 export type Output = ReturnType<typeof createOutput>;

@@ -9,14 +9,12 @@ export interface Session extends Output {
   readonly profile: Profile;
 }
 
-/** A person waits: two repeats pass over a short fault, and the error comes within a second. */
-const MAX_RETRIES = 2;
-
 /** Asks for a token at once, so that wrong credentials are told apart from a refusal of the service. */
 export async function connect(profile: Profile): Promise<Client> {
   const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
   const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
-  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: MAX_RETRIES });
+  // A person waits: without repeats an error comes within the time-out of one request, and whoever wants can repeat.
+  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: 0 });
   try {
     await client.token();
   } catch (error) {
@@ -48,10 +46,10 @@ export const online = <A extends object>(work: (session: Session, args: A) => Pr
 export const showing = <A extends object, T extends object>(
   call: (client: Client, args: A) => Promise<T>,
   text: (value: T) => string = card,
-  next?: string,
+  next?: (value: T, args: A) => string,
 ) =>
   online<A>(async ({ client, show, note }, args) => {
     const value = await call(client, args);
     show(value, text(value));
-    if (next !== undefined) note(next);
+    if (next) note(next(value, args));
   });

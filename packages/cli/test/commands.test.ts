@@ -46,19 +46,35 @@ test('find says why nothing was sent, and what to do', async () => {
   );
 });
 
-test('find names a webhook that is disabled', async () => {
-  const { ref } = await json(
-    'create',
-    '--event-type',
-    'PIX_OUT',
-    '--endpoint-url',
-    cli.endpoint.url,
-    '--no-enabled',
-  );
-  const { out } = await run(['find', await triggered('PIX_OUT')], cli.env);
+test('find names a webhook that is disabled beside one that is not, and in JSON too', async () => {
+  const of = ['--event-type', 'PIX_OUT', '--endpoint-url'];
+  const { ref } = await json('create', ...of, cli.endpoint.url, '--no-enabled');
+  await json('create', ...of, `${cli.endpoint.url}?other`);
+  const id = await triggered('PIX_OUT');
+  const { out } = await run(['find', id], cli.env);
   expect(out).toContain(
-    `every webhook for PIX_OUT is disabled\n→ webhooks enable ${String(ref)}; then webhooks redeliveries`,
+    `webhook ${String(ref)} is disabled\n→ webhooks enable ${String(ref)}; then webhooks red`,
   );
+  const enabled = await json('enable', String(ref));
+  const { nothingSent } = await json('find', id);
+  const reason = `webhook ${String(ref)} was changed or registered later, at ${String(enabled['updatedAt'])}`;
+  const fix = expect.stringMatching(
+    /^webhooks redeliveries create --status missed --ref \S+ --from 20\S+$/,
+  ) as string;
+  expect(nothingSent).toContainEqual({ ref, reason, fix });
+});
+
+test('find shows each reversal, and a verdict on top', async () => {
+  const { out } = await run(['trigger', 'PIX_STATIC', '--scenario', 'late-reversal', '--json'], cli.env);
+  const [event] = JSON.parse(out) as { data: { endToEndId: string } }[];
+  const found = await run(['find', ` ${event?.data.endToEndId ?? ''}`], cli.env);
+  expect(found.out).toMatch(/^\d of \d deliveries made.*\n\nPAYMENT\n/);
+  expect(found.out).toMatch(/REVERSALS\n.*settledAt\n\w{32} +DEVOLVIDO +1\.00 +– +20\S+Z\n/);
+});
+
+test('trigger says why an event was not accepted', async () => {
+  const { err } = await run(['trigger', 'PIX_OUT', '--amount', '1'], cli.env);
+  expect(err).toMatch(/not all were accepted: \S*amount /);
 });
 
 test('find names a webhook that was registered after the payment, and its advice delivers it', async () => {

@@ -85,7 +85,7 @@ const VERBS: readonly Verb[] = [
   },
   {
     ...{ verb: 'deliveries list', args: () => ['--event-id', made.eventId] },
-    ...{ says: /deliveryId .*\n\w{52} +PIX_DYNAMIC_PAID/, members: ['deliveryId', 'status'] },
+    ...{ says: /deliveryId .*\n\w{52} +\S{36} +PIX_DYNAMIC_PAID/, members: ['deliveryId', 'status'] },
   },
   {
     ...{ verb: 'deliveries show', args: () => [made.deliveryId], unknown: ['a'.repeat(52)] },
@@ -153,6 +153,21 @@ describe.each(VERBS.filter(({ unknown }) => unknown))(
     });
   },
 );
+
+test.each([
+  ['an id of another form', ['deliveries', 'show', 'abc'], 'URL', [2, /^[^\n]+\n→ correct what it names/]],
+  ['the address of another service', ['list'], 'QUERY_URL', [4, /belongs to.*\n→ the address is wrong/]],
+  [
+    'an unknown payment',
+    ['find', 'E123'],
+    'URL',
+    [4, /E123\n→ an endToEndId has 32 characters, this has 4;/],
+  ],
+  ['no change', ['update', NO_UUID], 'URL', [2, /nothing to change\n→ say --event-type/]],
+] as const)('%s is told with a way on', async (_what, args, address, [code, says]) => {
+  const ended = await run(args, { ...cli.env, WEBHOOKS_URL: cli.env[`WEBHOOKS_${address}`] ?? '' });
+  expect([ended.code, ended.err]).toEqual([code, expect.stringMatching(says)]);
+});
 
 // The last, because nothing runs after it.
 describe('with the services stopped', () => {

@@ -1,4 +1,4 @@
-import type { DeliveryDetail } from '@webhooks/client';
+import type { DeliveryDetail, Redelivered } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { causeOfFailure } from '../causes.js';
@@ -6,18 +6,23 @@ import { card, table } from '../output.js';
 import { collect, present } from '../present.js';
 import { showing } from '../session.js';
 
-/** One delivery with what became of each attempt. */
-export function deliveryText(delivery: DeliveryDetail): string {
-  const attempts = delivery.attempts.map((attempt) => ({
-    ...attempt,
-    response: attempt.status ?? attempt.error,
-    cause: causeOfFailure(attempt.error, attempt.status) ?? '',
-  }));
-  const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause'];
-  return `${card(delivery)}\n\n${table(attempts, columns, 'no attempt has ended yet')}`;
+/** Each attempt with why it failed, and what helps. */
+export const explain = <T extends DeliveryDetail>({ attempts, ...delivery }: T) => ({
+  ...delivery,
+  attempts: attempts.map((attempt) => {
+    const [cause, fix] = causeOfFailure(attempt.error, attempt.status)?.split(': ') ?? [];
+    return { ...attempt, response: attempt.status ?? attempt.error, cause, fix };
+  }),
+});
+
+/** One delivery with what became of each attempt. `cycle` is told where it was made again. */
+export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
+  const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause', 'fix'];
+  const facts = card({ ...delivery, ...(redelivery && { cycle }) });
+  return `${facts}\n\n${table(attempts, columns, 'no attempt has ended yet')}`;
 }
 
-const COLUMNS = ['deliveryId', 'eventType', 'status', 'lastStatus', 'lastError', 'reason', 'createdAt'];
+const LISTED = ['deliveryId', 'ref', 'eventType', 'status', 'lastStatus', 'lastError', 'reason', 'createdAt'];
 
 const FILTER = {
   ref: { type: 'string', describe: 'Of this webhook' },
@@ -33,6 +38,8 @@ const FILTER = {
 
 const withId = positional('id', 'The delivery (webhooks deliveries list)');
 
+const nextOf = ({ deliveryId }: Redelivered): string => `Next: webhooks deliveries show ${deliveryId}`;
+
 const addTo = (group: Argv): Argv =>
   group
     .demandCommand(1, 'list, show or redeliver?')
@@ -45,20 +52,21 @@ const addTo = (group: Argv): Argv =>
           const filter = { ref, eventId, endToEndId, txId, eventType, status, from, to };
           return collect(client.eachDelivery(present(filter)), limit);
         },
-        (deliveries) => table(deliveries, COLUMNS),
+        (deliveries) => table(deliveries, LISTED),
+        ({ length }, { limit }) => (length < limit ? '' : `There may be more than ${limit}: --limit`),
       ),
     )
     .command(
       'show <id>',
       'Show a delivery and its attempts',
       withId,
-      showing((client, { id }) => client.delivery(id), deliveryText),
+      showing(async (client, { id }) => explain(await client.delivery(id)), deliveryText),
     )
     .command(
       'redeliver <id>',
       'Make a delivery again, now',
       withId,
-      showing((client, { id }) => client.redeliver(id), card, 'Next: webhooks deliveries show ID'),
+      showing((client, { id }) => client.redeliver(id), card, nextOf),
     );
 
 export const addDeliveries = (cli: Argv): Argv =>

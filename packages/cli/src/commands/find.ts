@@ -1,12 +1,13 @@
 import { ProblemError } from '@webhooks/client';
-import type { Charge, Client, DeliveryFilter, EventType, Transaction } from '@webhooks/client';
+import type { Charge, ChargePix, Client, DeliveryDetail, DeliveryFilter } from '@webhooks/client';
+import type { ListedWebhook, Transaction } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { positional } from '../arguments.js';
 import { Failure } from '../failure.js';
-import { card, dim } from '../output.js';
+import { card, dim, table } from '../output.js';
 import { collect } from '../present.js';
 import { online, type Session } from '../session.js';
-import { deliveryText } from './deliveries.js';
+import { deliveryText, explain } from './deliveries.js';
 
 type Payment = Transaction | Charge;
 
@@ -27,47 +28,85 @@ async function identify(client: Client, id: string): Promise<readonly [DeliveryF
   return /^[A-Za-z0-9]{1,25}$/.test(id) ? [{ txId: id }] : [{ eventId: id }];
 }
 
-/** What happened and when; a transaction without a type is one of which only a reversal is known. */
-function factOf(payment: Payment): { readonly eventType: EventType; readonly since: string } {
-  if ('pix' in payment) return { eventType: 'PIX_DYNAMIC_PAID', since: payment.pix[0]?.paidAt ?? 'TIME' };
-  return { eventType: payment.eventType ?? 'PIX_REVERSAL', since: payment.occurredAt ?? 'TIME' };
+/** What happened; a transaction without a type is one of which only a reversal is known. */
+function factsOf(payment: Payment) {
+  const paid = (one: ChargePix) => ({ ...one, since: one.paidAt, eventType: 'PIX_DYNAMIC_PAID' as const });
+  const pix = 'pix' in payment ? payment.pix.map(paid) : [{ ...payment, since: payment.occurredAt }];
+  return pix.flatMap(({ amount, eventType, since, reversals }) => [
+    ...(amount && eventType ? [{ eventType, since }] : []),
+    ...reversals.map(({ settledAt = since }) => ({ eventType: 'PIX_REVERSAL' as const, since: settledAt })),
+  ]);
 }
 
-/** Why a payment has no delivery, and what helps. */
-async function whyNothing(client: Client, payment: Payment): Promise<{ reason: string; fix: string }> {
-  const { eventType, since } = factOf(payment);
-  const [first, ...others] = await collect(client.eachWebhook({ eventType }));
-  if (first === undefined) {
+interface Unsent {
+  readonly ref?: string;
+  readonly reason: string;
+  readonly fix: string;
+}
+
+/** Why a webhook has no delivery of a fact, and what helps. */
+async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?: string): Promise<Unsent> {
+  const repair = since ? `webhooks redeliveries create --status missed --ref ${ref} --from ${since}` : '–';
+  if (!enabled)
+    return { ref, reason: `webhook ${ref} is disabled`, fix: `webhooks enable ${ref}; then ${repair}` };
+  const { updatedAt } = await client.get(ref);
+  if (since && Date.parse(updatedAt) > Date.parse(since))
+    return { ref, reason: `webhook ${ref} was changed or registered later, at ${updatedAt}`, fix: repair };
+  const fix = `look again soon; if it stays so, it was disabled then: ${repair}`;
+  return { ref, reason: `webhook ${ref}: no attempt has ended yet, or paused`, fix };
+}
+
+/** For each webhook that got fewer deliveries than there are facts of its type. */
+async function findUnsent(client: Client, payment: Payment, deliveries: readonly DeliveryDetail[]) {
+  const unsent: Unsent[] = [];
+  for (const [eventType, facts] of Map.groupBy(factsOf(payment), (fact) => fact.eventType)) {
+    const webhooks = await collect(client.eachWebhook({ eventType }));
     const fix = `webhooks create --event-type ${eventType} --endpoint-url URL`;
-    return { reason: `no webhook receives ${eventType}`, fix };
+    if (webhooks.length === 0) unsent.push({ reason: `no webhook receives ${eventType}`, fix });
+    for (const webhook of webhooks)
+      if (deliveries.filter(({ ref }) => ref === webhook.ref).length < facts.length)
+        unsent.push(await whyUnsent(client, webhook, facts[0]?.since));
   }
-  const { ref, createdAt } = await client.get(first.ref);
-  const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${since}`;
-  const enable = `webhooks enable ${ref}; then ${repair}`;
-  if (![first, ...others].some(({ enabled }) => enabled))
-    return { reason: `every webhook for ${eventType} is disabled`, fix: enable };
-  if (others.length === 0 && createdAt > since)
-    return { reason: `the webhook was registered later, at ${createdAt}`, fix: repair };
-  const fix = `look again soon; webhooks show ${ref}`;
-  return { reason: 'no attempt has ended yet, or its endpoint is paused', fix };
+  return unsent;
+}
+
+/** One line: how many webhooks have it, and what is with the others. */
+function verdictOf(deliveries: readonly DeliveryDetail[], unsent: readonly Unsent[]): string {
+  const open = deliveries.filter(({ status }) => status !== 'delivered');
+  const others = open.map(({ ref, status, nextAt = '–' }) => `; ${ref}: ${status}, next attempt ${nextAt}`);
+  const total = deliveries.length + unsent.filter(({ ref }) => ref).length;
+  return `${deliveries.length - open.length} of ${total} deliveries made${others.join('')}`;
 }
 
 function paymentText(payment: Payment): string {
-  const pix = 'pix' in payment ? payment.pix.map((one) => `\n\n${card(one)}`) : [];
-  return `${dim('PAYMENT')}\n${card(payment)}${pix.join('')}`;
+  const parts = 'pix' in payment ? [payment, ...payment.pix] : [payment];
+  const reversals = parts.flatMap((part) => ('reversals' in part ? part.reversals : []));
+  const columns = ['reversalId', 'status', 'amount', 'requestedAt', 'settledAt'];
+  const reversed = reversals.length === 0 ? '' : `\n\n${dim('REVERSALS')}\n${table(reversals, columns)}`;
+  return `${dim('PAYMENT')}\n${parts.map(card).join('\n\n')}${reversed}`;
 }
 
-async function find({ client, show }: Session, { id }: { readonly id: string }): Promise<void> {
+async function find({ client, show }: Session, { id: typed }: { readonly id: string }): Promise<void> {
+  const id = typed.trim();
   const [filter, payment] = await identify(client, id);
   const { data, nextCursor } = await client.deliveries(filter);
-  const deliveries = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
-  const texts = deliveries.map((delivery) => `${dim('DELIVERY')}\n${deliveryText(delivery)}`);
-  if (payment === undefined && texts.length === 0)
-    throw new Failure('not-found', `nothing has the id ${id}`, 'try the endToEndId of the Pix');
-  const nothingSent = payment && texts.length === 0 ? await whyNothing(client, payment) : undefined;
-  if (nothingSent)
-    texts.push(`${dim('NOTHING WAS SENT')}\n${nothingSent.reason}\n${dim('→')} ${nothingSent.fix}`);
-  if (payment) texts.unshift(paymentText(payment));
+  const deliveries = await Promise.all(
+    data.map(async ({ deliveryId, ref }) => {
+      const webhook = await orNothing(client.get(ref));
+      return explain({ ...(await client.delivery(deliveryId)), endpointUrl: webhook?.endpointUrl });
+    }),
+  );
+  const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME`;
+  if (payment === undefined && deliveries.length === 0)
+    throw new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
+  const nothingSent = payment ? await findUnsent(client, payment, deliveries) : [];
+  const reasons = nothingSent.map(({ reason, fix }) => `${reason}\n${dim('→')} ${fix}`);
+  const texts = [
+    verdictOf(deliveries, nothingSent),
+    ...(payment ? [paymentText(payment)] : []),
+    ...deliveries.map((delivery) => `${dim('DELIVERY')}\n${deliveryText(delivery)}`),
+    ...(reasons.length === 0 ? [] : [`${dim('NOTHING WAS SENT')}\n${reasons.join('\n')}`]),
+  ];
   if (nextCursor !== undefined) texts.push('there are more: webhooks deliveries list');
   show({ payment, deliveries, truncated: nextCursor !== undefined, nothingSent }, texts.join('\n\n'));
 }

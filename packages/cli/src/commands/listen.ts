@@ -19,18 +19,22 @@ const RECONNECT_MS = 2_000; // a service that restarts is back within seconds
 
 /** What comes after the cursor, through outages. */
 async function* follow(client: Client, first: NotificationFilter, onOutage: () => unknown) {
-  for (let filter = first; ;) {
+  for (let filter = first, isOut = false; ;) {
     try {
       const { data, nextCursor } = await client.notifications(filter);
+      isOut = false;
       yield* data;
       filter = { ...filter, after: nextCursor };
     } catch (error) {
       if (!passes(error)) throw error;
-      onOutage();
+      if (!isOut) onOutage();
+      isOut = true;
       await delay(RECONNECT_MS);
     }
   }
 }
+
+const timeText = (): string => new Date().toISOString().slice(11, 19);
 
 type Outcome = Partial<Response> & { readonly error?: string };
 
@@ -70,13 +74,13 @@ async function listen({ client, show, note }: Session, args: Arguments): Promise
   show({ forward: url, secret }, `Ready. Signing secret of this session: ${secret}`);
   const filter = { ...present({ eventType }), after, wait: WAIT_SECONDS };
   const onOutage = (): unknown =>
-    note('the service is away or busy; trying again, nothing is missed (Ctrl-C ends)');
+    note(`${timeText()} the service is away or busy; trying again, nothing is missed (Ctrl-C ends)`);
   let seen = 0;
   for await (const { id, eventType: type, body } of follow(client, filter, onOutage)) {
     for (let attempt = 1; attempt <= repeat; attempt += 1) {
       const headers = { ...signedHeaders({ id, body, secret, vendor }), 'webhook-attempt': String(attempt) };
       const outcome = await forward(url, headers, body);
-      const head = `${dim(new Date().toISOString().slice(11, 19))} ${plain(`${type} ${id}`)}`;
+      const head = `${dim(timeText())} ${plain(`${type} ${id}`)}`;
       show({ id, body, headers, ...outcome }, `${head}${outcomeText(outcome)}\n  ${dim(plain(body))}`);
     }
     seen += 1;

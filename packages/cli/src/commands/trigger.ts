@@ -1,4 +1,4 @@
-import type { EventInput, EventType } from '@webhooks/client';
+import type { EventInput, EventResult, EventType } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, isLoopback } from '../arguments.js';
 import { makeEvent, makeReversal } from '../events.js';
@@ -33,6 +33,9 @@ function eventsOf({ eventType, amount, scenario }: Arguments): readonly EventInp
   return isLate ? [event, reversal] : [reversal, event];
 }
 
+const reasonOf = ({ status, violations: [first] = [] }: Partial<EventResult>): string =>
+  first ? `${first.property} ${first.reason}` : String(status);
+
 async function trigger({ client, profile, show, note }: Session, args: Arguments): Promise<void> {
   const target = profile.ingestUrl ?? profile.url;
   if (!isLoopback(target) && !args.realEvents)
@@ -42,8 +45,9 @@ async function trigger({ client, profile, show, note }: Session, args: Arguments
   const posted = events.map((event, index) => ({ ...event, ...results[index] }));
   const rows = posted.map(({ data, ...row }) => ({ ...row, endToEndId: data.endToEndId }));
   show(posted, table(rows, ['eventType', 'id', 'endToEndId', 'status']));
-  if (posted.some(({ status }) => status !== 'accepted'))
-    throw new Failure('failed', 'not all events were accepted', 'look at the status of each: --json');
+  const refused = posted.find(({ status }) => status !== 'accepted');
+  if (refused) throw new Failure('failed', `not all were accepted: ${reasonOf(refused)}`, 'see each: --json');
+  if (args.scenario === 'duplicate') note('A listener gets it once, endpoints twice: listen --repeat 2');
   note(`Next: webhooks find ${rows[0]?.endToEndId ?? ''}`);
 }
 

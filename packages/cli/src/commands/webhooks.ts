@@ -1,6 +1,7 @@
 import type { Client, EndpointHealth, Webhook, WebhookInput } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { EVENT_TYPES, positional } from '../arguments.js';
+import { usage } from '../failure.js';
 import { card, dim, table } from '../output.js';
 import { collect, present } from '../present.js';
 import { showing } from '../session.js';
@@ -34,6 +35,8 @@ type WithRef = { readonly ref: string };
 const setEnabled = (enabled: boolean) =>
   showing((client, { ref }: WithRef) => change(client, ref, { enabled }));
 
+const keepIt = (): string => 'It is shown once: keep it.';
+
 const addSwitches = (cli: Argv): Argv =>
   cli
     .command('enable <ref>', 'Let a webhook receive', withRef, setEnabled(true))
@@ -42,7 +45,7 @@ const addSwitches = (cli: Argv): Argv =>
       'rotate-secret <ref>',
       'Make a new signing secret; the one before stays valid for 24 hours',
       withRef,
-      showing((client, { ref }) => client.rotateSecret(ref), card, 'It is shown once: keep it.'),
+      showing((client, { ref }) => client.rotateSecret(ref), card, keepIt),
     );
 
 export const addWebhooks = (cli: Argv): Argv =>
@@ -77,14 +80,16 @@ export const addWebhooks = (cli: Argv): Argv =>
           return client.register({ eventType, endpointUrl, ...present({ applicationId, ref, enabled }) });
         },
         card,
-        'Next: webhooks rotate-secret REF',
+        ({ ref }) => `Next: webhooks rotate-secret ${ref}`,
       ),
     )
     .command(
       'update <ref>',
       'Change a webhook',
       (own) => withRef(own).options(FIELDS),
-      showing((client, { ref, eventType, endpointUrl, applicationId }) =>
-        change(client, ref, { eventType, endpointUrl, applicationId }),
-      ),
+      showing((client, { ref, eventType, endpointUrl, applicationId }) => {
+        if ([eventType, endpointUrl, applicationId].every((given) => given === undefined))
+          throw usage('nothing to change', 'say --event-type, --endpoint-url or --application-id');
+        return change(client, ref, { eventType, endpointUrl, applicationId });
+      }),
     );
