@@ -13,8 +13,8 @@ export interface Session extends Output {
 export async function connect(profile: Profile): Promise<Client> {
   const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
   const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
-  // A person waits: without repeats an error comes within the time-out of one request, and whoever wants can repeat.
-  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: 0 });
+  // A person waits: one repeat passes over a restart.
+  const client = createClient({ baseUrl: url, ingestUrl, queryUrl, credentials, maxRetries: 1 });
   try {
     await client.token();
   } catch (error) {

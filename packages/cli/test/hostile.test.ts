@@ -62,7 +62,7 @@ test('an error of the service is printed without its control characters', async 
   const problem = { title: 'Refused', detail: HOSTILE, code: 'invalid-request' };
   const env = await startService({ 'GET /webhooks': () => [400, problem] });
   const { code, err } = await run(['list'], env);
-  expect(code).toBe(1);
+  expect(code).toBe(2);
   expect(err).not.toMatch(CONTROL);
 });
 

@@ -46,7 +46,8 @@ interface Unsent {
 
 /** Why a webhook has no delivery of a fact, and what helps. */
 async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?: string): Promise<Unsent> {
-  const repair = since ? `webhooks redeliveries create --status missed --ref ${ref} --from ${since}` : '–';
+  const missed = `webhooks redeliveries create --status missed --ref ${ref} --from`;
+  const repair = `${missed} ${since ?? '(when it was reversed)'}`;
   if (!enabled)
     return { ref, reason: `webhook ${ref} is disabled`, fix: `webhooks enable ${ref}; then ${repair}` };
   const { updatedAt } = await client.get(ref);

@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { progress } from '@clack/prompts';
+import type { Redelivery } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { confirmed } from '../confirm.js';
@@ -39,17 +41,33 @@ async function create({ client, show, note }: Session, args: Arguments): Promise
   note(`Next: webhooks redeliveries watch ${job.id}`);
 }
 
+const doneOf = ({ sent, refused, expired }: Redelivery): number => sent + refused + expired;
+
+/** How far it is, and how long the rest takes at the speed so far. */
+function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): string {
+  const perMs = (doneOf(job) - doneOf(first)) / elapsedMs;
+  const rest = Math.max(0, Math.ceil((job.matched - doneOf(job)) / perMs / 1_000));
+  const left = Number.isFinite(rest) ? `, about ${rest} s left` : '';
+  return `${doneOf(job)} of ${job.matchedIsLowerBound ? 'at least ' : ''}${job.matched}${left}`;
+}
+
 const POLL_MS = 1_000; // a job takes seconds to hours, and a person reads no faster
 
-async function watch({ client, show, note }: Session, { id }: { readonly id: string }): Promise<void> {
-  let job = await client.redelivery(id);
-  for (let before = ''; job.state === 'running'; job = await client.redelivery(id)) {
-    const { sent, refused, expired, matched, matchedIsLowerBound } = job;
-    const text = `${sent + refused + expired} of ${matchedIsLowerBound ? 'at least ' : ''}${matched}`;
-    if (text !== before) note(text);
-    before = text;
+async function watch({ client, show, json }: Session, { id }: { readonly id: string }): Promise<void> {
+  const first = await client.redelivery(id);
+  // The progress bar takes the signals for itself; 130 is what a shell says of a program that SIGINT ended.
+  const options = { max: Math.max(first.matched, 1), onCancel: () => process.exit(130) };
+  const bar = process.stdout.isTTY && !json ? progress(options) : undefined;
+  const startedAt = Date.now();
+  let job = first;
+  bar?.start('sending again');
+  while (job.state === 'running') {
     await delay(POLL_MS);
+    const next = await client.redelivery(id);
+    bar?.advance(doneOf(next) - doneOf(job), progressText(next, first, Date.now() - startedAt));
+    job = next;
   }
+  bar?.stop(job.state);
   show(job, card(job));
   if (job.state === 'cancelled') throw new Failure('failed', 'the redelivery was cancelled');
 }
