@@ -68,6 +68,7 @@ test('an error of the service is printed without its control characters', async 
 
 test('find says that there are more deliveries than it shows', async () => {
   const env = await startService({
+    'GET /webhooks': () => [200, { results: 0, data: [] }],
     'GET /webhooks/deliveries': () => [200, { results: 1, data: [delivery], nextCursor: 'next' }],
     [`GET /webhooks/deliveries/${delivery.deliveryId}`]: () => [200, { ...delivery, attempts: [] }],
   });

@@ -10,7 +10,7 @@ import { showing } from '../session.js';
 export const explain = <T extends DeliveryDetail>({ attempts, ...delivery }: T) => ({
   ...delivery,
   attempts: attempts.map((attempt) => {
-    const [cause, fix] = causeOfFailure(attempt.error, attempt.status)?.split(': ') ?? [];
+    const [cause, fix] = causeOfFailure(attempt.error, attempt.status) ?? [];
     return { ...attempt, response: attempt.status ?? attempt.error, cause, fix };
   }),
 });

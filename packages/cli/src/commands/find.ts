@@ -58,13 +58,17 @@ async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?
 }
 
 /** For each webhook that got fewer deliveries than there are facts of its type. */
-async function findUnsent(client: Client, payment: Payment, deliveries: readonly DeliveryDetail[]) {
+async function findUnsent(
+  client: Client,
+  payment: Payment,
+  { webhooks, deliveries }: { webhooks: readonly ListedWebhook[]; deliveries: readonly DeliveryDetail[] },
+) {
   const unsent: Unsent[] = [];
   for (const [eventType, facts] of Map.groupBy(factsOf(payment), (fact) => fact.eventType)) {
-    const webhooks = await collect(client.eachWebhook({ eventType }));
+    const receivers = webhooks.filter((webhook) => webhook.eventType === eventType);
     const fix = `webhooks create --event-type ${eventType} --endpoint-url URL`;
-    if (webhooks.length === 0) unsent.push({ reason: `no webhook receives ${eventType}`, fix });
-    for (const webhook of webhooks)
+    if (receivers.length === 0) unsent.push({ reason: `no webhook receives ${eventType}`, fix });
+    for (const webhook of receivers)
       if (deliveries.filter(({ ref }) => ref === webhook.ref).length < facts.length)
         unsent.push(await whyUnsent(client, webhook, facts[0]?.since));
   }
@@ -91,16 +95,14 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const id = typed.trim();
   const [filter, payment] = await identify(client, id);
   const { data, nextCursor } = await client.deliveries(filter);
-  const deliveries = await Promise.all(
-    data.map(async ({ deliveryId, ref }) => {
-      const webhook = await orNothing(client.get(ref));
-      return explain({ ...(await client.delivery(deliveryId)), endpointUrl: webhook?.endpointUrl });
-    }),
-  );
+  const webhooks = await collect(client.eachWebhook());
+  const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
+  const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
+  const deliveries = details.map((detail) => explain({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
   const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME`;
   if (payment === undefined && deliveries.length === 0)
     throw new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
-  const nothingSent = payment ? await findUnsent(client, payment, deliveries) : [];
+  const nothingSent = payment ? await findUnsent(client, payment, { webhooks, deliveries }) : [];
   const reasons = nothingSent.map(({ reason, fix }) => `${reason}\n${dim('→')} ${fix}`);
   const texts = [
     verdictOf(deliveries, nothingSent),

@@ -21,7 +21,7 @@ function checkStatus(response: Response): Check | undefined {
   const { status, location } = response;
   if (VERDICT.test(String(status))) return undefined;
   const found = location === undefined ? `status ${status}` : `redirect (${status}) to ${location}`;
-  return fault('response', found, causeOfFailure(undefined, status) ?? 'respond with 2xx');
+  return fault('response', found, causeOfFailure(undefined, status)?.join(': ') ?? 'respond with 2xx');
 }
 
 const WORK_LATER = 'store the event, respond, then do the work';
