@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { EventInput, EventType } from '@webhooks/client';
 
-/** No participant has this ISPB: what is made here cannot be taken for a payment of somebody. */
-const NOBODY = '00000000';
+/** Zeros show a person that it is made up. They are Banco do Brasil's ISPB, so what follows is random. */
+const MADE_UP = '00000000';
 const random = (characters: number): string => randomBytes(characters).toString('hex').slice(0, characters);
 
 /** An identifier of a Pix or of a reversal: prefix, ISPB, minute in UTC, 11 characters. */
 const identifier = (prefix: 'E' | 'D', at: Date): string =>
-  `${prefix}${NOBODY}${at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)}${random(11)}`;
+  `${prefix}${MADE_UP}${at.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12)}${random(11)}`;
 
 /** An event of a payment that never happened. */
 export function makeEvent(eventType: EventType, amount: string, at = new Date()): EventInput {

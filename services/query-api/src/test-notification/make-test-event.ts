@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import type { EventType, PaymentEvent, PaymentFact } from '@webhooks/contracts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** No participant has this ISPB: what is made here cannot be taken for a payment of somebody. */
-const NOBODY = '00000000';
+/** Zeros show a person that it is made up. They are Banco do Brasil's ISPB, so what follows is random. */
+const MADE_UP = '00000000';
 const TX_ID_CHARACTERS = 32;
 const AMOUNT = '0.01';
 /** How the id of a test notification's event begins. */
@@ -15,7 +15,7 @@ const randomText = (characters: number): string =>
 /** An identifier of a Pix or of a reversal in the strict form: prefix, ISPB, minute in UTC, 11 characters. */
 function identifier(prefix: 'E' | 'D', now: Date): string {
   const minute = now.toISOString().replaceAll(/[-:T]/g, '').slice(0, 12);
-  return `${prefix}${NOBODY}${minute}${randomText(11)}`;
+  return `${prefix}${MADE_UP}${minute}${randomText(11)}`;
 }
 
 function makeFact(eventType: EventType, now: Date): PaymentFact {
