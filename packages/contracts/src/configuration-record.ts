@@ -1,3 +1,5 @@
+import { DELIVERY_POLICY_SCHEMA } from './delivery-policy.js';
+import type { DeliveryPolicy } from './delivery-policy.js';
 import { MAX_REVISION, PATTERNS } from './patterns.js';
 import { EVENT_TYPES } from './payment-event.js';
 import type { EventType, UtcTime } from './payment-event.js';
@@ -27,6 +29,8 @@ export interface ConfigurationRecord {
   readonly updatedAt: UtcTime;
   /** The newest first; empty or absent: deliveries are not signed. At most `MAX_SECRETS`. */
   readonly secrets?: readonly SealedSecret[];
+  /** Absent: the worker's defaults. */
+  readonly policy?: DeliveryPolicy;
 }
 
 /** Secrets of a webhook that sign at once: the newest, and two before it. */
@@ -70,6 +74,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
         properties: { sealed: text, expiresAt: { type: 'string', format: 'utc-date-time' } },
       },
     },
+    policy: DELIVERY_POLICY_SCHEMA,
   },
 } as const;
 

@@ -2,6 +2,7 @@ export * from './attempt-history.js';
 export * from './attempt-pack.js';
 export * from './base32.js';
 export * from './configuration-record.js';
+export * from './delivery-policy.js';
 export * from './delivery-task.js';
 export * from './event-headers.js';
 export * from './event-schema.js';
