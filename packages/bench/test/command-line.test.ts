@@ -54,6 +54,6 @@ describe('usageText', () => {
       expect(text).toContain(name);
       expect(text).toContain(title);
     }
-    expect(text).toContain('default 100,000; with --whole 1,000,000');
+    expect(text).toContain('default 40,000; with --whole 400,000');
   });
 });

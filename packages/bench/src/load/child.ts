@@ -9,7 +9,7 @@ interface Message {
 /** A process of the bench, so that its time is nobody else's. */
 export interface Child<Report extends Message = Message> {
   readonly pid: number;
-  send(message: Message): void;
+  send(message: object): void;
   onReport(listener: (report: Report) => void): void;
   /** The next report of one kind. Rejects with the words of a `failed` one, when the process ends, and after an hour. */
   reported<K extends Report['kind']>(kind: K): Promise<Extract<Report, { kind: K }>>;

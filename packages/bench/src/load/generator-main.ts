@@ -13,7 +13,7 @@ async function generate(): Promise<void> {
   const made = makeEvents(plan.events);
   const events = made.map((event) => {
     const { id, data } = event;
-    return { id, key: data.endToEndId, body: target.encode(event) };
+    return { id, key: plan.foreignKeys ? id : data.endToEndId, body: target.encode(event) };
   });
   const told = new Promise((resolve) => process.once('message', resolve));
   report({ kind: 'ready' });

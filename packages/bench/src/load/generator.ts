@@ -11,6 +11,8 @@ export interface LoadPlan {
   readonly perSecond: number | undefined;
   /** So many of the events are sent first and not measured: connections are opened and code is compiled. */
   readonly warmUp: number;
+  /** Keys that say nothing of the payment, as another payment system may choose them. */
+  readonly foreignKeys: boolean;
 }
 
 /** What a generator has sent. */

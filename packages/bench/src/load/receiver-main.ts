@@ -21,25 +21,17 @@ function answer({ path, id }: Arrival): Answer {
 }
 
 const [certPem, keyPem] = [readFileSync(plan.certFile, 'utf8'), readFileSync(plan.keyFile, 'utf8')];
-const endpoints = new Map<string, Endpoint>();
-
-async function listen(port: number): Promise<void> {
-  const settings = { certPem, keyPem, port, answer, remember: 0, keepAliveTimeoutMs: 0 };
-  const endpoint = await startEndpoint(settings);
-  endpoints.set(endpoint.origin, endpoint);
-}
-
-for (let index = 0; index < plan.ports; index += 1) await listen(0);
+const settings = { certPem, keyPem, answer, remember: 0, keepAliveTimeoutMs: 0 };
+const endpoints: Endpoint[] = [];
+for (let index = 0; index < plan.ports; index += 1) endpoints.push(await startEndpoint(settings));
 process.once('disconnect', () => process.exit(0));
 setInterval(() => {
   if (receipts.length === 0) return;
   report({ kind: 'received', receipts });
   receipts = [];
   // What an endpoint remembers of ids would grow for ever.
-  for (const endpoint of endpoints.values()) endpoint.forget();
+  for (const endpoint of endpoints) endpoint.forget();
 }, REPORT_EVERY_MS);
-report({ kind: 'listening', origins: [...endpoints.keys()] });
+report({ kind: 'listening', origins: endpoints.map(({ origin }) => origin) });
 for await (const [command] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)
-  if (command.kind === 'answer') answers.set(command.path, command.answer);
-  else if (command.kind === 'shut') await endpoints.get(command.origin)?.close();
-  else await listen(Number(new URL(command.origin).port));
+  answers.set(command.path, command.answer);

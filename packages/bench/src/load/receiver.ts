@@ -14,9 +14,11 @@ export interface ReceiverPlan {
   readonly ports: number;
 }
 
-export type ReceiverCommand =
-  | { readonly kind: 'answer'; readonly path: string; readonly answer: Answer }
-  | { readonly kind: 'shut' | 'reopen'; readonly origin: string };
+/** What a path is answered from now on. */
+export interface ReceiverCommand {
+  readonly path: string;
+  readonly answer: Answer;
+}
 
 export type ReceiverReport =
   | { readonly kind: 'listening'; readonly origins: readonly string[] }
@@ -28,9 +30,6 @@ export interface Receiver extends Pick<Child, 'pid' | 'stop'> {
   /** `https://localhost:<port>`, one for each port. */
   readonly origins: readonly string[];
   answerAt(path: string, answer: Answer): void;
-  /** The endpoint is dead: its connections are broken, and new ones are refused until `reopen`. */
-  shut(origin: string): void;
-  reopen(origin: string): void;
   /** What arrived since the last call, up to 50 ms ago. */
   take(): readonly Receipt[];
 }
@@ -42,14 +41,11 @@ export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
   child.onReport((report) => {
     if (report.kind === 'received') received.push(...report.receipts);
   });
-  const send = (command: ReceiverCommand): void => child.send(command);
   return {
     pid: child.pid,
     stop: child.stop,
     origins,
-    answerAt: (path, answer) => send({ kind: 'answer', path, answer }),
-    shut: (origin) => send({ kind: 'shut', origin }),
-    reopen: (origin) => send({ kind: 'reopen', origin }),
+    answerAt: (path, answer) => child.send({ path, answer } satisfies ReceiverCommand),
     take: () => {
       const taken = received;
       received = [];

@@ -1,9 +1,8 @@
 import type { Scenario } from '../scenario.js';
-import { backlog } from './backlog.js';
+import { handlers } from './handlers.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
 import { query } from './query.js';
-import { recovery } from './recovery.js';
 import { reference } from './reference.js';
 import { throughput } from './throughput.js';
 import { wholeSystem } from './whole-system.js';
@@ -15,7 +14,6 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   latency,
   'whole-system': wholeSystem,
   isolation,
-  recovery,
-  backlog,
   query,
+  handlers,
 };

@@ -1,5 +1,4 @@
 import type { Client } from '@webhooks/client';
-import { clientFor } from '@webhooks/ledger';
 import { makeEvents } from '../load/make-events.js';
 import { monotonicMicros } from '../measure/clock.js';
 import { percentilesOf } from '../measure/percentiles.js';
@@ -15,7 +14,7 @@ import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { followProjections } from '../world/follow-projections.js';
 import { flood, nextSeed } from '../world/run.js';
-import { registerEndpoints, registerFanOut } from '../world/world.js';
+import { clientOf, registerEndpoints, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { othersFigure, showRuns } from './run-report.js';
 
@@ -36,9 +35,6 @@ const SERVER_P95_MS = 20;
 const QUESTIONS = 100;
 /** Not counted: connections are opened and code is compiled. */
 const WARM_UP = 10;
-
-const clientOf = ({ stack }: World, tenantId: string): Client =>
-  clientFor(stack.clientOf(tenantId), stack.description());
 
 /** Whether the database is one of ours: it is a process of this machine then. */
 const isEmbedded = (world: World): boolean => world.pids()['mongodb'] !== undefined;

@@ -14,7 +14,7 @@ import { findWaiting } from './find-waiting.js';
 import type { BenchEndpoint, Endpoints, World } from './world.js';
 
 /** What a run may have besides its load. */
-export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp'>> {
+export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' | 'foreignKeys'>> {
   readonly seed?: number;
   /** Nothing new for so long means that nothing more will come, default two minutes. */
   readonly quietMs?: number;
@@ -43,7 +43,7 @@ export interface RunResult {
 }
 
 /** Longer than a breaker's first two pauses, 30 s and 60 s. Only a run that becomes void waits for so long. */
-export const QUIET_MS = 120_000;
+const QUIET_MS = 120_000;
 /** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
 const IN_NO_TOPIC_MS = 30_000;
 
@@ -111,9 +111,15 @@ async function runLoad(
   options: RunOptions,
 ): Promise<RunResult> {
   const topic = { kind: 'topic', brokers: world.stack.description().kafkaBrokers } as const;
-  const { seed = nextSeed(), target = topic, warmUp = 0 } = options;
+  const { seed = nextSeed(), target = topic, warmUp = 0, foreignKeys = false } = options;
   const tenants = [...new Set(endpoints.map(({ tenantId }) => tenantId))];
-  const generator = await startGenerator({ events: { count, seed, tenants }, target, perSecond, warmUp });
+  const generator = await startGenerator({
+    events: { count, seed, tenants },
+    target,
+    perSecond,
+    warmUp,
+    foreignKeys,
+  });
   try {
     return await measure(world, { ...options, endpoints }, generator);
   } catch (error) {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import type { Client } from '@webhooks/client';
 import type { EventType } from '@webhooks/contracts';
 import { clientFor, registerWebhooks } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
@@ -69,6 +70,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   };
 }
 
+export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Client =>
+  clientFor(stack.clientOf(tenantId), stack.description());
+
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
 export function registerEndpoints(
   { stack, receiver }: World,
@@ -79,8 +83,9 @@ export function registerEndpoints(
       const origin = receiver.origins[index % receiver.origins.length] ?? '';
       // A database of MONGODB_URI remembers the deliveries of the last run.
       const ref = randomUUID();
-      const client = clientFor(stack.clientOf(tenantId), stack.description());
-      await registerWebhooks(client, [{ ref, eventType, endpointUrl: `${origin}${path}` }]);
+      await registerWebhooks(clientOf({ stack }, tenantId), [
+        { ref, eventType, endpointUrl: `${origin}${path}` },
+      ]);
       return { path, tenantId, origin, ref };
     }),
   );

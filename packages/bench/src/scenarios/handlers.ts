@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import type { DynamicPaidData } from '@webhooks/contracts';
+import { startEndpoint, toAnswer } from '@webhooks/testkit';
+import type { Endpoint } from '@webhooks/testkit';
+import { Agent, request } from 'undici';
+import { makeEvents } from '../load/make-events.js';
+import { monotonicMicros } from '../measure/clock.js';
+import { percentilesOf } from '../measure/percentiles.js';
+import type { Receipt } from '../measure/run-ledger.js';
+import { atMost, figure } from '../report.js';
+import type { Figure, Shown } from '../report.js';
+import type { Scenario, Stage } from '../scenario.js';
+import { followProjections } from '../world/follow-projections.js';
+import { flood, nextSeed, openLoop } from '../world/run.js';
+import { clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
+import type { World } from '../world/world.js';
+import { showRuns } from './run-report.js';
+
+const PER_SECOND = 1_500;
+const P99_MS = 250;
+const UNKNOWN_PERCENT = 0.1;
+/** Connections are opened and code is compiled; not shown. */
+const WARM_UP_SECONDS = 5;
+/** Behind a backlog: between two questions. */
+const ASK_EVERY_MS = 10;
+const TENANTS = tenTenants('handlers');
+const BEHIND = 'behind';
+/** A prime: questions jump through the backlog. */
+const STRIDE = 7_919;
+const QUERY_API = 'query-api';
+
+type QueryOf = (data: DynamicPaidData) => string;
+const transactionOf: QueryOf = ({ endToEndId }) => `transaction?endToEndId=${endToEndId}`;
+const chargeOf: QueryOf = ({ txId }) => `cob/${txId}`;
+
+/** An answer of query-api. */
+interface Answered {
+  readonly status: number;
+  readonly micros: number;
+}
+
+/** Asks query-api about a payment as its tenant. */
+function askerOf(world: World): (tenantId: string, query: string) => Promise<Answered> {
+  const clients = new Map([...TENANTS, BEHIND].map((tenantId) => [tenantId, clientOf(world, tenantId)]));
+  const dispatcher = new Agent();
+  const { queryApi } = world.stack.description();
+  return async (tenantId, query) => {
+    const authorization = `Bearer ${await clients.get(tenantId)?.token()}`;
+    const startedAt = monotonicMicros();
+    const options = { dispatcher, headers: { authorization } };
+    const { statusCode: status, body } = await request(`${queryApi}/integration/v1/pix/${query}`, options);
+    await body.dump();
+    return { status, micros: monotonicMicros() - startedAt };
+  };
+}
+
+/** `isBehind`: of a backlog there are no bars but for "not there". */
+function figuresOf(answers: readonly Answered[], isBehind: boolean): readonly Figure[] {
+  const { p50, p99 } = percentilesOf(answers.map(({ micros }) => micros));
+  const unknown = answers.filter(({ status }) => status === 503).length;
+  const wrong = answers.filter(({ status }) => status !== 200 && status !== 503).length;
+  const barred = (value: number) => (isBehind ? undefined : atMost(value));
+  return [
+    figure('queries', answers.length, ''),
+    figure('answered with 404 or a fault', wrong, '', atMost(0)),
+    figure('answered with 503', (100 * unknown) / answers.length, '%', barred(UNKNOWN_PERCENT)),
+    figure('from query to answer, p50', p50 / 1_000, 'ms'),
+    figure('from query to answer, p99', p99 / 1_000, 'ms', barred(P99_MS)),
+  ];
+}
+
+/** An endpoint whose handler asks about the payment before it answers. */
+interface Handler {
+  readonly endpoint: Endpoint;
+  readonly receipts: Receipt[];
+  readonly answers: Answered[];
+  queryOf: QueryOf;
+}
+
+async function openHandler(world: World): Promise<Handler> {
+  const ask = askerOf(world);
+  const { certFile, keyFile } = world.stack.description().tls;
+  const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
+  const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
+  const handler: Handler = { endpoint, receipts: [], answers: [], queryOf: transactionOf };
+  endpoint.answerWith(async ({ id, path, body }) => {
+    const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
+    handler.answers.push(await ask(path.slice(1), handler.queryOf(data)));
+    handler.receipts.push({ id, path, status: 200, arrivedAt: monotonicMicros() });
+    return toAnswer(200);
+  });
+  return handler;
+}
+
+async function measureHandlers(stage: Stage, world: World, handler: Handler): Promise<void> {
+  const { endpoint, receipts, answers } = handler;
+  const receiver = {
+    ...world.receiver,
+    pid: process.pid,
+    origins: [endpoint.origin],
+    take: () => receipts.splice(0),
+  };
+  const asking = { ...world, receiver };
+  const endpoints = await registerTen(asking, 'handlers');
+  const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
+  await openLoop(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
+  const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
+  for (const [name, options] of Object.entries(runs)) {
+    handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
+    answers.length = 0;
+    await stage.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
+      showRuns([await openLoop(asking, endpoints, load, options)], figuresOf(answers, false)),
+    );
+  }
+}
+
+/** Payments that were delivered while query-api was away, asked about from its start until it has read them all. */
+async function measureBehind(world: World, count: number): Promise<Shown> {
+  const { fleet } = world.stack;
+  const ask = askerOf(world);
+  const endpoints = await registerFanOut(world, BEHIND, 1);
+  const seed = nextSeed();
+  const events = makeEvents({ count, seed, tenants: [BEHIND] });
+  await fleet.stop(QUERY_API);
+  const run = await flood(world, endpoints, count, { seed });
+  await fleet.start(QUERY_API);
+  const startedAt = monotonicMicros();
+  const asked: Promise<Answered>[] = [];
+  const asking = setInterval(() => {
+    const event = events[(asked.length * STRIDE) % count];
+    asked.push(ask(BEHIND, transactionOf(event?.data as DynamicPaidData)));
+  }, ASK_EVERY_MS);
+  const readAt = await followProjections(world).finally(() => clearInterval(asking));
+  const seconds = (readAt - startedAt) / 1_000_000;
+  const answers = await Promise.all(asked);
+  return showRuns([run], [...figuresOf(answers, true), figure('everything was read in', seconds, 's')]);
+}
+
+async function measure(stage: Stage): Promise<void> {
+  const tenants = [...TENANTS, BEHIND];
+  const world = await stage.openWorld({ tenants, ports: 1, withQueryApi: true });
+  const handler = await openHandler(world);
+  try {
+    await measureHandlers(stage, world, handler);
+  } finally {
+    await handler.endpoint.close();
+  }
+  const { count } = stage.sizes;
+  await stage.run(`queries behind ${count.toLocaleString('en-US')} events`, () =>
+    measureBehind(world, count),
+  );
+}
+
+export const handlers: Scenario = {
+  title:
+    'handlers that ask query-api about each payment before they answer, then queries while it reads a backlog; seconds: of each load, count: events of the backlog',
+  usual: { count: 20_000, seconds: 10 },
+  whole: { count: 300_000, seconds: 60 },
+  measure,
+};
