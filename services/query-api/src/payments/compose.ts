@@ -6,7 +6,8 @@ import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
 import { keepEvents } from './event-store.js';
-import { findOfCharge, findTransaction } from './find-transactions.js';
+import { findByPixOf } from './find-by-pix.js';
+import { findOfCharge, mergeRows } from './find-transactions.js';
 import { createTransactionOperations } from './operations.js';
 import { createPullOperation } from './pull-notifications.js';
 import type { PullPorts } from './pull-notifications.js';
@@ -44,6 +45,7 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
 /** The reconciliation half of this service: what the payment events told, kept and answered. */
 export function composeTransactions(options: TransactionOptions) {
   const { database, catchUp } = options;
+  const findByPix = findByPixOf(() => database.within(LOOK_MS));
   return {
     projection: {
       name: 'events',
@@ -54,8 +56,8 @@ export function composeTransactions(options: TransactionOptions) {
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({
-        findTransaction: (tenantId, endToEndId) =>
-          findTransaction(database.within(LOOK_MS), tenantId, endToEndId),
+        findTransaction: async (tenantId, endToEndId) =>
+          mergeRows(await findByPix({ tenantId, endToEndId }))[0],
         findOfCharge: (tenantId, txId) => findOfCharge(database.within(LOOK_MS), tenantId, txId),
         waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
       }),

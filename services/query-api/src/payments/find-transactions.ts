@@ -7,8 +7,8 @@ import type { Transaction } from './merge-events.js';
 /** Events that an answer is made of, at most: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
 
-/** Events of a tenant, one more than an answer is made of. */
-const find = (ask: AskEvents, filter: object): Promise<readonly EventRow[]> =>
+/** Events that fit, one more than an answer is made of. */
+export const findEvents = (ask: AskEvents, filter: object): Promise<readonly EventRow[]> =>
   ask(({ events }) =>
     events
       .find(filter)
@@ -26,11 +26,11 @@ export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
 
 /** Events that name this charge, or a Pix of it, be it told with the charge or without. */
 async function findCharge(ask: AskEvents, tenantId: string, txId: string): Promise<readonly EventRow[]> {
-  const naming = await find(ask, { tenantId, txId });
+  const naming = await findEvents(ask, { tenantId, txId });
   if (naming.length === 0) return [];
   const endToEndIds = [...new Set(naming.map(({ endToEndId }) => endToEndId))];
   // Those that were found are among them: when they were too many, these are.
-  return find(ask, { tenantId, endToEndId: { $in: endToEndIds } });
+  return findEvents(ask, { tenantId, endToEndId: { $in: endToEndIds } });
 }
 
 /** What names the payments of a tenant: one Pix, the Pix of a charge, or one Pix of a charge. */
@@ -48,18 +48,9 @@ export async function findEventIds(
   const rows =
     endToEndId === undefined
       ? await findCharge(ask, tenantId, txId ?? '')
-      : await find(ask, { tenantId, endToEndId });
+      : await findEvents(ask, { tenantId, endToEndId });
   const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
   return isNamed ? rows.slice(0, MAX_EVENTS).map(eventIdOf) : [];
-}
-
-/** What is known of one Pix of a tenant. */
-export async function findTransaction(
-  ask: AskEvents,
-  tenantId: string,
-  endToEndId: string,
-): Promise<Transaction | undefined> {
-  return mergeRows(await find(ask, { tenantId, endToEndId }))[0];
 }
 
 /** What is known of each Pix of a charge. */

@@ -6,7 +6,8 @@ import type { Models } from '../../src/database.js';
 import { eventKey } from '../../src/payments/event-model.js';
 import type { EventRow } from '../../src/payments/event-model.js';
 import { findBodies, keepDeadLetter, keepEvents } from '../../src/payments/event-store.js';
-import { MAX_EVENTS, findOfCharge, findTransaction } from '../../src/payments/find-transactions.js';
+import { findByPixOf } from '../../src/payments/find-by-pix.js';
+import { MAX_EVENTS, findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
 import { E2E, eventRecord, merge, OTHER_E2E, OTHER_TX, out, paid, reversal, TX } from './support/events.js';
 import { openTestDatabase } from './support/open-test-database.js';
 import type { TestDatabase } from './support/open-test-database.js';
@@ -27,6 +28,9 @@ afterAll(async () => {
   await open.close();
 });
 
+const findByPix = findByPixOf(() => ask);
+const findTransaction = async (tenant: string, endToEndId: string) =>
+  mergeRows(await findByPix({ tenantId: tenant, endToEndId }))[0];
 const keep = (...events: readonly PaymentEvent[]): Promise<unknown> =>
   keepEvents(
     ask,
@@ -68,7 +72,7 @@ it('an event can be sent again for as long as is set, and is answered after it',
   const heardAt = new Date(Date.now() - 30 * DAY_MS);
   await ask(({ events }) => events.updateMany({ tenantId }, { heardAt }).exec());
   expect(await bodyOf(event.id)).toBeUndefined();
-  expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([event]));
+  expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([event]));
 });
 
 it.each([
@@ -117,8 +121,8 @@ describe('a dead letter', () => {
   it('of a test notification stays one, and a redelivery has no place', async () => {
     await die(paid({}, { tenantId, id: 'evt_test_1' }), REDELIVERED);
     await die(paid({ endToEndId: OTHER_E2E }, { tenantId }), REDELIVERED);
-    expect(await findTransaction(ask, tenantId, E2E)).toMatchObject({ test: true });
-    expect(await findTransaction(ask, tenantId, OTHER_E2E)).toMatchObject({ test: false });
+    expect(await findTransaction(tenantId, E2E)).toMatchObject({ test: true });
+    expect(await findTransaction(tenantId, OTHER_E2E)).toMatchObject({ test: false });
     expect(await rowOf('evt_1')).not.toHaveProperty('partition');
   });
 
@@ -142,7 +146,7 @@ describe('the queries', () => {
     // It names no charge: the Pix that paid it leads to it.
     const refund = reversal({}, { tenantId, id: 'evt_3' });
     await keep(other, refund, one);
-    expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([one, refund]));
+    expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([one, refund]));
     const found = await findOfCharge(ask, tenantId, TX);
     expect(found.toSorted((left, right) => left.endToEndId.localeCompare(right.endToEndId))).toStrictEqual([
       merge([one, refund]),
@@ -154,15 +158,15 @@ describe('the queries', () => {
       ['other', TX],
     ] as const)
       expect(await findOfCharge(ask, tenant, txId)).toEqual([]);
-    expect(await findTransaction(ask, 'other', E2E)).toBeUndefined();
-    expect(await findTransaction(ask, tenantId, E2E.toLowerCase())).toBeUndefined();
+    expect(await findTransaction('other', E2E)).toBeUndefined();
+    expect(await findTransaction(tenantId, E2E.toLowerCase())).toBeUndefined();
   });
 
   it('read so many events at most, and say when there are more', async () => {
     const id = (at: number): string => `evt_${at}`;
     const ofOnePix = Array.from({ length: MAX_EVENTS }, (_, at) => reversal({}, { tenantId, id: id(at) }));
     await keep(...ofOnePix);
-    expect(await findTransaction(ask, tenantId, E2E)).toMatchObject({ truncated: false });
+    expect(await findTransaction(tenantId, E2E)).toMatchObject({ truncated: false });
     const ofOneCharge = Array.from({ length: MAX_EVENTS }, (_, at) =>
       paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: id(MAX_EVENTS + at) }),
     );
@@ -170,9 +174,25 @@ describe('the queries', () => {
     const charge = await findOfCharge(ask, tenantId, TX);
     expect([charge.length, charge.some(({ truncated }) => truncated)]).toEqual([MAX_EVENTS, false]);
     await keep(paid({}, { tenantId, id: 'late' }));
-    const pix = await findTransaction(ask, tenantId, E2E);
+    const pix = await findTransaction(tenantId, E2E);
     expect([pix?.truncated, pix?.reversals.length]).toEqual([true, MAX_EVENTS]);
     expect((await findOfCharge(ask, tenantId, TX)).every(({ truncated }) => truncated)).toBe(true);
+  });
+
+  it('that are asked for at once are each found, be one of them told of by more than an answer holds', async () => {
+    const ofOnePix = Array.from({ length: MAX_EVENTS }, (_, at) =>
+      reversal({}, { tenantId, id: `evt_${at}` }),
+    );
+    await keep(...ofOnePix, paid({}, { tenantId, id: 'late' }));
+    const foreign = randomName('tenant');
+    await keep(paid({ endToEndId: OTHER_E2E }, { tenantId, id: 'other' }), paid({}, { tenantId: foreign }));
+    const found = await Promise.all([
+      findTransaction(tenantId, E2E),
+      findTransaction(tenantId, OTHER_E2E),
+      findTransaction(tenantId, 'E'.repeat(32)),
+      findTransaction(foreign, E2E),
+    ]);
+    expect(found.map((one) => one?.truncated)).toEqual([true, false, undefined, false]);
   });
 
   it.each([

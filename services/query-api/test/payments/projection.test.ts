@@ -6,7 +6,8 @@ import fc from 'fast-check';
 import type { Database } from '../../src/database.js';
 import { composeTransactions } from '../../src/payments/compose.js';
 import { findBodies, keepTestEvent } from '../../src/payments/event-store.js';
-import { findOfCharge, findTransaction } from '../../src/payments/find-transactions.js';
+import { findByPixOf } from '../../src/payments/find-by-pix.js';
+import { findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
 import { viewCharge } from '../../src/payments/view-charge.js';
 import { viewTransaction } from '../../src/payments/view-transaction.js';
 import { E2E, eventRecord, merge, OTHER_E2E, paid, recordOf, reversal, TX } from './support/events.js';
@@ -32,6 +33,9 @@ afterAll(async () => {
   await second.close();
 });
 
+const findByPix = findByPixOf(() => first.database.within(MS));
+const findTransaction = async (tenant: string, endToEndId: string) =>
+  mergeRows(await findByPix({ tenantId: tenant, endToEndId }))[0];
 const composeOn = (database: Database) =>
   composeTransactions({
     ...{ database, catchUp: () => undefined },
@@ -51,7 +55,7 @@ async function answersOf(tenants: readonly string[]): Promise<unknown[]> {
   const ofTenant = async (tenant: string) => ({
     transactions: await Promise.all(
       END_TO_END_IDS.map(async (id) => {
-        const found = await findTransaction(ask, tenant, id);
+        const found = await findTransaction(tenant, id);
         return found && viewTransaction(found);
       }),
     ),
@@ -113,7 +117,7 @@ it('of one event id the first content stays, to the queries and to whoever is se
   await projectionOn(first.database).apply([told, later].map((event) => eventRecord(event)));
   await projectionOn(second.database).apply([eventRecord(later)]);
   const ask = first.database.within(MS);
-  expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([told]));
+  expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([told]));
   expect((await findBodies(ask, tenantId, [told.id], 60_000)).get(told.id)?.toString()).toContain('"1.00"');
 });
 
@@ -124,7 +128,7 @@ it('an instance whose connection is cut while it writes is made good by another 
   await third.close();
   await cut;
   await project(second.database, events, 150);
-  expect(await findTransaction(first.database.within(MS), tenantId, E2E)).toStrictEqual(merge(events));
+  expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge(events));
 });
 
 it('records that cannot be read are passed over, and the others of the batch are written', async () => {
@@ -139,18 +143,18 @@ it('records that cannot be read are passed over, and the others of the batch are
   await apply([...unreadable, eventRecord(event), ...unreadable]);
   await apply(unreadable);
   await apply([]);
-  expect(await findTransaction(first.database.within(MS), tenantId, E2E)).toStrictEqual(merge([event]));
+  expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([event]));
 });
 
 it('a test event resolves to a record that says so, until a real one takes its place', async () => {
   const ask = first.database.within(MS);
   await keepTestEvent(ask, paid({}, { tenantId, id: 'test_1' }));
-  const found = await findTransaction(ask, tenantId, E2E);
+  const found = await findTransaction(tenantId, E2E);
   expect(found && viewTransaction(found)).toMatchObject({ test: true, txId: TX });
   expect(viewCharge(TX, await findOfCharge(ask, tenantId, TX))).toMatchObject({ test: true });
   const real = reversal({}, { tenantId });
   await projectionOn(first.database).apply([eventRecord(real)]);
-  expect(await findTransaction(ask, tenantId, E2E)).toStrictEqual(merge([real]));
+  expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([real]));
   expect(viewCharge(TX, await findOfCharge(ask, tenantId, TX))).toBeUndefined();
 });
 
