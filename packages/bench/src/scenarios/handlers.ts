@@ -57,13 +57,29 @@ function askerOf(world: World): (tenantId: string, query: string) => Promise<Ans
 /** `isBehind`: of a backlog there are no bars but for "not there". */
 function figuresOf(answers: readonly Answered[], isBehind: boolean): readonly Figure[] {
   const { p50, p99 } = percentilesOf(answers.map(({ micros }) => micros));
-  const unknown = answers.filter(({ status }) => status === 503).length;
-  const wrong = answers.filter(({ status }) => status !== 200 && status !== 503).length;
+  const percentOf = (isMeant: (status: number) => boolean): number =>
+    (100 * answers.filter(({ status }) => isMeant(status)).length) / answers.length;
   const barred = (value: number) => (isBehind ? undefined : atMost(value));
   return [
     figure('queries', answers.length, ''),
-    figure('answered with 404 or a fault', wrong, '', atMost(0)),
-    figure('answered with 503', (100 * unknown) / answers.length, '%', barred(UNKNOWN_PERCENT)),
+    figure(
+      'answered with 404',
+      percentOf((status) => status === 404),
+      '%',
+      atMost(0),
+    ),
+    figure(
+      'answered with 503',
+      percentOf((status) => status === 503),
+      '%',
+      barred(UNKNOWN_PERCENT),
+    ),
+    figure(
+      'answered with another fault',
+      percentOf((status) => ![200, 404, 503].includes(status)),
+      '%',
+      atMost(0),
+    ),
     figure('from query to answer, p50', p50 / 1_000, 'ms'),
     figure('from query to answer, p99', p99 / 1_000, 'ms', barred(P99_MS)),
   ];

@@ -6,7 +6,7 @@ import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
 import { keepEvents } from './event-store.js';
-import { findByPixOf } from './find-by-pix.js';
+import { findByKeyOf } from './find-by-key.js';
 import { findOfCharge, mergeRows } from './find-transactions.js';
 import { createTransactionOperations } from './operations.js';
 import { createPullOperation } from './pull-notifications.js';
@@ -45,7 +45,8 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
 /** The reconciliation half of this service: what the payment events told, kept and answered. */
 export function composeTransactions(options: TransactionOptions) {
   const { database, catchUp } = options;
-  const findByPix = findByPixOf(() => database.within(LOOK_MS));
+  const within = () => database.within(LOOK_MS);
+  const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
   return {
     projection: {
       name: 'events',
@@ -57,8 +58,9 @@ export function composeTransactions(options: TransactionOptions) {
     operations: [
       ...createTransactionOperations({
         findTransaction: async (tenantId, endToEndId) =>
-          mergeRows(await findByPix({ tenantId, endToEndId }))[0],
-        findOfCharge: (tenantId, txId) => findOfCharge(database.within(LOOK_MS), tenantId, txId),
+          mergeRows(await byPix({ tenantId, value: endToEndId }))[0],
+        findOfCharge: async (tenantId, txId) =>
+          findOfCharge(within(), tenantId, await byCharge({ tenantId, value: txId })),
         waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
       }),
       composePull(options),

@@ -44,8 +44,7 @@ export function eventModelOn(connection: Connection, keptMs: number | undefined)
   schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
   // What a tenant pulls is read in the order of the topic, one partition after the other.
   schema.index({ tenantId: 1, partition: 1, offset: 1 });
-  // Most events name no charge. `$exists` says the same, but SecantusDB would not use such an index.
-  schema.index({ tenantId: 1, txId: 1 }, { partialFilterExpression: { txId: { $gt: '' } } });
+  schema.index({ tenantId: 1, txId: 1 });
   if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));
   return connection.model<EventRow>('Event', schema, 'events');
 }

@@ -24,9 +24,12 @@ export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
   return [...byPix].map(([endToEndId, some]) => mergeEvents(endToEndId, some.map(readRow), isCut));
 }
 
-/** Events that name this charge, or a Pix of it, be it told with the charge or without. */
-async function findCharge(ask: AskEvents, tenantId: string, txId: string): Promise<readonly EventRow[]> {
-  const naming = await findEvents(ask, { tenantId, txId });
+/** Of the events that name a charge those of its Pix, be they told with the charge or without. */
+async function findCharge(
+  ask: AskEvents,
+  tenantId: string,
+  naming: readonly EventRow[],
+): Promise<readonly EventRow[]> {
   if (naming.length === 0) return [];
   const endToEndIds = [...new Set(naming.map(({ endToEndId }) => endToEndId))];
   // Those that were found are among them: when they were too many, these are.
@@ -47,15 +50,15 @@ export async function findEventIds(
 ): Promise<readonly string[]> {
   const rows =
     endToEndId === undefined
-      ? await findCharge(ask, tenantId, txId ?? '')
+      ? await findCharge(ask, tenantId, await findEvents(ask, { tenantId, txId }))
       : await findEvents(ask, { tenantId, endToEndId });
   const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
   return isNamed ? rows.slice(0, MAX_EVENTS).map(eventIdOf) : [];
 }
 
-/** What is known of each Pix of a charge. */
+/** What is known of each Pix of a charge; `naming`: the events that name it. */
 export const findOfCharge = async (
   ask: AskEvents,
   tenantId: string,
-  txId: string,
-): Promise<readonly Transaction[]> => mergeRows(await findCharge(ask, tenantId, txId));
+  naming: readonly EventRow[],
+): Promise<readonly Transaction[]> => mergeRows(await findCharge(ask, tenantId, naming));

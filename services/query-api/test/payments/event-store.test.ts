@@ -6,7 +6,7 @@ import type { Models } from '../../src/database.js';
 import { eventKey } from '../../src/payments/event-model.js';
 import type { EventRow } from '../../src/payments/event-model.js';
 import { findBodies, keepDeadLetter, keepEvents } from '../../src/payments/event-store.js';
-import { findByPixOf } from '../../src/payments/find-by-pix.js';
+import { findByKeyOf } from '../../src/payments/find-by-key.js';
 import { MAX_EVENTS, findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
 import { E2E, eventRecord, merge, OTHER_E2E, OTHER_TX, out, paid, reversal, TX } from './support/events.js';
 import { openTestDatabase } from './support/open-test-database.js';
@@ -28,9 +28,12 @@ afterAll(async () => {
   await open.close();
 });
 
-const findByPix = findByPixOf(() => ask);
+const within = () => ask;
+const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
 const findTransaction = async (tenant: string, endToEndId: string) =>
-  mergeRows(await findByPix({ tenantId: tenant, endToEndId }))[0];
+  mergeRows(await byPix({ tenantId: tenant, value: endToEndId }))[0];
+const findCharge = async (tenant: string, txId: string) =>
+  findOfCharge(within(), tenant, await byCharge({ tenantId: tenant, value: txId }));
 const keep = (...events: readonly PaymentEvent[]): Promise<unknown> =>
   keepEvents(
     ask,
@@ -104,7 +107,7 @@ describe('a dead letter', () => {
     // Only when it was appended is known from its record alone: what a webhook missed is found by it.
     const appendedAt: unknown = expect.any(Date);
     expect(await rowOf(event.id)).toStrictEqual({ ...dead, appendedAt });
-    const [found] = await findOfCharge(ask, tenantId, TX);
+    const [found] = await findCharge(tenantId, TX);
     expect(found).toStrictEqual(merge([event, reversal({}, { tenantId, id: 'evt_2' })]));
   });
 
@@ -147,7 +150,7 @@ describe('the queries', () => {
     const refund = reversal({}, { tenantId, id: 'evt_3' });
     await keep(other, refund, one);
     expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([one, refund]));
-    const found = await findOfCharge(ask, tenantId, TX);
+    const found = await findCharge(tenantId, TX);
     expect(found.toSorted((left, right) => left.endToEndId.localeCompare(right.endToEndId))).toStrictEqual([
       merge([one, refund]),
       merge([other]),
@@ -157,7 +160,7 @@ describe('the queries', () => {
       [tenantId, TX.toUpperCase()],
       ['other', TX],
     ] as const)
-      expect(await findOfCharge(ask, tenant, txId)).toEqual([]);
+      expect(await findCharge(tenant, txId)).toEqual([]);
     expect(await findTransaction('other', E2E)).toBeUndefined();
     expect(await findTransaction(tenantId, E2E.toLowerCase())).toBeUndefined();
   });
@@ -171,12 +174,12 @@ describe('the queries', () => {
       paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: id(MAX_EVENTS + at) }),
     );
     await keep(...ofOneCharge);
-    const charge = await findOfCharge(ask, tenantId, TX);
+    const charge = await findCharge(tenantId, TX);
     expect([charge.length, charge.some(({ truncated }) => truncated)]).toEqual([MAX_EVENTS, false]);
     await keep(paid({}, { tenantId, id: 'late' }));
     const pix = await findTransaction(tenantId, E2E);
     expect([pix?.truncated, pix?.reversals.length]).toEqual([true, MAX_EVENTS]);
-    expect((await findOfCharge(ask, tenantId, TX)).every(({ truncated }) => truncated)).toBe(true);
+    expect((await findCharge(tenantId, TX)).every(({ truncated }) => truncated)).toBe(true);
   });
 
   it('that are asked for at once are each found, be one of them told of by more than an answer holds', async () => {
@@ -198,7 +201,7 @@ describe('the queries', () => {
   it.each([
     ['of a Pix', { endToEndId: E2E }, ['tenantId', 'endToEndId']],
     ['of the Pix of a charge', { endToEndId: { $in: [E2E, OTHER_E2E] } }, ['tenantId', 'endToEndId']],
-    ['of a charge', { txId: TX }, ['tenantId', 'txId']],
+    ['of charges', { txId: { $in: [TX, TX.toUpperCase()] } }, ['tenantId', 'txId']],
   ])('%s read through an index, and look at no other document', async (_what, filter, index) => {
     await keep(
       paid({}, { tenantId }),

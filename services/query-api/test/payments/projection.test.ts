@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Database } from '../../src/database.js';
 import { composeTransactions } from '../../src/payments/compose.js';
 import { findBodies, keepTestEvent } from '../../src/payments/event-store.js';
-import { findByPixOf } from '../../src/payments/find-by-pix.js';
+import { findByKeyOf } from '../../src/payments/find-by-key.js';
 import { findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
 import { viewCharge } from '../../src/payments/view-charge.js';
 import { viewTransaction } from '../../src/payments/view-transaction.js';
@@ -33,9 +33,12 @@ afterAll(async () => {
   await second.close();
 });
 
-const findByPix = findByPixOf(() => first.database.within(MS));
+const within = () => first.database.within(MS);
+const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
 const findTransaction = async (tenant: string, endToEndId: string) =>
-  mergeRows(await findByPix({ tenantId: tenant, endToEndId }))[0];
+  mergeRows(await byPix({ tenantId: tenant, value: endToEndId }))[0];
+const findCharge = async (tenant: string, txId: string) =>
+  findOfCharge(within(), tenant, await byCharge({ tenantId: tenant, value: txId }));
 const composeOn = (database: Database) =>
   composeTransactions({
     ...{ database, catchUp: () => undefined },
@@ -51,7 +54,6 @@ const project = async (database: Database, events: readonly PaymentEvent[], batc
 
 /** The answers to every query that there is about these tenants. */
 async function answersOf(tenants: readonly string[]): Promise<unknown[]> {
-  const ask = first.database.within(MS);
   const ofTenant = async (tenant: string) => ({
     transactions: await Promise.all(
       END_TO_END_IDS.map(async (id) => {
@@ -59,7 +61,7 @@ async function answersOf(tenants: readonly string[]): Promise<unknown[]> {
         return found && viewTransaction(found);
       }),
     ),
-    charges: await Promise.all(TX_IDS.map(async (id) => viewCharge(id, await findOfCharge(ask, tenant, id)))),
+    charges: await Promise.all(TX_IDS.map(async (id) => viewCharge(id, await findCharge(tenant, id)))),
   });
   return Promise.all(tenants.map(ofTenant));
 }
@@ -116,9 +118,8 @@ it('of one event id the first content stays, to the queries and to whoever is se
   const later = paid({ amount: '2.00' }, { tenantId, occurredAt: '2026-11-22T00:00:00Z' });
   await projectionOn(first.database).apply([told, later].map((event) => eventRecord(event)));
   await projectionOn(second.database).apply([eventRecord(later)]);
-  const ask = first.database.within(MS);
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([told]));
-  expect((await findBodies(ask, tenantId, [told.id], 60_000)).get(told.id)?.toString()).toContain('"1.00"');
+  expect((await findBodies(within(), tenantId, [told.id], 60_000)).get(told.id)?.toString()).toContain('"1.00"');
 });
 
 it('an instance whose connection is cut while it writes is made good by another one', async () => {
@@ -147,15 +148,14 @@ it('records that cannot be read are passed over, and the others of the batch are
 });
 
 it('a test event resolves to a record that says so, until a real one takes its place', async () => {
-  const ask = first.database.within(MS);
-  await keepTestEvent(ask, paid({}, { tenantId, id: 'test_1' }));
+  await keepTestEvent(within(), paid({}, { tenantId, id: 'test_1' }));
   const found = await findTransaction(tenantId, E2E);
   expect(found && viewTransaction(found)).toMatchObject({ test: true, txId: TX });
-  expect(viewCharge(TX, await findOfCharge(ask, tenantId, TX))).toMatchObject({ test: true });
+  expect(viewCharge(TX, await findCharge(tenantId, TX))).toMatchObject({ test: true });
   const real = reversal({}, { tenantId });
   await projectionOn(first.database).apply([eventRecord(real)]);
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([real]));
-  expect(viewCharge(TX, await findOfCharge(ask, tenantId, TX))).toBeUndefined();
+  expect(viewCharge(TX, await findCharge(tenantId, TX))).toBeUndefined();
 });
 
 describe('the operations', () => {
