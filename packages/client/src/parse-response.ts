@@ -46,6 +46,7 @@ const PAGE: Members = { results: 'number' };
 export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
 export const parseWebhookList = shaped<Types.WebhookList>(PAGE, { data: LISTED });
 export const parseSecret = shaped<Types.WebhookSecret>({ ref: 'string', secret: 'string' });
+export const parsePolicy = shaped<Types.DeliveryPolicy>({});
 export const parseAccepted = shaped<{ readonly id: string }>({ id: 'string' });
 export const parseResults = shaped<{ readonly results: readonly Types.EventResult[] }>(
   {},

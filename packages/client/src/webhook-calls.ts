@@ -3,6 +3,7 @@ import type { RequestOptions } from './call.js';
 import {
   parseHealth,
   parseNothing,
+  parsePolicy,
   parseSecret,
   parseTest,
   parseWebhook,
@@ -26,6 +27,14 @@ export interface WebhookCalls {
     options?: RequestOptions,
   ): Promise<Types.WebhookSecret>;
   removeSecret(ref: string, options?: RequestOptions): Promise<void>;
+  policy(ref: string, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
+  replacePolicy(
+    ref: string,
+    policy: Types.DeliveryPolicyInput,
+    options?: RequestOptions,
+  ): Promise<Types.DeliveryPolicy>;
+  /** Back to the defaults. */
+  removePolicy(ref: string, options?: RequestOptions): Promise<void>;
   health(ref: string, options?: RequestOptions): Promise<Types.EndpointHealth>;
   /** Sends an event that never happened to one endpoint. Sent once. */
   sendTest(ref: string, options?: RequestOptions): Promise<Types.TestNotification>;
@@ -38,6 +47,9 @@ export const ONCE = { method: 'POST', statuses: [202], repeatable: false } as co
 const at = (ref: string, part = ''): string => `${WEBHOOKS}/${encodeURIComponent(ref)}${part}`;
 
 export function createWebhookCalls(config: Authorized, query: Authorized): WebhookCalls {
+  const remove = async (url: string, options?: RequestOptions): Promise<void> => {
+    await config({ method: 'DELETE', url, statuses: [202, 204], parse: parseNothing, options });
+  };
   return {
     register: (data, options) =>
       config({ method: 'POST', url: WEBHOOKS, data, parse: parseWebhook, options }),
@@ -49,10 +61,11 @@ export function createWebhookCalls(config: Authorized, query: Authorized): Webho
       const url = at(ref, '/secret');
       return config({ method: 'POST', url, data, repeatable: false, parse: parseSecret, options });
     },
-    removeSecret: async (ref, options) => {
-      const url = at(ref, '/secret');
-      await config({ method: 'DELETE', url, statuses: [202, 204], parse: parseNothing, options });
-    },
+    removeSecret: (ref, options) => remove(at(ref, '/secret'), options),
+    policy: (ref, options) => config({ method: 'GET', url: at(ref, '/policy'), parse: parsePolicy, options }),
+    replacePolicy: (ref, data, options) =>
+      config({ method: 'PUT', url: at(ref, '/policy'), data, parse: parsePolicy, options }),
+    removePolicy: (ref, options) => remove(at(ref, '/policy'), options),
     health: (ref, options) => query({ method: 'GET', url: at(ref, '/health'), parse: parseHealth, options }),
     sendTest: (ref, options) => query({ ...ONCE, url: at(ref, '/test'), parse: parseTest, options }),
   };

@@ -52,6 +52,8 @@ export interface Page<T> {
 export type WebhookList = Page<ListedWebhook>;
 
 export interface SecretInput {
+  /** Brought along from another system: `whsec_` and 24 to 64 bytes in base64. Default: a new one is made. */
+  readonly secret?: string;
   /** After a leak: ends the secrets before this one at once. Default: each is valid for 24 h more. */
   readonly expirePrevious?: boolean;
 }
@@ -65,6 +67,36 @@ export interface WebhookSecret {
   readonly previousValidUntil?: UtcTime;
   /** False when the new secret is durable but not yet in force. */
   readonly published?: false;
+}
+
+interface DeliveryTerms {
+  /** The whole attempt, 1,000 to 30,000 ms. */
+  readonly timeoutMs?: number;
+  /** Attempts at once in each worker. */
+  readonly maxConcurrency?: number;
+  readonly format?: 'standard' | 'bacen';
+  /** Waits before attempts 2, 3, …: `['30s', '5m', '1h']`. */
+  readonly retryDelays?: readonly string[];
+}
+
+/** An endpoint's own terms of delivery; what is absent has its default. */
+export interface DeliveryPolicy extends DeliveryTerms {
+  /** The last four characters of long values, by the name of the header. */
+  readonly headers?: Readonly<Record<string, { readonly endsWith?: string }>>;
+  readonly clientCertificate?: {
+    readonly subject: string;
+    readonly serial: string;
+    readonly notAfter: UtcTime;
+  };
+  /** False when the policy is durable but not yet in force. */
+  readonly published?: false;
+}
+
+/** Replaces the whole policy; but a header or a certificate that is left out stays, and null takes it away. */
+export interface DeliveryPolicyInput extends DeliveryTerms {
+  readonly headers?: Readonly<Record<string, string | null>> | null;
+  /** PEM; the certificate itself first, then its intermediates. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string } | null;
 }
 
 /** The delivery that a test notification made. */

@@ -130,6 +130,8 @@ describe('a type of the SDK is what openapi.yaml says', () => {
     ['WebhookFilter', filterLine('listWebhooks')],
     ['WebhookSecret', ofSchemas('WebhookSecret')],
     ['SecretInput', bodyLine('rotateSecret')],
+    ['DeliveryPolicy', ofSchemas('DeliveryPolicyAnswer')],
+    ['DeliveryPolicyInput', ofSchemas('DeliveryPolicyInput')],
     ['HealthWindow', ofSchemas('HealthWindow')],
     ['EndpointHealth', ofSchemas('EndpointHealth')],
     ['TestNotification', ofSchemas('TestNotification')],

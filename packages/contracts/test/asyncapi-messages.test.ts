@@ -115,6 +115,7 @@ describe('a configuration in asyncapi.yaml', () => {
     ['without a revision', { revision: 0 }],
     ['without a version', { v: undefined }],
     ['with four secrets', { secrets: ['a', 'b', 'c', 'd'].map((sealed) => ({ sealed })) }],
+    ['with a time-out in words', { policy: { timeoutMs: '1s' } }],
     ['with a ref that is no UUID', { ref: 'r' }],
     ['with a word for a flag', { enabled: 'true' }],
   ])('is refused %s, by the code too', (_, over) => {

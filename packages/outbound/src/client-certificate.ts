@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
@@ -15,26 +16,65 @@ export interface ClientCertificate extends ClientCertificateFiles {
   readonly expiresAt: Date;
 }
 
+/** PEM; the certificate itself first, then its intermediates. */
+export interface ClientKeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+function expecting<T>(expected: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw new Error(`expected ${expected}`, { cause });
+  }
+}
+
+/** What receivers accept of a client everywhere: fewer bits of RSA fail at OpenSSL's level 2, other curves at many servers. */
+const isStrong = ({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): boolean =>
+  asymmetricKeyType?.startsWith('rsa')
+    ? (details?.modulusLength ?? 0) >= 2_048
+    : /^(prime256v1|secp384r1)$/.test(details?.namedCurve ?? '');
+
+/** `clientAuth` and `anyExtendedKeyUsage` (RFC 5280 §4.2.1.12). */
+const CLIENT_USE: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
 /**
- * Throws with the reason when no receiver would take it: files that cannot be read or are no PEM, a chain that is cut off, a key
- * of another certificate, a certificate that is not valid now. The message holds nothing of either.
+ * The certificate of a pair. Throws with the reason when no receiver would take it: no PEM, a chain that is cut off, a key of
+ * another certificate, a weak key, a certificate that is not valid now or not for clients. The message is ours, and holds nothing
+ * of either.
  */
+export function checkClientCertificate({ certificate: chain, key }: ClientKeyPair): X509Certificate {
+  const certificate = expecting('a certificate as PEM', () => new X509Certificate(chain));
+  const privateKey = expecting('a private key as PEM, without a password', () => createPrivateKey(key));
+  if (!certificate.checkPrivateKey(privateKey))
+    throw new Error('expected the key of the certificate, got another one');
+  if (!isStrong(privateKey))
+    throw new Error('expected a key of RSA with 2,048 bits or more, or of EC P-256 or P-384');
+  // Looks at the rest of the chain too.
+  expecting('whole certificates as PEM that TLS takes', () => createSecureContext({ cert: chain, key }));
+  // Absent: for any use.
+  const uses = certificate.keyUsage as readonly string[] | undefined;
+  if (uses?.every((use) => !CLIENT_USE.includes(use)))
+    throw new Error(
+      'expected a certificate for client use, got one whose extended key usage lacks clientAuth',
+    );
+  const { validFromDate, validToDate } = certificate;
+  const now = new Date();
+  if (now < validFromDate || now >= validToDate) {
+    const period = `from ${validFromDate.toISOString()} to ${validToDate.toISOString()}`;
+    throw new Error(`expected a certificate that is valid now, got one that is valid ${period}`);
+  }
+  return certificate;
+}
+
+/** Throws as `checkClientCertificate` does, and for files that cannot be read. */
 export function readClientCertificate({
   certificateFile,
   keyFile,
 }: ClientCertificateFiles): ClientCertificate {
   const certPem = readFileSync(certificateFile, 'utf8');
   const keyPem = readFileSync(keyFile, 'utf8');
-  const certificate = new X509Certificate(certPem);
-  if (!certificate.checkPrivateKey(createPrivateKey(keyPem)))
-    throw new Error('expected the key of the certificate, got another one');
-  // Looks at the rest of the chain too.
-  createSecureContext({ cert: certPem, key: keyPem });
-  const { validFromDate, validToDate: expiresAt } = certificate;
-  const now = new Date();
-  if (now < validFromDate || now >= expiresAt) {
-    const period = `from ${validFromDate.toISOString()} to ${expiresAt.toISOString()}`;
-    throw new Error(`expected a certificate that is valid now, got one that is valid ${period}`);
-  }
+  const { validToDate: expiresAt } = checkClientCertificate({ certificate: certPem, key: keyPem });
   return { certificateFile, keyFile, certPem, keyPem, expiresAt };
 }

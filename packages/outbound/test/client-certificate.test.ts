@@ -1,4 +1,5 @@
 import { eventually, sharedAuthority } from '@webhooks/testkit';
+import { createPrivateKey } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -6,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { createSender, readClientCertificate } from '../src/index.js';
+import { checkClientCertificate, createSender, readClientCertificate } from '../src/index.js';
 import type { ClientCertificate, Sender } from '../src/index.js';
-import { inDays, issueClient, issueExpired, serialOf } from './client-certificates.js';
+import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
 import { BODY, post, postTimes } from './rig.js';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -154,6 +155,9 @@ describe('an endpoint that requests no client certificate', () => {
   });
 });
 
+const CURVE = ['-newkey', 'ec', '-pkeyopt'];
+const use = (names: string) => ['-addext', `extendedKeyUsage=${names}`];
+
 describe('a pair of files', () => {
   const write = (certPem: string, keyPem: string) => {
     const dir = mkdtempSync(join(tmpdir(), 'client-certificate-'));
@@ -186,9 +190,9 @@ describe('a pair of files', () => {
     ['that is no PEM', ({ keyPem }) => ['nothing of the kind', keyPem], /PEM/],
     ['whose certificate is half-written', ({ certPem, keyPem }) => [cut(certPem), keyPem], /PEM/],
     ['whose chain is half-written', ({ certPem, keyPem }) => [certPem + cut(certPem), keyPem], /PEM/],
-    ['whose key is half-written', ({ certPem, keyPem }) => [certPem, cut(keyPem)], /DECODER/],
+    ['whose key is half-written', ({ certPem, keyPem }) => [certPem, cut(keyPem)], /private key as PEM/],
     ['whose certificate is empty', ({ keyPem }) => ['', keyPem], /PEM/],
-    ['whose key is empty', ({ certPem }) => [certPem, ''], /DECODER/],
+    ['whose key is empty', ({ certPem }) => [certPem, ''], /private key as PEM/],
   ])('%s is refused', async (_, spoil, reason) => {
     const pair = await issueClient();
     const files = write(...(await spoil(pair)));
@@ -198,6 +202,32 @@ describe('a pair of files', () => {
   });
 
   const pemOf = ({ certPem, keyPem }: ClientCertificate) => [certPem, keyPem] as const;
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['of RSA with 1,024 bits', ['-newkey', 'rsa:1024'], /2,048 bits or more/],
+    ['of Ed25519', ['-newkey', 'ed25519'], /RSA .* or of EC/],
+    ['of another curve', [...CURVE, 'ec_paramgen_curve:secp521r1'], /P-256 or P-384/],
+    ['for servers alone', [...CURVE, 'ec_paramgen_curve:P-384', ...use('serverAuth')], /client use/],
+  ])('%s is refused', async (_, options, reason) => {
+    const { certPem: certificate, keyPem: key } = await selfSigned(options);
+    expect(() => checkClientCertificate({ certificate, key })).toThrow(reason);
+  });
+
+  it.each([
+    ['RSA with 2,048 bits', ['-newkey', 'rsa:2048']],
+    ['EC P-384 for clients', [...CURVE, 'ec_paramgen_curve:P-384', ...use('serverAuth,clientAuth')]],
+    ['EC P-256 for anything', [...CURVE, 'ec_paramgen_curve:P-256', ...use('anyExtendedKeyUsage')]],
+  ])('of %s passes', async (_, options) => {
+    const { certPem: certificate, keyPem: key } = await selfSigned(options);
+    expect(checkClientCertificate({ certificate, key }).subject).toBe('CN=localhost');
+  });
+
+  it('whose key has a password is refused', async () => {
+    const { certPem: certificate, keyPem } = await issueClient();
+    const sealed = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'word' } as const;
+    const key = String(createPrivateKey(keyPem).export(sealed));
+    expect(() => checkClientCertificate({ certificate, key })).toThrow(/without a password/);
+  });
 
   it('that is not there is refused', () => {
     const files = { certificateFile: join(tmpdir(), 'nowhere.crt'), keyFile: join(tmpdir(), 'nowhere.key') };

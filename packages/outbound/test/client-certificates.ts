@@ -1,5 +1,10 @@
 import { openStrangeAuthority, sharedAuthority } from '@webhooks/testkit';
 import { X509Certificate } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { ClientCertificate } from '../src/index.js';
 
 export const inDays = (days: number): Date => new Date(Date.now() + days * 86_400_000);
@@ -28,3 +33,16 @@ export const issueExpired = (): Promise<ClientCertificate> =>
 export const issueStrange = (): Promise<ClientCertificate> => issued(openStrangeAuthority(), {});
 
 export const serialOf = ({ certPem }: ClientCertificate): string => new X509Certificate(certPem).serialNumber;
+
+/** A certificate for `localhost` that is its own authority, made with these options of `openssl req`. */
+export async function selfSigned(options: readonly string[]) {
+  const dir = await mkdtemp(join(tmpdir(), 'weak-certificate-'));
+  const [caFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
+  const files = ['-keyout', keyFile, '-out', caFile];
+  await promisify(execFile)('openssl', [
+    ...['req', '-x509', '-nodes', '-days', '2', '-subj', '/CN=localhost', ...files],
+    ...options,
+  ]);
+  const [certPem, keyPem] = await Promise.all([caFile, keyFile].map((file) => readFile(file, 'utf8')));
+  return { caFile, certPem: certPem ?? '', keyPem: keyPem ?? '' };
+}

@@ -6,7 +6,8 @@ import type { WebhookInput } from './webhook-input.js';
 
 /** A change that a caller requests. */
 export interface AuditedRequest {
-  readonly action: 'register' | 'update' | 'rotate-secret' | 'remove-secret';
+  readonly action:
+    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
   readonly request: ApiRequest;
   /** Absent when the path names the webhook. */
   readonly input?: WebhookInput;

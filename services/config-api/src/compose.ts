@@ -1,4 +1,4 @@
-import { TOPIC_TABLE, configurationKey, sealSecret } from '@webhooks/contracts';
+import { TOPIC_TABLE, configurationKey, openSecret, sealSecret } from '@webhooks/contracts';
 import { serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
@@ -11,8 +11,10 @@ import type { ConfigApiConfig } from './config.js';
 import { databaseUnavailable, storeWithin } from './configuration-store.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
+import { createDeliveryPolicies } from './delivery-policies.js';
 import { DATABASE_MS, createOperations } from './operations.js';
 import { keepPublicationNotes } from './note-published.js';
+import { createPolicyReader } from './policy-input.js';
 import { createPublisher } from './publish-configuration.js';
 import type { Publisher } from './publish-configuration.js';
 import { sweepUnpublished } from './sweep-unpublished.js';
@@ -98,6 +100,15 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     newRef: uuidv7,
     newSecret: generateSecret,
     seal: (secret, { tenantId, ref }) => sealSecret(config.keyring, secret, configurationKey(tenantId, ref)),
+    open: (sealed, { tenantId, ref }) => {
+      try {
+        return openSecret(config.keyring, sealed, configurationKey(tenantId, ref));
+      } catch {
+        return undefined;
+      }
+    },
+    readPolicy: createPolicyReader(config.policyRules),
+    policies: createDeliveryPolicies(config.keyring),
     now,
     maxWebhooks: config.maxWebhooksPerTenant,
   });

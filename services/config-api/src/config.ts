@@ -6,9 +6,10 @@ import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
-import { DEFAULT_URL_POLICY, parsePortRanges } from '@webhooks/outbound';
+import { DEFAULT_URL_POLICY, parsePortRanges, vendorSignatureHeader } from '@webhooks/outbound';
 import type { UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
+import type { PolicyRules } from './policy-input.js';
 
 export interface ConfigApiConfig {
   readonly api: ApiSettings;
@@ -16,6 +17,7 @@ export interface ConfigApiConfig {
   readonly mongodb: MongodbSettings;
   readonly keyring: Keyring;
   readonly urlPolicy: UrlPolicy;
+  readonly policyRules: PolicyRules;
   readonly maxWebhooksPerTenant: number;
 }
 
@@ -43,6 +45,10 @@ export function readConfigApiConfig(settings: SettingsReader): ConfigApiConfig {
     mongodb: readMongodbSettings(settings, DATABASE),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     urlPolicy: readUrlPolicy(settings),
+    policyRules: {
+      endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
+      vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
+    },
     maxWebhooksPerTenant: settings.integer('MAX_WEBHOOKS_PER_TENANT', 1_000, { min: 1, max: 100_000 }),
   };
 }

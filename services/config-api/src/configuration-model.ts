@@ -1,5 +1,5 @@
 import { configurationKey } from '@webhooks/contracts';
-import type { EventType } from '@webhooks/contracts';
+import type { DeliveryPolicy, EventType } from '@webhooks/contracts';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import { routeKeyOf } from './configuration.js';
@@ -26,6 +26,8 @@ export interface ConfigurationRow {
   createdAt: Date;
   updatedAt: Date;
   secrets: { sealed: string; createdAt?: Date; expiresAt?: Date }[];
+  /** Absent: empty. */
+  policy?: DeliveryPolicy;
 }
 
 export type ConfigurationModel = Model<ConfigurationRow>;
@@ -57,6 +59,7 @@ function createSchema(): Schema<ConfigurationRow> {
       createdAt: time,
       updatedAt: time,
       secrets: { type: [secret], required: true },
+      policy: { type: Schema.Types.Mixed },
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
@@ -72,9 +75,9 @@ export const modelOn = (connection: Connection): ConfigurationModel =>
 
 /** A document as the rest of the service knows it. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, applicationId, secrets, ...rest } = row;
+  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
   return {
-    ...rest,
+    ...{ ...rest, policy },
     ...(typeof applicationId === 'string' ? { applicationId } : {}),
     secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
       sealed,

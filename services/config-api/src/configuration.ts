@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { ConfigurationRecord, EventType } from '@webhooks/contracts';
+import type { ConfigurationRecord, DeliveryPolicy, EventType } from '@webhooks/contracts';
 
 export interface StoredSecret {
   /** Encrypted; see `sealSecret`. */
@@ -37,6 +37,8 @@ export interface Configuration extends Route {
   readonly updatedAt: Date;
   /** The newest first, at most `MAX_SECRETS`. */
   readonly secrets: readonly StoredSecret[];
+  /** Empty: the worker's defaults. */
+  readonly policy: DeliveryPolicy;
 }
 
 /** An element of a list. */
@@ -95,6 +97,7 @@ export const toRecord = (configuration: Configuration): ConfigurationRecord => (
           ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
         })),
       }),
+  ...(Object.keys(configuration.policy).length === 0 ? {} : { policy: configuration.policy }),
 });
 
 /**

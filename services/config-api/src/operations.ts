@@ -1,22 +1,26 @@
 import { AppError, refOf } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import type { Audit, AuditedRequest } from './audit.js';
+import { changeOne } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
 import type { ConfigurationStore } from './configuration-store.js';
 import { toView } from './configuration.js';
 import type { Configuration } from './configuration.js';
+import type { DeliveryPolicies } from './delivery-policies.js';
 import { getWebhook } from './get-webhook.js';
+import type { WebhookName } from './get-webhook.js';
 import { LIST_PARAMETERS, readListQuery } from './list-query.js';
 import { listWebhooks } from './list-webhooks.js';
+import type { PolicyInput } from './policy-input.js';
 import type { PublishConfiguration } from './publish-configuration.js';
 import { registerWebhook } from './register-webhook.js';
-import { removeSecret } from './remove-secret.js';
 import { readRotationRequest, rotateSecret } from './rotate-secret.js';
+import type { SecretPorts } from './rotate-secret.js';
 import type { TakeTurns } from './take-turns.js';
 import { updateWebhook } from './update-webhook.js';
 import type { WebhookInput } from './webhook-input.js';
 
-export interface OperationParts {
+export interface OperationParts extends SecretPorts {
   readonly readInput: (request: ApiRequest) => WebhookInput;
   /** The store, for all statements of one request, within so many milliseconds. */
   readonly storeFor: (ms: number) => ConfigurationStore;
@@ -24,8 +28,8 @@ export interface OperationParts {
   readonly publish: PublishConfiguration;
   readonly audit: Audit;
   readonly newRef: () => string;
-  readonly newSecret: () => string;
-  readonly seal: (secret: string, configuration: Configuration) => string;
+  readonly readPolicy: (request: ApiRequest) => PolicyInput;
+  readonly policies: DeliveryPolicies;
   readonly now: () => Date;
   readonly maxWebhooks: number;
 }
@@ -33,6 +37,8 @@ export interface OperationParts {
 const COLLECTION = '/integration/v1/webhooks';
 const ONE = `${COLLECTION}/:ref`;
 const MAX_BODY_BYTES = 16_384;
+/** A certificate of 16 KiB and ten headers of 1 KiB are 27 KiB, and twice that when JSON escapes every character. */
+const MAX_POLICY_BYTES = 65_536;
 /** What the database gets of the 5 s within which a caller learns that it is not available. */
 export const DATABASE_MS = 4_000;
 
@@ -116,20 +122,34 @@ function collectionHandlers(parts: OperationParts): Record<'register' | 'update'
   };
 }
 
+const nameOf = (request: ApiRequest): WebhookName => ({
+  tenantId: request.identity.tenantId,
+  ref: refOf(request),
+});
+
+/** What takes something away has no body to say that it is not in force yet: 202. */
+const removed = async (
+  requested: AuditedRequest,
+  taken: Partial<Configuration>,
+  parts: OperationParts,
+): Promise<ApiReply> => {
+  const change = await inTurn(requested, parts, (ports) =>
+    changeOne(nameOf(requested.request), () => taken, ports),
+  );
+  return { status: (await tell(requested, change, parts)) ? 204 : 202 };
+};
+
 function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove', Handler> {
   return {
     get: async (request) => {
       const { findByRef } = parts.storeFor(DATABASE_MS);
-      return {
-        status: 200,
-        body: toView(await getWebhook(request.identity.tenantId, refOf(request), findByRef)),
-      };
+      return { status: 200, body: toView(await getWebhook(nameOf(request), findByRef)) };
     },
     rotate: async (request) => {
       const wanted = readRotationRequest(request);
       const requested = { action: 'rotate-secret', request } as const;
       const rotation = await inTurn(requested, parts, (ports) =>
-        rotateSecret(request.identity.tenantId, refOf(request), { ...ports, ...wanted }),
+        rotateSecret(nameOf(request), wanted, ports),
       );
       const published = await tell(requested, rotation, parts);
       const until = rotation.after.secrets[1]?.expiresAt?.toISOString();
@@ -137,14 +157,26 @@ function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove',
       const { after, secret } = rotation;
       return { status: 200, body: { ref: after.ref, secret, ...previous, ...unlessPublished(published) } };
     },
-    remove: async (request) => {
-      const requested = { action: 'remove-secret', request } as const;
-      const change = await inTurn(requested, parts, (ports) =>
-        removeSecret(request.identity.tenantId, refOf(request), ports),
-      );
-      // 202: done as far as the database goes, not in force yet.
-      return { status: (await tell(requested, change, parts)) ? 204 : 202 };
+    remove: (request) => removed({ action: 'remove-secret', request }, { secrets: [] }, parts),
+  };
+}
+
+function policyHandlers(parts: OperationParts): Record<'show' | 'replace' | 'reset', Handler> {
+  const { policies } = parts;
+  return {
+    show: async (request) => {
+      const { findByRef } = parts.storeFor(DATABASE_MS);
+      return { status: 200, body: policies.view(await getWebhook(nameOf(request), findByRef)) };
     },
+    replace: async (request) => {
+      const input = parts.readPolicy(request);
+      const requested = { action: 'replace-policy', request } as const;
+      const replaced = (current: Configuration) => ({ policy: policies.replace(current, input) });
+      const change = await inTurn(requested, parts, (ports) => changeOne(nameOf(request), replaced, ports));
+      const published = await tell(requested, change, parts);
+      return { status: 200, body: { ...policies.view(change.after), ...unlessPublished(published) } };
+    },
+    reset: (request) => removed({ action: 'remove-policy', request }, { policy: {} }, parts),
   };
 }
 
@@ -155,6 +187,7 @@ const WRITE = ['webhook.write'] as const;
 export function createOperations(parts: OperationParts): readonly Operation[] {
   const { register, update, list } = collectionHandlers(parts);
   const { get, rotate, remove } = oneHandlers(parts);
+  const { show, replace, reset } = policyHandlers(parts);
   const body = { path: COLLECTION, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
   return [
     { method: 'GET', path: COLLECTION, scopes: READ, query: LIST_PARAMETERS, handle: list },
@@ -163,5 +196,8 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     { method: 'GET', path: ONE, scopes: READ, handle: get },
     { method: 'POST', path: `${ONE}/secret`, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES, handle: rotate },
     { method: 'DELETE', path: `${ONE}/secret`, scopes: WRITE, handle: remove },
+    { method: 'GET', path: `${ONE}/policy`, scopes: READ, handle: show },
+    { method: 'PUT', path: `${ONE}/policy`, scopes: WRITE, maxBodyBytes: MAX_POLICY_BYTES, handle: replace },
+    { method: 'DELETE', path: `${ONE}/policy`, scopes: WRITE, handle: reset },
   ];
 }

@@ -63,6 +63,7 @@ function create(
     createdAt: now,
     updatedAt: now,
     secrets: [],
+    policy: {},
   };
 }
 

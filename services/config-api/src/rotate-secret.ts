@@ -1,18 +1,17 @@
 import { MAX_SECRETS, compileCheck } from '@webhooks/contracts';
-import { readJson } from '@webhooks/http-api';
+import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
-import { changeConfiguration } from './change-configuration.js';
-import type { Change, ChangePorts } from './change-configuration.js';
-import { revise } from './configuration.js';
+import { parseSecret } from '@webhooks/outbound';
+import { changeOne } from './change-configuration.js';
+import type { Change, ChangeOnePorts } from './change-configuration.js';
 import type { Configuration, StoredSecret } from './configuration.js';
-import { getWebhook } from './get-webhook.js';
-import type { FindByRef } from './get-webhook.js';
+import type { WebhookName } from './get-webhook.js';
 
-export interface RotatePorts extends ChangePorts {
-  readonly findByRef: FindByRef;
+export interface SecretPorts {
   readonly newSecret: () => string;
   readonly seal: (secret: string, configuration: Configuration) => string;
-  readonly now: () => Date;
+  /** Undefined when no key opens it. */
+  readonly open: (sealed: string, configuration: Configuration) => string | undefined;
 }
 
 export interface Rotation extends Change {
@@ -24,6 +23,8 @@ export interface Rotation extends Change {
 const OVERLAP_MS = 86_400_000;
 
 export interface RotationRequest {
+  /** Brought along from another system; absent: a new one is made. */
+  readonly secret?: string;
   /** The secrets before the new one end at once: they leaked. */
   readonly expirePrevious?: boolean;
 }
@@ -31,15 +32,20 @@ export interface RotationRequest {
 const checkBody = compileCheck<RotationRequest>({
   type: 'object',
   additionalProperties: false,
-  properties: { expirePrevious: { type: 'boolean' } },
+  properties: { secret: { type: 'string' }, expirePrevious: { type: 'boolean' } },
 });
 
-/** The optional body of a rotation. Throws 422 that names what is wrong with it. */
-export const readRotationRequest = (request: ApiRequest): RotationRequest =>
-  request.body.byteLength === 0 ? {} : readJson(request, checkBody);
+/** The optional body of a rotation. Throws 422 that names what is wrong with it, and never repeats a secret. */
+export function readRotationRequest(request: ApiRequest): RotationRequest {
+  if (request.body.byteLength === 0) return {};
+  const wanted = readJson(request, checkBody);
+  const parsed = wanted.secret === undefined ? undefined : parseSecret(wanted.secret);
+  if (parsed?.ok === false) throw invalidRequest([{ property: 'secret', reason: parsed.reason }]);
+  return wanted;
+}
 
 /** Secrets that go on signing, each for its own 24 h: a rotation repeated after a lost answer takes none away. */
-const previousOf = ({ secrets }: Configuration, now: Date): readonly StoredSecret[] =>
+const previousOf = (secrets: readonly StoredSecret[], now: Date): readonly StoredSecret[] =>
   secrets
     .map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? new Date(now.getTime() + OVERLAP_MS) }))
     .filter(({ expiresAt }) => expiresAt > now)
@@ -47,21 +53,16 @@ const previousOf = ({ secrets }: Configuration, now: Date): readonly StoredSecre
 
 /** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last ones stay valid for 24 h each. */
 export async function rotateSecret(
-  tenantId: string,
-  ref: string,
-  ports: RotatePorts & RotationRequest,
+  name: WebhookName,
+  { secret: brought, expirePrevious }: RotationRequest,
+  ports: ChangeOnePorts & SecretPorts,
 ): Promise<Rotation> {
-  const secret = ports.newSecret();
-  const change = (current: Configuration): Configuration => {
-    const now = ports.now();
-    const previous = ports.expirePrevious === true ? [] : previousOf(current, now);
-    const secrets = [{ sealed: ports.seal(secret, current), createdAt: now }, ...previous];
-    return revise(current, { secrets }, now);
+  const secret = brought ?? ports.newSecret();
+  const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
+    // One that is there already is not its own predecessor: brought again, it takes none away.
+    const others = current.secrets.filter(({ sealed }) => ports.open(sealed, current) !== secret);
+    const previous = expirePrevious === true ? [] : previousOf(others, now);
+    return { secrets: [{ sealed: ports.seal(secret, current), createdAt: now }, ...previous] };
   };
-  const plan = {
-    find: () => getWebhook(tenantId, ref, ports.findByRef),
-    change,
-    onTaken: () => Promise.reject(new Error('a new secret collided with another configuration')),
-  };
-  return { ...(await changeConfiguration(plan, ports)), secret };
+  return { ...(await changeOne(name, change, ports)), secret };
 }

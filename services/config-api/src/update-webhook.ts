@@ -4,6 +4,7 @@ import type { Change, ChangePorts } from './change-configuration.js';
 import { databaseUnavailable } from './configuration-store.js';
 import { revise } from './configuration.js';
 import type { Configuration, Route } from './configuration.js';
+import { requireFormat } from './delivery-policies.js';
 import { alreadyRegistered } from './register-webhook.js';
 import { withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
@@ -78,7 +79,11 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
 export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
   const plan = {
     find: () => find(tenantId, input, ports),
-    change: (current: Configuration) => revise(withInput(current, input), {}, ports.now()),
+    change: (current: Configuration) => {
+      const next = revise(withInput(current, input), {}, ports.now());
+      requireFormat(next, 'eventType');
+      return next;
+    },
     onTaken: async (next: Configuration): Promise<never> => {
       const holder = await ports.findByRoute(tenantId, next);
       throw holder ? alreadyRegistered(holder, input) : databaseUnavailable();

@@ -142,7 +142,7 @@ describe('pages', () => {
       toRow({
         ...{ tenantId: tenant.tenantId, ref: randomUUID(), position: index + 1, eventType: 'PIX_OUT' },
         ...{ endpointUrl: 'https://a.b/', normalizedUrl: `https://a.b/${index}`, enabled: true },
-        ...{ revision: 1, publishedRevision: 1, createdAt: now, updatedAt: now, secrets: [] },
+        ...{ revision: 1, publishedRevision: 1, createdAt: now, updatedAt: now, secrets: [], policy: {} },
       }),
     );
     await modelOn(database).insertMany(rows);

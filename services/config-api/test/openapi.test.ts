@@ -95,6 +95,11 @@ describe('openapi.yaml', () => {
         'value',
         at('#/paths/~1integration~1v1~1webhooks~1{ref}~1secret/post/responses/200'),
       ),
+      '#/components/schemas/DeliveryPolicyInput': under(
+        'value',
+        at('#/paths/~1integration~1v1~1webhooks~1{ref}~1policy/put/requestBody'),
+      ),
+      '#/components/schemas/DeliveryPolicyAnswer': [at('#/components/examples/policy/value')],
     };
     for (const [pointer, values] of Object.entries(schemas)) {
       expect(values.length).toBeGreaterThan(0);

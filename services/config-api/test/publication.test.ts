@@ -142,7 +142,7 @@ describe('the topic', () => {
     const row = toRow({
       ...HOOK,
       ...{ tenantId: acme.tenantId, ref, normalizedUrl: HOOK.endpointUrl, enabled: true, position: 1 },
-      ...{ revision: 3, publishedRevision: 3, createdAt: long, updatedAt: long, secrets: [] },
+      ...{ revision: 3, publishedRevision: 3, createdAt: long, updatedAt: long, secrets: [], policy: {} },
     });
     await modelOn(database).insertOne(row);
     const second = await startConfigApi(api.env);

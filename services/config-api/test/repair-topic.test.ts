@@ -5,7 +5,7 @@ import type { Configuration } from '../src/configuration.js';
 const document: Configuration = {
   ...{ tenantId: 'acme', ref: 'a', position: 1, revision: 2, publishedRevision: 1, enabled: false },
   ...{ eventType: 'PIX_OUT', endpointUrl: 'https://a.com.br', normalizedUrl: 'https://a.com.br/' },
-  ...{ createdAt: new Date(0), updatedAt: new Date(1), secrets: [] },
+  ...{ createdAt: new Date(0), updatedAt: new Date(1), secrets: [], policy: {} },
 };
 
 const ON_TOPIC = { tenantId: 'acme', ref: 'a', revision: 1, updatedAt: 0 };

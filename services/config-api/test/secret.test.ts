@@ -89,6 +89,34 @@ describe('a signing secret', () => {
     expect((await acme.rotate(ref, { expirePrevious: 1 })).status).toBe(422);
   });
 
+  it('can be brought along, and then ends no other: brought again, it is the newest still', async () => {
+    const first = await acme.rotate(ref);
+    const secret = `whsec_${Buffer.alloc(64, 'w').toString('base64')}`;
+    const { body } = await acme.rotate(ref, { secret });
+    expect(body).toEqual({ ref, secret, previousValidUntil: expect.any(String) as string });
+    expect((await acme.rotate(ref, { secret })).body).toEqual(body);
+    const record = await topic.recordOf(acme.tenantId, ref, 4);
+    expect(sealedOf(record).map(open)).toEqual([secret, first.body['secret']]);
+    await acme.rotate(ref, { secret: first.body['secret'] });
+    const back = sealedOf(await topic.recordOf(acme.tenantId, ref, 5));
+    expect(back.map(open)).toEqual([first.body['secret'], secret]);
+    expect(back[0]).not.toHaveProperty('expiresAt');
+    await acme.rotate(ref, { secret, expirePrevious: true });
+    expect(sealedOf(await topic.recordOf(acme.tenantId, ref, 6)).map(open)).toEqual([secret]);
+  });
+
+  it.each([
+    ['whsec_c2hvcnQ=', 'has 5 bytes, expected 24 to 64'],
+    [`whsec_${Buffer.alloc(65).toString('base64')}`, 'has 65 bytes, expected 24 to 64'],
+    ['whsec_no base64 at all', 'is not base64'],
+    ['a password of a receiver', 'does not start with whsec_'],
+  ])('%s is refused, without a word of it', async (secret, reason) => {
+    const { status, body, text } = await acme.rotate(ref, { secret });
+    expect([status, body['violations']]).toEqual([422, [{ property: 'secret', reason }]]);
+    expect(text).not.toContain(secret.slice(6));
+    expect(topic.recordsOf(acme.tenantId, ref).length).toBeLessThan(2);
+  });
+
   it('survives an update of its configuration', async () => {
     const { body } = await acme.rotate(ref);
     await acme.put({ ref, eventType: 'PIX_STATIC', endpointUrl: 'https://hook.acme.com.br/pix' });

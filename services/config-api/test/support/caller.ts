@@ -27,6 +27,9 @@ export interface Caller {
   get(ref: string): Promise<Answer>;
   rotate(ref: string, body?: unknown): Promise<Answer>;
   remove(ref: string): Promise<Answer>;
+  policy(ref: string): Promise<Answer>;
+  putPolicy(ref: string, body: unknown): Promise<Answer>;
+  removePolicy(ref: string): Promise<Answer>;
 }
 
 export const WEBHOOKS = '/integration/v1/webhooks';
@@ -87,5 +90,14 @@ export function createCaller(url: string, tenantId: string, authorization: strin
     get: (ref) => call({ method: 'GET', path: `${WEBHOOKS}/${ref}` }),
     rotate: (ref, body) => call({ method: 'POST', path: `${WEBHOOKS}/${ref}/secret`, body }),
     remove: (ref) => call({ method: 'DELETE', path: `${WEBHOOKS}/${ref}/secret` }),
+    policy: (ref) => call({ method: 'GET', path: `${WEBHOOKS}/${ref}/policy` }),
+    putPolicy: (ref, body) => call({ method: 'PUT', path: `${WEBHOOKS}/${ref}/policy`, body }),
+    removePolicy: (ref) => call({ method: 'DELETE', path: `${WEBHOOKS}/${ref}/policy` }),
   };
 }
+
+/** The violations of a refusal, each in one line. */
+export const reasonsOf = ({ body }: Answer): readonly string[] =>
+  (body['violations'] as { property: string; reason: string }[]).map(
+    ({ property, reason }) => `${property} ${reason}`,
+  );

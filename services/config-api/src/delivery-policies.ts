@@ -1,0 +1,112 @@
+import { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { configurationKey, openPolicySecrets, sealPolicySecrets } from '@webhooks/contracts';
+import type { DeliveryPolicy, EventType, Keyring, PolicySecrets } from '@webhooks/contracts';
+import { AppError, invalidRequest } from '@webhooks/http-api';
+import type { Configuration } from './configuration.js';
+import type { PolicyInput } from './policy-input.js';
+
+/** What callers see of a policy: no sealed value. */
+export interface PolicyView extends Omit<DeliveryPolicy, 'sealed'> {
+  readonly headers?: Readonly<Record<string, { readonly endsWith?: string }>>;
+  readonly clientCertificate?: {
+    readonly subject: string;
+    readonly serial: string;
+    readonly notAfter: string;
+  };
+}
+
+export interface DeliveryPolicies {
+  /** The policy in place of the one that is there. Throws 422 when it does not fit the configuration. */
+  readonly replace: (current: Configuration, input: PolicyInput) => DeliveryPolicy;
+  readonly view: (configuration: Configuration) => PolicyView;
+}
+
+/** The schema of `bacen` demands a payment, which the events of the other types lack. */
+const BACEN_TYPES: readonly EventType[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
+
+/** Throws 422 about the member that a request would change when a configuration has no such body to send. */
+export function requireFormat(
+  { eventType, policy }: Pick<Configuration, 'eventType' | 'policy'>,
+  property: 'format' | 'eventType',
+): void {
+  if (policy.format !== 'bacen' || BACEN_TYPES.includes(eventType)) return;
+  const reason = `does not fit: the format bacen of the delivery policy is for ${BACEN_TYPES.join(' and ')} only`;
+  throw invalidRequest([{ property, reason }]);
+}
+
+/** Bounds what each attempt sends, and what each worker holds. */
+const MAX_HEADERS = 10;
+
+function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['headers']) {
+  if (given === null) return {};
+  const merged = new Map(Object.entries(known ?? {}).map((header) => [header[0].toLowerCase(), header]));
+  for (const [name, value] of Object.entries(given ?? {}))
+    if (value === null) merged.delete(name.toLowerCase());
+    else merged.set(name.toLowerCase(), [name, value]);
+  if (merged.size <= MAX_HEADERS) return Object.fromEntries(merged.values());
+  const reason = `must be at most ${MAX_HEADERS}, with those that are there`;
+  throw invalidRequest([{ property: 'headers', reason }]);
+}
+
+/** What is left out stays. */
+function mergeSecrets(known: PolicySecrets, input: PolicyInput): PolicySecrets {
+  const headers = mergeHeaders(known.headers, input.headers);
+  const { clientCertificate = known.clientCertificate } = input;
+  return {
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    ...(clientCertificate ? { clientCertificate } : {}),
+  };
+}
+
+/** Four of sixteen characters tell the owner which key it is, and leave the rest to be guessed. */
+const endOf = (value: string): { endsWith?: string } =>
+  value.length >= 16 ? { endsWith: value.slice(-4) } : {};
+
+function viewSecrets({ headers, clientCertificate }: PolicySecrets) {
+  const certificate = clientCertificate && new X509Certificate(clientCertificate.certificate);
+  const shown = Object.entries(headers ?? {}).map(([name, value]) => [name, endOf(value)] as const);
+  return {
+    ...(headers && { headers: Object.fromEntries(shown) }),
+    ...(certificate && {
+      clientCertificate: {
+        subject: certificate.subject.replaceAll('\n', ', '),
+        serial: certificate.serialNumber,
+        notAfter: certificate.validToDate.toISOString(),
+      },
+    }),
+  };
+}
+
+export function createDeliveryPolicies(keyring: Keyring): DeliveryPolicies {
+  const open = ({ tenantId, ref, policy: { sealed } }: Configuration): PolicySecrets => {
+    if (sealed === undefined) return {};
+    try {
+      return openPolicySecrets(keyring, sealed, configurationKey(tenantId, ref));
+    } catch (cause) {
+      const detail =
+        'no key of this service opens the headers and the client certificate; DELETE, or PUT with headers null and a clientCertificate or null';
+      throw new AppError('internal-error', detail, { cause });
+    }
+  };
+  return {
+    replace: (current, input) => {
+      const { headers, clientCertificate, ...plain } = input;
+      requireFormat({ eventType: current.eventType, policy: plain }, 'format');
+      const known = headers === null && clientCertificate !== undefined ? {} : open(current);
+      const next = mergeSecrets(known, input);
+      if (Object.keys(next).length === 0) return plain;
+      // Sealed again, it would look like a change to whoever compares fingerprints.
+      const kept = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
+      const { tenantId, ref } = current;
+      return {
+        ...plain,
+        sealed: kept ?? sealPolicySecrets(keyring, next, configurationKey(tenantId, ref)),
+      };
+    },
+    view: (configuration) => {
+      const { sealed, ...plain } = configuration.policy;
+      return { ...plain, ...viewSecrets(open(configuration)) };
+    },
+  };
+}

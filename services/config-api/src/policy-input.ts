@@ -1,0 +1,114 @@
+import { MAX_VIOLATIONS, NOTIFICATION_FORMATS, compileCheck } from '@webhooks/contracts';
+import type { DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
+import { invalidRequest, readJson } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
+import { checkClientCertificate } from '@webhooks/outbound';
+import { parseDuration } from '@webhooks/runtime';
+
+/** What PUT takes. A sealed value that is left out stays, null takes it away. */
+export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed'> {
+  readonly headers?: Readonly<Record<string, string | null>> | null;
+  readonly clientCertificate?: PolicySecrets['clientCertificate'] | null;
+}
+
+/** Settings of the worker, which this service has to know by the same names. */
+export interface PolicyRules {
+  /** Attempts at once at one endpoint. */
+  readonly endpointConcurrency: number;
+  /** Name of the vendor's signature. */
+  readonly vendorHeader: string;
+}
+
+/** A chain of four certificates and a key of RSA with 4,096 bits are some 11 KiB. */
+const MAX_PEM_BYTES = 16_384;
+/** The longest wait of the default schedule. */
+const MAX_DELAY_MS = 86_400_000;
+
+const pem = { type: 'string', minLength: 1, maxLength: MAX_PEM_BYTES } as const;
+
+const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    timeoutMs: { type: 'integer', minimum: 1_000, maximum: 30_000 },
+    maxConcurrency: { type: 'integer', minimum: 1, maximum: endpointConcurrency },
+    format: { type: 'string', enum: NOTIFICATION_FORMATS },
+    retryDelays: {
+      ...{ type: 'array', minItems: 1, maxItems: 20 },
+      items: {
+        ...{ type: 'string', pattern: '^[0-9]{1,9}(ms|s|m|h|d)$' },
+        description: 'must be a wait such as 30s, 5m or 1h',
+      },
+    },
+    headers: {
+      // Ten that go and ten that come.
+      ...{ type: ['object', 'null'], maxProperties: 20 },
+      additionalProperties: {
+        ...{ type: ['string', 'null'], maxLength: 1_024, pattern: '^[!-~]([ -~]*[!-~])?$' },
+        description: 'must be 1 to 1024 printable ASCII characters, the first and the last no space',
+      },
+    },
+    clientCertificate: {
+      ...{ type: ['object', 'null'], additionalProperties: false, required: ['certificate', 'key'] },
+      properties: { certificate: pem, key: pem },
+    },
+  },
+});
+
+/** RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+/** What the delivery or its connection says itself. */
+const RESERVED =
+  /^(host|content-.*|connection|transfer-encoding|te|upgrade|expect|cookie|traceparent|proxy-.*|keep-alive|trailer|webhook-.*)$/;
+
+function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): readonly Violation[] {
+  const names = Object.keys(headers ?? {});
+  const lower = names.map((name) => name.toLowerCase());
+  return names.flatMap((name, index) => {
+    // Not repeated: it may be a value in the wrong place.
+    if (!TOKEN.test(name))
+      return [{ property: 'headers', reason: 'must have names of 1 to 64 token characters' }];
+    const own = lower[index] ?? '';
+    if (RESERVED.test(own) || own === vendorHeader.toLowerCase())
+      return [{ property: `headers.${name}`, reason: 'is a header that deliveries have themselves' }];
+    if (lower.indexOf(own) < index) return [{ property: `headers.${name}`, reason: 'is given twice' }];
+    return [];
+  });
+}
+
+function delayFaults({ retryDelays = [] }: PolicyInput): readonly Violation[] {
+  const delays = retryDelays.map(parseDuration);
+  const faults = delays.flatMap((ms, index) =>
+    ms >= 1_000 && ms <= MAX_DELAY_MS
+      ? []
+      : [{ property: `retryDelays.${index}`, reason: 'must be from 1s to 24h' }],
+  );
+  // A day less than a delivery lives (`DELIVERY_MAX_AGE`).
+  if (delays.reduce((sum, ms) => sum + ms, 0) <= 7 * MAX_DELAY_MS) return faults;
+  return [...faults, { property: 'retryDelays', reason: 'must be at most 7 days in sum' }];
+}
+
+function certificateFaults({ clientCertificate }: PolicyInput): readonly Violation[] {
+  if (!clientCertificate) return [];
+  const fault = (reason: string) => [{ property: 'clientCertificate', reason }];
+  const { certificate, key } = clientCertificate;
+  if (Buffer.byteLength(certificate) + Buffer.byteLength(key) > MAX_PEM_BYTES)
+    return fault(`must be at most ${MAX_PEM_BYTES} bytes with its key`);
+  try {
+    checkClientCertificate(clientCertificate);
+    return [];
+  } catch (error) {
+    return fault(`is refused: ${error instanceof Error ? error.message : 'it cannot be read'}`);
+  }
+}
+
+/** Reads the body of PUT; throws 422 that names what is wrong with it, and repeats no value. */
+export function createPolicyReader(rules: PolicyRules): (request: ApiRequest) => PolicyInput {
+  const check = compileCheck<PolicyInput>(schemaOf(rules));
+  return (request) => {
+    const input = readJson(request, check);
+    const faults = [...headerFaults(input, rules), ...delayFaults(input), ...certificateFaults(input)];
+    if (faults.length > 0) throw invalidRequest(faults.slice(0, MAX_VIOLATIONS));
+    return input;
+  };
+}
