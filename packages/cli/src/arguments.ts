@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Argv } from 'yargs';
 
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
@@ -7,6 +8,10 @@ export const positional =
   <N extends string>(name: N, describe: string) =>
   (own: Argv) =>
     own.positional(name, { type: 'string', demandOption: true, describe });
+
+/** A secret is given by a file, or by standard input (`-`): what is typed stays in the shell's history. */
+export const textOf = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
+export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as const;
 
 /** A time as it is typed; RFC 3339 in UTC. `Date.parse` would read "last 5" as May 2001. */
 export function timeOf(text: string): string {

@@ -8,13 +8,14 @@ import { addDoctor } from './commands/doctor.js';
 import { addFind } from './commands/find.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
+import { addPolicy } from './commands/policy.js';
 import { addRedeliveries } from './commands/redeliveries.js';
 import { addTrigger } from './commands/trigger.js';
 import { addWebhooks } from './commands/webhooks.js';
 import { reportFailure, usage } from './failure.js';
 
 const GROUPS = [
-  ...[addLogin, addListen, addTrigger, addWebhooks, addApply],
+  ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply],
   ...[addFind, addDeliveries, addRedeliveries, addDoctor, addCompletion],
 ];
 

@@ -157,6 +157,28 @@ test('apply shows what would change and changes nothing without --yes', async ()
   expect(JSON.stringify(await json('list'))).not.toContain('PIX_REVERSAL');
 });
 
+test('policy and rotate-secret take secrets from files or standard input, and show none again', async () => {
+  const { certFile, keyFile } = await cli.stack.authority.issue(['acme']);
+  const pair = ['--certificate', certFile, '--key', keyFile];
+  expect(await json('policy', made.ref, '-f', made.policy, ...pair)).toMatchObject({
+    timeoutMs: 20_000,
+    headers: { 'X-Key': { endsWith: 'cdef' } },
+    clientCertificate: { serial: expect.stringMatching(/^[0-9A-F]+$/) as string },
+  });
+  const { out } = await run(['policy', made.ref, '-f', '-'], cli.env, 'maxConcurrency: 2');
+  expect(out).toMatch(/^maxConcurrency +2\nsubject .*\nserial .*\nnotAfter .*\n\nheader .*\nX-Key +cdef\n$/);
+  expect(await run(['policy', made.ref], cli.env)).toMatchObject({ out, code: 0 });
+  expect((await run(['policy', made.ref, '--remove'], cli.env)).out).toBe('the defaults\n');
+  expect((await run(['policy', made.ref, ...pair], cli.env)).code).toBe(2);
+  const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;
+  const rotated = await run(
+    ['rotate-secret', made.ref, '--secret-file', '-', '--json'],
+    cli.env,
+    `${secret}\n`,
+  );
+  expect(JSON.parse(rotated.out)).toMatchObject({ ref: made.ref, secret });
+});
+
 const verifies = (arrival: Arrival | undefined, secret: string): boolean => {
   const notification = verifyNotification(arrival?.headers ?? {}, arrival?.body ?? '', secret);
   return notification.id === arrival?.id;

@@ -68,6 +68,11 @@ const VERBS: readonly Verb[] = [
     ...{ says: /secret +whsec_/, members: ['ref', 'secret'], service: 'config-api' },
   },
   {
+    ...{ verb: 'policy', args: () => [made.ref, '-f', made.policy], unknown: [NO_UUID] },
+    ...{ says: /timeoutMs +20000\nretryDelays +30s 5m\n\nheader +endsWith\nX-Key +cdef/ },
+    ...{ members: ['timeoutMs', 'headers'], service: 'config-api' },
+  },
+  {
     ...{ verb: 'apply', args: () => ['-f', made.file, '--yes'] },
     ...{ says: /create .*PIX_DYNAMIC_PAID.*\ncreate .*PIX_STATIC.*\nundeclared .*PIX_OUT/s },
     ...{ members: ['change', 'endpointUrl'], service: 'config-api' },

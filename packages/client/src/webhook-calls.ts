@@ -28,11 +28,7 @@ export interface WebhookCalls {
   ): Promise<Types.WebhookSecret>;
   removeSecret(ref: string, options?: RequestOptions): Promise<void>;
   policy(ref: string, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
-  replacePolicy(
-    ref: string,
-    policy: Types.DeliveryPolicyInput,
-    options?: RequestOptions,
-  ): Promise<Types.DeliveryPolicy>;
+  setPolicy(ref: string, policy: Types.PolicyInput, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
   /** Back to the defaults. */
   removePolicy(ref: string, options?: RequestOptions): Promise<void>;
   health(ref: string, options?: RequestOptions): Promise<Types.EndpointHealth>;
@@ -63,7 +59,7 @@ export function createWebhookCalls(config: Authorized, query: Authorized): Webho
     },
     removeSecret: (ref, options) => remove(at(ref, '/secret'), options),
     policy: (ref, options) => config({ method: 'GET', url: at(ref, '/policy'), parse: parsePolicy, options }),
-    replacePolicy: (ref, data, options) =>
+    setPolicy: (ref, data, options) =>
       config({ method: 'PUT', url: at(ref, '/policy'), data, parse: parsePolicy, options }),
     removePolicy: (ref, options) => remove(at(ref, '/policy'), options),
     health: (ref, options) => query({ method: 'GET', url: at(ref, '/health'), parse: parseHealth, options }),

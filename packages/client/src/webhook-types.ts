@@ -83,17 +83,13 @@ interface DeliveryTerms {
 export interface DeliveryPolicy extends DeliveryTerms {
   /** The last four characters of long values, by the name of the header. */
   readonly headers?: Readonly<Record<string, { readonly endsWith?: string }>>;
-  readonly clientCertificate?: {
-    readonly subject: string;
-    readonly serial: string;
-    readonly notAfter: UtcTime;
-  };
+  readonly clientCertificate?: Readonly<{ subject: string; serial: string; notAfter: UtcTime }>;
   /** False when the policy is durable but not yet in force. */
   readonly published?: false;
 }
 
 /** Replaces the whole policy; but a header or a certificate that is left out stays, and null takes it away. */
-export interface DeliveryPolicyInput extends DeliveryTerms {
+export interface PolicyInput extends DeliveryTerms {
   readonly headers?: Readonly<Record<string, string | null>> | null;
   /** PEM; the certificate itself first, then its intermediates. */
   readonly clientCertificate?: { readonly certificate: string; readonly key: string } | null;

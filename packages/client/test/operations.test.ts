@@ -25,7 +25,7 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   rotateSecret: (client, options) => client.rotateSecret('ID', {}, options),
   removeSecret: (client, options) => client.removeSecret('ID', options),
   policy: (client, options) => client.policy('ID', options),
-  replacePolicy: (client, options) => client.replacePolicy('ID', {}, options),
+  setPolicy: (client, options) => client.setPolicy('ID', {}, options),
   removePolicy: (client, options) => client.removePolicy('ID', options),
   postEvent: (client, options) => client.postEvent(EVENT, options),
   postEvents: (client, options) => client.postEvents([EVENT], options),

@@ -131,7 +131,7 @@ describe('a type of the SDK is what openapi.yaml says', () => {
     ['WebhookSecret', ofSchemas('WebhookSecret')],
     ['SecretInput', bodyLine('rotateSecret')],
     ['DeliveryPolicy', ofSchemas('DeliveryPolicyAnswer')],
-    ['DeliveryPolicyInput', ofSchemas('DeliveryPolicyInput')],
+    ['PolicyInput', ofSchemas('DeliveryPolicyInput')],
     ['HealthWindow', ofSchemas('HealthWindow')],
     ['EndpointHealth', ofSchemas('EndpointHealth')],
     ['TestNotification', ofSchemas('TestNotification')],

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ConfigurationName } from './configuration-cache.js';
 import { databaseUnavailable } from './configuration-store.js';
 import type { ReplaceResult } from './configuration-store.js';
 import { revise } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import { getWebhook } from './get-webhook.js';
-import type { FindByRef, WebhookName } from './get-webhook.js';
+import type { FindByRef } from './get-webhook.js';
 
 /** A configuration before and after a request; the same object twice when a registration was repeated. */
 export interface Change {
@@ -63,17 +64,14 @@ export interface ChangeOnePorts extends ChangePorts {
 
 /** Changes what does not decide the route of the configuration that a caller names; throws 404 when there is none. */
 export const changeOne = (
-  name: WebhookName,
+  name: ConfigurationName,
   change: (current: Configuration, now: Date) => Partial<Configuration>,
   ports: ChangeOnePorts,
 ): Promise<Change> =>
   changeConfiguration(
     {
       find: () => getWebhook(name, ports.findByRef),
-      change: (current) => {
-        const now = ports.now();
-        return revise(current, change(current, now), now);
-      },
+      change: (current, now = ports.now()) => revise(current, change(current, now), now),
       onTaken: () => Promise.reject(new Error('a change that keeps the route collided with another one')),
     },
     ports,

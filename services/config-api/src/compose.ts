@@ -1,4 +1,4 @@
-import { TOPIC_TABLE, configurationKey, openSecret, sealSecret } from '@webhooks/contracts';
+import { TOPIC_TABLE, openSecret, sealSecret } from '@webhooks/contracts';
 import { serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
@@ -8,6 +8,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { createAudit } from './audit.js';
 import type { ConfigApiConfig } from './config.js';
+import { idOf } from './configuration-model.js';
 import { databaseUnavailable, storeWithin } from './configuration-store.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
@@ -99,10 +100,10 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     audit: createAudit(scope.log),
     newRef: uuidv7,
     newSecret: generateSecret,
-    seal: (secret, { tenantId, ref }) => sealSecret(config.keyring, secret, configurationKey(tenantId, ref)),
-    open: (sealed, { tenantId, ref }) => {
+    seal: (secret, configuration) => sealSecret(config.keyring, secret, idOf(configuration)),
+    open: (sealed, configuration) => {
       try {
-        return openSecret(config.keyring, sealed, configurationKey(tenantId, ref));
+        return openSecret(config.keyring, sealed, idOf(configuration));
       } catch {
         return undefined;
       }

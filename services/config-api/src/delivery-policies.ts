@@ -1,26 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { configurationKey, openPolicySecrets, sealPolicySecrets } from '@webhooks/contracts';
+import { openPolicySecrets, sealPolicySecrets } from '@webhooks/contracts';
 import type { DeliveryPolicy, EventType, Keyring, PolicySecrets } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
+import { idOf } from './configuration-model.js';
 import type { Configuration } from './configuration.js';
 import type { PolicyInput } from './policy-input.js';
-
-/** What callers see of a policy: no sealed value. */
-export interface PolicyView extends Omit<DeliveryPolicy, 'sealed'> {
-  readonly headers?: Readonly<Record<string, { readonly endsWith?: string }>>;
-  readonly clientCertificate?: {
-    readonly subject: string;
-    readonly serial: string;
-    readonly notAfter: string;
-  };
-}
-
-export interface DeliveryPolicies {
-  /** The policy in place of the one that is there. Throws 422 when it does not fit the configuration. */
-  readonly replace: (current: Configuration, input: PolicyInput) => DeliveryPolicy;
-  readonly view: (configuration: Configuration) => PolicyView;
-}
 
 /** The schema of `bacen` demands a payment, which the events of the other types lack. */
 const BACEN_TYPES: readonly EventType[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
@@ -78,11 +63,14 @@ function viewSecrets({ headers, clientCertificate }: PolicySecrets) {
   };
 }
 
-export function createDeliveryPolicies(keyring: Keyring): DeliveryPolicies {
-  const open = ({ tenantId, ref, policy: { sealed } }: Configuration): PolicySecrets => {
-    if (sealed === undefined) return {};
+export type DeliveryPolicies = ReturnType<typeof createDeliveryPolicies>;
+
+/** Merges, seals and shows. Throws 500 for sealed values that no key opens. */
+export function createDeliveryPolicies(keyring: Keyring) {
+  const open = (configuration: Configuration): PolicySecrets => {
+    const { sealed } = configuration.policy;
     try {
-      return openPolicySecrets(keyring, sealed, configurationKey(tenantId, ref));
+      return sealed === undefined ? {} : openPolicySecrets(keyring, sealed, idOf(configuration));
     } catch (cause) {
       const detail =
         'no key of this service opens the headers and the client certificate; DELETE, or PUT with headers null and a clientCertificate or null';
@@ -90,7 +78,8 @@ export function createDeliveryPolicies(keyring: Keyring): DeliveryPolicies {
     }
   };
   return {
-    replace: (current, input) => {
+    /** The policy in place of the one that is there. Throws 422 when it does not fit the configuration. */
+    replace: (current: Configuration, input: PolicyInput): DeliveryPolicy => {
       const { headers, clientCertificate, ...plain } = input;
       requireFormat({ eventType: current.eventType, policy: plain }, 'format');
       const known = headers === null && clientCertificate !== undefined ? {} : open(current);
@@ -98,13 +87,10 @@ export function createDeliveryPolicies(keyring: Keyring): DeliveryPolicies {
       if (Object.keys(next).length === 0) return plain;
       // Sealed again, it would look like a change to whoever compares fingerprints.
       const kept = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
-      const { tenantId, ref } = current;
-      return {
-        ...plain,
-        sealed: kept ?? sealPolicySecrets(keyring, next, configurationKey(tenantId, ref)),
-      };
+      return { ...plain, sealed: kept ?? sealPolicySecrets(keyring, next, idOf(current)) };
     },
-    view: (configuration) => {
+    /** What callers see: no sealed value. */
+    view: (configuration: Configuration) => {
       const { sealed, ...plain } = configuration.policy;
       return { ...plain, ...viewSecrets(open(configuration)) };
     },

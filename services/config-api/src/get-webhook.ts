@@ -1,16 +1,12 @@
 import { AppError } from '@webhooks/http-api';
+import type { ConfigurationName } from './configuration-cache.js';
 import type { Configuration } from './configuration.js';
 
 export type FindByRef = (tenantId: string, ref: string) => Promise<Configuration | undefined>;
 
-export interface WebhookName {
-  readonly tenantId: string;
-  readonly ref: string;
-}
-
 /** The configuration with this ref; throws 404 when the tenant has none, whoever else may have one. */
 export async function getWebhook(
-  { tenantId, ref }: WebhookName,
+  { tenantId, ref }: ConfigurationName,
   findByRef: FindByRef,
 ): Promise<Configuration> {
   const found = await findByRef(tenantId, ref);

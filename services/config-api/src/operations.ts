@@ -3,12 +3,12 @@ import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import type { Audit, AuditedRequest } from './audit.js';
 import { changeOne } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
+import type { ConfigurationName } from './configuration-cache.js';
 import type { ConfigurationStore } from './configuration-store.js';
 import { toView } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import type { DeliveryPolicies } from './delivery-policies.js';
 import { getWebhook } from './get-webhook.js';
-import type { WebhookName } from './get-webhook.js';
 import { LIST_PARAMETERS, readListQuery } from './list-query.js';
 import { listWebhooks } from './list-webhooks.js';
 import type { PolicyInput } from './policy-input.js';
@@ -122,10 +122,17 @@ function collectionHandlers(parts: OperationParts): Record<'register' | 'update'
   };
 }
 
-const nameOf = (request: ApiRequest): WebhookName => ({
+const nameOf = (request: ApiRequest): ConfigurationName => ({
   tenantId: request.identity.tenantId,
   ref: refOf(request),
 });
+
+const shown =
+  ({ storeFor }: OperationParts, view: (configuration: Configuration) => unknown): Handler =>
+  async (request) => ({
+    status: 200,
+    body: view(await getWebhook(nameOf(request), storeFor(DATABASE_MS).findByRef)),
+  });
 
 /** What takes something away has no body to say that it is not in force yet: 202. */
 const removed = async (
@@ -141,10 +148,7 @@ const removed = async (
 
 function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove', Handler> {
   return {
-    get: async (request) => {
-      const { findByRef } = parts.storeFor(DATABASE_MS);
-      return { status: 200, body: toView(await getWebhook(nameOf(request), findByRef)) };
-    },
+    get: shown(parts, toView),
     rotate: async (request) => {
       const wanted = readRotationRequest(request);
       const requested = { action: 'rotate-secret', request } as const;
@@ -164,10 +168,7 @@ function oneHandlers(parts: OperationParts): Record<'get' | 'rotate' | 'remove',
 function policyHandlers(parts: OperationParts): Record<'show' | 'replace' | 'reset', Handler> {
   const { policies } = parts;
   return {
-    show: async (request) => {
-      const { findByRef } = parts.storeFor(DATABASE_MS);
-      return { status: 200, body: policies.view(await getWebhook(nameOf(request), findByRef)) };
-    },
+    show: shown(parts, (configuration) => policies.view(configuration)),
     replace: async (request) => {
       const input = parts.readPolicy(request);
       const requested = { action: 'replace-policy', request } as const;

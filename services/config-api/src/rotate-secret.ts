@@ -4,8 +4,8 @@ import type { ApiRequest } from '@webhooks/http-api';
 import { parseSecret } from '@webhooks/outbound';
 import { changeOne } from './change-configuration.js';
 import type { Change, ChangeOnePorts } from './change-configuration.js';
+import type { ConfigurationName } from './configuration-cache.js';
 import type { Configuration, StoredSecret } from './configuration.js';
-import type { WebhookName } from './get-webhook.js';
 
 export interface SecretPorts {
   readonly newSecret: () => string;
@@ -53,7 +53,7 @@ const previousOf = (secrets: readonly StoredSecret[], now: Date): readonly Store
 
 /** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last ones stay valid for 24 h each. */
 export async function rotateSecret(
-  name: WebhookName,
+  name: ConfigurationName,
   { secret: brought, expirePrevious }: RotationRequest,
   ports: ChangeOnePorts & SecretPorts,
 ): Promise<Rotation> {

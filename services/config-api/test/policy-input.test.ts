@@ -38,12 +38,20 @@ describe('a delivery policy is refused', () => {
       'retryDelays must NOT have more than 20 items',
     ],
     ['a wait in words', { retryDelays: ['soon'] }, 'retryDelays.0 must be a wait such as 30s, 5m or 1h'],
-    ['a wait below a second', { retryDelays: ['1s', '999ms'] }, 'retryDelays.1 must be from 1s to 24h'],
-    ['a wait above a day', { retryDelays: ['25h'] }, 'retryDelays.0 must be from 1s to 24h'],
+    [
+      'a wait below a second',
+      { retryDelays: ['1s', '999ms'] },
+      'retryDelays must be from 1s to 24h each, and at most 7 days in sum',
+    ],
+    [
+      'a wait above a day',
+      { retryDelays: ['25h'] },
+      'retryDelays must be from 1s to 24h each, and at most 7 days in sum',
+    ],
     [
       'more than a week',
       { retryDelays: [...Array.from({ length: 7 }, () => '1d'), '1s'] },
-      'retryDelays must be at most 7 days in sum',
+      'retryDelays must be from 1s to 24h each, and at most 7 days in sum',
     ],
     ['an unknown member', { maxPerSecond: 5 }, 'maxPerSecond is not a known field'],
     ['a null that means nothing', { timeoutMs: null }, 'timeoutMs must be integer'],

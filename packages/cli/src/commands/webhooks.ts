@@ -1,6 +1,6 @@
 import type { Client, EndpointHealth, Webhook, WebhookInput } from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPES, positional } from '../arguments.js';
+import { EVENT_TYPES, FILE, positional } from '../arguments.js';
 import { usage } from '../failure.js';
 import { card, dim, table } from '../output.js';
 import { collect, present } from '../present.js';
@@ -14,6 +14,7 @@ const FIELDS = {
   'application-id': { type: 'string', describe: 'Your application' },
 } as const;
 const ENABLED = { type: 'boolean', describe: 'Whether it receives; --no-enabled: it does not' } as const;
+const SECRET = { ...FILE, describe: 'One of your own (whsec_…); -: standard input' } as const;
 const REF = { type: 'string', describe: 'A UUID of your own; default: the service makes one' } as const;
 
 type Changes = { readonly [field in keyof WebhookInput]?: WebhookInput[field] | undefined };
@@ -30,7 +31,7 @@ function healthText({ health, ...webhook }: Webhook & { readonly health: Endpoin
   return `${card({ ...webhook, state })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
 }
 
-const withRef = positional('ref', 'The webhook (webhooks list)');
+export const withRef = positional('ref', 'The webhook (webhooks list)');
 type WithRef = { readonly ref: string };
 const setEnabled = (enabled: boolean) =>
   showing((client, { ref }: WithRef) => change(client, ref, { enabled }));
@@ -43,9 +44,13 @@ const addSwitches = (cli: Argv): Argv =>
     .command('disable <ref>', 'Stop a webhook; what waits for it is cancelled', withRef, setEnabled(false))
     .command(
       'rotate-secret <ref>',
-      'Make a new signing secret; the one before stays valid for 24 hours',
-      withRef,
-      showing((client, { ref }) => client.rotateSecret(ref), card, keepIt),
+      'Make a new signing secret, or bring one along; the one before stays valid for 24 hours',
+      (own) => withRef(own).option('secret-file', SECRET),
+      showing(
+        (client, { ref, secretFile }) => client.rotateSecret(ref, present({ secret: secretFile })),
+        card,
+        keepIt,
+      ),
     );
 
 export const addWebhooks = (cli: Argv): Argv =>

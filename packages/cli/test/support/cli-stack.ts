@@ -59,6 +59,8 @@ export interface Made {
   readonly job: string;
   /** Declares this webhook and another one. */
   readonly file: string;
+  /** Says what a delivery policy has. */
+  readonly policy: string;
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -84,12 +86,14 @@ export async function makeDelivery(cli: CliStack): Promise<Made> {
     (type) => `  - eventType: ${type}\n    endpointUrl: ${url}\n`,
   );
   writeFileSync(file, `webhooks:\n${declared.join('')}`);
+  const policy = `${file}.policy`;
+  writeFileSync(policy, 'timeoutMs: 20000\nretryDelays: [30s, 5m]\nheaders:\n  X-Key: 0123456789abcdef\n');
   return {
     ref: text(webhook['ref']),
     endToEndId,
     eventId: event?.id ?? '',
     deliveryId,
     job: text(job['id']),
-    file,
+    ...{ file, policy },
   };
 }

@@ -27,12 +27,14 @@ export const emptyHome = (): Environment => ({
   XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), 'webhooks-cli-')),
 });
 
-/** The program as it is installed, without a terminal. */
-export function start(args: readonly string[], env: Environment): Running {
+/** The program as it is installed, without a terminal; `input` is what it reads on standard input. */
+export function start(args: readonly string[], env: Environment, input = ''): Running {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     env: { PATH: process.env['PATH'], LANG: 'C', NO_COLOR: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  // A program that does not read it may have ended.
+  child.stdin.on('error', () => undefined).end(input);
   const said = { out: '', err: '' };
   child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()));
@@ -40,4 +42,5 @@ export function start(args: readonly string[], env: Environment): Running {
   return { child, said, ended };
 }
 
-export const run = (args: readonly string[], env: Environment): Promise<Ended> => start(args, env).ended;
+export const run = (args: readonly string[], env: Environment, input?: string): Promise<Ended> =>
+  start(args, env, input).ended;

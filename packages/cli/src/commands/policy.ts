@@ -1,0 +1,38 @@
+import type { DeliveryPolicy, PolicyInput } from '@webhooks/client';
+import type { Argv } from 'yargs';
+import { parse } from 'yaml';
+import { FILE, textOf } from '../arguments.js';
+import { card, dim, table } from '../output.js';
+import { showing } from '../session.js';
+import { withRef } from './webhooks.js';
+
+/** The service judges the members. */
+const readPolicy = (file: string): PolicyInput => parse(textOf(file)) as PolicyInput;
+
+const OPTIONS = {
+  file: { alias: 'f', ...FILE, coerce: readPolicy, describe: 'Replace it by this YAML; -: standard input' },
+  certificate: { ...FILE, implies: ['key', 'file'], describe: 'Client certificate and its chain, PEM' },
+  key: { ...FILE, implies: 'certificate', describe: 'The key of the certificate, PEM' },
+  remove: { type: 'boolean', conflicts: 'file', describe: 'Return to the defaults' },
+} as const;
+
+function policyText({ headers = {}, clientCertificate, retryDelays, ...plain }: DeliveryPolicy): string {
+  const waits = retryDelays && { retryDelays: retryDelays.join(' ') };
+  const rows = Object.entries(headers).map(([header, value]) => ({ header, ...value }));
+  const shown = card({ ...plain, ...waits, ...clientCertificate });
+  const all = rows.length === 0 ? shown : `${shown}\n\n${table(rows, ['header', 'endsWith'])}`;
+  return all.trim() || dim('the defaults');
+}
+
+export const addPolicy = (cli: Argv): Argv =>
+  cli.command(
+    'policy <ref>',
+    "Show or replace a webhook's own terms of delivery; sealed values that are left out stay",
+    (own) => withRef(own).options(OPTIONS),
+    showing(async (client, { ref, file, certificate, key, remove }) => {
+      if (remove) await client.removePolicy(ref);
+      if (file === undefined) return client.policy(ref);
+      const pair = certificate && key ? { clientCertificate: { certificate, key } } : {};
+      return client.setPolicy(ref, { ...file, ...pair });
+    }, policyText),
+  );
