@@ -77,6 +77,13 @@ describe('the delivery policy of a webhook', () => {
     expect(await topic.recordOf(acme.tenantId, ref, 5)).not.toHaveProperty('policy');
   });
 
+  it('loses no header when many set one each at the same moment', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `X-${index}`);
+    await Promise.all(names.map((name) => acme.putPolicy(ref, { headers: { [name]: `value of ${name}` } })));
+    expect(Object.keys((await acme.policy(ref)).body['headers'] as object).sort()).toEqual(names);
+    await topic.recordOf(acme.tenantId, ref, 11);
+  });
+
   it('survives an update and a rotation, and goes back to the defaults with its sealed values', async () => {
     await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { Authorization: KEY } });
     await acme.rotate(ref);

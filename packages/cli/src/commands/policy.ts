@@ -6,8 +6,8 @@ import { card, dim, table } from '../output.js';
 import { showing } from '../session.js';
 import { withRef } from './webhooks.js';
 
-/** The service judges the members. */
-const readPolicy = (file: string): PolicyInput => parse(textOf(file)) as PolicyInput;
+/** The service judges the members. Pretty errors would show the line, which may hold a secret. */
+const readPolicy = (file: string): PolicyInput => parse(textOf(file), { prettyErrors: false }) as PolicyInput;
 
 const OPTIONS = {
   file: { alias: 'f', ...FILE, coerce: readPolicy, describe: 'Replace it by this YAML; -: standard input' },
