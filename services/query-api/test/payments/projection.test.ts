@@ -119,7 +119,9 @@ it('of one event id the first content stays, to the queries and to whoever is se
   await projectionOn(first.database).apply([told, later].map((event) => eventRecord(event)));
   await projectionOn(second.database).apply([eventRecord(later)]);
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([told]));
-  expect((await findBodies(within(), tenantId, [told.id], 60_000)).get(told.id)?.toString()).toContain('"1.00"');
+  expect((await findBodies(within(), tenantId, [told.id], 60_000)).get(told.id)?.toString()).toContain(
+    '"1.00"',
+  );
 });
 
 it('an instance whose connection is cut while it writes is made good by another one', async () => {
