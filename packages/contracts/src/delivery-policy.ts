@@ -4,6 +4,9 @@ import type { Keyring } from './sealed-secret.js';
 /** Bodies that an endpoint may ask for; `bacen` is the callback of Banco Central's API Pix. */
 export const NOTIFICATION_FORMATS = ['standard', 'bacen'] as const;
 
+/** What an endpoint's `timeoutMs` may be at most, milliseconds: a whole attempt, which an orderly stop waits for. */
+export const LONGEST_TIMEOUT_MS = 30_000;
+
 /** An endpoint's own terms of delivery; what is absent has the worker's default. */
 export interface DeliveryPolicy {
   /** The whole attempt, 1,000 to 30,000 ms. */

@@ -1,5 +1,6 @@
 export * from './attempt-history.js';
 export * from './attempt-pack.js';
+export * from './bacen-callback.js';
 export * from './base32.js';
 export * from './configuration-record.js';
 export * from './delivery-policy.js';

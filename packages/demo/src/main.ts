@@ -91,7 +91,7 @@ async function main(): Promise<number> {
   }
   const running: Running = {};
   const asked = untilSignal().then(() => {
-    print('· stopping; attempts under way may take 10 s');
+    print('· stopping; attempts under way may take 30 s');
     return 130;
   });
   try {

@@ -30,15 +30,15 @@ export class Attempt implements Exchange {
 
   constructor(
     pool: AttemptPool,
-    { target, headers, body, mayStart }: Omit<SendRequest, 'tenantId'>,
-    timeoutMs: number,
+    { target, headers, body, mayStart, timeoutMs }: SendRequest,
+    defaultTimeoutMs: number,
   ) {
     this.#pool = pool;
     this.#mayStart = mayStart;
     this.path = target.path;
     this.headers = headers;
     this.body = body;
-    this.#timer = setTimeout(() => this.#expire(), timeoutMs);
+    this.#timer = setTimeout(() => this.#expire(), timeoutMs ?? defaultTimeoutMs);
   }
 
   /** Rejects for a shortage of our own only. */

@@ -1,7 +1,8 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import type { ClientPair, EndpointCertificate } from './send-request.js';
 
 export interface ClientCertificateFiles {
   readonly certificateFile: string;
@@ -9,10 +10,7 @@ export interface ClientCertificateFiles {
 }
 
 /** What connections present to an endpoint that requests a certificate, and where it was read. */
-export interface ClientCertificate extends ClientCertificateFiles {
-  /** The chain, the certificate itself first. */
-  readonly certPem: string;
-  readonly keyPem: string;
+export interface ClientCertificate extends ClientCertificateFiles, ClientPair {
   readonly expiresAt: Date;
 }
 
@@ -39,12 +37,23 @@ const isStrong = ({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObjec
 /** `clientAuth` and `anyExtendedKeyUsage` (RFC 5280 §4.2.1.12). */
 const CLIENT_USE: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
+function checkValidity({ validFromDate, validToDate }: X509Certificate, allowExpired: boolean): void {
+  const now = new Date();
+  if (now < validFromDate || (now >= validToDate && !allowExpired)) {
+    const period = `from ${validFromDate.toISOString()} to ${validToDate.toISOString()}`;
+    throw new Error(`expected a certificate that is valid now, got one that is valid ${period}`);
+  }
+}
+
 /**
  * The certificate of a pair. Throws with the reason when no receiver would take it: no PEM, a chain that is cut off, a key of
- * another certificate, a weak key, a certificate that is not valid now or not for clients. The message is ours, and holds nothing
- * of either.
+ * another certificate, a weak key, a certificate that is not valid now (`allowExpired`: not yet) or not for clients. The message is
+ * ours, and holds nothing of either.
  */
-export function checkClientCertificate({ certificate: chain, key }: ClientKeyPair): X509Certificate {
+export function checkClientCertificate(
+  { certificate: chain, key }: ClientKeyPair,
+  allowExpired = false,
+): X509Certificate {
   const certificate = expecting('a certificate as PEM', () => new X509Certificate(chain));
   const privateKey = expecting('a private key as PEM, without a password', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey))
@@ -59,22 +68,25 @@ export function checkClientCertificate({ certificate: chain, key }: ClientKeyPai
     throw new Error(
       'expected a certificate for client use, got one whose extended key usage lacks clientAuth',
     );
-  const { validFromDate, validToDate } = certificate;
-  const now = new Date();
-  if (now < validFromDate || now >= validToDate) {
-    const period = `from ${validFromDate.toISOString()} to ${validToDate.toISOString()}`;
-    throw new Error(`expected a certificate that is valid now, got one that is valid ${period}`);
-  }
+  checkValidity(certificate, allowExpired);
   return certificate;
 }
 
 /** Throws as `checkClientCertificate` does, and for files that cannot be read. */
-export function readClientCertificate({
-  certificateFile,
-  keyFile,
-}: ClientCertificateFiles): ClientCertificate {
+export function readClientCertificate(
+  { certificateFile, keyFile }: ClientCertificateFiles,
+  allowExpired = false,
+): ClientCertificate {
   const certPem = readFileSync(certificateFile, 'utf8');
   const keyPem = readFileSync(keyFile, 'utf8');
-  const { validToDate: expiresAt } = checkClientCertificate({ certificate: certPem, key: keyPem });
+  const pair = { certificate: certPem, key: keyPem };
+  const { validToDate: expiresAt } = checkClientCertificate(pair, allowExpired);
   return { certificateFile, keyFile, certPem, keyPem, expiresAt };
 }
+
+/** Of the key too: whoever brings another's certificate without its key must not get that one's connections. */
+export const toEndpointCertificate = ({ certificate, key }: ClientKeyPair): EndpointCertificate => ({
+  certPem: certificate,
+  keyPem: key,
+  fingerprint: hash('sha256', `${certificate}\n${key}`),
+});

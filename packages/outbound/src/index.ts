@@ -1,6 +1,10 @@
 export { classifyAddress, createAddressPolicy } from './address-policy.js';
 export type { AddressPolicy, AddressRules, AddressVerdict } from './address-policy.js';
-export { checkClientCertificate, readClientCertificate } from './client-certificate.js';
+export {
+  checkClientCertificate,
+  readClientCertificate,
+  toEndpointCertificate,
+} from './client-certificate.js';
 export type { ClientCertificate, ClientCertificateFiles, ClientKeyPair } from './client-certificate.js';
 export * from './endpoint-url.js';
 export { createResolver } from './resolver.js';

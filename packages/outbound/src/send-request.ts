@@ -6,6 +6,18 @@ export interface SendTarget {
   readonly path: string;
 }
 
+/** A chain, the certificate itself first, and its key. PEM. */
+export interface ClientPair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+/** The pair of one endpoint, presented in place of the sender's. */
+export interface EndpointCertificate extends ClientPair {
+  /** Differs when the chain or the key does. */
+  readonly fingerprint: string;
+}
+
 export interface SendRequest {
   /** Whose endpoint it is: connections are never shared between tenants. */
   readonly tenantId: string;
@@ -16,4 +28,8 @@ export interface SendRequest {
   readonly body: Buffer;
   /** Asked once there is a connection, right before the first byte: false withdraws the post. Default: it may. */
   readonly mayStart?: () => boolean;
+  /** Default: that of the sender. Connecting has its own in any case. */
+  readonly timeoutMs?: number | undefined;
+  /** Default: what the sender presents. Neither connections nor TLS sessions are shared with any other. */
+  readonly clientCertificate?: EndpointCertificate | undefined;
 }

@@ -3,7 +3,6 @@ import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
-import type { GuardedConnect } from './guarded-connector.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import { OriginPools } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -23,7 +22,7 @@ export interface SenderOptions extends Partial<PoolLimits> {
   readonly resolve?: Resolve;
   /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
   readonly connectTimeoutMs?: number;
-  /** From `post` to the last byte of the response, default 10,000 ms. */
+  /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
 }
 
@@ -45,7 +44,7 @@ export interface Sender {
    */
   post(request: SendRequest): Promise<SendResult>;
   /**
-   * From now on attempts get connections that present this certificate. Those before it carry what was given to them to its end
+   * From now on attempts without a certificate of their own get connections that present this one. Those before it carry what was given to them to its end
    * and close when they are idle. Throws when it is none.
    */
   present(certificate: ClientCertificate): void;
@@ -72,7 +71,6 @@ export function createSender(options: SenderOptions = {}): Sender {
 
 class PooledSender implements Sender {
   readonly #timeoutMs: number;
-  readonly #connectWith: (client?: ClientCertificate) => GuardedConnect;
   readonly #pools: OriginPools;
   /** Oldest first. */
   readonly #inFlight = new Set<Attempt>();
@@ -96,16 +94,17 @@ class PooledSender implements Sender {
         this.#connectionsOpen -= 1;
       },
     };
-    this.#connectWith = (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) });
-    this.#pools = new OriginPools(this.#connectWith(options.clientCertificate), {
-      ...DEFAULT_LIMITS,
-      ...options,
-    });
+    this.#pools = new OriginPools(
+      (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),
+      { ...DEFAULT_LIMITS, ...options },
+      options.clientCertificate,
+    );
   }
 
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
-    const pool = this.#pools.of(request.tenantId, request.target.origin);
+    const { tenantId, target, clientCertificate } = request;
+    const pool = this.#pools.of(tenantId, target.origin, clientCertificate);
     const attempt = new Attempt(pool, request, this.#timeoutMs);
     this.#posts += 1;
     this.#inFlight.add(attempt);
@@ -118,7 +117,7 @@ class PooledSender implements Sender {
   }
 
   present(certificate: ClientCertificate): void {
-    this.#pools.connectBy(this.#connectWith(certificate));
+    this.#pools.present(certificate);
   }
 
   async close(): Promise<void> {

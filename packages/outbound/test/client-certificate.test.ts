@@ -7,8 +7,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
-import { checkClientCertificate, createSender, readClientCertificate } from '../src/index.js';
-import type { ClientCertificate, Sender } from '../src/index.js';
+import {
+  checkClientCertificate,
+  createSender,
+  readClientCertificate,
+  toEndpointCertificate,
+} from '../src/index.js';
+import type { ClientCertificate, ClientPair, Sender, SendResult } from '../src/index.js';
 import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
 import { BODY, post, postTimes } from './rig.js';
 
@@ -65,6 +70,13 @@ async function openSender(clientCertificate?: ClientCertificate): Promise<Sender
   closing.push(() => sender.close());
   return sender;
 }
+
+/** With a certificate of the endpoint's own. */
+const postWith = (sender: Sender, origin: string, { certPem, keyPem }: ClientPair): Promise<SendResult> =>
+  sender.post({
+    ...{ tenantId: 'acme', target: { origin, path: '/hook' }, headers: [], body: BODY },
+    clientCertificate: toEndpointCertificate({ certificate: certPem, key: keyPem }),
+  });
 
 const serials = (seen: readonly Seen[]): string[] => [...new Set(seen.map(({ serial }) => serial))];
 
@@ -135,6 +147,59 @@ describe.each(versions)('an endpoint that demands a client certificate, by %s', 
   });
 });
 
+/** How often each certificate was shown. */
+const tallied = (seen: readonly Seen[], shown: readonly ClientCertificate[]) =>
+  shown.map((one) => ({
+    serialNumber: serialOf(one),
+    times: seen.filter(({ serial }) => serial === serialOf(one)).length,
+  }));
+
+describe.each(versions)('two endpoints of one origin with certificates of their own, by %s', (version) => {
+  it('share no TLS session with each other, nor with those that get the sender’s', async () => {
+    const { origin, seen } = await startDemanding(version, 'once');
+    const [own, first, second] = [await issueClient(), await issueClient(), await issueClient()];
+    const sender = await openSender(own);
+    for (let round = 0; round < 2; round += 1) {
+      await postWith(sender, origin, first);
+      await postWith(sender, origin, second);
+      await post(sender, origin);
+    }
+    const all = [serialOf(first), serialOf(second), serialOf(own)];
+    expect(seen.map(({ serial, resumed }) => [serial, resumed])).toEqual([
+      ...all.map((serial) => [serial, false]),
+      ...all.map((serial) => [serial, true]),
+    ]);
+  });
+
+  it('share no connection, and those of a replaced certificate end', async () => {
+    const { origin, seen } = await startDemanding(version);
+    const [own, first, second] = [await issueClient(), await issueClient(), await issueClient()];
+    const sender = await openSender(own);
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(
+        [first, second].flatMap((pair) => [
+          postWith(sender, origin, pair),
+          postWith(sender, origin, pair),
+          post(sender, origin),
+        ]),
+      );
+      for (const { serialNumber, times } of tallied(seen, [first, second, own]))
+        expect([serialNumber, times]).toEqual([serialNumber, 2 * (round + 1)]);
+    }
+    await eventually(() => sender.stats().pools === 0);
+    expect(sender.stats().connectionsOpen).toBe(0);
+  });
+});
+
+it('a certificate without its key gets no connection of whoever has the key: our own fault, and no attempt', async () => {
+  const { origin, seen } = await startDemanding('TLSv1.3');
+  const [theirs, mine] = [await issueClient(), await issueClient()];
+  const sender = await openSender();
+  expect(await postWith(sender, origin, theirs)).toMatchObject({ kind: 'answered' });
+  await expect(postWith(sender, origin, { ...theirs, keyPem: mine.keyPem })).rejects.toThrow(/key/);
+  expect(seen).toHaveLength(1);
+});
+
 describe('an endpoint that requests no client certificate', () => {
   it('gets none', async () => {
     const authority = await sharedAuthority();
@@ -199,6 +264,13 @@ describe('a pair of files', () => {
     expect(() => readClientCertificate(files)).toThrow(reason);
     const [line = ''] = pair.keyPem.split('\n').slice(1);
     expect(() => readClientCertificate(files)).not.toThrow(line);
+  });
+
+  it('that has expired is taken where that is said', async () => {
+    const expired = await issueExpired();
+    expect(readClientCertificate(write(expired.certPem, expired.keyPem), true)).toMatchObject({
+      expiresAt: expired.expiresAt,
+    });
   });
 
   const pemOf = ({ certPem, keyPem }: ClientCertificate) => [certPem, keyPem] as const;

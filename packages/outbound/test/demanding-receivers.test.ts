@@ -6,9 +6,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ClientCertificate, SendResult } from '../src/index.js';
-import { createSender } from '../src/index.js';
+import { createSender, toEndpointCertificate } from '../src/index.js';
 import { issueClient, issueExpired, issueStrange } from './client-certificates.js';
-import { post } from './rig.js';
+import { BODY, post } from './rig.js';
 
 const FOREIGN = join(import.meta.dirname, 'foreign');
 const children: ChildProcess[] = [];
@@ -54,6 +54,23 @@ async function postWith(client: ClientCertificate | undefined, port: number): Pr
   return result;
 }
 
+/** By a sender that has another one, in whose place the endpoint's own is presented. */
+async function postWithOwn(own: ClientCertificate, port: number): Promise<SendResult> {
+  const sender = createSender({
+    addresses: { allowLoopback: true },
+    extraCaFile: (await sharedAuthority()).caFile,
+    clientCertificate: await issueStrange(),
+  });
+  const target = { origin: `https://localhost:${port}`, path: '/' };
+  const request = { tenantId: 'acme', target, headers: [], body: BODY };
+  const result = await sender.post({
+    ...request,
+    clientCertificate: toEndpointCertificate({ certificate: own.certPem, key: own.keyPem }),
+  });
+  await sender.close();
+  return result;
+}
+
 const CASES = [
   ['ours', issueClient, { kind: 'answered', status: 200 }],
   [
@@ -70,8 +87,12 @@ const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 const itTellsThemApart = (start: (version: string) => Promise<number>): void => {
   it.each(VERSIONS)('gives each certificate its outcome, by %s', async (version) => {
     const port = await start(version);
-    for (const [name, issue, outcome] of CASES)
-      expect([name, await postWith(await issue(), port)]).toMatchObject([name, outcome]);
+    for (const [name, issue, outcome] of CASES) {
+      const client = await issue();
+      expect([name, await postWith(client, port)]).toMatchObject([name, outcome]);
+      if (client === undefined) continue;
+      expect([name, await postWithOwn(client, port)]).toMatchObject([name, outcome]);
+    }
   });
 };
 

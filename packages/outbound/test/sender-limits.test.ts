@@ -33,6 +33,17 @@ async function postUntilDeadline(answer: Answer): Promise<SendResult> {
 const timedOut = { kind: 'unreachable', error: 'TIMEOUT', code: 'DEADLINE' };
 
 describe('the deadline of an attempt', () => {
+  it.each([
+    ['earlier than', 200, 5_000, { error: 'TIMEOUT' }],
+    ['later than', 5_000, 200, { status: 200 }],
+  ])("is the request's own, %s that of the sender", async (_, timeoutMs, attemptTimeoutMs, outcome) => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 1_000 } });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs });
+    const target = { origin: endpoint.origin, path: '/' };
+    const request = { tenantId: 'acme', target, headers: [], body: Buffer.from('{}') };
+    expect(await sender.post({ ...request, timeoutMs })).toMatchObject(outcome);
+  });
+
   it.each<[string, Answer]>([
     ['that never answers', { kind: 'hang' }],
     ['that drips its headers', { kind: 'drip-headers', everyMs: 20 }],

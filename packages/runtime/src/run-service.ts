@@ -40,7 +40,7 @@ const readProcessSettings = (settings: SettingsReader): ProcessSettings => ({
   logLevel: settings.text('LOG_LEVEL', 'info'),
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),
-  shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 25_000, { min: 1_000, max: 600_000 }),
+  shutdownTimeoutMs: settings.integer('SHUTDOWN_TIMEOUT_MS', 40_000, { min: 1_000, max: 600_000 }),
 });
 
 /** Ends the process in order, once: everything is closed within the deadline, and a second signal ends it at once. */

@@ -29,7 +29,7 @@ export const ALLOCATOR = {
 };
 const READY_TIMEOUT_MS = 90_000;
 const POLL_MS = 50;
-const STOP_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 60_000;
 
 export interface ServiceOptions {
   readonly name: string;
@@ -46,7 +46,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Resolves with the reason in words when the process has ended. */
   readonly ended: Promise<string>;
-  /** SIGTERM, and SIGKILL after 30 s. */
+  /** SIGTERM, and SIGKILL after 60 s. */
   stop(): Promise<void>;
 }
 

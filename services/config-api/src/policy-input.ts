@@ -1,4 +1,4 @@
-import { MAX_VIOLATIONS, NOTIFICATION_FORMATS, compileCheck } from '@webhooks/contracts';
+import { LONGEST_TIMEOUT_MS, MAX_VIOLATIONS, NOTIFICATION_FORMATS, compileCheck } from '@webhooks/contracts';
 import type { DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
@@ -30,7 +30,7 @@ const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
   type: 'object',
   additionalProperties: false,
   properties: {
-    timeoutMs: { type: 'integer', minimum: 1_000, maximum: 30_000 },
+    timeoutMs: { type: 'integer', minimum: 1_000, maximum: LONGEST_TIMEOUT_MS },
     maxConcurrency: { type: 'integer', minimum: 1, maximum: endpointConcurrency },
     format: { type: 'string', enum: NOTIFICATION_FORMATS },
     retryDelays: {

@@ -1,3 +1,4 @@
+import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import { createSender } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
@@ -34,10 +35,8 @@ export interface DeliveryParts {
   readonly observers: Observers;
 }
 
-/** The whole attempt; `packages/contracts/README.md`. */
+/** The whole attempt, unless a policy says otherwise; `packages/contracts/README.md`. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
-/** What the end of an attempt takes at most, to be told and settled. */
-const END_MS = 250;
 /** Queued in memory: with 1,000 instead, each delivery cost a fourth more CPU time and the worker 90 MiB more, when measured. */
 const QUEUE_LIMIT = 256;
 
@@ -75,15 +74,15 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
 
 /** The rules of the schedule, with the clock and the dice. */
 function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
-  const decisionOf = (task: DeliveryTask) => ({
+  const decisionOf = (task: DeliveryTask, delaysMs?: readonly number[]) => ({
     firstDueAt: task.firstDueAt,
     attempt: task.attempt,
     now: Date.now(),
-    schedule,
+    schedule: delaysMs === undefined ? schedule : { ...schedule, delaysMs },
     random: Math.random(),
   });
   return {
-    decide: (outcome, task) => decide(outcome, decisionOf(task)),
+    decide: (outcome, task, { terms }) => decide(outcome, decisionOf(task, terms?.delaysMs)),
     isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,
     defer: (deferred, task) => defer(deferred, decisionOf(task)),
     deferAfterFault: (task, fault) => {
@@ -114,6 +113,6 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   return {
     deliver: (task, source) => deliver(task, source, ports),
     waiting: admission.waiting,
-    drain: () => drain(admission, () => sender.stats().oldestMs, ATTEMPT_TIMEOUT_MS + END_MS),
+    drain: () => drain(admission, () => sender.stats().oldestMs, LONGEST_TIMEOUT_MS),
   };
 }

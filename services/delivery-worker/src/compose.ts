@@ -35,8 +35,9 @@ const REMEMBERED_SETTLEMENTS = 50_000;
 const LONGEST_TIER_MS = Math.max(...RETRY_TIERS.map(({ delayMs }) => delayMs));
 const LARGE_FAN_OUTS = 4;
 /**
- * From the order to stop until nothing is under way. What was begun before it takes 10 s at most; an endpoint that was fast
- * and hangs from then on may take longer, and is repeated by the next owner.
+ * From the order to stop until nothing is under way, unless attempts with a longer time-out of their own (30 s at most) were begun
+ * before it: the sources have a third of this in any case. An endpoint that was fast and hangs from then on may take longer, and is
+ * repeated by the next owner.
  */
 const DRAIN_MS = 15_000;
 
@@ -153,7 +154,8 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   scope.onClose('sources', async ({ orderly }) => {
     const endAt = performance.now() + DRAIN_MS;
     if (orderly) await delivering.drain();
-    await Promise.all(stops.map((stop) => stop(endAt - performance.now())));
+    const leftMs = Math.max(endAt - performance.now(), DRAIN_MS / 3);
+    await Promise.all(stops.map((stop) => stop(leftMs)));
   });
   const sources: SourceParts['sources'] = new Map();
   watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);

@@ -37,6 +37,14 @@ describe('the client certificate', () => {
     expect(config.clientCertificate).toMatchObject({ certificateFile: certFile, keyFile, certPem });
   });
 
+  it('that has expired does not keep the worker from starting', async () => {
+    const dates = { notBefore: new Date(0), notAfter: new Date(86_400_000) };
+    const { certFile, keyFile } = await (await sharedAuthority()).issue(['deliveries'], dates);
+    const { config, faults } = read({ CLIENT_CERTIFICATE_FILE: certFile, CLIENT_KEY_FILE: keyFile });
+    expect(faults).toEqual([]);
+    expect(config.clientCertificate).toMatchObject({ expiresAt: dates.notAfter });
+  });
+
   it('is refused when one is missing or of another certificate, together with all other faults', async () => {
     const authority = await sharedAuthority();
     const { certFile, keyFile } = await authority.issue(['deliveries']);

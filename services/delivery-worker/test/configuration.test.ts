@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { configurationKey, parseKeyring, sealSecret } from '@webhooks/contracts';
+import { configurationKey, parseKeyring, sealPolicySecrets, sealSecret } from '@webhooks/contracts';
 import { generateSecret, signStandardWebhooks } from '@webhooks/outbound';
 import { ConfigurationTable } from '../src/configurations/configuration-table.js';
 import { toConfiguration } from '../src/configurations/configuration.js';
@@ -75,6 +75,34 @@ describe('the secrets of a configuration', () => {
     const other = parseKeyring(`k2:${randomBytes(32).toString('base64')}`);
     const unreadable = toConfiguration(buildRecord({ secrets: [sealed()] }), other);
     expect(() => unreadable.signingSecrets(0)).toThrow('not known here');
+  });
+});
+
+describe('the delivery policy of a configuration', () => {
+  const owner = configurationKey('acme', REF);
+  const secrets = { headers: { 'X-Api-Key': 'k' } };
+
+  it('is none unless made', () => {
+    expect(configuration().terms).toBeUndefined();
+  });
+
+  it('is opened once, and bounded in time whatever it says', () => {
+    const sealed = sealPolicySecrets(keyring, secrets, owner);
+    const lazy = configuration({ policy: { timeoutMs: 90_000, retryDelays: ['30s', '5m'], sealed } });
+    expect(lazy.terms).toMatchObject({ timeoutMs: 30_000, delaysMs: [30_000, 300_000], ...secrets });
+    expect(lazy.terms).toBe(lazy.terms);
+  });
+
+  it('throws when no key opens it, and when it is sealed for another', () => {
+    const other = parseKeyring(`k2:${randomBytes(32).toString('base64')}`);
+    for (const [ring, key] of [
+      [other, owner],
+      [keyring, configurationKey('acme', OTHER)],
+    ] as const) {
+      const lazy = configuration({ policy: { sealed: sealPolicySecrets(ring, secrets, key) } });
+      expect(() => lazy.terms).toThrow();
+      expect(lazy.target.maxConcurrency).toBeUndefined();
+    }
   });
 });
 

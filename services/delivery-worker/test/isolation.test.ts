@@ -26,15 +26,16 @@ afterAll(async () => {
 
 async function register(
   answer: EndpointOptions['answer'],
+  policy: ConfigurationRecord['policy'] = {},
 ): Promise<{ readonly endpoint: Endpoint; readonly configuration: ConfigurationRecord }> {
   const endpoint = await startEndpoint(answer === undefined ? {} : { answer });
   endpoints.push(endpoint);
-  return { endpoint, configuration: await rig.register(endpoint) };
+  return { endpoint, configuration: await rig.register(endpoint, { policy }) };
 }
 
 async function send(configuration: ConfigurationRecord, count: number): Promise<readonly PaymentEvent[]> {
   const events = Array.from({ length: count }, () => eventFor(configuration));
-  // At once: the first attempts at endpoints that hang time out 10 s after they began.
+  // At once: the first attempts at endpoints that hang time out 10 s after they began, or 30 s by policy.
   await rig.bench.sendAll(events);
   return events;
 }
@@ -56,7 +57,7 @@ async function untilDeferred(count: number): Promise<() => Promise<void>> {
 describe('an endpoint that hangs', () => {
   it('does not hold up a healthy one: all of its events arrive before the first attempt at the others has timed out', async () => {
     const hanging = [
-      await register({ kind: 'hang' }),
+      await register({ kind: 'hang' }, { timeoutMs: 30_000 }),
       await register({ kind: 'hang' }),
       await register({ kind: 'hang' }),
     ];

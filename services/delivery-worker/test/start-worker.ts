@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,12 +24,16 @@ export interface RunningWorker {
   readonly metrics: () => Promise<string>;
   /** What a page of the admin server shows. */
   readonly page: (path: string) => unknown;
+  /** Its log. */
+  readonly lines: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
 /** A broker of its own, and what a test does with it besides the worker: publish, and look at topics. */
 export interface Bench {
   readonly startWorker: (env?: Readonly<Record<string, string>>) => Promise<RunningWorker>;
+  /** A worker in a process of its own, which may be killed. */
+  readonly spawnWorker: (env?: Readonly<Record<string, string>>) => ChildProcess;
   readonly publish: (
     topic: string,
     record: { key: string; value: string | Buffer; headers?: Record<string, string>; partition?: number },
@@ -50,6 +56,24 @@ export const KEYRING = `test:${randomBytes(32).toString('base64')}`;
 const silent = (): undefined => undefined;
 const quiet = { debug: silent, info: silent, warn: silent, error: silent };
 
+async function settingsFor(brokers: readonly string[]): Promise<Record<string, string>> {
+  return {
+    KAFKA_BROKERS: brokers.join(','),
+    KAFKA_CLIENT_ID: randomBytes(6).toString('hex'),
+    SECRETS_KEYS: KEYRING,
+    ALLOW_LOCALHOST_ENDPOINTS: 'true',
+    ENDPOINT_CA_FILE: (await sharedAuthority()).caFile,
+    RETRY_JITTER_PERCENT: '0',
+  };
+}
+
+/** The compiled one, as it runs in production but for its admin port. */
+function spawnWorker(env: Readonly<Record<string, string>>): ChildProcess {
+  const main = join(import.meta.dirname, '..', 'dist', 'src', 'main.js');
+  const own = { ...env, NODE_ENV: 'development', ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0' };
+  return spawn(process.execPath, [main], { env: own, stdio: ['ignore', 'ignore', 'inherit'] });
+}
+
 async function runWorker(
   brokers: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -58,18 +82,12 @@ async function runWorker(
   const closers = new Closers();
   const registry = new Registry();
   const pages: AdminPage[] = [];
-  const { caFile } = await sharedAuthority();
-  const settings = new SettingsReader({
-    KAFKA_BROKERS: brokers.join(','),
-    KAFKA_CLIENT_ID: randomBytes(6).toString('hex'),
-    SECRETS_KEYS: KEYRING,
-    ALLOW_LOCALHOST_ENDPOINTS: 'true',
-    ENDPOINT_CA_FILE: caFile,
-    RETRY_JITTER_PERCENT: '0',
-    ...env,
-  });
+  const lines: string[] = [];
+  const note = (message: string, fields?: LogFields): void =>
+    void lines.push(JSON.stringify({ message, ...fields }));
+  const settings = new SettingsReader({ ...(await settingsFor(brokers)), ...env });
   await composeDeliveryWorker(readWorkerConfig(settings), {
-    log: quiet,
+    log: { debug: note, info: note, warn: note, error: note },
     registry,
     health: new HealthBoard(),
     onClose: (name, close) => closers.add(name, close),
@@ -78,6 +96,7 @@ async function runWorker(
   });
   return {
     metrics: () => registry.metrics(),
+    lines,
     page: (path) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
       await closers.closeAll(quiet, 30_000);
@@ -120,6 +139,7 @@ export async function openBench(): Promise<Bench> {
   await producer.connect();
   const closers: (() => Promise<void>)[] = [() => producer.disconnect()];
   const faults: LogFields[] = [];
+  const settings = await settingsFor(engine.brokers);
   const sendAll: Bench['sendAll'] = async (events) => {
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
     await producer.send({ topic: TOPICS.events, acks: -1, messages });
@@ -129,6 +149,7 @@ export async function openBench(): Promise<Bench> {
   };
   return {
     startWorker: (env = {}) => runWorker(engine.brokers, env, faults),
+    spawnWorker: (env = {}) => spawnWorker({ ...settings, ...env }),
     publish,
     createTopic: async (topic, configs) => {
       const admin = kafka.admin();

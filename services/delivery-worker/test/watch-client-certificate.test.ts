@@ -40,8 +40,8 @@ function mount() {
 const closers = new Closers();
 afterEach(() => closers.closeAll({ debug: silent, info: silent, warn: silent, error: silent }, 5_000));
 
-async function watching() {
-  const first = await issue();
+async function watching(days?: number) {
+  const first = await issue(days);
   const { put, files } = mount();
   put(first);
   const presented: ClientCertificate[] = [];
@@ -49,7 +49,7 @@ async function watching() {
   const note = (message: string): void => void lines.push(message);
   const registry = new Registry();
   watchClientCertificate(
-    readClientCertificate(files),
+    readClientCertificate(files, true),
     { present: (certificate) => void presented.push(certificate) },
     {
       registry,
@@ -79,6 +79,16 @@ it('presents a renewed pair, and tells when it expires', async () => {
   expect(await metric('expiry_timestamp_seconds')).toBe(endOf(renewed));
   expect(await metric('refused')).toBe(0);
   expect(lines).toEqual(['the client certificate was renewed']);
+});
+
+it('says of a pair that has expired before the start when that was, and that it would be refused now', async () => {
+  const { first, put, presented, metric } = await watching(-1);
+  await eventually(async () => (await metric('refused')) === 1);
+  expect(await metric('expiry_timestamp_seconds')).toBe(endOf(first));
+  const good = await issue();
+  put(good);
+  await eventually(() => presented.length > 0);
+  expect(await metric('expiry_timestamp_seconds')).toBe(endOf(good));
 });
 
 it.each<[string, (pair: Pem) => Promise<Pem> | Pem]>([

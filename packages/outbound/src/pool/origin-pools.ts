@@ -3,17 +3,31 @@ import type { Connection } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
 import { OriginPool } from './origin-pool.js';
 import type { PoolLimits, PoolPorts } from './origin-pool.js';
+import type { ClientPair, EndpointCertificate } from '../send-request.js';
+
+/** Ways to connect that are kept, one for each endpoint's certificate used lately: 5 MiB, and 330 MiB with an extra authority file. */
+const MAX_CONNECTS = 256;
 
 /** The pools by tenant, origin and client certificate; one that is empty is dropped. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
+  readonly #connectWith: (client?: ClientPair) => GuardedConnect;
+  readonly #connects: LRUCache<string, GuardedConnect, EndpointCertificate>;
   #ports: Omit<PoolPorts, 'session' | 'onEmpty'>;
-  /** Tells the pools of one client certificate from those before it. */
+  /** Tells the pools of the sender's client certificate from those of the one before it. */
   #suffix = '';
   readonly #sessions: LRUCache<string, SessionSlot>;
 
-  constructor(connect: GuardedConnect, limits: PoolLimits) {
-    this.#ports = { connect, limits, idle: new Set<Connection>() };
+  constructor(
+    connectWith: (client?: ClientPair) => GuardedConnect,
+    limits: PoolLimits,
+    client: ClientPair | undefined,
+  ) {
+    this.#connectWith = connectWith;
+    const connectOwn = (_key: string, _stale: unknown, options: { context: EndpointCertificate }) =>
+      connectWith(options.context);
+    this.#connects = new LRUCache({ max: MAX_CONNECTS, memoMethod: connectOwn });
+    this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
     // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
   }
@@ -22,17 +36,18 @@ export class OriginPools {
     return this.#pools.size;
   }
 
-  of(tenantId: string, origin: string): OriginPool {
-    const key = `${tenantId} ${origin}${this.#suffix}`;
-    return this.#pools.get(key) ?? this.#create(key, origin);
+  /** `own`: presented there in place of the sender's. */
+  of(tenantId: string, origin: string, own?: EndpointCertificate): OriginPool {
+    const key = `${tenantId} ${origin}${own === undefined ? this.#suffix : ` ${own.fingerprint}`}`;
+    return this.#pools.get(key) ?? this.#create(key, origin, own);
   }
 
   /**
    * From now on, with another client certificate. The pools before keep their way, and end by themselves once nobody posts to them;
    * so neither connections nor sessions, which are kept by pool, pass from one certificate to another.
    */
-  connectBy(connect: GuardedConnect): void {
-    this.#ports = { ...this.#ports, connect };
+  present(client: ClientPair): void {
+    this.#ports = { ...this.#ports, connect: this.#connectWith(client) };
     this.#suffix += '*';
   }
 
@@ -41,9 +56,10 @@ export class OriginPools {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  #create(key: string, origin: string): OriginPool {
+  #create(key: string, origin: string, own: EndpointCertificate | undefined): OriginPool {
     const pool = new OriginPool(origin, {
       ...this.#ports,
+      ...(own === undefined ? {} : { connect: this.#connects.memo(own.fingerprint, { context: own }) }),
       session: () => this.#sessionOf(key),
       onEmpty: () => this.#pools.delete(key),
     });

@@ -1,10 +1,17 @@
 import type { DeliveryTask } from '@webhooks/contracts';
-import type { SendTarget } from '@webhooks/outbound';
 import type { BreakerRules } from './breaker.js';
 import { AttemptSlots } from './concurrency-limit.js';
 import { HORIZON_MS, leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
 import { isFast } from './drain.js';
-import type { Clock, Deferred, EndpointState, Permit, PermitEnd, Verdict } from './endpoint-state.js';
+import type {
+  Clock,
+  Deferred,
+  EndpointState,
+  EndpointTarget,
+  Permit,
+  PermitEnd,
+  Verdict,
+} from './endpoint-state.js';
 import { EndpointTable } from './endpoint-table.js';
 import { WaitingQueue, isReturned } from './queue.js';
 import { TICK_MS, stalledMs } from './stalled.js';
@@ -43,7 +50,7 @@ export class Admission {
   }
 
   /** Start now, or be deferred: a promise only when it waits in memory, which lasts seconds at most. `last`: whatever is known of the endpoint; once it waits, it may be deferred as others. */
-  admit(task: DeliveryTask, target: SendTarget, last: boolean): Verdict | Promise<Verdict> {
+  admit(task: DeliveryTask, target: EndpointTarget, last: boolean): Verdict | Promise<Verdict> {
     const endpoint = this.#table.of(task, target);
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
     if (decided !== undefined) return decided;

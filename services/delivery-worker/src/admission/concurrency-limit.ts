@@ -27,8 +27,8 @@ export class AttemptSlots {
   }
 
   /** How many attempts the endpoint may have under way now, at least one. */
-  limitOf({ limit }: EndpointState): number {
-    return Math.max(1, Math.min(limit, this.#endpointMax, this.free * ENDPOINT_SHARE));
+  limitOf({ limit, target: { maxConcurrency = this.#endpointMax } }: EndpointState): number {
+    return Math.max(1, Math.min(limit, this.#endpointMax, maxConcurrency, this.free * ENDPOINT_SHARE));
   }
 
   mayStart(endpoint: EndpointState): boolean {

@@ -34,11 +34,14 @@ export interface TenantState {
   readonly queueing: Set<EndpointState>;
 }
 
+/** Where to, and how many attempts at once its policy allows. */
+export type EndpointTarget = SendTarget & { readonly maxConcurrency?: number | undefined };
+
 /** One endpoint (tenant, `ref` and URL) as this worker sees it. */
 export class EndpointState {
   readonly ref: string;
   readonly tenant: TenantState;
-  readonly target: SendTarget;
+  target: EndpointTarget;
   readonly queue = new Denque<Queued>();
   readonly breaker: Breaker;
   /** Attempts under way. */
@@ -57,7 +60,7 @@ export class EndpointState {
   failingSince: number | undefined;
   lastFailure = '';
 
-  constructor(ref: string, tenant: TenantState, target: SendTarget, breaker: BreakerRules) {
+  constructor(ref: string, tenant: TenantState, target: EndpointTarget, breaker: BreakerRules) {
     this.ref = ref;
     this.tenant = tenant;
     this.target = target;

@@ -3,7 +3,7 @@ import type { SendTarget } from '@webhooks/outbound';
 import { LRUCache } from 'lru-cache';
 import type { BreakerRules } from './breaker.js';
 import { EndpointState } from './endpoint-state.js';
-import type { TenantState } from './endpoint-state.js';
+import type { EndpointTarget, TenantState } from './endpoint-state.js';
 
 /** Endpoints remembered, about 25 MB; beyond it those used longest ago go: an open breaker then costs ten attempts again. */
 const MAX_ENDPOINTS = 50_000;
@@ -33,11 +33,12 @@ export class EndpointTable {
   }
 
   /** A changed URL is another endpoint: nothing that was learned holds. */
-  of({ tenantId, ref }: DeliveryTask, target: SendTarget): EndpointState {
+  of({ tenantId, ref }: DeliveryTask, target: EndpointTarget): EndpointState {
     const key = `${tenantId}/${ref}`;
     const known = this.#endpoints.get(key);
     if (known !== undefined && isSame(known.target, target)) {
       this.#tenants.set(tenantId, known.tenant);
+      known.target = target;
       return known;
     }
     const endpoint = new EndpointState(ref, this.#tenants.memo(tenantId), target, this.#breaker);

@@ -2,14 +2,18 @@ import { EVENT_TYPES, configurationKey, openSecret, parseConfigurationRecord } f
 import type {
   ConfigurationRecord,
   ConfigurationSwitch,
+  DeliveryPolicy,
   EventType,
   Keyring,
   SealedSecret,
 } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { prepareSecret } from '@webhooks/outbound';
-import type { PreparedSecret, SendTarget } from '@webhooks/outbound';
+import type { PreparedSecret } from '@webhooks/outbound';
 import type { Logger } from '@webhooks/runtime';
+import type { EndpointTarget } from '../admission/endpoint-state.js';
+import { openTerms } from './endpoint-terms.js';
+import type { EndpointTerms } from './endpoint-terms.js';
 
 /** A configuration as the worker uses it. */
 export interface Configuration {
@@ -23,7 +27,11 @@ export interface Configuration {
   /** A newer version wrote it, and only whether it is enabled could be read: its deliveries are deferred. */
   readonly isUnreadable?: true;
   /** Always the same object for one configuration. */
-  readonly target: SendTarget;
+  readonly target: EndpointTarget;
+  /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
+  readonly terms: EndpointTerms | undefined;
+  /** When the endpoint's own client certificate ends, once an attempt has been made with it. */
+  readonly certificateEnd?: Date | undefined;
   /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
   signingSecrets(now: number): readonly PreparedSecret[];
 }
@@ -42,14 +50,14 @@ const keepSecret = ({ sealed, expiresAt }: SealedSecret): KeptSecret => ({
 });
 
 /** Where a URL that passed the rules at registration leads to. The address behind it is judged on each connection. */
-function targetOf(endpointUrl: string): SendTarget {
+function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | undefined): EndpointTarget {
   const { origin, pathname, search } = new URL(endpointUrl);
-  return { origin, path: `${pathname}${search}` };
+  return { origin, path: `${pathname}${search}`, maxConcurrency: policy?.maxConcurrency };
 }
 
 /**
  * There may be a million, and most of them never deliver from this worker: so one plain object for each, no closures, and
- * the URL and the secrets stay as text until they are used (then the text is let go).
+ * the URL, the policy and the secrets stay as they came until they are used (then that is let go).
  */
 class LazyConfiguration implements Configuration {
   readonly tenantId: string;
@@ -58,7 +66,8 @@ class LazyConfiguration implements Configuration {
   readonly eventType: EventType;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
-  #endpoint: string | SendTarget;
+  #endpoint: string | EndpointTarget;
+  #policy: DeliveryPolicy | EndpointTerms | undefined;
   readonly #secrets: readonly KeptSecret[] | undefined;
   readonly #keyring: Keyring;
 
@@ -70,13 +79,24 @@ class LazyConfiguration implements Configuration {
     this.applicationId = record.applicationId;
     this.enabled = record.enabled;
     this.#endpoint = record.endpointUrl;
+    this.#policy = record.policy;
     this.#secrets = record.secrets?.length ? record.secrets.map(keepSecret) : undefined;
     this.#keyring = keyring;
   }
 
-  get target(): SendTarget {
-    if (typeof this.#endpoint === 'string') this.#endpoint = targetOf(this.#endpoint);
+  get target(): EndpointTarget {
+    if (typeof this.#endpoint === 'string') this.#endpoint = targetOf(this.#endpoint, this.#policy);
     return this.#endpoint;
+  }
+
+  get terms(): EndpointTerms | undefined {
+    if (this.#policy === undefined || 'delaysMs' in this.#policy) return this.#policy;
+    return (this.#policy = openTerms(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
+  }
+
+  get certificateEnd(): Date | undefined {
+    const policy = this.#policy;
+    return policy !== undefined && 'delaysMs' in policy ? policy.certificateEnd : undefined;
   }
 
   /** One that has expired is never opened: its key may be gone, and must not matter. */
@@ -105,6 +125,7 @@ const toUnreadable = ({
   ...{ tenantId, ref, revision, enabled, applicationId: undefined, isUnreadable: true },
   eventType: EVENT_TYPES.find((known) => known === eventType),
   target: { origin: 'https://unreadable.invalid', path: '/' },
+  terms: undefined,
   signingSecrets: () => {
     throw new Error('the configuration record cannot be read; a newer worker can');
   },

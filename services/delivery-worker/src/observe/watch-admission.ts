@@ -24,6 +24,15 @@ function createGauges(admission: Admission, endpoints: Endpoints, { registry }: 
   });
 }
 
+/** Certificates of endpoints that had an attempt lately, the one that ends first before the others: sealed ones are not opened for this. */
+const certificatesOf = (endpoints: readonly EndpointState[], configurations: ConfigurationCache['table']) =>
+  endpoints
+    .flatMap(({ tenant: { tenantId }, ref }) => {
+      const end = configurations.find(tenantId, ref)?.certificateEnd;
+      return end === undefined ? [] : { tenantId, ref, expiresAt: end };
+    })
+    .sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
 /** What `/endpoints` shows of one whose last attempts all failed. */
@@ -41,7 +50,7 @@ function describe({ tenant, ref, target, breaker, failingSince, lastFailure }: E
   };
 }
 
-function renderUnhealthy(endpoints: readonly EndpointState[]): unknown {
+function renderUnhealthy(endpoints: readonly EndpointState[]) {
   const failing = endpoints.filter(({ breaker }) => breaker.failures > 0);
   failing.sort((a, b) => (a.failingSince ?? 0) - (b.failingSince ?? 0));
   const unhealthy = failing.slice(0, MAX_LISTED).map(describe);
@@ -49,7 +58,7 @@ function renderUnhealthy(endpoints: readonly EndpointState[]): unknown {
   return { endpoints: endpoints.length, breakersOpen, listed: unhealthy.length, unhealthy };
 }
 
-/** Shows admission to operators: its gauges, and the page `/endpoints` that lists who fails, how and since when. What was disabled is not shown. */
+/** Shows admission to operators: its gauges, and the page `/endpoints` that lists who fails, how and since when, and whose client certificate ends when. What was disabled is not shown. */
 export function watchAdmission(
   admission: Admission,
   configurations: ConfigurationCache['table'],
@@ -60,5 +69,13 @@ export function watchAdmission(
       ({ tenant, ref }) => configurations.find(tenant.tenantId, ref)?.enabled !== false,
     );
   createGauges(admission, endpoints, scope);
-  scope.addPage({ path: '/endpoints', render: () => renderUnhealthy(endpoints()) });
+  const certificates = () => certificatesOf(endpoints(), configurations);
+  const end = 'When the first certificate of an endpoint with attempts lately expires, Unix time';
+  const firstEnd = (): number => (certificates()[0]?.expiresAt.getTime() ?? Infinity) / 1_000;
+  addGauge(scope.registry, 'webhook_endpoint_certificate_expiry_timestamp_seconds', end, firstEnd);
+  const render = () => ({
+    ...renderUnhealthy(endpoints()),
+    certificates: certificates().slice(0, MAX_LISTED),
+  });
+  scope.addPage({ path: '/endpoints', render });
 }

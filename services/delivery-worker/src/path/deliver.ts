@@ -21,7 +21,7 @@ export interface DeliverPorts {
   ) => Promise<SendResult>;
   /** Whether this is the configuration in force. Asked once there is a connection: nothing lies between it and the first byte. */
   readonly isCurrent: (configuration: Configuration) => boolean;
-  readonly decide: (outcome: AttemptOutcome, task: DeliveryTask) => Settlement;
+  readonly decide: (outcome: AttemptOutcome, task: DeliveryTask, configuration: Configuration) => Settlement;
   /** Whether the next attempt is the last that the delivery's age allows. */
   readonly isLast: (task: DeliveryTask) => boolean;
   /** When a task is due that admission defers. */
@@ -72,7 +72,7 @@ async function attempt(
     if (result.kind === 'withdrawn') return undefined;
     const outcome = toOutcome(result);
     end = endOf(outcome);
-    return { outcome, at, settlement: ports.decide(outcome, task) };
+    return { outcome, at, settlement: ports.decide(outcome, task, configuration) };
   } catch (fault) {
     return { outcome: undefined, at, settlement: ports.deferAfterFault(task, fault) };
   } finally {

@@ -22,6 +22,7 @@ interface Asked {
   readonly last?: boolean;
   readonly path?: string;
   readonly ageMs?: number;
+  readonly maxConcurrency?: number;
 }
 
 const DEFAULTS = {
@@ -32,6 +33,7 @@ const DEFAULTS = {
   last: false,
   path: '/hook',
   ageMs: 0,
+  maxConcurrency: undefined,
 };
 
 const fail = (error: unknown): never => {
@@ -44,9 +46,12 @@ function openRig(over: Partial<AdmissionRules> = {}) {
   const clock = { now: () => now, unixNow: () => now, random: () => 0.5 };
   const admission = new Admission({ ...RULES, ...over }, clock);
   const admit = (asked: Asked = {}): Verdict | Promise<Verdict> => {
-    const { ref, tenantId, attempt, deferrals, last, path, ageMs } = { ...DEFAULTS, ...asked };
+    const { ref, tenantId, attempt, deferrals, last, path, ageMs, maxConcurrency } = {
+      ...DEFAULTS,
+      ...asked,
+    };
     const task = buildTask({ ref, tenantId, attempt, parkedCount: deferrals, firstDueAt: now - ageMs });
-    return admission.admit(task, { origin: 'https://x.example', path }, last);
+    return admission.admit(task, { origin: 'https://x.example', path, maxConcurrency }, last);
   };
   const permit = (asked?: Asked): Permit => {
     const verdict = admit(asked);
@@ -62,6 +67,27 @@ function openRig(over: Partial<AdmissionRules> = {}) {
   };
   return { admission, admit, permit, breakDown, advance };
 }
+
+describe('an endpoint whose policy bounds its attempts at once', () => {
+  it('has no more than it says, and follows a changed policy', async () => {
+    const { admission, admit, permit } = openRig();
+    const held = permit({ maxConcurrency: 1 });
+    const waiting = [admit({ maxConcurrency: 1 }), admit({ maxConcurrency: 3 })];
+    expect(admission.stats()).toEqual({ busy: 1, queued: 2 });
+    admission.release(held, OK);
+    for (const verdict of waiting) await verdict;
+    expect(admission.stats()).toEqual({ busy: 2, queued: 0 });
+    permit({ maxConcurrency: 3 });
+    expect(admit({ maxConcurrency: 3 })).toBeInstanceOf(Promise);
+  });
+
+  it('never has more than the worker gives any endpoint', () => {
+    const { admit, permit } = openRig();
+    const generous = { maxConcurrency: 1_000 };
+    for (let count = 0; count < RULES.endpointConcurrency; count += 1) permit(generous);
+    expect(admit(generous)).toBeInstanceOf(Promise);
+  });
+});
 
 describe('while the breaker is open', () => {
   it('a first attempt is deferred to the next probe or a little later, and a retry to the probe itself', () => {

@@ -51,6 +51,7 @@ export const answers =
   () => ({ afterMs, status });
 export const BAD: Readonly<Record<string, Behaviour>> = {
   hangs: answers(10_000, 'TIMEOUT'),
+  'hangs with a time-out of 30 s': answers(30_000, 'TIMEOUT'),
   'answers 500 at once': answers(2, 500),
   'takes 9 s': answers(9_000),
   'refuses connections': answers(1, 'CONNECT'),
