@@ -89,7 +89,7 @@ module.exports = {
     mayImport('http-api', ['runtime', 'contracts']),
     mayImport('kafka', ['runtime']),
     mayImport('mongodb', ['runtime']),
-    mayImport('outbound', []),
+    mayImport('outbound', ['runtime']),
     mayImport('client', []),
     mayImport('cli', ['client']),
     mayImport('testkit', ['contracts', 'engines']),

@@ -132,7 +132,7 @@ const ROWS: readonly Row[] = [
   },
   {
     ...{ receiver: 'that takes no POST', options: () => ({ answer: 405 }) },
-    ...{ says: /response +fault +status 405 .*takes a POST/, exit: 1 },
+    ...{ says: /response +fault +status 405 .*to a POST/, exit: 1 },
   },
   {
     ...{ receiver: 'that is too busy to look', options: () => ({ answer: 429 }) },

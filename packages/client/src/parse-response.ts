@@ -45,6 +45,7 @@ const PAGE: Members = { results: 'number' };
 
 export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
 export const parseWebhookList = shaped<Types.WebhookList>(PAGE, { data: LISTED });
+export const parseEgressList = shaped<Types.EgressList>(PAGE, { data: { address: 'string' } });
 export const parseSecret = shaped<Types.WebhookSecret>({ ref: 'string', secret: 'string' });
 export const parsePolicy = shaped<Types.DeliveryPolicy>({});
 export const parseAccepted = shaped<{ readonly id: string }>({ id: 'string' });

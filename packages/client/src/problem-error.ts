@@ -14,6 +14,7 @@ export type ProblemCode =
   | 'webhook-disabled'
   | 'not-redeliverable'
   | 'cursor-expired'
+  | 'proof-failed'
   | 'limit-reached'
   | 'no-event-accepted'
   | 'not-found'

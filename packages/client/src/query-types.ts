@@ -100,6 +100,8 @@ export interface DeliverySummary {
   readonly lastAttempt?: number;
   readonly lastStatus?: number;
   readonly lastError?: string;
+  readonly lastCode?: string;
+  readonly lastCause?: string;
 }
 
 /** One attempt of a delivery. */
@@ -115,6 +117,10 @@ export interface DeliveryAttempt {
   readonly status?: number;
   /** Class of a failure without a response. */
   readonly error?: string;
+  /** What the failure was exactly, such as `CERT_HAS_EXPIRED`. */
+  readonly code?: string;
+  /** What the failure means and what helps. */
+  readonly cause?: string;
   readonly nextAt?: UtcTime;
 }
 

@@ -1,6 +1,7 @@
 import type { Authorized } from './authorized.js';
 import type { RequestOptions } from './call.js';
 import {
+  parseEgressList,
   parseHealth,
   parseNothing,
   parsePolicy,
@@ -27,6 +28,8 @@ export interface WebhookCalls {
     options?: RequestOptions,
   ): Promise<Types.WebhookSecret>;
   removeSecret(ref: string, options?: RequestOptions): Promise<void>;
+  /** The source addresses of deliveries, for firewalls. */
+  egress(options?: RequestOptions): Promise<Types.EgressList>;
   policy(ref: string, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
   setPolicy(ref: string, policy: Types.PolicyInput, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
   /** Back to the defaults. */
@@ -57,6 +60,8 @@ export function createWebhookCalls(config: Authorized, query: Authorized): Webho
       const url = at(ref, '/secret');
       return config({ method: 'POST', url, data, repeatable: false, parse: parseSecret, options });
     },
+    egress: (options) =>
+      config({ method: 'GET', url: '/integration/v1/egress', parse: parseEgressList, options }),
     removeSecret: (ref, options) => remove(at(ref, '/secret'), options),
     policy: (ref, options) => config({ method: 'GET', url: at(ref, '/policy'), parse: parsePolicy, options }),
     setPolicy: (ref, data, options) =>

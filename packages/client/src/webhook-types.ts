@@ -69,6 +69,15 @@ export interface WebhookSecret {
   readonly published?: false;
 }
 
+/** An address, or a block, that deliveries come from. */
+export interface EgressAddress {
+  readonly address: string;
+  /** From when on; absent when they do already. */
+  readonly validFrom?: UtcTime;
+}
+
+export type EgressList = Page<EgressAddress>;
+
 interface DeliveryTerms {
   /** The whole attempt, 1,000 to 30,000 ms. */
   readonly timeoutMs?: number;
@@ -121,7 +130,14 @@ export interface EndpointHealth {
   readonly lastFailureAt?: UtcTime;
   readonly lastHour: HealthWindow;
   readonly lastDay: HealthWindow;
-  readonly failures: readonly { readonly class: string; readonly count: number; readonly lastAt: UtcTime }[];
+  readonly failures: readonly {
+    readonly class: string;
+    readonly code?: string;
+    /** What it means and what helps. */
+    readonly cause?: string;
+    readonly count: number;
+    readonly lastAt: UtcTime;
+  }[];
   readonly oldestUndelivered?: {
     readonly eventId: string;
     readonly deliveryId: string;

@@ -24,6 +24,7 @@ const CALLS: Readonly<Record<string, (client: Client, options?: RequestOptions) 
   get: (client, options) => client.get('ID', options),
   rotateSecret: (client, options) => client.rotateSecret('ID', {}, options),
   removeSecret: (client, options) => client.removeSecret('ID', options),
+  egress: (client, options) => client.egress(options),
   policy: (client, options) => client.policy('ID', options),
   setPolicy: (client, options) => client.setPolicy('ID', {}, options),
   removePolicy: (client, options) => client.removePolicy('ID', options),

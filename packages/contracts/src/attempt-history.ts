@@ -9,30 +9,33 @@ export interface HistoryEntry {
   readonly durationMs: number;
   /** HTTP status of the answer, or the class of the failure when none came, such as `TLS`. */
   readonly result: number | string;
+  /** What the failure was exactly, such as `ECONNREFUSED`. */
+  readonly code?: string;
 }
 
 /**
- * The attempts of a delivery as text, oldest first: `v1 1:1795269803100:12:503 2:1795269808123:10000:TIMEOUT`.
+ * The attempts of a delivery as text, oldest first: `v1 1:1795269803100:12:503 2:1795269808123:9:TLS:CERT_HAS_EXPIRED`.
  * It travels as it is and is taken apart by those who read it, so that a retry pays for one line more, not for parsing.
  */
 export type AttemptHistory = string;
 
 const FORMAT = 'v1';
 /**
- * 51 attempts (the longest schedule) of 13 digits of time, 5 of duration and a word of 16 are 51 × 40 = 2,040 characters;
- * twice that, so that a later format has room for more fields.
+ * 51 attempts (the longest schedule) of 13 digits of time, 5 of duration, a word of 3 and a code of 34 are 51 × 62 = 3,162
+ * characters; somewhat more, so that a later format has room for more fields.
  */
 export const MAX_HISTORY_CHARACTERS = 4_096;
 
 /** A later format appends fields to an entry; they are passed over here and kept for those who know them. */
-const ENTRY = /^(\d{1,4}):(\d{1,16}):(\d{1,9}):([A-Za-z0-9_-]{1,32})(?::[\x21-\x7e]*)?$/;
+const ENTRY =
+  /^(\d{1,4}):(\d{1,16}):(\d{1,9}):([A-Za-z0-9_-]{1,32})(?::([A-Z0-9_/]{1,64}))?(?::[\x21-\x7e]*)?$/;
 const WHOLE = /^v\d{1,3}(?: \d{1,4}:\d{1,16}:\d{1,9}:[A-Za-z0-9_-]{1,32}(?::[\x21-\x7e]*)?)+$/;
 
 /** Three digits that an answer can have (RFC 9110 §15); `000` is a word like any other. */
 const STATUS = /^[1-9]\d\d$/;
 
 function parseEntry(text: string): HistoryEntry | undefined {
-  const [, attempt, at, durationMs, result = ''] = ENTRY.exec(text) ?? [];
+  const [, attempt, at, durationMs, result = '', code] = ENTRY.exec(text) ?? [];
   // Nobody could tell such a time, or count such an attempt.
   if (attempt === undefined || Number(attempt) < 1 || Number(at) > MAX_TIME_MS) return undefined;
   return {
@@ -40,6 +43,7 @@ function parseEntry(text: string): HistoryEntry | undefined {
     at: Number(at),
     durationMs: Number(durationMs),
     result: STATUS.test(result) ? Number(result) : result,
+    ...(code === undefined ? {} : { code }),
   };
 }
 
@@ -69,9 +73,9 @@ function cut(text: AttemptHistory): AttemptHistory {
 
 /** The history with one attempt more; above the bound the oldest but the first are cut. Gaps show in the numbers. */
 export function appendAttempt(history: AttemptHistory | undefined, entry: HistoryEntry): AttemptHistory {
-  const { attempt, at, durationMs, result } = entry;
+  const { attempt, at, durationMs, result, code } = entry;
   const line = `${count(attempt)}:${count(at)}:${count(durationMs)}:${cleanWord(result)}`;
-  const text = `${history ?? FORMAT} ${line}`;
+  const text = `${history ?? FORMAT} ${line}${code === undefined ? '' : `:${code}`}`;
   return text.length <= MAX_HISTORY_CHARACTERS ? text : cut(text);
 }
 

@@ -26,6 +26,8 @@ export interface AttemptEntry extends LogEntry {
   readonly status?: number;
   /** Class of a failure without an answer, such as `TLS`. */
   readonly error?: string;
+  /** What it was exactly, such as `CERT_HAS_EXPIRED`; `causeOf` says what helps. */
+  readonly code?: string;
   /** Unix milliseconds of the next attempt, when there will be one. */
   readonly nextAt?: number;
 }
@@ -79,6 +81,8 @@ const orAbsent =
     value === undefined || test(value);
 
 const isWord = matches(/^[\x21-\x7e]{1,256}$/);
+/** Of Node or OpenSSL (`SSL/TLS_ALERT_CLOSE_NOTIFY`), or a word of our own. */
+const isCode = matches(/^[A-Z0-9_/]{1,64}$/);
 const isTime = isWhole(0, MAX_TIME_MS);
 
 function isOrigin(value: unknown): boolean {
@@ -106,6 +110,7 @@ const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, 
     result: (value) => value === 'delivered' || value === 'failed',
     status: orAbsent(isWhole(100, 999)),
     error: orAbsent(isWord),
+    code: orAbsent(isCode),
     nextAt: orAbsent(isTime),
   },
   parked: { nextAt: isTime },

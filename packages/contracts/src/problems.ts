@@ -5,6 +5,7 @@ export const PROBLEMS = {
   'forbidden-tenant': { status: 403, title: 'The access token is not for this tenant' },
   'invalid-request': { status: 422, title: 'The request is not valid' },
   'invalid-endpoint-url': { status: 422, title: 'The endpoint URL is not a public HTTPS URL' },
+  'proof-failed': { status: 422, title: 'The endpoint did not prove itself' },
   'webhook-already-registered': { status: 422, title: 'Another webhook is registered there' },
   'webhook-not-registered': { status: 422, title: 'No such webhook is registered' },
   'webhook-ambiguous': { status: 422, title: 'Several webhooks match' },

@@ -18,13 +18,18 @@ const historyOf = (entries: readonly HistoryEntry[]): string =>
 
 describe('the history of a delivery', () => {
   it('comes back as it was: numbers, times and results of each attempt', () => {
-    const entries = [entry(1), entry(2), entry(3, { result: 'ADDRESS_DENIED', durationMs: 0 })];
+    const entries = [
+      entry(1),
+      entry(2),
+      entry(3, { result: 'TLS', code: 'CERT_HAS_EXPIRED', durationMs: 0 }),
+    ];
     expect(parseAttemptHistory(historyOf(entries))).toEqual(entries);
     expect(historyOf(entries)).toMatch(/^v1 1:1795269803101:10000:CONNECT_TIMEOUT 2:/);
   });
 
   it('has room for the 51 attempts of the longest schedule', () => {
-    const entries = Array.from({ length: 51 }, (_, index) => entry(index + 1));
+    const longest = { result: 'TLS', code: 'TLS_CLIENT_UNSUPPORTED_CERTIFICATE' };
+    const entries = Array.from({ length: 51 }, (_, index) => entry(index + 1, longest));
     expect(parseAttemptHistory(historyOf(entries))).toEqual(entries);
   });
 
@@ -55,14 +60,14 @@ describe('the history of a delivery', () => {
   });
 
   it('of a later format is read, and carried on with the fields that are not known here', () => {
-    const later = 'v2 1:1795269803101:12:503:eu-west 2:1795269803102:9:TLS:eu-west:x=1';
+    const later = 'v2 1:1795269803101:12:503:EU-west 2:1795269803102:9:TLS:EPROTO:x=1';
     expect(readAttemptHistory(later)).toBe(later);
     const longer = appendAttempt(later, entry(3));
     expect(longer.startsWith(`${later} 3:`)).toBe(true);
-    expect(parseAttemptHistory(longer).map(({ attempt, result }) => [attempt, result])).toEqual([
-      [1, 503],
-      [2, 'TLS'],
-      [3, 'CONNECT_TIMEOUT'],
+    expect(parseAttemptHistory(longer).map(({ attempt, result, code }) => [attempt, result, code])).toEqual([
+      [1, 503, undefined],
+      [2, 'TLS', 'EPROTO'],
+      [3, 'CONNECT_TIMEOUT', undefined],
     ]);
   });
 

@@ -19,6 +19,7 @@ const failed = {
   durationMs: 12.5,
   result: 'failed',
   error: 'TLS',
+  code: 'CERT_HAS_EXPIRED',
   nextAt: 5,
 } as const;
 const ENTRIES: readonly AttemptLogEntry[] = [

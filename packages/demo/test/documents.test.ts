@@ -1,6 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { PROBLEMS, RETRY_TIERS, TOPIC_TABLE } from '@webhooks/contracts';
+import { FAILURE_CAUSES, PROBLEMS, RETRY_TIERS, TOPIC_TABLE } from '@webhooks/contracts';
 import { PREFERRED_PORTS } from '@webhooks/stack';
 import { parse } from 'yaml';
 
@@ -27,7 +27,7 @@ const OPERATE = 'deploy/README.md';
 function settingNames(): string[] {
   const files = find(
     'services/*/src/config.ts',
-    'packages/{http-api,kafka,mongodb,runtime}/src/*settings.ts',
+    'packages/{http-api,kafka,mongodb,outbound,runtime}/src/*settings.ts',
     'packages/runtime/src/run-service.ts',
   );
   const asked =
@@ -79,7 +79,7 @@ describe('the documents', () => {
   });
 
   it('list every metric of a service, and no other', () => {
-    const sources = find('services/*/src/**/*.ts', 'packages/{http-api,kafka,runtime}/src/**/*.ts');
+    const sources = find('services/*/src/**/*.ts', 'packages/{http-api,kafka,outbound,runtime}/src/**/*.ts');
     const names = found(
       sources.map(read).join('\n'),
       /(?:name: |addGauge\([\w.]+, |(?:gauge|counter|seconds)\(\s*)'((?:webhook|query|http|ingest|config_api|log)_[a-z_]+)'/g,
@@ -97,10 +97,13 @@ describe('the documents', () => {
     );
   });
 
-  it('list every error class of an attempt', () => {
+  it('list the cause of every class, code and status, as it is shown', () => {
+    const rows = section(CONTRACT, 'Delivery rules').matchAll(/^\| `(\w+)`\s+\| (.*?)\s*\|$/gm);
+    expect([...rows].map(([, kind, cause]) => [kind, cause])).toEqual([...FAILURE_CAUSES]);
     const source = /ERROR_CLASSES = \[(.*?)\]/s.exec(read('packages/outbound/src/send-result.ts'))?.[1] ?? '';
-    const rows = firstColumn(section(CONTRACT, 'Delivery rules'));
-    expect(found(rows, /`([A-Z_]+)`/g)).toEqual(found(source, /'([A-Z_]+)'/g));
+    const classes = found(source, /'([A-Z_]+)'/g);
+    expect(classes).toHaveLength(8);
+    expect(classes.filter((name) => !FAILURE_CAUSES.has(name))).toEqual([]);
   });
 
   it('list every scope that an operation needs, and no other', () => {

@@ -3,7 +3,11 @@ import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
 import type { SendRequest } from './send-request.js';
 import type { SendResult } from './send-result.js';
 
-const RETRY_AFTER_LIMIT = 64;
+/** Characters of a header that is kept. */
+const HEADER_LIMIT = 64;
+
+const isShort = (text: string | undefined): text is string =>
+  text !== undefined && text.length <= HEADER_LIMIT;
 
 /** Whoever gives the attempt its connections. */
 export interface AttemptPool {
@@ -16,6 +20,7 @@ export class Attempt implements Exchange {
   readonly path: string;
   readonly headers: readonly string[];
   readonly body: Buffer;
+  readonly keptHeader: string | undefined;
   readonly startedAt = performance.now();
   readonly #pool: AttemptPool;
   readonly #mayStart: (() => boolean) | undefined;
@@ -30,7 +35,7 @@ export class Attempt implements Exchange {
 
   constructor(
     pool: AttemptPool,
-    { target, headers, body, mayStart, timeoutMs }: SendRequest,
+    { target, headers, body, keptHeader, mayStart, timeoutMs }: SendRequest,
     defaultTimeoutMs: number,
   ) {
     this.#pool = pool;
@@ -38,6 +43,7 @@ export class Attempt implements Exchange {
     this.path = target.path;
     this.headers = headers;
     this.body = body;
+    this.keptHeader = keptHeader;
     this.#timer = setTimeout(() => this.#expire(), timeoutMs ?? defaultTimeoutMs);
   }
 
@@ -79,12 +85,15 @@ export class Attempt implements Exchange {
     else this.#ended.resolve({ kind: 'withdrawn', durationMs: this.#finish() });
   }
 
-  onResponse({ status, retryAfter }: ResponseHead, { cut, reusable }: ResponseEnd): void {
+  onResponse({ status, retryAfter, kept }: ResponseHead, { cut, reusable }: ResponseEnd): void {
     if (this.#isOver) return;
     this.#reusable = reusable;
     const answer = { kind: 'answered', status, cut, durationMs: this.#finish() } as const;
-    const isUsable = retryAfter !== undefined && retryAfter.length <= RETRY_AFTER_LIMIT;
-    this.#ended.resolve(isUsable ? { ...answer, retryAfter } : answer);
+    this.#ended.resolve({
+      ...answer,
+      ...(isShort(retryAfter) ? { retryAfter } : {}),
+      ...(isShort(kept) ? { kept } : {}),
+    });
   }
 
   /** An endpoint may end an idle connection at any time: then, and once, a fresh one is tried (RFC 9112 §9.3.1). */

@@ -19,6 +19,8 @@ export interface ResponseHead {
   readonly status: number;
   /** The first `Retry-After`, as it came. */
   readonly retryAfter: string | undefined;
+  /** The first of `keptHeader`, as it came. */
+  readonly kept: string | undefined;
 }
 
 /** How a response ended whose status came. */
@@ -35,6 +37,8 @@ export interface Exchange {
   /** Flat list of names and values. */
   readonly headers: readonly string[];
   readonly body: Buffer;
+  /** A header of the response to keep, in lower case. */
+  readonly keptHeader: string | undefined;
   onResponse(head: ResponseHead, end: ResponseEnd): void;
   /** No status came, but at least a byte of a response, or the endpoint's word on our certificate, or we ended it. */
   fail(error: Error): void;
@@ -134,8 +138,10 @@ export class Connection {
       onRequestStart: () => undefined,
       onResponseStarted: () => void (hasBegun = true),
       onResponseStart: (controller, status, headers) => {
-        if (status >= 200) this.#head = { status, retryAfter: firstOf(headers['retry-after']) };
-        else if ((informational += 1) > INFORMATIONAL_LIMIT)
+        if (status >= 200) {
+          const retryAfter = firstOf(headers['retry-after']);
+          this.#head = { status, retryAfter, kept: firstOf(headers[exchange.keptHeader ?? '']) };
+        } else if ((informational += 1) > INFORMATIONAL_LIMIT)
           controller.abort(new SendFailure('PROTOCOL', 'TOO_MANY_INFORMATIONAL'));
       },
       onResponseData: () => undefined,

@@ -26,6 +26,8 @@ export interface SendRequest {
   readonly headers: readonly string[];
   /** Sent as it is; never changed, so the same bytes can be shared among attempts. */
   readonly body: Buffer;
+  /** Name of a header, in lower case: the result has its value in the response as `kept`. */
+  readonly keptHeader?: string;
   /** Asked once there is a connection, right before the first byte: false withdraws the post. Default: it may. */
   readonly mayStart?: () => boolean;
   /** Default: that of the sender. Connecting has its own in any case. */

@@ -21,6 +21,8 @@ export interface Answered {
   readonly status: number;
   /** The text of `Retry-After`, at most 64 characters, not yet parsed. */
   readonly retryAfter?: string;
+  /** The text of `keptHeader`, at most 64 characters. */
+  readonly kept?: string;
   readonly cut: boolean;
   readonly durationMs: number;
 }

@@ -53,6 +53,20 @@ describe('a sender', () => {
     expect(await post(sender, endpoint.origin)).not.toHaveProperty('retryAfter');
   });
 
+  it('keeps one more header when it is asked to, if that is short', async () => {
+    const endpoint = await rig.endpoint();
+    const sender = rig.sender(endpoint);
+    const { origin } = endpoint;
+    const request = { tenantId: 'acme', target: { origin, path: '/' }, headers: [], body: BODY };
+    const respond = (value: string): void =>
+      endpoint.answerWith({ kind: 'status', status: 200, headers: { 'X-Token': value } });
+    respond('a'.repeat(64));
+    expect(await sender.post({ ...request, keptHeader: 'x-token' })).toMatchObject({ kept: 'a'.repeat(64) });
+    expect(await sender.post(request)).not.toHaveProperty('kept');
+    respond('a'.repeat(65));
+    expect(await sender.post({ ...request, keptHeader: 'x-token' })).not.toHaveProperty('kept');
+  });
+
   it('understands an endpoint of HTTP/1.0, whose answer ends with the connection', async () => {
     const bytes = 'HTTP/1.0 202 Accepted\r\ncontent-type: text/plain\r\n\r\nthank you';
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes, then: 'end' } });

@@ -15,6 +15,7 @@ import type { Database } from './database.js';
 import { createDeliveryPolicies } from './delivery-policies.js';
 import { DATABASE_MS, createOperations } from './operations.js';
 import { keepPublicationNotes } from './note-published.js';
+import { openProver } from './prove-endpoint.js';
 import { createPolicyReader } from './policy-input.js';
 import { createPublisher } from './publish-configuration.js';
 import type { Publisher } from './publish-configuration.js';
@@ -95,6 +96,7 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
     storeFor: (ms) => storeWithin(database, ms),
+    prove: openProver(config, scope),
     takeTurns: createTurns(DATABASE_MS, databaseUnavailable),
     publish: publisher.publish,
     audit: createAudit(scope.log),
@@ -112,6 +114,7 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     policies: createDeliveryPolicies(config.keyring),
     now,
     maxWebhooks: config.maxWebhooksPerTenant,
+    egress: config.egress,
   });
   await serveApi(config.api, operations, scope);
 }

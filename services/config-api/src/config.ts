@@ -6,10 +6,23 @@ import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
-import { DEFAULT_URL_POLICY, parsePortRanges, vendorSignatureHeader } from '@webhooks/outbound';
-import type { UrlPolicy } from '@webhooks/outbound';
+import {
+  DEFAULT_URL_POLICY,
+  parsePortRanges,
+  readSenderSettings,
+  vendorSignatureHeader,
+} from '@webhooks/outbound';
+import type { SenderSettings, UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
+import { parseEgressAddresses } from './egress.js';
+import type { EgressAddress } from './egress.js';
 import type { PolicyRules } from './policy-input.js';
+
+/**
+ * What an endpoint shows before a webhook is enabled with its URL. `challenge`: it responds to a test notification with 2xx and the value
+ * of `Webhook-Challenge`. `mtls`: it refuses that without our client certificate, and accepts it with ours.
+ */
+const REGISTRATION_PROOFS = ['none', 'challenge', 'mtls'] as const;
 
 export interface ConfigApiConfig {
   readonly api: ApiSettings;
@@ -19,6 +32,9 @@ export interface ConfigApiConfig {
   readonly urlPolicy: UrlPolicy;
   readonly policyRules: PolicyRules;
   readonly maxWebhooksPerTenant: number;
+  readonly sending: SenderSettings;
+  readonly proof: (typeof REGISTRATION_PROOFS)[number];
+  readonly egress: readonly EgressAddress[];
 }
 
 /** The database of this service when the connection string names none. */
@@ -27,24 +43,38 @@ const DATABASE = 'webhook_config';
 /** A tenant may register all it may have at once, as a burst; what it may have under way ends within the 4 s of the database. */
 const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };
 
-function readUrlPolicy(settings: SettingsReader): UrlPolicy {
-  const allowLocalhost = settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS');
+function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings): UrlPolicy {
   return {
     allowedPorts:
       settings.parsed('ENDPOINT_PORTS', '443,8443,1024-65535', parsePortRanges) ??
       DEFAULT_URL_POLICY.allowedPorts,
     ownHosts: settings.list('OWN_HOSTS', []),
-    allowLocalhost,
+    allowLocalhost: addresses.allowLoopback === true,
   };
 }
 
+function parseProof(text: string): ConfigApiConfig['proof'] {
+  const proof = REGISTRATION_PROOFS.find((known) => known === text);
+  if (proof === undefined) throw new Error(`expected one of ${REGISTRATION_PROOFS.join(', ')}`);
+  return proof;
+}
+
 export function readConfigApiConfig(settings: SettingsReader): ConfigApiConfig {
+  const sending = readSenderSettings(settings);
+  const proof = settings.parsed('REGISTRATION_PROOF', 'none', parseProof) ?? 'none';
+  settings.refuseWhen(
+    proof === 'mtls' && sending.clientCertificate === undefined,
+    'REGISTRATION_PROOF=mtls needs CLIENT_CERTIFICATE_FILE and CLIENT_KEY_FILE',
+  );
   return {
     api: readApiSettings(settings, API_DEFAULTS),
     kafka: readKafkaSettings(settings, 'config-api'),
     mongodb: readMongodbSettings(settings, DATABASE),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
-    urlPolicy: readUrlPolicy(settings),
+    urlPolicy: readUrlPolicy(settings, sending),
+    sending,
+    proof,
+    egress: settings.parsed('EGRESS_ADDRESSES', '', parseEgressAddresses) ?? [],
     policyRules: {
       endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
       vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',

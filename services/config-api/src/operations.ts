@@ -8,10 +8,14 @@ import type { ConfigurationStore } from './configuration-store.js';
 import { toView } from './configuration.js';
 import type { Configuration } from './configuration.js';
 import type { DeliveryPolicies } from './delivery-policies.js';
+import { egressOperation } from './egress.js';
+import type { EgressAddress } from './egress.js';
 import { getWebhook } from './get-webhook.js';
 import { LIST_PARAMETERS, readListQuery } from './list-query.js';
 import { listWebhooks } from './list-webhooks.js';
 import type { PolicyInput } from './policy-input.js';
+import { ProofNeeded, withoutProof } from './prove-endpoint.js';
+import type { ProveEndpoint } from './prove-endpoint.js';
 import type { PublishConfiguration } from './publish-configuration.js';
 import { registerWebhook } from './register-webhook.js';
 import { readRotationRequest, rotateSecret } from './rotate-secret.js';
@@ -25,6 +29,8 @@ export interface OperationParts extends SecretPorts {
   /** The store, for all statements of one request, within so many milliseconds. */
   readonly storeFor: (ms: number) => ConfigurationStore;
   readonly takeTurns: TakeTurns;
+  /** Undefined when endpoints have nothing to prove. */
+  readonly prove: ProveEndpoint | undefined;
   readonly publish: PublishConfiguration;
   readonly audit: Audit;
   readonly newRef: () => string;
@@ -32,6 +38,7 @@ export interface OperationParts extends SecretPorts {
   readonly policies: DeliveryPolicies;
   readonly now: () => Date;
   readonly maxWebhooks: number;
+  readonly egress: readonly EgressAddress[];
 }
 
 const COLLECTION = '/integration/v1/webhooks';
@@ -56,14 +63,27 @@ function auditedStore(requested: AuditedRequest, { audit, storeFor }: OperationP
   };
 }
 
-/** Writes of one tenant take turns in this process; see `createTurns` for how long. */
-const inTurn = <C extends Change>(
+/**
+ * Writes of one tenant take turns in this process; see `createTurns` for how long. An endpoint proves itself between two turns: it may be
+ * slow, and holds nobody up.
+ */
+const inTurn = async <C extends Change>(
   requested: AuditedRequest,
   parts: OperationParts,
   work: (ports: OperationParts & ConfigurationStore) => Promise<C>,
 ): Promise<C> => {
-  const ports = { ...parts, ...auditedStore(requested, parts) };
-  return parts.takeTurns(requested.request.identity.tenantId, () => work(ports));
+  const { takeTurns, prove } = parts;
+  const store = auditedStore(requested, parts);
+  const take = (own: ConfigurationStore): Promise<C> =>
+    takeTurns(requested.request.identity.tenantId, () => work({ ...parts, ...own }));
+  if (prove === undefined) return take(store);
+  try {
+    return await take(withoutProof(store));
+  } catch (error) {
+    if (!(error instanceof ProofNeeded) || requested.input === undefined) throw error;
+    await prove(requested.request.identity.tenantId, requested.input);
+    return take(store);
+  }
 };
 
 /** Makes a change known: tells the audit trail, then Kafka. True when the change is in force a second from now. */
@@ -197,6 +217,7 @@ export function createOperations(parts: OperationParts): readonly Operation[] {
     { method: 'GET', path: ONE, scopes: READ, handle: get },
     { method: 'POST', path: `${ONE}/secret`, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES, handle: rotate },
     { method: 'DELETE', path: `${ONE}/secret`, scopes: WRITE, handle: remove },
+    egressOperation(parts.egress),
     { method: 'GET', path: `${ONE}/policy`, scopes: READ, handle: show },
     { method: 'PUT', path: `${ONE}/policy`, scopes: WRITE, maxBodyBytes: MAX_POLICY_BYTES, handle: replace },
     { method: 'DELETE', path: `${ONE}/policy`, scopes: WRITE, handle: reset },

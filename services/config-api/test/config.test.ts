@@ -46,6 +46,13 @@ describe('the settings', () => {
     ['MAX_WEBHOOKS_PER_TENANT', '0'],
     ['ALLOW_LOCALHOST_ENDPOINTS', '1'],
     ['SINGLE_TENANT', 'my tenant'],
+    ['REGISTRATION_PROOF', 'both'],
+    ['REGISTRATION_PROOF', 'mtls'],
+    ['EGRESS_ADDRESSES', '198.51.100.7,hook.psp.com.br'],
+    ['EGRESS_ADDRESSES', '198.51.100.7/33'],
+    ['EGRESS_ADDRESSES', '198.51.100.7@'],
+    ['EGRESS_ADDRESSES', '198.51.100.7@2026-12-01'],
+    ['EGRESS_ADDRESSES', '198.51.100.7@2026-12-01T00:00:00Z@2026-12-02T00:00:00Z'],
   ])('are refused by name when %s is %s, without the value of a secret', (name, value) => {
     const { faults } = read({ ...ENV, [name]: value });
     expect(faults).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
-import { createSender } from '@webhooks/outbound';
+import { createSender, watchClientCertificate } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
 import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -20,7 +20,6 @@ import type { ConfigurationCache } from './configurations/open-configuration-cac
 import type { PublishWithRetry } from './publish/publish-with-retry.js';
 import { settle } from './path/settle.js';
 import { watchAdmission } from './observe/watch-admission.js';
-import { watchClientCertificate } from './watch-client-certificate.js';
 
 export interface Delivering {
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
@@ -45,7 +44,7 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const sender = createSender({
     addresses: config.addresses,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    ...(config.endpointCaFile === undefined ? {} : { extraCaFile: config.endpointCaFile }),
+    ...(config.extraCaFile === undefined ? {} : { extraCaFile: config.extraCaFile }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
   });
   scope.onClose('sender', () => sender.close());

@@ -2,20 +2,19 @@ import { parseKeyring } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
-import { createAddressPolicy, readClientCertificate, vendorSignatureHeader } from '@webhooks/outbound';
-import type { AddressRules, ClientCertificate } from '@webhooks/outbound';
+import { readSenderSettings, vendorSignatureHeader } from '@webhooks/outbound';
+import type { SenderSettings } from '@webhooks/outbound';
 import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
 import { DEFAULT_DELAYS, parseDelays } from './path/schedule.js';
 import type { RetrySchedule } from './path/schedule.js';
 
-export interface WorkerConfig {
+export interface WorkerConfig extends SenderSettings {
   readonly kafka: KafkaSettings;
   readonly groupPrefix: string;
   readonly keyring: Keyring;
   readonly vendorHeader: string;
-  readonly userAgent: string;
   readonly schedule: RetrySchedule;
   /** Records in flight, for each of the three sources. */
   readonly maxInFlight: number;
@@ -27,9 +26,6 @@ export interface WorkerConfig {
   readonly breaker: BreakerRules;
   /** One successful attempt in so many is logged; failures always are. */
   readonly successLogSample: number;
-  readonly addresses: AddressRules;
-  readonly endpointCaFile?: string;
-  readonly clientCertificate?: ClientCertificate;
 }
 
 const MIB = 1_048_576;
@@ -53,41 +49,13 @@ function readBreaker(settings: SettingsReader): BreakerRules {
   return { failures, firstPauseMs, maxPauseMs };
 }
 
-function parseHeaderValue(text: string): string {
-  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text))
-    throw new Error('expected 1 to 200 printable ASCII characters');
-  return text;
-}
-
-/** A list of blocks such as `10.0.0.0/8,::1`; throws with the first that is none. */
-const parseBlocks =
-  (kind: 'allow' | 'deny') =>
-  (text: string): readonly string[] => {
-    const blocks = text.split(',').flatMap((block) => block.trim() || []);
-    createAddressPolicy({ [kind]: blocks });
-    return blocks;
-  };
-
-/** Both files or none. */
-function readPair(settings: SettingsReader): ClientCertificate | undefined {
-  const keyFile = settings.optionalText('CLIENT_KEY_FILE');
-  const fallback = keyFile === undefined ? '' : undefined;
-  return settings.parsed('CLIENT_CERTIFICATE_FILE', fallback, (certificateFile) => {
-    if (keyFile === undefined) throw new Error('CLIENT_KEY_FILE is required with it');
-    // An expired one is presented, and alerts tell of it: no start would stop all deliveries.
-    return readClientCertificate({ certificateFile, keyFile }, true);
-  });
-}
-
 export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
-  const endpointCaFile = settings.optionalText('ENDPOINT_CA_FILE');
-  const clientCertificate = readPair(settings);
   return {
+    ...readSenderSettings(settings),
     kafka: readKafkaSettings(settings, 'delivery-worker'),
     groupPrefix: settings.text('GROUP_PREFIX', 'delivery-worker'),
     keyring: settings.parsed('SECRETS_KEYS', undefined, parseKeyring) ?? { keys: [] },
     vendorHeader: settings.parsed('SIGNATURE_VENDOR', 'Webhooks', vendorSignatureHeader) ?? '',
-    userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
     schedule: readSchedule(settings),
     maxInFlight: settings.integer('MAX_IN_FLIGHT', 1_000, { min: 1, max: 100_000 }),
     maxInFlightBytes: settings.integer('MAX_IN_FLIGHT_BYTES', 64 * MIB, { min: MIB }),
@@ -95,12 +63,5 @@ export function readWorkerConfig(settings: SettingsReader): WorkerConfig {
     endpointConcurrency: settings.integer('ENDPOINT_CONCURRENCY', 64, { min: 1, max: 1_000 }),
     breaker: readBreaker(settings),
     successLogSample: settings.integer('SUCCESS_LOG_SAMPLE', 100, { min: 1 }),
-    ...(endpointCaFile === undefined ? {} : { endpointCaFile }),
-    ...(clientCertificate === undefined ? {} : { clientCertificate }),
-    addresses: {
-      allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
-      deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],
-      allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks('allow')) ?? [],
-    },
   };
 }

@@ -1,3 +1,4 @@
+import { causeOf } from '@webhooks/contracts';
 import { Registry } from '@webhooks/runtime';
 import { createObservers } from '../src/observe/attempt-line.js';
 import { buildTask } from './builders.js';
@@ -40,6 +41,20 @@ describe('how long a delivery has waited', () => {
     const timings = await timingsOf({ attempt: 2, dueAt: ago(1), firstDueAt: ago(30) });
     expect(timings).toMatchObject({ first_attempt_delay: 0, delivery: 30, retry_lateness: 1 });
   });
+});
+
+it('the line of a failed attempt has its class, its code and what helps', () => {
+  const lines: unknown[] = [];
+  const observers = createObservers(new Registry(), { ...log, info: (_, fields) => lines.push(fields) }, 1);
+  observers.settled({
+    task: buildTask(),
+    source: SOURCE,
+    outcome: { kind: 'unreachable', error: 'TLS', code: 'DEPTH_ZERO_SELF_SIGNED_CERT', durationMs: 7 },
+    at: NOW,
+    settlement: { kind: 'retry', dueAt: NOW },
+  });
+  const failure = { error: 'TLS', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
+  expect(lines).toMatchObject([{ ...failure, cause: causeOf(failure) }]);
 });
 
 describe('a fault of observing', () => {

@@ -80,7 +80,7 @@ describe('a settled attempt', () => {
     expect(later.httpStatus).toBeUndefined();
     expect(parseAttemptHistory(later.history)).toEqual([
       { attempt: 1, at: AT, durationMs: 12, result: 503 },
-      { attempt: 2, at: AT + 7, durationMs: 9, result: 'TIMEOUT' },
+      { attempt: 2, at: AT + 7, durationMs: 9, result: 'TIMEOUT', code: 'DEADLINE' },
     ]);
   });
 
@@ -107,7 +107,7 @@ describe('a settled attempt', () => {
       'dead-at': String(AT + 9),
       'error-code': 'TIMEOUT',
       attempt: '2',
-      history: `v1 1:${AT}:12:503 2:${AT + 9}:9:TIMEOUT`,
+      history: `v1 1:${AT}:12:503 2:${AT + 9}:9:TIMEOUT:DEADLINE`,
     });
     expect(result.record?.headers).not.toHaveProperty('http-status');
     expect(result.entries.map(({ kind }) => kind)).toEqual(['attempt', 'dead']);

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, appendAttempt, deliveryIdOf } from '@webhooks/contracts';
+import { EVENT_TYPES, appendAttempt, deliveryIdOf, makeTestEvent } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
 import { toDelivery, toRow } from '../src/delivery-log/delivery-model.js';
@@ -10,7 +10,6 @@ import { viewHealth } from '../src/endpoint-health/view-health.js';
 import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
 import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
 import { cycleOf } from '../src/redelivery/redelivery-task.js';
-import { makeTestEvent } from '../src/test-notification/make-test-event.js';
 import { mergeEvents } from '../src/payments/merge-events.js';
 import { viewCharge } from '../src/payments/view-charge.js';
 import { viewTransaction } from '../src/payments/view-transaction.js';

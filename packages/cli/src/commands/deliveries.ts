@@ -1,25 +1,16 @@
 import type { DeliveryDetail, Redelivered } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
-import { causeOfFailure } from '../causes.js';
 import { card, table } from '../output.js';
 import { collect, present } from '../present.js';
 import { showing } from '../session.js';
 
-/** Each attempt with why it failed, and what helps. */
-export const explain = <T extends DeliveryDetail>({ attempts, ...delivery }: T) => ({
-  ...delivery,
-  attempts: attempts.map((attempt) => {
-    const [cause, fix] = causeOfFailure(attempt.error, attempt.status) ?? [];
-    return { ...attempt, response: attempt.status ?? attempt.error, cause, fix };
-  }),
-});
-
 /** One delivery with what became of each attempt. `cycle` is told where it was made again. */
 export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
-  const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause', 'fix'];
+  const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause'];
   const facts = card({ ...delivery, ...(redelivery && { cycle }) });
-  return `${facts}\n\n${table(attempts, columns, 'no attempt has ended yet')}`;
+  const rows = attempts.map((made) => ({ ...made, response: made.status ?? made.code ?? made.error }));
+  return `${facts}\n\n${table(rows, columns, 'no attempt has ended yet')}`;
 }
 
 const LISTED = ['deliveryId', 'ref', 'eventType', 'status', 'lastStatus', 'lastError', 'reason', 'createdAt'];
@@ -60,7 +51,7 @@ const addTo = (group: Argv): Argv =>
       'show <id>',
       'Show a delivery and its attempts',
       withId,
-      showing(async (client, { id }) => explain(await client.delivery(id)), deliveryText),
+      showing((client, { id }) => client.delivery(id), deliveryText),
     )
     .command(
       'redeliver <id>',

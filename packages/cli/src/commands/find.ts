@@ -7,7 +7,7 @@ import { Failure } from '../failure.js';
 import { card, dim, table } from '../output.js';
 import { collect } from '../present.js';
 import { online, type Session } from '../session.js';
-import { deliveryText, explain } from './deliveries.js';
+import { deliveryText } from './deliveries.js';
 
 type Payment = Transaction | Charge;
 
@@ -98,7 +98,7 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const webhooks = await collect(client.eachWebhook());
   const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
   const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
-  const deliveries = details.map((detail) => explain({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
+  const deliveries = details.map((detail) => ({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
   const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME`;
   if (payment === undefined && deliveries.length === 0)
     throw new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);

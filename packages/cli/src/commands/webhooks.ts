@@ -26,7 +26,7 @@ export async function change(client: Client, ref: string, changes: Changes): Pro
 }
 
 function healthText({ health, ...webhook }: Webhook & { readonly health: EndpointHealth }): string {
-  const failures = table(health.failures, ['class', 'count', 'lastAt'], 'no failures');
+  const failures = table(health.failures, ['class', 'code', 'count', 'lastAt', 'cause'], 'no failures');
   const { state, lastDay } = health;
   return `${card({ ...webhook, state })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { causeOfFailure } from '../causes.js';
 import { makeEvent } from '../events.js';
 import { causeOf, post, type Response } from '../post.js';
 import { makeSecret, signedHeaders } from '../sign.js';
@@ -13,7 +12,7 @@ function testNotification(): { id: string; body: string } {
 
 const hundreds = ({ status }: Response): number => Math.floor(status / 100);
 
-/** Accepted, or refused for what was sent (`causes.ts`). */
+/** Accepted, or refused for what was sent. */
 const VERDICT = /^(2..|400|401|403|422)$/;
 
 /** A response that says nothing of signatures: a redirect, a fault of the receiver, a path that is not there. */
@@ -21,7 +20,7 @@ function checkStatus(response: Response): Check | undefined {
   const { status, location } = response;
   if (VERDICT.test(String(status))) return undefined;
   const found = location === undefined ? `status ${status}` : `redirect (${status}) to ${location}`;
-  return fault('response', found, causeOfFailure(undefined, status)?.join(': ') ?? 'respond with 2xx');
+  return fault('response', found, 'respond with 2xx to a POST at this path');
 }
 
 const WORK_LATER = 'store the event, respond, then do the work';

@@ -106,7 +106,15 @@ const base = {
 };
 export const ENTRIES: readonly AttemptLogEntry[] = [
   { kind: 'attempt', ...base, durationMs: 12.4, result: 'delivered', status: 200 },
-  { kind: 'attempt', ...base, durationMs: 12.4, result: 'failed', error: 'TLS', nextAt: millis },
+  {
+    kind: 'attempt',
+    ...base,
+    durationMs: 12.4,
+    result: 'failed',
+    error: 'TLS',
+    code: 'EPROTO',
+    nextAt: millis,
+  },
   { kind: 'parked', ...base, nextAt: millis },
   { kind: 'cancelled', ...base, reason: 'disabled' },
   { kind: 'dead', ...base, reason: 'expired' },

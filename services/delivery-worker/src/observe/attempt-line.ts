@@ -1,9 +1,11 @@
+import { causeOf } from '@webhooks/contracts';
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import { isReturned } from '../admission/queue.js';
 import type { EventResult } from '../path/consume-event.js';
 import type { Settled } from '../path/deliver.js';
 import { createMeters } from './metrics.js';
+import { failureFields } from '../path/outcome.js';
 import type { AttemptOutcome } from '../path/outcome.js';
 
 /** None of them throws: what happened has happened, whether or not it can be counted. */
@@ -13,11 +15,10 @@ export interface Observers {
   readonly damaged: () => void;
 }
 
-const outcomeFields = (outcome: AttemptOutcome): Record<string, unknown> => ({
-  ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
-  ...('code' in outcome ? { code: outcome.code } : {}),
-  durationMs: Math.round(outcome.durationMs),
-});
+function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
+  const failure = failureFields(outcome);
+  return { ...failure, cause: causeOf(failure), durationMs: Math.round(outcome.durationMs) };
+}
 
 /** The wide line of one attempt: no body, no URL, no secret. */
 const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknown> => ({

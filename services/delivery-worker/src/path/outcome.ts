@@ -1,3 +1,4 @@
+import type { AttemptEntry } from '@webhooks/contracts';
 import type { SendResult, Withdrawn } from '@webhooks/outbound';
 
 /** What an attempt came to. An endpoint's failure is a value; only our own failure is thrown. */
@@ -20,6 +21,12 @@ export type AttemptOutcome =
 /** The status, or the class of error. */
 export const failureOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? String(outcome.status) : outcome.error;
+
+/** What a record of the attempt tells of its end, besides when and how long. */
+export const failureFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'status' | 'error' | 'code'> => {
+  if ('status' in outcome) return { status: outcome.status };
+  return { error: outcome.error, ...('code' in outcome ? { code: outcome.code } : {}) };
+};
 
 /** `2xx` to `5xx`, or the class of error: bounded, for labels and for operators. */
 export const classOf = (outcome: AttemptOutcome): string =>

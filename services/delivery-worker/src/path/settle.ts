@@ -3,6 +3,7 @@ import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { AttemptLog } from '../publish/attempt-log.js';
 import { isReturned } from '../admission/queue.js';
 import type { Settled } from './deliver.js';
+import { failureFields } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
@@ -20,7 +21,8 @@ function withFailure({ task, outcome, at }: Settled): DeliveryTask {
     'status' in outcome
       ? [{ errorCode: 'STATUS', httpStatus: outcome.status }, outcome.status]
       : [{ errorCode: outcome.error }, outcome.error];
-  const history = appendAttempt(task.history, { attempt: task.attempt, at, durationMs, result });
+  const code = 'code' in outcome ? { code: outcome.code } : {};
+  const history = appendAttempt(task.history, { attempt: task.attempt, at, durationMs, result, ...code });
   return { ...rest, ...failure, history };
 }
 
@@ -79,7 +81,7 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
   ...baseEntry(settled),
   result: outcome.kind === 'accepted' ? 'delivered' : 'failed',
   durationMs: outcome.durationMs,
-  ...('status' in outcome ? { status: outcome.status } : { error: outcome.error }),
+  ...failureFields(outcome),
   ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
 });
 

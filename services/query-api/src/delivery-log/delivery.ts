@@ -17,6 +17,7 @@ export interface LoggedAttempt {
   readonly result: 'delivered' | 'failed';
   readonly status?: number;
   readonly error?: string;
+  readonly code?: string;
   readonly nextAt?: number;
   /** `topic/partition/offset` of the record that was handled; empty when only a dead letter tells of the attempt. */
   readonly source: string;

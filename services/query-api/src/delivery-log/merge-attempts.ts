@@ -18,7 +18,7 @@ const byTelling = inTurn<LoggedAttempt>(
   byNumber(({ durationMs }) => durationMs),
   byNumber(({ status }) => status ?? 0),
   byNumber(({ nextAt }) => nextAt ?? 0),
-  byText(({ error }) => error ?? ''),
+  byText(({ error, code }) => `${error}/${code}`),
 );
 
 /** Each name once, in order. */

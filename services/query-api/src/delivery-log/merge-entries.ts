@@ -26,14 +26,14 @@ function stateOf(entry: DeliveryEntry): DeliveryState {
 }
 
 function attemptOf(entry: AttemptEntry): LoggedAttempt {
-  const { cycle, attempt, at, durationMs, result, status, error, nextAt, source } = entry;
+  const { cycle, attempt, at, durationMs, result, status, error, code, nextAt, source } = entry;
   return {
     cycle,
     attempt,
     at,
     durationMs: Math.round(durationMs),
     result,
-    ...present({ status, error, nextAt }),
+    ...present({ status, error, code, nextAt }),
     source: `${source.topic}/${source.partition}/${source.offset}`,
   };
 }

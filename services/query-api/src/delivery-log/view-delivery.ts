@@ -1,3 +1,4 @@
+import { causeOf } from '@webhooks/contracts';
 import type { EventType, UtcTime } from '@webhooks/contracts';
 import { FIRST_CYCLE, attemptsOf } from './delivery.js';
 import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
@@ -26,6 +27,8 @@ export interface DeliverySummary {
   readonly lastAttempt?: number;
   readonly lastStatus?: number;
   readonly lastError?: string;
+  readonly lastCode?: string;
+  readonly lastCause?: string;
 }
 
 export interface AttemptView {
@@ -37,6 +40,9 @@ export interface AttemptView {
   readonly result: 'delivered' | 'failed';
   readonly status?: number;
   readonly error?: string;
+  readonly code?: string;
+  /** Of what failed: a sentence to act on. */
+  readonly cause?: string;
   readonly nextAt?: UtcTime;
 }
 
@@ -66,11 +72,12 @@ export function viewSummary(delivery: Delivery): DeliverySummary {
     updatedAt: timeOf(updatedAt),
     ...present({ reason: state.reason, nextAt, parkedUntil: state.parked && nextAt }),
     ...present({ lastAttempt: last?.attempt, lastStatus: last?.status, lastError: last?.error }),
+    ...present({ lastCode: last?.code, lastCause: last && causeOf(last) }),
   };
 }
 
 function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: LoggedAttempt): AttemptView {
-  const { status, error, nextAt } = rest;
+  const { status, error, code, nextAt } = rest;
   return {
     attempt,
     cycle,
@@ -78,7 +85,8 @@ function viewAttempt({ attempt, cycle, at, durationMs, result, ...rest }: Logged
     at: timeOf(at),
     durationMs,
     result,
-    ...present({ status, error, nextAt: nextAt === undefined ? undefined : timeOf(nextAt) }),
+    ...present({ status, error, code, cause: causeOf(rest) }),
+    ...present({ nextAt: nextAt === undefined ? undefined : timeOf(nextAt) }),
   };
 }
 

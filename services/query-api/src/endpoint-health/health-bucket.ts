@@ -1,7 +1,7 @@
 import { cleanWord } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 
-/** Failures of one class, such as `503` or `TIMEOUT`. */
+/** Failures of one kind, such as `503` or `TLS/CERT_HAS_EXPIRED`. */
 export interface FailureCount {
   readonly count: number;
   readonly lastAt: number;
@@ -14,7 +14,7 @@ export interface HealthBucket {
   readonly startAt: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Failures by class; what would be more than `MAX_CLASSES` counts as `OTHER`. */
+  /** Failures by status, or by class and code; what would be more than `MAX_CLASSES` counts as `OTHER`. */
   readonly failures: Readonly<Record<string, FailureCount>>;
   /** Attempts by the bin of their duration; see `binOf`. */
   readonly durations: Readonly<Record<string, number>>;
@@ -77,15 +77,19 @@ function addSuccess(bucket: HealthBucket, { at }: Attempt): HealthBucket {
   };
 }
 
-function addFailure(bucket: HealthBucket, { at, status, error }: Attempt): HealthBucket {
+/** No `.` in it and no `$`: it is the name of a member in the database. */
+function kindOf({ status, error, code }: Attempt): string {
+  if (status !== undefined) return String(status);
+  const name = cleanWord(error ?? OTHER);
+  return code === undefined ? name : `${name}/${code}`;
+}
+
+function addFailure(bucket: HealthBucket, attempt: Attempt): HealthBucket {
+  const { at } = attempt;
   const counted = {
     ...bucket,
     failed: bucket.failed + 1,
-    failures: countFailure(
-      bucket.failures,
-      status === undefined ? cleanWord(error ?? OTHER) : String(status),
-      at,
-    ),
+    failures: countFailure(bucket.failures, kindOf(attempt), at),
     lastFailureAt: later(bucket.lastFailureAt, at),
   };
   if (at <= (bucket.lastSuccessAt ?? -1)) return counted;

@@ -1,3 +1,4 @@
+import { causeOf } from '@webhooks/contracts';
 import type { UtcTime } from '@webhooks/contracts';
 import { present } from '../payments/present.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
@@ -14,6 +15,15 @@ export interface WindowView {
   readonly p95Ms?: number;
 }
 
+export interface FailureView {
+  readonly class: string;
+  readonly code?: string;
+  /** A sentence to act on. */
+  readonly cause?: string;
+  readonly count: number;
+  readonly lastAt: UtcTime;
+}
+
 export interface HealthView {
   readonly ref: string;
   /**
@@ -27,8 +37,8 @@ export interface HealthView {
   readonly lastFailureAt?: UtcTime;
   readonly lastHour: WindowView;
   readonly lastDay: WindowView;
-  /** The last day's failures by class, the latest first. */
-  readonly failures: readonly { readonly class: string; readonly count: number; readonly lastAt: UtcTime }[];
+  /** The last day's failures by class and code, the latest first. */
+  readonly failures: readonly FailureView[];
   /** The oldest event that is under way or waits; absent when there is none. */
   readonly oldestUndelivered?: {
     readonly eventId: string;
@@ -101,6 +111,14 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     : { state: 'failing', ...failing };
 }
 
+/** Its name is made by `kindOf`. */
+function viewFailure(name: string, { count, lastAt }: FailureCount): FailureView {
+  const [kind = '', ...rest] = name.split('/');
+  const code = rest.length === 0 ? undefined : rest.join('/');
+  const cause = causeOf(/^\d{3}$/.test(kind) ? { status: Number(kind) } : { error: kind, code });
+  return { class: kind, ...present({ code, cause }), count, lastAt: timeOf(lastAt) };
+}
+
 function failuresOf(buckets: readonly HealthBucket[]): HealthView['failures'] {
   const all = new Map<string, FailureCount>();
   for (const [name, { count, lastAt }] of buckets.flatMap(({ failures }) => Object.entries(failures))) {
@@ -110,7 +128,7 @@ function failuresOf(buckets: readonly HealthBucket[]): HealthView['failures'] {
   return [...all]
     .sort(([, a], [, b]) => b.lastAt - a.lastAt)
     .slice(0, MAX_CLASSES)
-    .map(([name, { count, lastAt }]) => ({ class: name, count, lastAt: timeOf(lastAt) }));
+    .map(([name, counted]) => viewFailure(name, counted));
 }
 
 /** The health of an endpoint, out of its buckets of the last day. */

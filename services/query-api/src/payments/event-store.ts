@@ -1,10 +1,9 @@
-import { TOPICS, readEvent, readNotification } from '@webhooks/contracts';
+import { TEST_EVENT, TOPICS, readEvent, readNotification } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Ask } from '@webhooks/mongodb';
 import { eventKey, toRow } from './event-model.js';
 import type { EventModel, EventRow } from './event-model.js';
-import { TEST_EVENT } from '../test-notification/make-test-event.js';
 import { writeRows } from '../write-rows.js';
 
 export type AskEvents = Ask<{ readonly events: EventModel }>;

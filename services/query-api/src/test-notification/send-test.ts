@@ -1,4 +1,4 @@
-import { deliveryIdOf, renderNotification } from '@webhooks/contracts';
+import { TEST_EVENT, deliveryIdOf, makeTestEvent, renderNotification } from '@webhooks/contracts';
 import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { v7 as uuidv7 } from 'uuid';
@@ -10,7 +10,6 @@ import type { PublishTasks } from '../redelivery/publish-tasks.js';
 import { refused } from '../redelivery/redeliver-one.js';
 import { FIRST_CYCLE } from '../delivery-log/delivery.js';
 import { makeRedelivery } from '../redelivery/redelivery-task.js';
-import { TEST_EVENT, makeTestEvent } from './make-test-event.js';
 
 export interface TestPorts {
   readonly database: Database;

@@ -19,7 +19,7 @@ describe('one delivery', () => {
     const { deliveryId, tenantId, ref, eventId } = baseOf(place);
     await log.apply(
       packRecord(delivered({ cycle, at: T0 + 90_000 }, place)),
-      deadRecord({ attempt: 2, history: `v1 1:${T0}:12:503 2:${T0 + 5_000}:30:TLS` }, place),
+      deadRecord({ attempt: 2, history: `v1 1:${T0}:12:503 2:${T0 + 5_000}:30:TLS:CERT_HAS_EXPIRED` }, place),
       packRecord(failed({}, place)),
     );
     expect((await log.get(tenantId, deliveryId)).body).toEqual({
@@ -43,6 +43,7 @@ describe('one delivery', () => {
           durationMs: 12,
           result: 'failed',
           status: 503,
+          cause: 'The endpoint, or a proxy before it, failed: look at its log at the time of the attempt.',
           nextAt: time(T0 + 5_000),
         },
         {
@@ -53,6 +54,8 @@ describe('one delivery', () => {
           durationMs: 30,
           result: 'failed',
           error: 'TLS',
+          code: 'CERT_HAS_EXPIRED',
+          cause: 'The certificate has expired: renew it, and let the server load the new one.',
         },
         {
           attempt: 1,

@@ -1,3 +1,4 @@
+import { causeOf } from '@webhooks/contracts';
 import { createRandom, randomName } from '@webhooks/testkit';
 import { mongo } from 'mongoose';
 import type { Database } from '../../src/database.js';
@@ -202,6 +203,7 @@ describe('the list of deliveries', () => {
           nextAt: new Date(entry.nextAt ?? 0).toISOString(),
           lastAttempt: 1,
           lastStatus: 503,
+          lastCause: causeOf({ status: 503 }),
         },
       ],
       results: 1,

@@ -42,6 +42,7 @@ const anyEntry: fc.Arbitrary<DeliveryEntry> = fc.oneof(
         result: fc.constantFrom('failed' as const, 'delivered' as const),
         status: fc.constantFrom(200, 503),
         error: fc.constantFrom('TLS', 'DNS'),
+        code: fc.constantFrom('CERT_HAS_EXPIRED', 'TLS_FAILED'),
         nextAt,
       },
       {

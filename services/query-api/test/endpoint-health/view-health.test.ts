@@ -1,3 +1,4 @@
+import { causeOf } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import {
   BUCKET_MS,
@@ -114,6 +115,21 @@ describe('the health of an endpoint', () => {
     expect(view(bad(3_000, 500), bad(2_000, 500), timeout).failures).toMatchObject([
       { class: 'TIMEOUT', count: 1 },
       { class: '500', count: 2 },
+    ]);
+  });
+
+  it('tells the codes of a class apart, each with what helps', () => {
+    const { status: _status, ...withoutAnswer } = bad(1_000);
+    const refused = { ...withoutAnswer, error: 'CONNECT', code: 'ECONNREFUSED' };
+    const closed = { ...withoutAnswer, at: NOW - 2_000, error: 'TLS', code: 'SSL/TLS_ALERT_CLOSE_NOTIFY' };
+    expect(view(refused, closed, bad(3_000, 308)).failures).toMatchObject([
+      { class: 'CONNECT', code: 'ECONNREFUSED', cause: causeOf({ code: 'ECONNREFUSED' }) },
+      {
+        class: 'TLS',
+        code: 'SSL/TLS_ALERT_CLOSE_NOTIFY',
+        cause: causeOf({ error: 'TLS' }),
+      },
+      { class: '308', cause: causeOf({ status: 308 }) },
     ]);
   });
 

@@ -2,11 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readClientCertificate } from '@webhooks/outbound';
-import type { ClientCertificate } from '@webhooks/outbound';
 import { Closers, Registry } from '@webhooks/runtime';
 import { eventually, sharedAuthority } from '@webhooks/testkit';
-import { watchClientCertificate } from '../src/watch-client-certificate.js';
+import { readClientCertificate, watchClientCertificate } from '../src/index.js';
+import type { ClientCertificate } from '../src/index.js';
 
 const DAY_MS = 86_400_000;
 const silent = (): undefined => undefined;

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { EventType, PaymentEvent, PaymentFact } from '@webhooks/contracts';
+import type { EventType, PaymentEvent, PaymentFact } from './payment-event.js';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 /** Zeros show a person that it is made up. They are Banco do Brasil's ISPB, so what follows is random. */

@@ -1,7 +1,8 @@
-import { readClientCertificate } from '@webhooks/outbound';
-import type { ClientCertificate, Sender } from '@webhooks/outbound';
 import { addGauge, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
+import { readClientCertificate } from './client-certificate.js';
+import type { ClientCertificate } from './client-certificate.js';
+import type { Sender } from './sender.js';
 
 /** A renewed pair is in use within a minute, even if some looks meet files that are being written. */
 const LOOK_EVERY_MS = 10_000;

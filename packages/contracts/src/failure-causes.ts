@@ -1,0 +1,61 @@
+const CHAIN = 'The chain is incomplete, or of no public authority: serve every intermediate certificate.';
+const REFUSED = 'Your server refused our client certificate: look at its log, and trust our authority.';
+const VERIFY = 'The endpoint refused the notification: check its secret, and that it verifies the raw body.';
+const PATH = 'Nothing takes a POST at this path: check the URL of the webhook.';
+
+/**
+ * What a failed attempt means and what helps, for whoever runs the endpoint: by class of failure, by code, by status and by the
+ * hundreds of a status. A code is more exact than its class; what has no entry has that of its class.
+ */
+export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
+  ['DNS', 'The host name has no address, or its name server is silent: check the name and its records.'],
+  ['CONNECT', 'The server cannot be reached: check its port, its firewall and its routes.'],
+  ['ECONNREFUSED', 'Nothing listens on this port, or a firewall refuses us: start the server, let us in.'],
+  ['CONNECT_TIMEOUT', 'No connection or handshake in time: check the firewall and the listen backlog.'],
+  ['TLS', 'The TLS handshake failed: check the certificate, its chain, and that TLS 1.2 or 1.3 is enabled.'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'The certificate is self-signed: use one of a public authority.'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'The certificate is of no public authority: use one of a public authority.'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', CHAIN],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', CHAIN],
+  ['CERT_HAS_EXPIRED', 'The certificate has expired: renew it, and let the server load the new one.'],
+  ['CERT_NOT_YET_VALID', 'The certificate is not valid yet: check the clock of whoever issued it.'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'The certificate is for other hosts: use one for this host name.'],
+  ['TLS_CLIENT_CERTIFICATE_REQUIRED', 'Your server demands a client certificate: agree on one with us.'],
+  [
+    'TLS_CLIENT_UNKNOWN_CA',
+    'Your server does not know the authority of our client certificate: let it trust it.',
+  ],
+  ['TLS_CLIENT_CERTIFICATE_EXPIRED', 'Your server takes our certificate for expired: check its clock.'],
+  ['TLS_CLIENT_BAD_CERTIFICATE', REFUSED],
+  ['TLS_CLIENT_CERTIFICATE_UNKNOWN', REFUSED],
+  ['TLS_CLIENT_CERTIFICATE_REVOKED', REFUSED],
+  ['TLS_CLIENT_UNSUPPORTED_CERTIFICATE', REFUSED],
+  ['SOCKET', 'The connection broke before the response: look for crashes and idle time-outs of proxies.'],
+  ['TIMEOUT', 'No response in time: store the event, respond with 2xx, and do the work afterwards.'],
+  ['PROTOCOL', 'What came back is no HTTP/1.1 response: check what listens on this port.'],
+  ['ADDRESS_DENIED', 'The name leads to a private or otherwise forbidden address: use a public one.'],
+  ['3xx', 'Redirects are never followed: register the URL that it leads to.'],
+  ['400', `${VERIFY} nginx says so, too, without a client certificate that it trusts.`],
+  ['401', VERIFY],
+  ['403', `${VERIFY} A firewall may refuse us, too.`],
+  ['404', PATH],
+  ['405', PATH],
+  ['410', PATH],
+  ['413', 'The endpoint takes no body of this size: raise its limit.'],
+  ['429', 'The endpoint has too many requests: say in Retry-After when to come again, or raise its limit.'],
+  ['4xx', 'The endpoint refused the notification: look at its log.'],
+  ['5xx', 'The endpoint, or a proxy before it, failed: look at its log at the time of the attempt.'],
+]);
+
+/** What is known of how an attempt ended. */
+export interface Failure {
+  readonly error?: string | undefined;
+  readonly code?: string | undefined;
+  readonly status?: number | undefined;
+}
+
+/** A sentence to act on; undefined for an attempt that was accepted. */
+export const causeOf = ({ error = '', code = '', status }: Failure): string | undefined =>
+  status === undefined
+    ? (FAILURE_CAUSES.get(code) ?? FAILURE_CAUSES.get(error))
+    : (FAILURE_CAUSES.get(String(status)) ?? FAILURE_CAUSES.get(`${String(status).slice(0, 1)}xx`));

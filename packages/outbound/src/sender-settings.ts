@@ -1,0 +1,54 @@
+import type { SettingsReader } from '@webhooks/runtime';
+import { createAddressPolicy } from './address-policy.js';
+import type { AddressRules } from './address-policy.js';
+import { readClientCertificate } from './client-certificate.js';
+import type { ClientCertificate } from './client-certificate.js';
+
+/** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
+export interface SenderSettings {
+  readonly addresses: AddressRules;
+  readonly extraCaFile?: string;
+  readonly clientCertificate?: ClientCertificate;
+  readonly userAgent: string;
+}
+
+function parseHeaderValue(text: string): string {
+  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text))
+    throw new Error('expected 1 to 200 printable ASCII characters');
+  return text;
+}
+
+/** A list of blocks such as `10.0.0.0/8,::1`; throws with the first that is none. */
+const parseBlocks =
+  (kind: 'allow' | 'deny') =>
+  (text: string): readonly string[] => {
+    const blocks = text.split(',').flatMap((block) => block.trim() || []);
+    createAddressPolicy({ [kind]: blocks });
+    return blocks;
+  };
+
+/** Both files or none. */
+function readPair(settings: SettingsReader): ClientCertificate | undefined {
+  const keyFile = settings.optionalText('CLIENT_KEY_FILE');
+  const fallback = keyFile === undefined ? '' : undefined;
+  return settings.parsed('CLIENT_CERTIFICATE_FILE', fallback, (certificateFile) => {
+    if (keyFile === undefined) throw new Error('CLIENT_KEY_FILE is required with it');
+    // An expired one is presented, and alerts tell of it: no start would stop all deliveries.
+    return readClientCertificate({ certificateFile, keyFile }, true);
+  });
+}
+
+export function readSenderSettings(settings: SettingsReader): SenderSettings {
+  const extraCaFile = settings.optionalText('ENDPOINT_CA_FILE');
+  const clientCertificate = readPair(settings);
+  return {
+    ...(extraCaFile === undefined ? {} : { extraCaFile }),
+    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    addresses: {
+      allowLoopback: settings.developmentFlag('ALLOW_LOCALHOST_ENDPOINTS'),
+      deny: settings.parsed('ENDPOINT_DENIED_CIDRS', '', parseBlocks('deny')) ?? [],
+      allow: settings.parsed('ENDPOINT_ALLOWED_CIDRS', '', parseBlocks('allow')) ?? [],
+    },
+    userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
+  };
+}
