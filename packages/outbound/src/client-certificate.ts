@@ -28,21 +28,35 @@ function expecting<T>(expected: string, read: () => T): T {
   }
 }
 
+/** A key without a password, as PKCS #8 or in the form of its type. */
+const KEY_PEM = /-----BEGIN (RSA |EC |)PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \1PRIVATE KEY-----/;
+/** How PKCS #8 begins for RSA and for EC (RFC 5208 §5), in hexadecimal digits. */
+const RSA_OR_EC = /^30(81..|82....|[0-7].)02010030..06(092a864886f70d010101|072a8648ce3d0201)/;
+
+/** Reads no key of another type: OpenSSL computes its public key, which takes 13 s for DSA of 28,000 bits, and nobody is served. */
+function readKey(pem: string): KeyObject {
+  const [, form, base64 = ''] = KEY_PEM.exec(pem) ?? [];
+  const isOnly = pem.match(/PRIVATE KEY-----/g)?.length === 2;
+  if (isOnly && (form || RSA_OR_EC.test(Buffer.from(base64, 'base64').toString('hex'))))
+    return createPrivateKey(pem);
+  throw new Error('another number or type of keys');
+}
+
 /** What receivers accept of a client everywhere: fewer bits of RSA fail at OpenSSL's level 2, other curves at many servers. */
 const isStrong = ({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): boolean =>
-  asymmetricKeyType?.startsWith('rsa')
+  asymmetricKeyType === 'rsa'
     ? (details?.modulusLength ?? 0) >= 2_048
     : /^(prime256v1|secp384r1)$/.test(details?.namedCurve ?? '');
 
 /** `clientAuth` and `anyExtendedKeyUsage` (RFC 5280 §4.2.1.12). */
 const CLIENT_USE: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
-function checkValidity({ validFromDate, validToDate }: X509Certificate, allowExpired: boolean): void {
+function checkValidity(certificate: X509Certificate, allowExpired: boolean): void {
+  const { validFrom, validTo, validFromDate, validToDate } = certificate;
   const now = new Date();
-  if (now < validFromDate || (now >= validToDate && !allowExpired)) {
-    const period = `from ${validFromDate.toISOString()} to ${validToDate.toISOString()}`;
-    throw new Error(`expected a certificate that is valid now, got one that is valid ${period}`);
-  }
+  // A time that cannot be read is neither before nor after another.
+  if (!(validFromDate <= now && (allowExpired ? validFromDate : now) < validToDate))
+    throw new Error(`expected a certificate that is valid now, got one from ${validFrom} to ${validTo}`);
 }
 
 /**
@@ -55,7 +69,9 @@ export function checkClientCertificate(
   allowExpired = false,
 ): X509Certificate {
   const certificate = expecting('a certificate as PEM', () => new X509Certificate(chain));
-  const privateKey = expecting('a private key as PEM, without a password', () => createPrivateKey(key));
+  const privateKey = expecting('a private key as PEM, of RSA or EC and without a password', () =>
+    readKey(key),
+  );
   if (!certificate.checkPrivateKey(privateKey))
     throw new Error('expected the key of the certificate, got another one');
   if (!isStrong(privateKey))

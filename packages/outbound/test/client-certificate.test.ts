@@ -15,6 +15,7 @@ import {
 } from '../src/index.js';
 import type { ClientCertificate, ClientPair, Sender, SendResult } from '../src/index.js';
 import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
+import { RSA_HEAD, pemBlock, slowKey } from './slow-key.js';
 import { BODY, post, postTimes } from './rig.js';
 
 const closing: (() => Promise<unknown>)[] = [];
@@ -277,7 +278,7 @@ describe('a pair of files', () => {
 
   it.each<[string, readonly string[], RegExp]>([
     ['of RSA with 1,024 bits', ['-newkey', 'rsa:1024'], /2,048 bits or more/],
-    ['of Ed25519', ['-newkey', 'ed25519'], /RSA .* or of EC/],
+    ['of Ed25519', ['-newkey', 'ed25519'], /of RSA or EC/],
     ['of another curve', [...CURVE, 'ec_paramgen_curve:secp521r1'], /P-256 or P-384/],
     ['for servers alone', [...CURVE, 'ec_paramgen_curve:P-384', ...use('serverAuth')], /client use/],
   ])('%s is refused', async (_, options, reason) => {
@@ -292,6 +293,39 @@ describe('a pair of files', () => {
   ])('of %s passes', async (_, options) => {
     const { certPem: certificate, keyPem: key } = await selfSigned(options);
     expect(checkClientCertificate({ certificate, key }).subject).toBe('CN=localhost');
+  });
+
+  it('whose key is of a type that costs seconds to read is refused at once', async () => {
+    const { certPem: certificate, keyPem } = await issueClient();
+    const slow = slowKey();
+    for (const key of [
+      slow,
+      `${slow}${keyPem}`,
+      `${keyPem}${slow}`,
+      slow.replace('\n', `\n${RSA_HEAD}: x\n\n`),
+    ]) {
+      const begin = performance.now();
+      expect(() => checkClientCertificate({ certificate, key })).toThrow(/of RSA or EC/);
+      expect(performance.now() - begin).toBeLessThan(100);
+    }
+  });
+
+  it('of a curve that is named in a block of its own passes', async () => {
+    const { certPem: certificate, keyPem: key } = await selfSigned([...CURVE, 'ec_paramgen_curve:P-256']);
+    const sec1 = String(createPrivateKey(key).export({ format: 'pem', type: 'sec1' }));
+    const curve = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
+    expect(checkClientCertificate({ certificate, key: `Bag: a-b\n${curve}${sec1}` }).subject).toBe(
+      'CN=localhost',
+    );
+  });
+
+  it('whose time is none is refused', async () => {
+    const days = ['-days', '36500'];
+    const { certPem, keyPem: key } = await selfSigned([...CURVE, 'ec_paramgen_curve:P-256', ...days]);
+    const der = Buffer.from(certPem.replace(/-----.*-----/g, ''), 'base64');
+    der.write('21001301000000Z', der.lastIndexOf(Buffer.from([0x18, 15])) + 2);
+    const certificate = pemBlock('CERTIFICATE', der);
+    expect(() => checkClientCertificate({ certificate, key })).toThrow(/valid now/);
   });
 
   it('whose key has a password is refused', async () => {

@@ -55,7 +55,8 @@ function viewSecrets({ headers, clientCertificate }: PolicySecrets) {
     ...(headers && { headers: Object.fromEntries(shown) }),
     ...(certificate && {
       clientCertificate: {
-        subject: certificate.subject.replaceAll('\n', ', '),
+        // Undefined when it is empty: a certificate may have alternative names alone.
+        subject: ((certificate.subject as string | undefined) ?? '').replaceAll('\n', ', '),
         serial: certificate.serialNumber,
         notAfter: certificate.validToDate.toISOString(),
       },

@@ -110,6 +110,11 @@ describe('a delivery policy is refused', () => {
       'clientCertificate is refused: expected a certificate as PEM',
     ],
     [
+      'a key that costs a worker too much',
+      { clientCertificate: { certificate: 'x', key: 'y'.repeat(4_097) } },
+      'clientCertificate.key must NOT have more than 4096 characters',
+    ],
+    [
       'more than 16 KiB',
       { clientCertificate: { certificate: 'x'.repeat(16_000), key: 'y'.repeat(385) } },
       'clientCertificate must be at most 16384 bytes with its key',

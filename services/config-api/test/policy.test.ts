@@ -1,7 +1,12 @@
 import { configurationKey, openPolicySecrets, parseKeyring } from '@webhooks/contracts';
 import { eventually } from '@webhooks/testkit';
 import mongoose from 'mongoose';
+import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { reasonsOf } from './support/caller.js';
 import type { Caller } from './support/caller.js';
 import { openConfigurationTopic } from './support/configuration-topic.js';
@@ -93,6 +98,25 @@ describe('the delivery policy of a webhook', () => {
     expect(await topic.recordOf(acme.tenantId, ref, 5)).not.toHaveProperty('policy');
     expect((await acme.policy(ref)).body).toEqual({});
     expect((await acme.removePolicy(ref)).status).toBe(204);
+  });
+
+  it('shows a certificate that has no subject', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'no-subject-'));
+    const files = ['-keyout', join(dir, 'key.pem'), '-out', join(dir, 'cert.pem')];
+    const name = ['-subj', '/', '-addext', 'subjectAltName=DNS:acme.com.br'];
+    await promisify(execFile)('openssl', [
+      'req',
+      '-x509',
+      '-nodes',
+      '-newkey',
+      'rsa:2048',
+      ...name,
+      ...files,
+    ]);
+    const read = (file: string) => readFile(join(dir, file), 'utf8');
+    const clientCertificate = { certificate: await read('cert.pem'), key: await read('key.pem') };
+    const { status, body } = await acme.putPolicy(ref, { clientCertificate });
+    expect([status, body]).toMatchObject([200, { clientCertificate: { subject: '' } }]);
   });
 
   it('of another tenant looks like one of an unknown webhook', async () => {

@@ -1,0 +1,25 @@
+const der = (tag: number, ...parts: readonly Buffer[]): Buffer => {
+  const content = Buffer.concat(parts);
+  const length = Buffer.from([0x82, content.byteLength >> 8, content.byteLength & 255]);
+  return Buffer.concat([Buffer.from([tag]), length, content]);
+};
+const number = (bytes: number): Buffer => der(2, Buffer.alloc(bytes, 0x5b));
+
+export const pemBlock = (label: string, bytes: Buffer): string => {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
+};
+
+/** What the base64 of an RSA key begins with. */
+export const RSA_HEAD = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw';
+
+/** DSA of 16,000 bits as PKCS #8: OpenSSL computes its public key, for two seconds. */
+export function slowKey(): string {
+  const algorithm = der(
+    0x30,
+    Buffer.from('06072a8648ce380401', 'hex'),
+    der(0x30, number(2_000), number(32), number(2_000)),
+  );
+  const version = Buffer.from([2, 1, 0]);
+  return pemBlock('PRIVATE KEY', der(0x30, version, algorithm, der(4, number(2_000))));
+}
