@@ -170,6 +170,10 @@ test('policy and rotate-secret take secrets from files or standard input, and sh
   expect(await run(['policy', made.ref], cli.env)).toMatchObject({ out, code: 0 });
   expect((await run(['policy', made.ref, '--remove'], cli.env)).out).toBe('the defaults\n');
   expect((await run(['policy', made.ref, ...pair], cli.env)).code).toBe(2);
+  for (const text of ['', 'no policy']) {
+    const { code, err } = await run(['policy', made.ref, '-f', '-'], cli.env, text);
+    expect([code, err]).toEqual([2, expect.stringContaining('expected a policy')]);
+  }
   const broken = await run(['policy', made.ref, '-f', '-'], cli.env, 'headers: { X-Key: "0123456789abcdef }');
   expect([broken.code, broken.err]).toEqual([2, expect.not.stringContaining('0123456789')]);
   const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;

@@ -70,8 +70,9 @@ function policyOf(record: SeenConfiguration): Policy {
   const key = configurationKey(String(record['tenantId']), String(record['ref']));
   const ring = parseKeyring(SECRETS_KEYS);
   const { headers = {} } = sealed === undefined ? {} : openPolicySecrets(ring, sealed, key);
-  const lower = Object.entries(headers).map(([one, value]) => [one.toLowerCase(), value]);
-  return { ...rest, values: Object.fromEntries(lower) as Policy['values'] };
+  const lower = Object.entries(headers).map(([one, value]) => [one.toLowerCase(), value] as const);
+  expect(new Set(lower.map(([one]) => one)).size).toBe(lower.length);
+  return { ...rest, values: Object.fromEntries(lower) };
 }
 
 it('no sequence of PUT and DELETE changes a sealed value that it does not name, and all else is as given', async () => {

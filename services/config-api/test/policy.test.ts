@@ -67,16 +67,16 @@ describe('the delivery policy of a webhook', () => {
     const clientCertificate = await issuePair();
     const headers = { 'X-One': 'first value', 'X-Two': 'second value', 'X-Three': 'third value' };
     await acme.putPolicy(ref, { timeoutMs: 1_000, headers, clientCertificate });
-    await acme.putPolicy(ref, { maxConcurrency: 1, headers: { 'x-one': 'another', 'X-TWO': null } });
+    await acme.putPolicy(ref, { maxConcurrency: 1, headers: { 'X-ONE': 'another', 'X-TWO': null } });
     const record = await topic.recordOf(acme.tenantId, ref, 3);
     expect(record['policy']).toEqual({ maxConcurrency: 1, sealed: expect.any(String) as string });
     expect(secretsOf(record)).toEqual({
-      headers: { 'x-one': 'another', 'X-Three': 'third value' },
+      headers: { 'X-ONE': 'another', 'X-Three': 'third value' },
       clientCertificate,
     });
     await acme.putPolicy(ref, { clientCertificate: null });
     expect(secretsOf(await topic.recordOf(acme.tenantId, ref, 4))).toEqual({
-      headers: { 'x-one': 'another', 'X-Three': 'third value' },
+      headers: { 'X-ONE': 'another', 'X-Three': 'third value' },
     });
     expect((await acme.putPolicy(ref, { headers: null })).body).toEqual({});
     expect(await topic.recordOf(acme.tenantId, ref, 5)).not.toHaveProperty('policy');

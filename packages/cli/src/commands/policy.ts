@@ -7,7 +7,11 @@ import { showing } from '../session.js';
 import { withRef } from './webhooks.js';
 
 /** The service judges the members. Pretty errors would show the line, which may hold a secret. */
-const readPolicy = (file: string): PolicyInput => parse(textOf(file), { prettyErrors: false }) as PolicyInput;
+function readPolicy(file: string): PolicyInput {
+  const policy: unknown = parse(textOf(file), { prettyErrors: false });
+  if (policy instanceof Object) return policy as PolicyInput;
+  throw new Error('expected a policy, such as `timeoutMs: 20000`');
+}
 
 const OPTIONS = {
   file: { alias: 'f', ...FILE, coerce: readPolicy, describe: 'Replace it by this YAML; -: standard input' },
