@@ -116,7 +116,10 @@ export const routeKeyOf = (tenantId: string, route: Route): string =>
  * `updatedAt`: every request makes new ones, also when its values are the same.
  */
 export const fingerprintOf = (configuration: Configuration): string => {
-  const state = { ...toRecord(configuration), revision: undefined, updatedAt: undefined };
+  const record = toRecord(configuration);
+  // In whichever order its members were given.
+  const policy = record.policy && Object.entries(record.policy).sort();
+  const state = { ...record, policy, revision: undefined, updatedAt: undefined };
   return hash('sha256', JSON.stringify(state), 'hex');
 };
 

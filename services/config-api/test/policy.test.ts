@@ -128,9 +128,10 @@ describe('the delivery policy of a webhook', () => {
   });
 
   it('leaves a line in the audit trail that tells whether it changed anything', async () => {
-    await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { Authorization: KEY } });
-    await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { authorization: null, Authorization: KEY } });
-    await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { Authorization: KEY } });
+    const headers = { Authorization: KEY };
+    await acme.putPolicy(ref, { timeoutMs: 2_000, maxConcurrency: 2, headers });
+    await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { authorization: null, ...headers } });
+    await acme.putPolicy(ref, { headers, maxConcurrency: 2, timeoutMs: 2_000 });
     await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { Authorization: `${KEY}0` } });
     await acme.removePolicy(ref);
     await acme.removePolicy(ref);
