@@ -128,6 +128,10 @@ export interface EndpointHealth {
   readonly until?: UtcTime;
   readonly lastSuccessAt?: UtcTime;
   readonly lastFailureAt?: UtcTime;
+  /** The terms of delivery that apply in place of the defaults. */
+  readonly policy?: DeliveryTerms & { readonly certificateNotAfter?: UtcTime };
+  /** Whether the webhook's own client certificate ends within 30 days, or has ended. */
+  readonly certificateEndsSoon?: boolean;
   readonly lastHour: HealthWindow;
   readonly lastDay: HealthWindow;
   readonly failures: readonly {

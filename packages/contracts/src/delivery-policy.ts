@@ -1,3 +1,4 @@
+import type { UtcTime } from './payment-event.js';
 import { openSecret, sealSecret } from './sealed-secret.js';
 import type { Keyring } from './sealed-secret.js';
 
@@ -16,6 +17,8 @@ export interface DeliveryPolicy {
   readonly format?: (typeof NOTIFICATION_FORMATS)[number];
   /** Waits before attempt 2, 3, …, spelled as in `RETRY_DELAYS`: `["30s", "5m", "1h"]`. */
   readonly retryDelays?: readonly string[];
+  /** When the endpoint's own client certificate ends: whoever warns of it need not open what is sealed. */
+  readonly certificateNotAfter?: UtcTime;
   /** What `sealPolicySecrets` made; absent when there is no such value. */
   readonly sealed?: string;
 }
@@ -36,6 +39,7 @@ export const DELIVERY_POLICY_SCHEMA = {
     maxConcurrency: { type: 'integer', minimum: 1 },
     format: { type: 'string', enum: NOTIFICATION_FORMATS },
     retryDelays: { type: 'array', minItems: 1, items: { type: 'string' } },
+    certificateNotAfter: { type: 'string', format: 'utc-date-time' },
     sealed: { type: 'string', minLength: 1 },
   },
 } as const;

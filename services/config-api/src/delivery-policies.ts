@@ -64,6 +64,9 @@ function viewSecrets({ headers, clientCertificate }: PolicySecrets) {
   };
 }
 
+const endOfCertificate = ({ clientCertificate: pair }: PolicySecrets) =>
+  pair && { certificateNotAfter: new X509Certificate(pair.certificate).validToDate.toISOString() };
+
 export type DeliveryPolicies = ReturnType<typeof createDeliveryPolicies>;
 
 /** Merges, seals and shows. Throws 500 for sealed values that no key opens. */
@@ -88,11 +91,12 @@ export function createDeliveryPolicies(keyring: Keyring) {
       if (Object.keys(next).length === 0) return plain;
       // Sealed again, it would look like a change to whoever compares fingerprints.
       const kept = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
-      return { ...plain, sealed: kept ?? sealPolicySecrets(keyring, next, idOf(current)) };
+      const sealed = kept ?? sealPolicySecrets(keyring, next, idOf(current));
+      return { ...plain, ...endOfCertificate(next), sealed };
     },
     /** What callers see: no sealed value. */
     view: (configuration: Configuration) => {
-      const { sealed, ...plain } = configuration.policy;
+      const { sealed, certificateNotAfter, ...plain } = configuration.policy;
       return { ...plain, ...viewSecrets(open(configuration)) };
     },
   };

@@ -6,7 +6,7 @@ import { checkClientCertificate } from '@webhooks/outbound';
 import { parseDuration } from '@webhooks/runtime';
 
 /** What PUT takes. A sealed value that is left out stays, null takes it away. */
-export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed'> {
+export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed' | 'certificateNotAfter'> {
   readonly headers?: Readonly<Record<string, string | null>> | null;
   readonly clientCertificate?: PolicySecrets['clientCertificate'] | null;
 }

@@ -58,7 +58,7 @@ describe('the delivery policy of a webhook', () => {
     expect(body).toEqual(shown);
     expect((await acme.policy(ref)).body).toEqual(shown);
     const record = await topic.recordOf(acme.tenantId, ref, 2);
-    expect(record['policy']).toMatchObject(plain);
+    expect(record['policy']).toMatchObject({ ...plain, certificateNotAfter: validToDate.toISOString() });
     expect(secretsOf(record)).toEqual({ headers, clientCertificate });
     expect((await acme.get(ref)).body['updatedAt']).toBe(record['updatedAt']);
   });
@@ -69,7 +69,10 @@ describe('the delivery policy of a webhook', () => {
     await acme.putPolicy(ref, { timeoutMs: 1_000, headers, clientCertificate });
     await acme.putPolicy(ref, { maxConcurrency: 1, headers: { 'X-ONE': 'another', 'X-TWO': null } });
     const record = await topic.recordOf(acme.tenantId, ref, 3);
-    expect(record['policy']).toEqual({ maxConcurrency: 1, sealed: expect.any(String) as string });
+    expect(record['policy']).toEqual({
+      ...{ maxConcurrency: 1, sealed: expect.any(String) as string },
+      certificateNotAfter: new X509Certificate(clientCertificate.certificate).validToDate.toISOString(),
+    });
     expect(secretsOf(record)).toEqual({
       headers: { 'X-ONE': 'another', 'X-Three': 'third value' },
       clientCertificate,

@@ -146,16 +146,20 @@ describe('an endpoint with a delivery policy', () => {
     const { caPem } = await sharedAuthority();
     const tls = { ca: caPem, requestCert: true, rejectUnauthorized: true };
     const endpoint = await start({ tls });
-    const configuration = await register(endpoint, { secrets: { clientCertificate: await clientPair() } });
+    const certificateNotAfter = '2031-01-01T00:00:00.000Z';
+    const secrets = { clientCertificate: await clientPair() };
+    const configuration = await register(endpoint, { certificateNotAfter, secrets });
     const without = await register(endpoint, { retryDelays: ['24h'] });
     for (const one of [configuration, without]) await rig.bench.send(eventFor(one));
     await rig.untilStory(configuration.ref, ['1 200']);
     await rig.untilStory(without.ref, ['1 TLS']);
     expect(rig.worker.page('/endpoints')).toMatchObject({
-      certificates: [{ ref: configuration.ref, tenantId: configuration.tenantId }],
+      certificates: [
+        { ref: configuration.ref, tenantId: configuration.tenantId, notAfter: certificateNotAfter },
+      ],
     });
-    expect(await rig.worker.metrics()).toMatch(
-      /^webhook_endpoint_certificate_expiry_timestamp_seconds [\d.e+]+$/m,
+    expect(await rig.worker.metrics()).toContain(
+      `webhook_endpoint_certificate_expiry_timestamp_seconds ${Date.parse(certificateNotAfter) / 1_000}`,
     );
   });
 });

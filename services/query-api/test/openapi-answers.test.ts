@@ -87,8 +87,8 @@ describe('openapi.yaml describes', () => {
     const empty = emptyBucket(failed);
     const thrice = [failed, failed, failed].reduce(addEntry, empty);
     const parked = addEntry(thrice, { kind: 'parked', ...base, nextAt: now.getTime() + 60_000 });
-    const view = (enabled: boolean, buckets: Parameters<typeof viewHealth>[1]) =>
-      viewHealth({ ref, enabled }, buckets, now.getTime() + 1);
+    const view = (enabled: boolean, buckets: Parameters<typeof viewHealth>[2]) =>
+      viewHealth(ref, { enabled }, buckets, now.getTime() + 1);
     const states = [
       ...[[], [addEntry(empty, failed)], [thrice], [parked]].map((buckets) => view(true, buckets)),
       view(false, [parked]),

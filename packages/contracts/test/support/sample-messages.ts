@@ -96,7 +96,14 @@ export const configuration: ConfigurationRecord = {
   ...{ v: 1, tenantId, ref, revision: 2, eventType: 'PIX_OUT', endpointUrl: 'https://hook.acme.com.br/' },
   ...{ applicationId: 'checkout', enabled: true, createdAt: time, updatedAt: time },
   secrets: [{ sealed }, { sealed, expiresAt: time }],
-  policy: { timeoutMs: 1_000, maxConcurrency: 1, format: 'bacen', retryDelays: ['1s'], sealed },
+  policy: {
+    timeoutMs: 1_000,
+    maxConcurrency: 1,
+    format: 'bacen',
+    retryDelays: ['1s'],
+    certificateNotAfter: time,
+    sealed,
+  },
 };
 export const configurationMessage: Message = { key: configurationKey(tenantId, ref), value: configuration };
 

@@ -6,6 +6,7 @@ import type {
   EventType,
   Keyring,
   SealedSecret,
+  UtcTime,
 } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { prepareSecret } from '@webhooks/outbound';
@@ -30,8 +31,8 @@ export interface Configuration {
   readonly target: EndpointTarget;
   /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
   readonly terms: EndpointTerms | undefined;
-  /** When the endpoint's own client certificate ends, once an attempt has been made with it. */
-  readonly certificateEnd?: Date | undefined;
+  /** When the endpoint's own client certificate ends. */
+  readonly certificateNotAfter?: UtcTime | undefined;
   /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
   signingSecrets(now: number): readonly PreparedSecret[];
 }
@@ -94,9 +95,8 @@ class LazyConfiguration implements Configuration {
     return (this.#policy = openTerms(this.#policy, this.#keyring, configurationKey(this.tenantId, this.ref)));
   }
 
-  get certificateEnd(): Date | undefined {
-    const policy = this.#policy;
-    return policy !== undefined && 'delaysMs' in policy ? policy.certificateEnd : undefined;
+  get certificateNotAfter(): UtcTime | undefined {
+    return this.#policy?.certificateNotAfter;
   }
 
   /** One that has expired is never opened: its key may be gone, and must not matter. */

@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { LONGEST_TIMEOUT_MS, openPolicySecrets } from '@webhooks/contracts';
 import type { DeliveryPolicy, Keyring, PolicySecrets } from '@webhooks/contracts';
 import { toEndpointCertificate } from '@webhooks/outbound';
@@ -6,12 +5,14 @@ import type { EndpointCertificate } from '@webhooks/outbound';
 import { parseDelays } from '../path/schedule.js';
 
 /** An endpoint's delivery policy, ready to be applied; what is undefined has the worker's default. */
-export interface EndpointTerms extends Pick<DeliveryPolicy, 'format' | 'maxConcurrency'> {
+export interface EndpointTerms extends Pick<
+  DeliveryPolicy,
+  'format' | 'maxConcurrency' | 'certificateNotAfter'
+> {
   readonly timeoutMs: number | undefined;
   readonly delaysMs: readonly number[] | undefined;
   readonly headers: PolicySecrets['headers'];
   readonly clientCertificate: EndpointCertificate | undefined;
-  readonly certificateEnd: Date | undefined;
 }
 
 /** Throws when no key opens what is sealed, a delay is spelled as nobody here knows, or a certificate is none. `key`: that of the configuration. */
@@ -25,6 +26,5 @@ export function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string)
     delaysMs: retryDelays === undefined ? undefined : parseDelays(retryDelays.join(',')),
     headers,
     clientCertificate: pair && toEndpointCertificate(pair),
-    certificateEnd: pair && new X509Certificate(pair.certificate).validToDate,
   };
 }

@@ -24,14 +24,14 @@ function createGauges(admission: Admission, endpoints: Endpoints, { registry }: 
   });
 }
 
-/** Certificates of endpoints that had an attempt lately, the one that ends first before the others: sealed ones are not opened for this. */
+/** Certificates of endpoints that had an attempt lately, the one that ends first before the others. */
 const certificatesOf = (endpoints: readonly EndpointState[], configurations: ConfigurationCache['table']) =>
   endpoints
     .flatMap(({ tenant: { tenantId }, ref }) => {
-      const end = configurations.find(tenantId, ref)?.certificateEnd;
-      return end === undefined ? [] : { tenantId, ref, expiresAt: end };
+      const notAfter = configurations.find(tenantId, ref)?.certificateNotAfter;
+      return notAfter === undefined ? [] : { tenantId, ref, notAfter };
     })
-    .sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+    .sort((a, b) => Date.parse(a.notAfter) - Date.parse(b.notAfter));
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
@@ -71,7 +71,10 @@ export function watchAdmission(
   createGauges(admission, endpoints, scope);
   const certificates = () => certificatesOf(endpoints(), configurations);
   const end = 'When the first certificate of an endpoint with attempts lately expires, Unix time';
-  const firstEnd = (): number => (certificates()[0]?.expiresAt.getTime() ?? Infinity) / 1_000;
+  const firstEnd = (): number => {
+    const [first] = certificates();
+    return first === undefined ? Infinity : Date.parse(first.notAfter) / 1_000;
+  };
   addGauge(scope.registry, 'webhook_endpoint_certificate_expiry_timestamp_seconds', end, firstEnd);
   const render = () => ({
     ...renderUnhealthy(endpoints()),

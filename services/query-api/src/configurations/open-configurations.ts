@@ -1,5 +1,5 @@
 import { TOPICS, parseConfigurationRecord } from '@webhooks/contracts';
-import type { ConfigurationRecord } from '@webhooks/contracts';
+import type { ConfigurationRecord, DeliveryPolicy } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import { RevisionTable, openTableReader } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
@@ -8,11 +8,14 @@ import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { present } from '../payments/present.js';
 import { WAIT_MS } from '../projection/catch-up.js';
 
-/** What a redelivery has to know of a configuration; its URL and secrets are the worker's. */
-export type KnownConfiguration = Pick<
+/** What a redelivery has to know of a configuration, and its terms of delivery; its URL and secrets are the worker's. */
+export interface KnownConfiguration extends Pick<
   ConfigurationRecord,
   'revision' | 'enabled' | 'eventType' | 'applicationId'
->;
+> {
+  /** Absent: the defaults apply. */
+  readonly policy?: Omit<DeliveryPolicy, 'sealed'>;
+}
 
 export interface Configurations {
   /** What is known now; in a job that looks at many, nobody waits for each. */
@@ -37,7 +40,9 @@ function readRow({ key, value, partition, offset }: KafkaRecord, log: Logger): R
     return undefined;
   }
   const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
-  return { tenantId, ref, revision, enabled, eventType, ...present({ applicationId }) };
+  const { sealed, ...open } = parsed.configuration.policy ?? {};
+  const policy = Object.keys(open).length > 0 ? open : undefined;
+  return { tenantId, ref, revision, enabled, eventType, ...present({ applicationId, policy }) };
 }
 
 /** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */

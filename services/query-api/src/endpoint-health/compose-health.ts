@@ -33,7 +33,7 @@ export function composeHealth({ database, configurations }: HealthOptions): {
   readonly operations: readonly Operation[];
 } {
   const health = async (tenantId: string, ref: string): Promise<HealthView> => {
-    const { enabled } = await configurations.current(tenantId, ref);
+    const configuration = await configurations.current(tenantId, ref);
     const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
     const [buckets, page] = await Promise.all([
       findBuckets(database.within(REQUEST_MS), { tenantId, ref, now }),
@@ -44,7 +44,7 @@ export function composeHealth({ database, configurations }: HealthOptions): {
       deliveryId,
       at: new Date(createdAt).toISOString(),
     }));
-    return { ...viewHealth({ ref, enabled }, buckets, now), ...present({ oldestUndelivered }) };
+    return { ...viewHealth(ref, configuration, buckets, now), ...present({ oldestUndelivered }) };
   };
   return {
     projection: {

@@ -1,5 +1,6 @@
 import { causeOf } from '@webhooks/contracts';
 import type { UtcTime } from '@webhooks/contracts';
+import type { KnownConfiguration } from '../configurations/open-configurations.js';
 import { present } from '../payments/present.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
@@ -35,6 +36,10 @@ export interface HealthView {
   readonly until?: UtcTime;
   readonly lastSuccessAt?: UtcTime;
   readonly lastFailureAt?: UtcTime;
+  /** The terms of delivery that apply in place of the defaults. */
+  readonly policy?: NonNullable<KnownConfiguration['policy']>;
+  /** Whether the webhook's own client certificate ends within 30 days, or has ended; absent without one. */
+  readonly certificateEndsSoon?: boolean;
   readonly lastHour: WindowView;
   readonly lastDay: WindowView;
   /** The last day's failures by class and code, the latest first. */
@@ -49,6 +54,8 @@ export interface HealthView {
 
 export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
+/** As the alert of the worker: time to have a certificate issued. */
+const WARNING_MS = 30 * DAY_MS;
 /** A single failure among successes is nothing to be told of. */
 const FAILING_AFTER = 3;
 
@@ -133,13 +140,17 @@ function failuresOf(buckets: readonly HealthBucket[]): HealthView['failures'] {
 
 /** The health of an endpoint, out of its buckets of the last day. */
 export function viewHealth(
-  { ref, enabled }: { readonly ref: string; readonly enabled: boolean },
+  ref: string,
+  { enabled, policy }: Pick<KnownConfiguration, 'enabled' | 'policy'>,
   buckets: readonly HealthBucket[],
   now: number,
 ): Omit<HealthView, 'oldestUndelivered'> {
+  const { certificateNotAfter: end } = policy ?? {};
+  const certificateEndsSoon = end === undefined ? undefined : Date.parse(end) < now + WARNING_MS;
   return {
     ref,
     ...stateOf(buckets, enabled, now),
+    ...present({ policy, certificateEndsSoon }),
     lastHour: viewWindow(buckets, bucketStartOf(now - HOUR_MS + BUCKET_MS)),
     lastDay: viewWindow(buckets, bucketStartOf(now - DAY_MS + BUCKET_MS)),
     failures: failuresOf(buckets),

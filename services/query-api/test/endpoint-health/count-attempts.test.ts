@@ -32,7 +32,7 @@ const count = (packs: readonly ReadPack[]): Promise<void> => countPacks(test.dat
 async function healthOf(tenantId: string) {
   const now = T0 + PACKS * 15_000;
   const buckets = await findBuckets(test.database.within(20_000), { tenantId, ref: REF, now });
-  return viewHealth({ ref: REF, enabled: true }, buckets, now);
+  return viewHealth(REF, { enabled: true }, buckets, now);
 }
 
 const EXPECTED = {

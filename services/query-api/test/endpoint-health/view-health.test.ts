@@ -23,8 +23,7 @@ function bucketsOf(entries: readonly AttemptLogEntry[]): HealthBucket[] {
   return [...buckets.values()];
 }
 
-const view = (...entries: AttemptLogEntry[]) =>
-  viewHealth({ ref: REF, enabled: true }, bucketsOf(entries), NOW);
+const view = (...entries: AttemptLogEntry[]) => viewHealth(REF, { enabled: true }, bucketsOf(entries), NOW);
 
 const ok = (agoMs: number, durationMs = 10) => delivered({ at: NOW - agoMs, durationMs });
 const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status });
@@ -32,11 +31,22 @@ const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status })
 describe('the health of an endpoint', () => {
   it('of what is disabled says so, and what its attempts came to', () => {
     const buckets = bucketsOf([ok(4_000), bad(3_000), bad(2_000), bad(1_000)]);
-    const disabled = viewHealth({ ref: REF, enabled: false }, buckets, NOW);
+    const disabled = viewHealth(REF, { enabled: false }, buckets, NOW);
     expect(disabled).toMatchObject({ state: 'disabled', lastHour: { attempts: 4 } });
     expect(disabled.lastFailureAt).toBe(new Date(NOW - 1_000).toISOString());
     expect(disabled.failingSince).toBeUndefined();
-    expect(viewHealth({ ref: REF, enabled: false }, [], NOW).state).toBe('disabled');
+    expect(viewHealth(REF, { enabled: false }, [], NOW).state).toBe('disabled');
+  });
+
+  it('tells its own terms, and from 30 days before on that its client certificate ends', () => {
+    const withEnd = (days: number) => {
+      const certificateNotAfter = new Date(NOW + days * 86_400_000).toISOString();
+      return viewHealth(REF, { enabled: true, policy: { timeoutMs: 20_000, certificateNotAfter } }, [], NOW);
+    };
+    expect(withEnd(31)).toMatchObject({ policy: { timeoutMs: 20_000 }, certificateEndsSoon: false });
+    expect([withEnd(29), withEnd(-1)].map((health) => health.certificateEndsSoon)).toEqual([true, true]);
+    expect(view()).not.toHaveProperty('policy');
+    expect(view()).not.toHaveProperty('certificateEndsSoon');
   });
 
   it('is idle without an attempt', () => {
