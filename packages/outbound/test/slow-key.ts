@@ -10,9 +10,6 @@ export const pemBlock = (label: string, bytes: Buffer): string => {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 };
 
-/** What the base64 of an RSA key begins with. */
-export const RSA_HEAD = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcw';
-
 /** DSA of 16,000 bits as PKCS #8: OpenSSL computes its public key, for two seconds. */
 export function slowKey(): string {
   const algorithm = der(

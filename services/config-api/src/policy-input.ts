@@ -61,7 +61,7 @@ const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
 /** What the delivery or its connection says itself. */
 const RESERVED =
-  /^(host|content-.*|connection|transfer-encoding|te|upgrade|expect|cookie|traceparent|proxy-.*|keep-alive|trailer|webhook-.*)$/;
+  /^(host|content-.*|connection|transfer-encoding|te|upgrade|expect|cookie|traceparent|proxy-.*|keep-alive|trailer|user-agent|webhook-.*)$/;
 
 function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): readonly Violation[] {
   const names = Object.keys(headers ?? {});

@@ -91,6 +91,7 @@ describe('a delivery policy is refused', () => {
         'Proxy-Authorization',
         'keep-alive',
         'trailer',
+        'User-Agent',
         'Webhook-Id',
         'x-acme-signature',
       ],

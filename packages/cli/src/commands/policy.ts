@@ -9,7 +9,7 @@ import { withRef } from './webhooks.js';
 /** The service judges the members. Pretty errors would show the line, which may hold a secret. */
 function readPolicy(file: string): PolicyInput {
   const policy: unknown = parse(textOf(file), { prettyErrors: false });
-  if (policy instanceof Object) return policy as PolicyInput;
+  if (policy instanceof Object) return policy;
   throw new Error('expected a policy, such as `timeoutMs: 20000`');
 }
 
