@@ -169,7 +169,9 @@ test('policy and rotate-secret take secrets from files or standard input, and sh
   expect(out).toMatch(/^maxConcurrency +2\nsubject .*\nserial .*\nnotAfter .*\n\nheader .*\nX-Key +cdef\n$/);
   expect(await run(['policy', made.ref], cli.env)).toMatchObject({ out, code: 0 });
   expect((await run(['policy', made.ref, '--remove'], cli.env)).out).toBe('the defaults\n');
-  expect((await run(['policy', made.ref, ...pair], cli.env)).code).toBe(2);
+  await run(['policy', made.ref, '-f', '-'], cli.env, 'maxConcurrency: 2');
+  expect(await json('policy', made.ref, ...pair)).toMatchObject({ maxConcurrency: 2, clientCertificate: {} });
+  expect((await run(['policy', made.ref, ...pair.slice(0, 2)], cli.env)).code).toBe(2);
   for (const text of ['', 'no policy']) {
     const { code, err } = await run(['policy', made.ref, '-f', '-'], cli.env, text);
     expect([code, err]).toEqual([2, expect.stringContaining('expected a policy')]);

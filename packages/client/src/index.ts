@@ -18,5 +18,5 @@ export type {
   NotificationMiddleware,
   NotificationRequest,
 } from './notification-middleware.js';
-export { verifyNotification } from './verify-notification.js';
+export { verifyNotification, verifySignature } from './verify-notification.js';
 export type { NotificationHeaders } from './verify-notification.js';

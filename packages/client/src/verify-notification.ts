@@ -98,21 +98,31 @@ function faultOf(keys: readonly Webhook[], given: SignatureHeaders, text: string
 }
 
 /**
- * The notification of a request that the service signed with one of the secrets within 5 minutes of this machine's clock
- * (Standard Webhooks 1.0.0). `body`: the bytes that came, or their text. Throws `NotificationError`, which says why, and
- * `TypeError` for a secret that is none.
+ * The text of a request that the service signed with one of the secrets within 5 minutes of this machine's clock (Standard
+ * Webhooks 1.0.0), whatever its format is. `body`: the bytes that came, or their text. Throws `NotificationError`, which says
+ * why, and `TypeError` for a secret that is none.
  */
-export function verifyNotification(
+export function verifySignature(
   headers: NotificationHeaders,
   body: unknown,
   secrets: string | readonly string[],
-): Notification {
+): string {
   const keys = createKeys(secrets);
   const given = readSignature(headers);
   if (typeof body !== 'string' && !(body instanceof Uint8Array))
     throw new NotificationError('rewritten-body', 'the body was parsed: give the bytes that came');
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
   if (!keys.some((key) => isVerified(key, given, text))) throw faultOf(keys, given, text);
+  return text;
+}
+
+/** The notification of a request, in the format `standard`; see `verifySignature`. */
+export function verifyNotification(
+  headers: NotificationHeaders,
+  body: unknown,
+  secrets: string | readonly string[],
+): Notification {
+  const text = verifySignature(headers, body, secrets);
   const notification = parseJson(text);
   if (isNotification(notification)) return notification;
   throw new NotificationError('not-a-notification', 'the body is signed, and has no id, eventType and data');

@@ -1,7 +1,7 @@
 import { DATA_FIELDS, EVENT_TYPES, renderNotification } from '@webhooks/contracts';
 import type { EventType, PaymentEvent } from '@webhooks/contracts';
 import { Webhook } from 'standardwebhooks';
-import { NotificationError, verifyNotification } from '../src/index.js';
+import { NotificationError, verifyNotification, verifySignature } from '../src/index.js';
 import type { Notification } from '../src/index.js';
 
 const secretOf = (text: string): string => `whsec_${Buffer.from(text.padEnd(24, '.')).toString('base64')}`;
@@ -51,6 +51,13 @@ describe('verifying', () => {
     const both = `v1,AAAA ${signed(BODY, OTHER)['webhook-signature'] ?? ''} v2,more`;
     const headers = { ...signed(BODY), 'webhook-signature': both };
     expect(verifyNotification(headers, BODY, [SECRET, OTHER]).id).toBe('evt_1');
+  });
+
+  it('gives the text of another format, once its signature is right', () => {
+    const bacen = '{"id":"evt_1","pix":[]}';
+    expect(verifySignature(signed(bacen), Buffer.from(bacen), SECRET)).toBe(bacen);
+    expect(reasonOf(() => verifySignature(signed(bacen), bacen, OTHER))).toBe('wrong-secret');
+    expect(reasonOf(() => verifyNotification(signed(bacen), bacen, SECRET))).toBe('not-a-notification');
   });
 
   it('says what data is by the type of the event', () => {

@@ -15,7 +15,7 @@ function readPolicy(file: string): PolicyInput {
 
 const OPTIONS = {
   file: { alias: 'f', ...FILE, coerce: readPolicy, describe: 'Replace it by this YAML; -: standard input' },
-  certificate: { ...FILE, implies: ['key', 'file'], describe: 'Client certificate and its chain, PEM' },
+  certificate: { ...FILE, implies: 'key', describe: 'Client certificate and its chain, PEM' },
   key: { ...FILE, implies: 'certificate', describe: 'The key of the certificate, PEM' },
   remove: { type: 'boolean', conflicts: 'file', describe: 'Return to the defaults' },
 } as const;
@@ -35,8 +35,11 @@ export const addPolicy = (cli: Argv): Argv =>
     (own) => withRef(own).options(OPTIONS),
     showing(async (client, { ref, file, certificate, key, remove }) => {
       if (remove) await client.removePolicy(ref);
-      if (file === undefined) return client.policy(ref);
-      const pair = certificate && key ? { clientCertificate: { certificate, key } } : {};
-      return client.setPolicy(ref, { ...file, ...pair });
+      const pair = certificate && key && { clientCertificate: { certificate, key } };
+      if (file) return client.setPolicy(ref, { ...file, ...pair });
+      const known = await client.policy(ref);
+      if (!pair) return known;
+      const { headers, clientCertificate, ...plain } = known;
+      return client.setPolicy(ref, { ...plain, ...pair });
     }, policyText),
   );
