@@ -122,6 +122,24 @@ describe('TLS', () => {
 });
 
 describe('the extra authority file', () => {
+  it('is trusted besides those that Node trusts', async () => {
+    const authority = await sharedAuthority();
+    const { origin } = await rig.endpoint({ ...(await authority.issue(['localhost'])) });
+    const { caFile: strange } = await openStrangeAuthority();
+    const outcomeOf = async (known: string, extra: string): Promise<unknown> => {
+      const { stdout } = await promisify(execFile)(
+        process.execPath,
+        [join(import.meta.dirname, 'post-once.mjs'), origin, extra],
+        { env: { ...process.env, NODE_EXTRA_CA_CERTS: known }, timeout: 30_000 },
+      );
+      return JSON.parse(stdout);
+    };
+    const accepted = { kind: 'answered', status: 200 };
+    expect(await outcomeOf(authority.caFile, strange)).toMatchObject(accepted);
+    expect(await outcomeOf(strange, authority.caFile)).toMatchObject(accepted);
+    expect(await outcomeOf(strange, strange)).toMatchObject({ kind: 'unreachable', error: 'TLS' });
+  });
+
   it('must hold a certificate', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'authority-')), 'ca.pem');
     await writeFile(file, 'nothing of the kind');

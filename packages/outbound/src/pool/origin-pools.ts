@@ -5,14 +5,10 @@ import { OriginPool } from './origin-pool.js';
 import type { PoolLimits, PoolPorts } from './origin-pool.js';
 import type { ClientPair, EndpointCertificate } from '../send-request.js';
 
-/** Ways to connect that are kept, one for each endpoint's certificate used lately: 5 MiB, and 330 MiB with an extra authority file. */
-const MAX_CONNECTS = 256;
-
 /** The pools by tenant, origin and client certificate; one that is empty is dropped. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #connectWith: (client?: ClientPair) => GuardedConnect;
-  readonly #connects: LRUCache<string, GuardedConnect, EndpointCertificate>;
   #ports: Omit<PoolPorts, 'session' | 'onEmpty'>;
   /** Tells the pools of the sender's client certificate from those of the one before it. */
   #suffix = '';
@@ -24,9 +20,6 @@ export class OriginPools {
     client: ClientPair | undefined,
   ) {
     this.#connectWith = connectWith;
-    const connectOwn = (_key: string, _stale: unknown, options: { context: EndpointCertificate }) =>
-      connectWith(options.context);
-    this.#connects = new LRUCache({ max: MAX_CONNECTS, memoMethod: connectOwn });
     this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
     // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
@@ -59,7 +52,7 @@ export class OriginPools {
   #create(key: string, origin: string, own: EndpointCertificate | undefined): OriginPool {
     const pool = new OriginPool(origin, {
       ...this.#ports,
-      ...(own === undefined ? {} : { connect: this.#connects.memo(own.fingerprint, { context: own }) }),
+      ...(own === undefined ? {} : { connect: this.#connectWith(own) }),
       session: () => this.#sessionOf(key),
       onEmpty: () => this.#pools.delete(key),
     });
