@@ -164,6 +164,22 @@ describe('an endpoint with a delivery policy', () => {
   });
 });
 
+it('an endpoint loses no attempt while its certificate is renewed under load', async () => {
+  const { caPem } = await sharedAuthority();
+  const endpoint = await start({ tls: { ca: caPem, requestCert: true, rejectUnauthorized: true } });
+  const configuration = await register(endpoint, { secrets: { clientCertificate: await clientPair() } });
+  const [rounds, each] = [5, 50];
+  for (let round = 1; round <= rounds; round += 1) {
+    const sent = rig.bench.sendAll(Array.from({ length: each }, () => eventFor(configuration)));
+    const secrets = { clientCertificate: await clientPair() };
+    const policy = policyOf(configuration.tenantId, configuration.ref, { secrets });
+    await rig.bench.configure({ ...configuration, revision: round + 1, policy });
+    await sent;
+  }
+  await eventually(() => expect(rig.story(configuration.ref)).toHaveLength(rounds * each), WAIT);
+  expect(new Set(rig.story(configuration.ref))).toEqual(new Set(['1 200']));
+});
+
 describe('a policy that cannot be applied is our own fault, and no attempt is counted:', () => {
   it.each<[string, Terms, Partial<ConfigurationRecord> & { keys?: string }]>([
     [

@@ -26,6 +26,9 @@ it('ten healthy endpoints get each event at once, and nothing is written to Kafk
 });
 
 describe.each(Object.entries(BAD))('an endpoint that %s', (_how, behaviour) => {
+  // Beyond the end of the first attempts.
+  const until = behaviour(0).afterMs + 5 * SECOND;
+
   it.each([1, 3])('(%i of ten) delays nobody else', async (count) => {
     const simulation = new Simulation();
     const healthy = healthyTargets(10 - count);
