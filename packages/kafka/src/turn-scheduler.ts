@@ -26,7 +26,7 @@ export interface TurnSchedulerOptions {
 
 /** Records of one turn of the event loop: a thousand that are due at once would keep everybody else waiting for 150 ms. */
 const TURN_RECORDS = 32;
-/** Offsets a partition may be ahead of its watermark: 12 s of 16,000 records a second. */
+/** Offsets a partition may be ahead of its watermark: 32 s (an attempt of 30 s that hangs) of 6,000 records a second. */
 const MAX_SPAN = 200_000;
 /** Of small records, with what belongs to them about as much memory as the bytes below. */
 const MAX_WAITING = 50_000;

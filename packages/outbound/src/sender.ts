@@ -59,7 +59,7 @@ const DEFAULT_LIMITS: PoolLimits = {
   maxConnectionAgeMs: 300_000, // a common time to live of DNS answers
   maxIdleConnections: 2_048, // as many again as there may be attempts: 100 MB at most
   keepAliveMs: 4_000, // Node's servers close after 5 s
-  keepAliveMaxMs: 15_000, // longer than an attempt; every idle connection costs memory on both sides
+  keepAliveMaxMs: 15_000, // every idle connection costs memory on both sides
   headerLimitBytes: 16_384, // Node's own bound
   answerLimitBytes: 65_536, // one read of a socket: nobody needs the body
 };
