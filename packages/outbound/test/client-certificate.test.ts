@@ -248,11 +248,7 @@ describe('a pair of files', () => {
       /got another one/,
     ],
     ['with an expired certificate', async () => pemOf(await issueExpired()), /valid now/],
-    [
-      'with a certificate that is not valid yet',
-      async () => pemOf(await issueClient({ notBefore: inDays(1) })),
-      /valid now/,
-    ],
+    ['that is not valid yet', async () => pemOf(await issueClient({ notBefore: inDays(1) })), /valid now/],
     ['that is no PEM', ({ keyPem }) => ['nothing of the kind', keyPem], /PEM/],
     ['whose certificate is half-written', ({ certPem, keyPem }) => [cut(certPem), keyPem], /PEM/],
     ['whose chain is half-written', ({ certPem, keyPem }) => [certPem + cut(certPem), keyPem], /PEM/],
@@ -267,17 +263,18 @@ describe('a pair of files', () => {
     expect(() => readClientCertificate(files)).not.toThrow(line);
   });
 
-  it('that has expired is taken where that is said', async () => {
-    const expired = await issueExpired();
-    expect(readClientCertificate(write(expired.certPem, expired.keyPem), true)).toMatchObject({
-      expiresAt: expired.expiresAt,
-    });
+  it('that has expired is taken where that is said, and one that is not valid yet is not', async () => {
+    const read = (pair: ClientCertificate) => readClientCertificate(write(...pemOf(pair)), true);
+    const [expired, early] = [await issueExpired(), await issueClient({ notBefore: inDays(1) })];
+    expect(read(expired).expiresAt).toEqual(expired.expiresAt);
+    expect(() => read(early)).toThrow(/valid now/);
   });
 
   const pemOf = ({ certPem, keyPem }: ClientCertificate) => [certPem, keyPem] as const;
 
   it.each<[string, readonly string[], RegExp]>([
-    ['of RSA with 1,024 bits', ['-newkey', 'rsa:1024'], /2,048 bits or more/],
+    ['of RSA with 1,024 bits', ['-newkey', 'rsa:1024'], /2,048 to 4,096 bits/],
+    ['of RSA with 4,104 bits', ['-newkey', 'rsa:4104'], /2,048 to 4,096 bits/],
     ['of Ed25519', ['-newkey', 'ed25519'], /of RSA or EC/],
     ['of another curve', [...CURVE, 'ec_paramgen_curve:secp521r1'], /P-256 or P-384/],
     ['for servers alone', [...CURVE, 'ec_paramgen_curve:P-384', ...use('serverAuth')], /client use/],
