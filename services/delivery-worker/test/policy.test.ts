@@ -146,20 +146,25 @@ describe('an endpoint with a delivery policy', () => {
     const { caPem } = await sharedAuthority();
     const tls = { ca: caPem, requestCert: true, rejectUnauthorized: true };
     const endpoint = await start({ tls });
-    const certificateNotAfter = '2031-01-01T00:00:00.000Z';
     const secrets = { clientCertificate: await clientPair() };
-    const configuration = await register(endpoint, { certificateNotAfter, secrets });
+    const [later, sooner] = ['2031-01-01T00:00:00.000Z', '2030-01-01T00:00:00.000Z'];
+    const configuration = await register(endpoint, { certificateNotAfter: later, secrets });
+    const first = await register(endpoint, { certificateNotAfter: sooner, secrets });
     const without = await register(endpoint, { retryDelays: ['24h'] });
-    for (const one of [configuration, without]) await rig.bench.send(eventFor(one));
-    await rig.untilStory(configuration.ref, ['1 200']);
+    for (const one of [configuration, first]) {
+      await rig.bench.send(eventFor(one));
+      await rig.untilStory(one.ref, ['1 200']);
+    }
+    await rig.bench.send(eventFor(without));
     await rig.untilStory(without.ref, ['1 TLS']);
     expect(rig.worker.page('/endpoints')).toMatchObject({
       certificates: [
-        { ref: configuration.ref, tenantId: configuration.tenantId, notAfter: certificateNotAfter },
+        { ref: first.ref, tenantId: first.tenantId, notAfter: sooner },
+        { ref: configuration.ref, tenantId: configuration.tenantId, notAfter: later },
       ],
     });
     expect(await rig.worker.metrics()).toContain(
-      `webhook_endpoint_certificate_expiry_timestamp_seconds ${Date.parse(certificateNotAfter) / 1_000}`,
+      `webhook_endpoint_certificate_expiry_timestamp_seconds ${Date.parse(sooner) / 1_000}`,
     );
   });
 });
