@@ -51,6 +51,6 @@ const ownerOf = (key: string): string => `${key}/policy`;
 export const sealPolicySecrets = (ring: Keyring, secrets: PolicySecrets, key: string): string =>
   sealSecret(ring, JSON.stringify(secrets), ownerOf(key));
 
-/** Opens what `sealPolicySecrets` made; throws as `openSecret` does. */
-export const openPolicySecrets = (ring: Keyring, sealed: string, key: string): PolicySecrets =>
-  JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets;
+/** Opens what `sealPolicySecrets` made, if anything; throws as `openSecret` does. */
+export const openPolicySecrets = (ring: Keyring, sealed: string | undefined, key: string): PolicySecrets =>
+  sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets);

@@ -80,8 +80,8 @@ const inTurn = async <C extends Change>(
   try {
     return await take(withoutProof(store));
   } catch (error) {
-    if (!(error instanceof ProofNeeded) || requested.input === undefined) throw error;
-    await prove(requested.request.identity.tenantId, requested.input);
+    if (!(error instanceof ProofNeeded)) throw error;
+    await prove(requested.request.identity, error.configuration);
     return take(store);
   }
 };

@@ -1,67 +1,76 @@
 import { randomBytes } from 'node:crypto';
-import { TEST_EVENT, causeOf, makeTestEvent, renderNotification } from '@webhooks/contracts';
-import { AppError, invalidRequest } from '@webhooks/http-api';
-import { checkEndpointUrl, createSender, watchClientCertificate } from '@webhooks/outbound';
-import type { SendRequest, SendResult, Sender, SenderSettings } from '@webhooks/outbound';
+import {
+  TEST_EVENT,
+  causeOf,
+  makeTestEvent,
+  openPolicySecrets,
+  renderBacenCallback,
+  renderNotification,
+} from '@webhooks/contracts';
+import { createOpenRequests, invalidRequest } from '@webhooks/http-api';
+import type { AppError, Identity } from '@webhooks/http-api';
+import {
+  checkEndpointUrl,
+  createSender,
+  toEndpointCertificate,
+  watchClientCertificate,
+} from '@webhooks/outbound';
+import type { SendRequest, SendResult } from '@webhooks/outbound';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { ConfigApiConfig } from './config.js';
+import { idOf } from './configuration-model.js';
 import type { ConfigurationStore } from './configuration-store.js';
-import type { Configuration, Route } from './configuration.js';
-import { createTurns } from './take-turns.js';
+import type { Configuration } from './configuration.js';
 
 /** Resolves when the endpoint has proven itself. Throws 422 with the cause, and 429 while another one of the tenant is under way. */
-export type ProveEndpoint = (tenantId: string, route: Route) => Promise<void>;
+export type ProveEndpoint = (caller: Identity, configuration: Configuration) => Promise<void>;
 
 /** What would be written has to prove its endpoint first. */
-export class ProofNeeded extends Error {}
+export class ProofNeeded extends Error {
+  readonly configuration: Configuration;
 
-const isProven = (before: Configuration | undefined, after: Configuration): boolean =>
-  !after.enabled || (before?.enabled === true && before.normalizedUrl === after.normalizedUrl);
+  constructor(configuration: Configuration) {
+    super('the endpoint has not proven itself');
+    this.configuration = configuration;
+  }
+}
 
 /** Writes what needs no proof: what stays disabled, and what was enabled with this URL before. Throws `ProofNeeded` for the rest. */
 export function withoutProof(store: ConfigurationStore): ConfigurationStore {
-  const check = (before: Configuration | undefined, after: Configuration): void => {
-    if (!isProven(before, after)) throw new ProofNeeded('the endpoint has not proven itself');
+  const checked = (after: Configuration, before?: Configuration): Configuration => {
+    const isProven = before?.enabled === true && before.normalizedUrl === after.normalizedUrl;
+    if (after.enabled && !isProven) throw new ProofNeeded(after);
+    return after;
   };
   return {
     ...store,
-    insert: async (after) => {
-      check(undefined, after);
-      return store.insert(after);
-    },
-    replace: async (before, after) => {
-      check(before, after);
-      return store.replace(before, after);
-    },
+    insert: async (after) => store.insert(checked(after)),
+    replace: async (before, after) => store.replace(before, checked(after, before)),
   };
 }
 
-/** With the 2 s that Kafka gets for the publication, a caller has an answer within 5 s. */
-const PROOF_MS = 2_500;
+/** With the 2 s that Kafka gets for the publication, a caller has an answer within 5 s. A firewall's silence is told as that, not as a slow response. */
+const LIMITS = { attemptTimeoutMs: 2_500, connectTimeoutMs: 2_000 };
 const CHALLENGE = 'webhook-challenge';
-
-const tooMany = (cause: unknown): AppError =>
-  new AppError('too-many-requests', 'another endpoint of this tenant proves itself; send this again', {
-    headers: { 'retry-after': '1' },
-    cause,
-  });
 
 const failed = (reason: string): AppError =>
   invalidRequest([{ property: 'endpointUrl', reason: `failed its proof: ${reason}` }], 'proof-failed');
 
-/** A test notification to this endpoint, of whose event nobody has heard. */
+/** A test notification as the delivery policy has it, of whose event nobody has heard. */
 function requestTo(
-  tenantId: string,
-  { eventType, endpointUrl }: Route,
-  { sending, urlPolicy }: ConfigApiConfig,
+  configuration: Configuration,
+  { sending, urlPolicy, keyring }: ConfigApiConfig,
   value: string,
 ): SendRequest {
-  const target = checkEndpointUrl(endpointUrl, urlPolicy);
+  const { tenantId, eventType, policy } = configuration;
+  const target = checkEndpointUrl(configuration.endpointUrl, urlPolicy);
   if (!target.ok) throw failed(target.reason);
+  const own = openPolicySecrets(keyring, policy.sealed, idOf(configuration));
   const now = new Date();
   const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
   const headers = {
+    ...own.headers,
     'content-type': 'application/json',
     'user-agent': sending.userAgent,
     'webhook-id': event.id,
@@ -70,7 +79,14 @@ function requestTo(
     [CHALLENGE]: value,
   };
   const body = renderNotification(event);
-  return { tenantId, target, headers: Object.entries(headers).flat(), body, keptHeader: CHALLENGE };
+  return {
+    tenantId,
+    target,
+    headers: Object.entries(headers).flat(),
+    body: policy.format === 'bacen' ? renderBacenCallback(body) : body,
+    keptHeader: CHALLENGE,
+    clientCertificate: own.clientCertificate && toEndpointCertificate(own.clientCertificate),
+  };
 }
 
 const isAnswered = (result: SendResult, hundreds: number): boolean =>
@@ -83,12 +99,14 @@ function describe(result: SendResult): string {
   return `${[...words].join(' ')}. ${causeOf(result) ?? ''}`.trim();
 }
 
-/** A 4xx (nginx says 400), or an end of the connection, is a refusal. Silence is none. */
+/** An end of the connection, or a 4xx (nginx says 400) but 429, is a refusal. Silence is none. */
 function checkRefused(result: SendResult): void {
   if (isAnswered(result, 2)) throw failed('it accepts a request without our client certificate: demand one.');
-  const isSilent = 'error' in result && /^(?:DNS|ADDRESS_DENIED|.*TIMEOUT)$/.test(result.error);
-  if (isSilent || ('status' in result && !isAnswered(result, 4)))
-    throw failed(`without our client certificate: ${describe(result)}`);
+  const isRefused =
+    'status' in result
+      ? isAnswered(result, 4) && result.status !== 429
+      : 'error' in result && (/^(?:TLS|SOCKET)$/.test(result.error) || result.code === 'ECONNRESET');
+  if (!isRefused) throw failed(`without our client certificate: ${describe(result)}`);
 }
 
 function checkValue(result: SendResult, value: string): void {
@@ -100,19 +118,19 @@ function checkValue(result: SendResult, value: string): void {
 export function openProver(config: ConfigApiConfig, scope: ServiceScope): ProveEndpoint | undefined {
   if (config.proof === 'none') return undefined;
   const { clientCertificate, ...bare } = config.sending;
-  const open = (options: SenderSettings): Sender => {
-    const sender = createSender({ ...options, attemptTimeoutMs: PROOF_MS });
-    scope.onClose('proofs', () => sender.close());
-    return sender;
-  };
-  const [sender, stranger] = [open(config.sending), open(bare)];
+  const sender = createSender({ ...config.sending, ...LIMITS });
+  scope.onClose('proofs', () => sender.close());
+  const stranger = createSender({ ...bare, ...LIMITS });
+  scope.onClose('proofs without a certificate', () => stranger.close());
   if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
-  const takeTurns = createTurns(0, tooMany);
-  return (tenantId, route) =>
-    takeTurns(tenantId, async () => {
+  // The other half is for whoever has nothing to prove.
+  const open = createOpenRequests({ total: Math.ceil(config.api.maxOpenRequests / 2), each: 1 });
+  return (caller, configuration) =>
+    open.run(caller, async () => {
       const value = randomBytes(24).toString('base64url');
-      const request = requestTo(tenantId, route, config, value);
-      const without = config.proof === 'mtls' ? stranger.post(request) : undefined;
+      const request = requestTo(configuration, config, value);
+      const asStranger = { ...request, clientCertificate: undefined };
+      const without = config.proof === 'mtls' ? stranger.post(asStranger) : undefined;
       const [result, refused] = await Promise.all([sender.post(request), without]);
       if (!isAnswered(result, 2)) throw failed(describe(result));
       if (refused === undefined) checkValue(result, value);

@@ -102,6 +102,26 @@ describe('with REGISTRATION_PROOF=challenge', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
+  it('an endpoint that does not connect in time is refused for that', async () => {
+    const [tenant, endpoint] = [await service.tenant(), await open(echo, { connection: 'hang' })];
+    const { body } = await tenant.post(webhook(endpoint.url));
+    expect(body['detail']).toContain('CONNECT_TIMEOUT. No connection or handshake in time');
+  });
+
+  it('a notification has the headers and the format of the delivery policy', async () => {
+    const [tenant, endpoint] = [await service.tenant(), await open(echo)];
+    const { body } = await tenant.post({ ...webhook(endpoint.url), enabled: false });
+    const named = { ...webhook(endpoint.url), ref: body['ref'] };
+    await tenant.putPolicy(String(body['ref']), {
+      format: 'bacen',
+      headers: { 'X-Key': 'k' },
+    });
+    expect((await tenant.put({ ...named, enabled: true })).status).toBe(200);
+    const [arrival] = endpoint.arrivals;
+    expect(arrival?.headers).toMatchObject({ 'x-key': 'k', 'user-agent': 'webhooks/1' });
+    expect(JSON.parse(String(arrival?.body))).toMatchObject({ pix: [{ valor: '0.01' }] });
+  });
+
   it('an endpoint whose certificate is of another authority is refused with the code of TLS', async () => {
     const strange = await (await openStrangeAuthority()).issue(['localhost', '127.0.0.1', '::1']);
     const [tenant, endpoint] = [await service.tenant(), await open(echo, strange)];
@@ -142,6 +162,18 @@ describe('with REGISTRATION_PROOF=challenge', () => {
   });
 });
 
+it('proofs take half of the open requests, and leave the other half to those who need none', async () => {
+  const service = await startProving('challenge', { MAX_OPEN_REQUESTS: '4' });
+  closing.push(() => service.stop());
+  const silent = await open({ kind: 'hang' });
+  const prove = async () => (await service.tenant()).post(webhook(silent.url));
+  const proving = [prove(), prove()];
+  await eventually(() => silent.arrivals.length === 2);
+  expect((await prove()).status).toBe(429);
+  expect((await (await service.tenant()).list()).status).toBe(200);
+  for (const { status } of await Promise.all(proving)) expect(status).toBe(422);
+});
+
 it('an endpoint at an address that is denied is refused, and nothing is sent', async () => {
   const service = await startProving('challenge', { ENDPOINT_DENIED_CIDRS: '127.0.0.0/8,::1' });
   closing.push(() => service.stop());
@@ -174,12 +206,26 @@ describe('with REGISTRATION_PROOF=mtls', () => {
     },
   );
 
-  it('an endpoint that demands it by status, as nginx does, is registered', async () => {
+  it('an endpoint with a certificate of its own in the delivery policy gets that one', async () => {
+    const strange = await openStrangeAuthority();
+    const { certPem: certificate, keyPem: key } = await strange.issue(['acme']);
+    const [tenant, endpoint] = [await service.tenant(), await open(200, demanding(strange.caPem))];
+    const { body } = await tenant.post({ ...webhook(endpoint.url), enabled: false });
+    await tenant.putPolicy(String(body['ref']), { clientCertificate: { certificate, key } });
+    const enabling = { ...webhook(endpoint.url), ref: body['ref'], enabled: true };
+    expect(await tenant.put(enabling)).toMatchObject({ status: 200 });
+    expect(endpoint.arrivals).toHaveLength(1);
+  });
+
+  it.each([
+    [400, 200],
+    [429, 422],
+  ])('an endpoint that refuses others by status %d gets %d', async (refusal, registered) => {
     const authority = await sharedAuthority();
     const { certPem: cert, keyPem: key } = await authority.issue(['localhost', '127.0.0.1', '::1']);
     const demand = { cert, key, ca: authority.caPem, requestCert: true, rejectUnauthorized: false };
     const server = createServer(demand, ({ socket }, response) => {
-      response.writeHead((socket as TLSSocket).authorized ? 200 : 400).end();
+      response.writeHead((socket as TLSSocket).authorized ? 200 : refusal).end();
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -189,7 +235,7 @@ describe('with REGISTRATION_PROOF=mtls', () => {
       await once(server, 'close');
     });
     const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
-    expect((await (await service.tenant()).post(webhook(url))).status).toBe(200);
+    expect((await (await service.tenant()).post(webhook(url))).status).toBe(registered);
   });
 
   it('an endpoint that demands none is refused', async () => {
