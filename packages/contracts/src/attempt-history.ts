@@ -21,7 +21,7 @@ export type AttemptHistory = string;
 
 const FORMAT = 'v1';
 /**
- * 51 attempts (the longest schedule) of 13 digits of time, 5 of duration, a word of 3 and a code of 34 are 51 × 62 = 3,162
+ * 51 attempts (the longest schedule) of 13 digits of time, 5 of duration, a word of 3 and a code of 45 are 51 × 73 = 3,723
  * characters; somewhat more, so that a later format has room for more fields.
  */
 export const MAX_HISTORY_CHARACTERS = 4_096;

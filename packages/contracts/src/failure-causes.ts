@@ -25,7 +25,7 @@ export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'The certificate is for other hosts: use one for this host name.'],
   ['TLS_CLIENT_CERTIFICATE_REQUIRED', 'Your server demands a client certificate: agree on one with us.'],
   ['TLS_CLIENT_UNKNOWN_CA', 'Our client certificate is of an authority unknown to your server: trust it.'],
-  ['TLS_CLIENT_CERTIFICATE_EXPIRED', 'Your server takes our certificate for expired: check its clock.'],
+  ['TLS_CLIENT_CERTIFICATE_EXPIRED', 'The client certificate has expired: renew it, or check your clock.'],
   ['TLS_CLIENT_BAD_CERTIFICATE', REFUSED],
   ['TLS_CLIENT_CERTIFICATE_UNKNOWN', REFUSED],
   ['TLS_CLIENT_CERTIFICATE_REVOKED', REFUSED],

@@ -21,14 +21,14 @@ describe('the history of a delivery', () => {
     const entries = [
       entry(1),
       entry(2),
-      entry(3, { result: 'TLS', code: 'CERT_HAS_EXPIRED', durationMs: 0 }),
+      entry(3, { result: 'TLS', code: 'ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE', durationMs: 0 }),
     ];
     expect(parseAttemptHistory(historyOf(entries))).toEqual(entries);
     expect(historyOf(entries)).toMatch(/^v1 1:1795269803101:10000:CONNECT_TIMEOUT 2:/);
   });
 
   it('has room for the 51 attempts of the longest schedule', () => {
-    const longest = { result: 'TLS', code: 'TLS_CLIENT_UNSUPPORTED_CERTIFICATE' };
+    const longest = { result: 'TLS', code: 'ERR_SSL_TLSV1_BAD_CERTIFICATE_STATUS_RESPONSE' };
     const entries = Array.from({ length: 51 }, (_, index) => entry(index + 1, longest));
     expect(parseAttemptHistory(historyOf(entries))).toEqual(entries);
   });

@@ -206,6 +206,10 @@ describe('with REGISTRATION_PROOF=mtls', () => {
     },
   );
 
+  it('the certificate of the operator is watched', async () => {
+    expect(await service.metrics()).toMatch(/^webhook_client_certificate_refused 0$/m);
+  });
+
   it('an endpoint with a certificate of its own in the delivery policy gets that one', async () => {
     const strange = await openStrangeAuthority();
     const { certPem: certificate, keyPem: key } = await strange.issue(['acme']);
