@@ -20,7 +20,7 @@ const PER_SECOND = 1_500;
 const P99_MS = 250;
 const UNKNOWN_PERCENT = 0.1;
 /** Connections are opened and code is compiled; not shown. */
-const WARM_UP_SECONDS = 5;
+const WARM_UP_SECONDS = 15;
 /** Behind a backlog: between two questions. */
 const ASK_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');

@@ -57,10 +57,9 @@ export function composeTransactions(options: TransactionOptions) {
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({
-        findTransaction: async (tenantId, endToEndId) =>
-          mergeRows(await byPix({ tenantId, value: endToEndId }))[0],
+        findTransaction: async (tenantId, endToEndId) => mergeRows(await byPix(tenantId, endToEndId))[0],
         findOfCharge: async (tenantId, txId) =>
-          findOfCharge(within(), tenantId, await byCharge({ tenantId, value: txId })),
+          findOfCharge(within(), byPix, tenantId, await byCharge(tenantId, txId)),
         waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
       }),
       composePull(options),

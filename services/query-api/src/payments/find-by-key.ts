@@ -4,10 +4,9 @@ import type { AskEvents } from './event-store.js';
 import { MAX_EVENTS, findEvents } from './find-transactions.js';
 
 type KeyName = 'endToEndId' | 'txId';
-interface Key {
-  readonly tenantId: string;
-  readonly value: string;
-}
+type Key = Readonly<Record<'tenantId' | 'value', string>>;
+
+export type FindByKey = (tenantId: string, value: string) => Promise<readonly EventRow[]>;
 
 /** Of each value its events. Where one statement is cut off, each is looked up alone: one may have taken all the room. */
 async function findOfTenant(ask: AskEvents, tenantId: string, name: KeyName, values: readonly string[]) {
@@ -21,10 +20,7 @@ async function findOfTenant(ask: AskEvents, tenantId: string, name: KeyName, val
  * Events of one Pix, or that name one charge. What is asked for within one turn of the event loop is looked up by one statement
  * for each tenant: handlers that waited for the projection go on all at once. `within` gives what a statement runs by.
  */
-export function findByKeyOf(
-  name: KeyName,
-  within: () => AskEvents,
-): (key: Key) => Promise<readonly EventRow[]> {
+export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
   const loader = new DataLoader<Key, readonly EventRow[]>(
     async (keys) => {
       const ask = within();
@@ -38,5 +34,5 @@ export function findByKeyOf(
     },
     { cache: false, maxBatchSize: MAX_EVENTS, batchScheduleFn: setImmediate },
   );
-  return (key) => loader.load(key);
+  return (tenantId, value) => loader.load({ tenantId, value });
 }

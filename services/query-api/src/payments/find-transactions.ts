@@ -1,6 +1,7 @@
 import { eventIdOf, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
+import type { FindByKey } from './find-by-key.js';
 import { mergeEvents } from './merge-events.js';
 import type { Transaction } from './merge-events.js';
 
@@ -56,9 +57,15 @@ export async function findEventIds(
   return isNamed ? rows.slice(0, MAX_EVENTS).map(eventIdOf) : [];
 }
 
-/** What is known of each Pix of a charge; `naming`: the events that name it. */
-export const findOfCharge = async (
+/** What is known of each Pix of a charge; `naming`: the events that name it, of which most charges have those of one Pix. */
+export async function findOfCharge(
   ask: AskEvents,
+  byPix: FindByKey,
   tenantId: string,
   naming: readonly EventRow[],
-): Promise<readonly Transaction[]> => mergeRows(await findCharge(ask, tenantId, naming));
+): Promise<readonly Transaction[]> {
+  const [first] = naming;
+  const isOne = naming.every(({ endToEndId }) => endToEndId === first?.endToEndId);
+  const rows = first && isOne ? byPix(tenantId, first.endToEndId) : findCharge(ask, tenantId, naming);
+  return mergeRows(await rows);
+}

@@ -36,9 +36,9 @@ afterAll(async () => {
 const within = () => first.database.within(MS);
 const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
 const findTransaction = async (tenant: string, endToEndId: string) =>
-  mergeRows(await byPix({ tenantId: tenant, value: endToEndId }))[0];
+  mergeRows(await byPix(tenant, endToEndId))[0];
 const findCharge = async (tenant: string, txId: string) =>
-  findOfCharge(within(), tenant, await byCharge({ tenantId: tenant, value: txId }));
+  findOfCharge(within(), byPix, tenant, await byCharge(tenant, txId));
 const composeOn = (database: Database) =>
   composeTransactions({
     ...{ database, catchUp: () => undefined },
