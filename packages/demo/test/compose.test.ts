@@ -26,14 +26,15 @@ const environmentOf = (name: string): Readonly<Record<string, string>> =>
 
 /** Everything that may read a service's environment, as text: its own settings and those that packages read for it. */
 function settingsOf(service: string): string {
+  const manifest = read('services', service, 'package.json');
+  const uses = (name: string): boolean => manifest.includes(`@webhooks/${name}`);
   return [
     ['services', service, 'src', 'config.ts'],
     ['packages', 'http-api', 'src', 'settings.ts'],
     ['packages', 'kafka', 'src', 'kafka-settings.ts'],
     ['packages', 'runtime', 'src', 'run-service.ts'],
-    ...(read('services', service, 'package.json').includes('@webhooks/mongodb')
-      ? [['packages', 'mongodb', 'src', 'mongodb-settings.ts']]
-      : []),
+    ...(uses('mongodb') ? [['packages', 'mongodb', 'src', 'mongodb-settings.ts']] : []),
+    ...(uses('outbound') ? [['packages', 'outbound', 'src', 'sender-settings.ts']] : []),
   ]
     .map((path) => read(...path))
     .join('\n');
