@@ -2,11 +2,10 @@ import DataLoader from 'dataloader';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { MAX_EVENTS, findEvents } from './find-transactions.js';
+import type { FindByKey } from './find-transactions.js';
 
 type KeyName = 'endToEndId' | 'txId';
 type Key = Readonly<Record<'tenantId' | 'value', string>>;
-
-export type FindByKey = (tenantId: string, value: string) => Promise<readonly EventRow[]>;
 
 /** Of each value its events. Where one statement is cut off, each is looked up alone: one may have taken all the room. */
 async function findOfTenant(ask: AskEvents, tenantId: string, name: KeyName, values: readonly string[]) {

@@ -1,12 +1,14 @@
 import { eventIdOf, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
-import type { FindByKey } from './find-by-key.js';
 import { mergeEvents } from './merge-events.js';
 import type { Transaction } from './merge-events.js';
 
 /** Events that an answer is made of, at most: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
+
+/** Events of a tenant that have a key, by its value. */
+export type FindByKey = (tenantId: string, value: string) => Promise<readonly EventRow[]>;
 
 /** Events that fit, one more than an answer is made of. */
 export const findEvents = (ask: AskEvents, filter: object): Promise<readonly EventRow[]> =>
