@@ -72,9 +72,8 @@ export type DeliveryPolicies = ReturnType<typeof createDeliveryPolicies>;
 /** Merges, seals and shows. Throws 500 for sealed values that no key opens. */
 export function createDeliveryPolicies(keyring: Keyring) {
   const open = (configuration: Configuration): PolicySecrets => {
-    const { sealed } = configuration.policy;
     try {
-      return sealed === undefined ? {} : openPolicySecrets(keyring, sealed, idOf(configuration));
+      return openPolicySecrets(keyring, configuration.policy.sealed, idOf(configuration));
     } catch (cause) {
       const detail =
         'no key of this service opens the headers and the client certificate; DELETE, or PUT with headers null and a clientCertificate or null';

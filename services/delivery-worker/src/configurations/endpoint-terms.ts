@@ -18,8 +18,7 @@ export interface EndpointTerms extends Pick<
 /** Throws when no key opens what is sealed, a delay is spelled as nobody here knows, or a certificate is none. `key`: that of the configuration. */
 export function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): EndpointTerms {
   const { timeoutMs, retryDelays, sealed, ...asTheyAre } = policy;
-  const secrets = sealed === undefined ? {} : openPolicySecrets(keyring, sealed, key);
-  const { headers, clientCertificate: pair } = secrets;
+  const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
   return {
     ...asTheyAre,
     timeoutMs: timeoutMs === undefined ? undefined : Math.min(timeoutMs, LONGEST_TIMEOUT_MS),
