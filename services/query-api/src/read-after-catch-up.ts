@@ -6,8 +6,10 @@ export interface ReadingAfterCatchUp<T> {
   readonly read: () => Promise<T | undefined>;
   /** Whether what was found is what the caller waits for; if not, its news may be on the topic still. Default: it is. */
   readonly isWhole?: (found: T) => boolean;
-  /** Waits until everything is projected that is on the topic now. */
-  readonly catchUp: () => Promise<CatchUpResult>;
+  /** Waits until everything is projected that is on the topic now; `ms`: at most so long. */
+  readonly catchUp: (ms?: number) => Promise<CatchUpResult>;
+  /** Time that the first reading waits for that, at most, so that it mostly is the only one; default: it begins at once. */
+  readonly soonMs?: number;
 }
 
 const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
@@ -16,17 +18,15 @@ const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
 };
 
 /**
- * Reads, and on a miss reads again after everything was projected that was on the topic when it was asked:
- * what a record told of before the request is never missed. A part counts as a miss, and is the answer when nothing comes
+ * Reads once everything is projected that is on the topic now, or `soonMs` later; on a miss reads again once it is. What a
+ * record told of before the request is never missed. A part counts as a miss, and is the answer when nothing comes
  * to it in time. Resolves with undefined when nothing is there; throws 503 with `Retry-After` when that is not known.
  */
-export async function readAfterCatchUp<T>({
-  read,
-  isWhole = () => true,
-  catchUp,
-}: ReadingAfterCatchUp<T>): Promise<T | undefined> {
+export async function readAfterCatchUp<T>(reading: ReadingAfterCatchUp<T>): Promise<T | undefined> {
+  const { read, isWhole = () => true, catchUp, soonMs } = reading;
+  const soon = soonMs === undefined ? 'late' : await catchUp(soonMs);
   const found = await read();
-  if (found !== undefined && isWhole(found)) return found;
+  if (soon === 'passed' || (found !== undefined && isWhole(found))) return found;
   const result = await catchUp();
   const foundNow = await read();
   if (foundNow !== undefined || result === 'passed') return foundNow;

@@ -21,8 +21,8 @@ export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'
 
 /** Records of a batch. A query waits behind its statement: of 200 it takes 0.04 s of the slowest database. */
 const MAX_RECORDS = 200;
-/** A query looks twice at most and waits up to 2 s in between: it is answered within 5 s. */
-const LOOK_MS = 1_400;
+/** A query waits a moment, looks, waits up to 2 s and looks again: it is answered within 5 s. */
+const LOOK_MS = 1_300;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
   const unread = (cause?: unknown): never => {
@@ -60,7 +60,7 @@ export function composeTransactions(options: TransactionOptions) {
         findTransaction: async (tenantId, endToEndId) => mergeRows(await byPix(tenantId, endToEndId))[0],
         findOfCharge: async (tenantId, txId) =>
           findOfCharge(within(), byPix, tenantId, await byCharge(tenantId, txId)),
-        waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
+        waitForEvents: async (ms) => (await catchUp()?.wait(ms)) ?? 'late',
       }),
       composePull(options),
     ],

@@ -12,9 +12,12 @@ export interface TransactionPorts {
   readonly findTransaction: (tenantId: string, endToEndId: string) => Promise<Transaction | undefined>;
   /** Of each Pix that an event of this charge names. */
   readonly findOfCharge: (tenantId: string, txId: string) => Promise<readonly Transaction[]>;
-  /** Waits until what is on the topic now is projected. */
-  readonly waitForEvents: () => Promise<CatchUpResult>;
+  /** Waits until what is on the topic now is projected; `ms`: at most so long. */
+  readonly waitForEvents: (ms?: number) => Promise<CatchUpResult>;
 }
+
+/** Whoever was just notified asks for what is being projected. Behind a backlog what is known is answered after so long. */
+const SOON_MS = 250;
 
 const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
@@ -26,6 +29,7 @@ async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promi
     // Not so when a reversal came first: to whoever asks, it says "not paid".
     isWhole: ({ status }) => status === 'CONCLUIDA',
     catchUp: ports.waitForEvents,
+    soonMs: SOON_MS,
   });
   if (!body) throw new AppError('not-found', 'no event reported a charge with this txId');
   return { status: 200, body };
@@ -38,6 +42,7 @@ async function answerTransaction(request: ApiRequest, ports: TransactionPorts): 
     read: () => ports.findTransaction(request.identity.tenantId, endToEndId),
     isWhole: ({ payments }) => payments.length > 0,
     catchUp: ports.waitForEvents,
+    soonMs: SOON_MS,
   });
   if (!found) throw new AppError('not-found', 'no event reported a transaction with this endToEndId');
   return { status: 200, body: viewTransaction(found) };
