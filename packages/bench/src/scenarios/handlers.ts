@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
+import type { ProjectionLag } from '@webhooks/ledger';
 import { startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { Agent, request } from 'undici';
@@ -8,7 +9,7 @@ import { monotonicMicros } from '../measure/clock.js';
 import { percentilesOf } from '../measure/percentiles.js';
 import type { Receipt } from '../measure/run-ledger.js';
 import { atMost, figure } from '../report.js';
-import type { Figure, Shown } from '../report.js';
+import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { followProjections } from '../world/follow-projections.js';
 import { flood, nextSeed, openLoop } from '../world/run.js';
@@ -57,29 +58,16 @@ function askerOf(world: World): (tenantId: string, query: string) => Promise<Ans
 /** `isBehind`: of a backlog there are no bars but for "not there". */
 function figuresOf(answers: readonly Answered[], isBehind: boolean): readonly Figure[] {
   const { p50, p99 } = percentilesOf(answers.map(({ micros }) => micros));
-  const percentOf = (isMeant: (status: number) => boolean): number =>
-    (100 * answers.filter(({ status }) => isMeant(status)).length) / answers.length;
+  const answered = (name: string, isMeant: (status: number) => boolean, bar?: Bar): Figure => {
+    const meant = answers.filter(({ status }) => isMeant(status));
+    return figure(`answered with ${name}`, (100 * meant.length) / answers.length, '%', bar);
+  };
   const barred = (value: number) => (isBehind ? undefined : atMost(value));
   return [
     figure('queries', answers.length, ''),
-    figure(
-      'answered with 404',
-      percentOf((status) => status === 404),
-      '%',
-      atMost(0),
-    ),
-    figure(
-      'answered with 503',
-      percentOf((status) => status === 503),
-      '%',
-      barred(UNKNOWN_PERCENT),
-    ),
-    figure(
-      'answered with another fault',
-      percentOf((status) => ![200, 404, 503].includes(status)),
-      '%',
-      atMost(0),
-    ),
+    answered('404', (status) => status === 404, atMost(0)),
+    answered('503', (status) => status === 503, barred(UNKNOWN_PERCENT)),
+    answered('another fault', (status) => ![200, 404, 503].includes(status), atMost(0)),
     figure('from query to answer, p50', p50 / 1_000, 'ms'),
     figure('from query to answer, p99', p99 / 1_000, 'ms', barred(P99_MS)),
   ];
@@ -130,6 +118,20 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   }
 }
 
+/** Gives the longest time, in microseconds, in which a projection that was behind got no further, as far as was told. */
+function watchProgress() {
+  let longest = 0;
+  const seen = new Map<string, ProjectionLag & { readonly at: number }>();
+  return (lags: readonly ProjectionLag[] = []): number => {
+    for (const lag of lags) {
+      const [last, at] = [seen.get(lag.projection), monotonicMicros()];
+      if (lag.records === 0 || last?.records !== lag.records) seen.set(lag.projection, { ...lag, at });
+      else longest = Math.max(longest, at - last.at);
+    }
+    return longest;
+  };
+}
+
 /** Payments that were delivered while query-api was away, asked about from its start until it has read them all. */
 async function measureBehind(world: World, count: number): Promise<Shown> {
   const { fleet } = world.stack;
@@ -146,10 +148,13 @@ async function measureBehind(world: World, count: number): Promise<Shown> {
     const event = events[(asked.length * STRIDE) % count];
     asked.push(ask(BEHIND, transactionOf(event?.data as DynamicPaidData)));
   }, ASK_EVERY_MS);
-  const readAt = await followProjections(world).finally(() => clearInterval(asking));
-  const seconds = (readAt - startedAt) / 1_000_000;
+  const stood = watchProgress();
+  const readAt = await followProjections(world, undefined, stood).finally(() => clearInterval(asking));
   const answers = await Promise.all(asked);
-  return showRuns([run], [...figuresOf(answers, true), figure('everything was read in', seconds, 's')]);
+  const read = figure('everything was read in', (readAt - startedAt) / 1_000_000, 's');
+  // Each projection gets on in every second.
+  const still = figure('a projection stood still for, at most', stood() / 1_000_000, 's', atMost(1));
+  return showRuns([run], [...figuresOf(answers, true), read, still]);
 }
 
 async function measure(stage: Stage): Promise<void> {

@@ -1,4 +1,5 @@
 import { areZero, readLags } from '@webhooks/ledger';
+import type { ProjectionLag } from '@webhooks/ledger';
 import { eventually } from '@webhooks/testkit';
 import { monotonicMicros } from '../measure/clock.js';
 import type { World } from './world.js';
@@ -9,13 +10,18 @@ const ZERO_FOR_MICROS = 500_000;
 const DEADLINE = { timeoutMs: 900_000, intervalMs: 100, message: 'query-api has projected everything' };
 
 /**
- * Waits until query-api has projected everything on its topics, by this projection or by all. Gives the moment (monotonic
+ * Waits until query-api has projected everything on its topics, by this projection or by all; `onLags` hears of each look. Gives the moment (monotonic
  * microseconds) since which nothing is behind. Rejects after a quarter of an hour.
  */
-export async function followProjections({ stack }: World, wanted?: string): Promise<number> {
+export async function followProjections(
+  { stack }: World,
+  wanted?: string,
+  onLags?: (lags: readonly ProjectionLag[]) => unknown,
+): Promise<number> {
   let zeroSince = Infinity;
   await eventually(async () => {
     const lags = await readLags(stack.description().admin['query-api']);
+    onLags?.(lags);
     const isZero = areZero(lags.filter(({ projection }) => wanted === undefined || projection === wanted));
     zeroSince = isZero ? Math.min(zeroSince, monotonicMicros()) : Infinity;
     return monotonicMicros() - zeroSince > ZERO_FOR_MICROS;

@@ -18,8 +18,8 @@ export interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catch
 
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
 
-/** Packs that are written together: 32 of 256 entries are 8,192, which the slowest database writes in some 8 s. */
-const MAX_RECORDS = 32;
+/** Packs that are written together: 8 of 256 entries are 2,048, which the slowest database writes in some 2 s. */
+const MAX_RECORDS = 8;
 /** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
 const INTERVAL_MS = 200;
 

@@ -19,8 +19,8 @@ export interface HealthOptions {
 }
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
-/** Counts are written together: an endpoint costs one write in so long, however much goes to it. */
-const INTERVAL_MS = 1_000;
+/** Counts are written together: an endpoint costs one write in so long, however much goes to it. Half of the second in which it gets on. */
+const INTERVAL_MS = 500;
 
 function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefined {
   const parsed = value === null ? undefined : parseAttemptPack(value);
