@@ -111,20 +111,27 @@ it('tenants share no connection: a late second response is never taken for that 
   expect(endpoint.stats()).toMatchObject({ connections: 2, arrivals: 4 });
 });
 
-it('framing of chunks without an end is broken off at the deadline at the latest', async () => {
+it('framing of chunks without an end is broken off at the deadline at the latest, and nobody keeps it', async () => {
+  const heldBytes = () => {
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const held: number[] = [];
   const server = await openServer((tls) => {
     tls.once('data', () => {
       tls.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;');
       const flood = (): void => {
+        held.push(heldBytes());
         if (tls.writable) tls.write('x'.repeat(65_536), () => setImmediate(flood));
       };
       flood();
     });
   });
   const sender = rig.plainSender({ ...(await trusting()), attemptTimeoutMs: 1_000 });
-  const before = process.memoryUsage().rss;
+  const before = heldBytes();
   expect(await post(sender, server.origin)).toMatchObject({ kind: 'answered', status: 200, cut: true });
-  expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+  // The least in the second half: what waits for a collection, of this endpoint too, comes and goes.
+  expect(Math.min(...held.slice(held.length / 2)) - before).toBeLessThan(100_000_000);
 });
 
 describe('any response', () => {
