@@ -4,12 +4,8 @@ import type { CatchUpResult } from './projection/catch-up.js';
 export interface ReadingAfterCatchUp<T> {
   /** Reads by statements that begin when it is called; undefined is a miss. */
   readonly read: () => Promise<T | undefined>;
-  /** Whether what was found is what the caller waits for; if not, its news may be on the topic still. Default: it is. */
-  readonly isWhole?: (found: T) => boolean;
-  /** Waits until everything is projected that is on the topic now; `ms`: at most so long. */
-  readonly catchUp: (ms?: number) => Promise<CatchUpResult>;
-  /** Time that the first reading waits for that, at most, so that it mostly is the only one; default: it begins at once. */
-  readonly soonMs?: number;
+  /** Waits until everything is projected that is on the topic now. */
+  readonly catchUp: () => Promise<CatchUpResult>;
 }
 
 const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
@@ -18,17 +14,17 @@ const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
 };
 
 /**
- * Reads once everything is projected that is on the topic now, or `soonMs` later; on a miss reads again once it is. What a
- * record told of before the request is never missed. A part counts as a miss, and is the answer when nothing comes
- * to it in time. Resolves with undefined when nothing is there; throws 503 with `Retry-After` when that is not known.
+ * Reads after everything was projected that was on the topic when it was asked: the answer tells all of it. What is not
+ * projected in time may be missing from it. Resolves with undefined when nothing is there; throws 503 with `Retry-After` when that is not known.
  */
-export async function readAfterCatchUp<T>(reading: ReadingAfterCatchUp<T>): Promise<T | undefined> {
-  const { read, isWhole = () => true, catchUp, soonMs } = reading;
-  const soon = soonMs === undefined ? 'late' : await catchUp(soonMs);
-  const found = await read();
-  if (soon === 'passed' || (found !== undefined && isWhole(found))) return found;
+export async function readAfterCatchUp<T>({ read, catchUp }: ReadingAfterCatchUp<T>): Promise<T | undefined> {
   const result = await catchUp();
-  const foundNow = await read();
-  if (foundNow !== undefined || result === 'passed') return foundNow;
+  const found = await read();
+  if (found !== undefined || result === 'passed') return found;
   throw new AppError('unavailable', NOT_YET[result], { headers: { 'retry-after': '1' } });
+}
+
+/** Reads at once, and waits only on a miss: for what is known once and for all, or is looked at again anyway. */
+export async function readOrCatchUp<T>(reading: ReadingAfterCatchUp<T>): Promise<T | undefined> {
+  return (await reading.read()) ?? readAfterCatchUp(reading);
 }

@@ -118,7 +118,7 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   }
 }
 
-/** Gives the longest time, in microseconds, in which a projection that was behind got no further, as far as was told. */
+/** Takes lags of topics that grow no more. Gives the longest time, in microseconds, in which a projection that was behind got no further. */
 function watchProgress() {
   let longest = 0;
   const seen = new Map<string, ProjectionLag & { readonly at: number }>();

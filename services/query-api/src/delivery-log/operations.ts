@@ -2,7 +2,7 @@ import { AppError } from '@webhooks/http-api';
 import type { ApiRequest, OpenRequests, Operation } from '@webhooks/http-api';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import { readDeliveryId } from '../path-ids.js';
-import { readAfterCatchUp } from '../read-after-catch-up.js';
+import { readOrCatchUp } from '../read-after-catch-up.js';
 import type { DeliveryPage, DeliveryStore } from './delivery-store.js';
 import type { Delivery } from './delivery.js';
 import { LIST_PARAMETERS, cursorAfter, readListQuery } from './list-query.js';
@@ -40,7 +40,7 @@ async function list({ identity, query }: ApiRequest, ports: DeliveryPorts): Prom
     // What could fill an empty page of known events may be on the topics still.
     return namesEvents && page.rows.length === 0 ? undefined : page;
   };
-  const page = await readAfterCatchUp({ read, catchUp: () => ports.catchUp(namesPayment) });
+  const page = await readOrCatchUp({ read, catchUp: () => ports.catchUp(namesPayment) });
   const { rows = [], next } = page ?? {};
   return {
     data: rows.map(viewSummary),
@@ -57,7 +57,7 @@ export async function findDelivery(
 ): Promise<Delivery> {
   const store = storeFor();
   const read = (): Promise<Delivery | undefined> => store.find(tenantId, deliveryId);
-  const delivery = await readAfterCatchUp({ read, catchUp: () => catchUp(false) });
+  const delivery = await readOrCatchUp({ read, catchUp: () => catchUp(false) });
   if (!delivery) throw new AppError('not-found', 'there is no delivery with this id');
   return delivery;
 }

@@ -19,7 +19,7 @@ export interface HealthOptions {
 }
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
-/** Counts are written together: an endpoint costs one write in so long, however much goes to it. Half of the second in which it gets on. */
+/** Counts are written together: an endpoint costs one write in so long, however much goes to it. Each projection gets on in every second. */
 const INTERVAL_MS = 500;
 
 function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefined {

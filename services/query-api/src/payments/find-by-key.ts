@@ -20,18 +20,20 @@ async function findOfTenant(ask: AskEvents, tenantId: string, name: KeyName, val
  * for each tenant: handlers that waited for the projection go on all at once. `within` gives what a statement runs by.
  */
 export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
-  const loader = new DataLoader<Key, readonly EventRow[]>(
-    async (keys) => {
+  const loader = new DataLoader<Key, Promise<readonly EventRow[]>>(
+    (keys) => {
       const ask = within();
-      const tenants = Map.groupBy(keys, ({ tenantId }) => tenantId);
-      const finding = [...tenants].map(async ([tenantId, some]) => {
-        const values = new Set(some.map(({ value }) => value));
-        return [tenantId, await findOfTenant(ask, tenantId, name, [...values])] as const;
-      });
-      const found = new Map(await Promise.all(finding));
-      return keys.map(({ tenantId, value }) => found.get(tenantId)?.get(value) ?? []);
+      const finding = new Map(
+        [...Map.groupBy(keys, ({ tenantId }) => tenantId)].map(([tenantId, some]) => {
+          const values = new Set(some.map(({ value }) => value));
+          return [tenantId, findOfTenant(ask, tenantId, name, [...values])];
+        }),
+      );
+      // Each waits for the statement of its tenant only.
+      const rows = async ({ tenantId, value }: Key) => (await finding.get(tenantId))?.get(value) ?? [];
+      return Promise.resolve(keys.map(rows));
     },
     { cache: false, maxBatchSize: MAX_EVENTS, batchScheduleFn: setImmediate },
   );
-  return (tenantId, value) => loader.load({ tenantId, value });
+  return async (tenantId, value) => loader.load({ tenantId, value });
 }

@@ -12,12 +12,9 @@ export interface TransactionPorts {
   readonly findTransaction: (tenantId: string, endToEndId: string) => Promise<Transaction | undefined>;
   /** Of each Pix that an event of this charge names. */
   readonly findOfCharge: (tenantId: string, txId: string) => Promise<readonly Transaction[]>;
-  /** Waits until what is on the topic now is projected; `ms`: at most so long. */
-  readonly waitForEvents: (ms?: number) => Promise<CatchUpResult>;
+  /** Waits until what is on the topic now is projected. */
+  readonly waitForEvents: () => Promise<CatchUpResult>;
 }
-
-/** Whoever was just notified asks for what is being projected. Behind a backlog what is known is answered after so long. */
-const SOON_MS = 250;
 
 const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
@@ -26,10 +23,7 @@ async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promi
   const { tenantId } = request.identity;
   const body = await readAfterCatchUp({
     read: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId)),
-    // Not so when a reversal came first: to whoever asks, it says "not paid".
-    isWhole: ({ status }) => status === 'CONCLUIDA',
     catchUp: ports.waitForEvents,
-    soonMs: SOON_MS,
   });
   if (!body) throw new AppError('not-found', 'no event reported a charge with this txId');
   return { status: 200, body };
@@ -40,9 +34,7 @@ async function answerTransaction(request: ApiRequest, ports: TransactionPorts): 
   if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
   const found = await readAfterCatchUp({
     read: () => ports.findTransaction(request.identity.tenantId, endToEndId),
-    isWhole: ({ payments }) => payments.length > 0,
     catchUp: ports.waitForEvents,
-    soonMs: SOON_MS,
   });
   if (!found) throw new AppError('not-found', 'no event reported a transaction with this endToEndId');
   return { status: 200, body: viewTransaction(found) };

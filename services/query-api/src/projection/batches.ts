@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { KafkaRecord } from '@webhooks/kafka';
 import { errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
 
@@ -6,8 +7,8 @@ export interface BatchesOptions<T> {
   readonly name: string;
   /** Applies items together, in the order in which they came. A rejection means "again": it must be idempotent. */
   readonly apply: (items: readonly T[]) => Promise<void>;
-  /** Items that one call gets, at most; default: all that wait. */
-  readonly maxItems?: number | undefined;
+  /** Bytes that one call gets, at most, or one item that is larger; default: all that wait. */
+  readonly maxBytes?: number | undefined;
   /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. */
   readonly intervalMs?: number;
   readonly log: Logger;
@@ -26,7 +27,7 @@ interface Waiting<T> {
  * nobody and a flood is written in large batches. What could not be applied is tried again before anything behind it, so
  * that the order within a partition stays; how much waits is bounded by whoever adds.
  */
-export class Batches<T> {
+export class Batches<T extends Pick<KafkaRecord, 'size'>> {
   readonly #options: BatchesOptions<T>;
   readonly #stopping = new AbortController();
   readonly #waiting: Waiting<T>[] = [];
@@ -59,19 +60,27 @@ export class Batches<T> {
   }
 
   async #run(): Promise<void> {
-    const { maxItems = Infinity, intervalMs = 0 } = this.#options;
+    const { intervalMs = 0 } = this.#options;
     while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
       const nextAt = performance.now() + intervalMs;
-      const batch = this.#waiting.slice(0, maxItems);
+      const batch = this.#next();
       if (!(await this.#isApplied(batch))) {
         await this.#pause(PAUSE_MS);
         continue;
       }
       this.#waiting.splice(0, batch.length);
       for (const { done } of batch) done(undefined);
-      if (this.#waiting.length < maxItems) await this.#pause(nextAt - performance.now());
+      if (this.#next().length === this.#waiting.length) await this.#pause(nextAt - performance.now());
     }
     this.#running = false;
+  }
+
+  /** What waits, as much of it as one call gets. */
+  #next(): readonly Waiting<T>[] {
+    const { maxBytes = Infinity } = this.#options;
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ item }, index) => (bytes += item.size) > maxBytes && index > 0);
+    return this.#waiting.slice(0, end < 0 ? undefined : end);
   }
 
   async #isApplied(batch: readonly Waiting<T>[]): Promise<boolean> {

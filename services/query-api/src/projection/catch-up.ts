@@ -39,17 +39,16 @@ export class CatchUp {
     this.#options = options;
   }
 
-  /** `ms`: a shorter time than the usual one, whose end is no fault yet. */
-  async wait(ms?: number): Promise<CatchUpResult> {
+  async wait(): Promise<CatchUpResult> {
     if (this.#waiting >= MAX_WAITING) return 'full';
     this.#waiting += 1;
-    const waitMs = ms ?? this.#options.waitMs ?? WAIT_MS;
+    const waitMs = this.#options.waitMs ?? WAIT_MS;
     const endAt = performance.now() + waitMs;
     try {
       await withDeadline(this.#pass(endAt), waitMs, 'the projection');
       return 'passed';
     } catch (error) {
-      if (ms === undefined) this.#options.onFault(error);
+      this.#options.onFault(error);
       return 'late';
     } finally {
       this.#waiting -= 1;

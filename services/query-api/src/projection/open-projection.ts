@@ -12,12 +12,12 @@ const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
 
 /** Reads the topics of a projection as a member of this group and writes what they tell, until it is stopped. */
 export async function openProjection(
-  { name, topics, maxRecords, intervalMs = 0, apply }: Projection,
+  { name, topics, maxBytes, intervalMs = 0, apply }: Projection,
   { kafka, groupId }: { readonly kafka: Kafka; readonly groupId: string },
   scope: ServiceScope,
 ): Promise<RunningProjection> {
   const { log } = scope;
-  const batches = new Batches<KafkaRecord>({ name, apply, maxItems: maxRecords, intervalMs, log });
+  const batches = new Batches<KafkaRecord>({ name, apply, maxBytes, intervalMs, log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
   const source = await openSource({ kafka, groupId, topics, window: WINDOW, handle, onFatal: scope.fail });
   const unwatch = watchSource(name, source, scope);

@@ -5,8 +5,8 @@ export interface Projection {
   /** Part of the consumer group's name and of the metrics. */
   readonly name: string;
   readonly topics: readonly string[];
-  /** Records that are written together, at most; default: all that wait. */
-  readonly maxRecords?: number;
+  /** Bytes of records that are written together, at most, or one larger record; default: all that wait. */
+  readonly maxBytes?: number;
   /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. What is not waited for may cost less. */
   readonly intervalMs?: number;
   /** Whether an instance that does not read a partition waits for it: then how far it is written is told in the database. */

@@ -7,7 +7,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { findBodies } from '../payments/event-store.js';
-import { readAfterCatchUp } from '../read-after-catch-up.js';
+import { readOrCatchUp } from '../read-after-catch-up.js';
 import { countMatches, readJobPage } from './job-pages.js';
 import type { PageParts } from './job-pages.js';
 import { redeliveryOperations } from './redelivery-operations.js';
@@ -62,7 +62,7 @@ export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScop
     findBody: (tenantId, eventId) => {
       const ask = database.within(REQUEST_MS);
       const read = async () => (await findBodies(ask, tenantId, [eventId], keptMs)).get(eventId);
-      return readAfterCatchUp({ read, catchUp });
+      return readOrCatchUp({ read, catchUp });
     },
     countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),
     newId: uuidv7,

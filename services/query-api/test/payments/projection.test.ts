@@ -113,6 +113,21 @@ it('a batch of new events is one insert, of one Pix or many; one update more loo
   expect(commands).toEqual(['insert', 'insert', 'update', 'insert', 'update', 'insert', 'update']);
 });
 
+it('tenants whose payments are looked up in one turn do not wait for each other, nor fail with each other', async () => {
+  const other = randomName('tenant');
+  await project(first.database, [paid({}, { tenantId }), paid({}, { tenantId: other })], 2);
+  const silent = Promise.withResolvers<never>();
+  let statements = 0;
+  const find = findByKeyOf('endToEndId', () => (statement) => {
+    statements += 1;
+    return statements === 1 ? silent.promise : within()(statement);
+  });
+  const [held, answered] = [find(tenantId, E2E), find(other, E2E)];
+  expect(await answered).toHaveLength(1);
+  silent.reject(new Error('the statement took too long'));
+  await expect(held).rejects.toThrow('too long');
+});
+
 it('of one event id the first content stays, to the queries and to whoever is sent it again', async () => {
   const told = paid({ amount: '1.00' }, { tenantId });
   const later = paid({ amount: '2.00' }, { tenantId, occurredAt: '2026-11-22T00:00:00Z' });

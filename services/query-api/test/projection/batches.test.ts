@@ -1,10 +1,17 @@
 import { eventually } from '@webhooks/testkit';
 import { Batches } from '../../src/projection/batches.js';
 
+/** An item of one byte, with a number. */
+interface Item {
+  readonly size: number;
+  readonly n: number;
+}
+const itemOf = (n: number): Item => ({ size: 1, n });
+
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Rig {
-  readonly batches: Batches<number>;
+  readonly batches: Batches<Item>;
   /** What was applied, batch by batch. */
   readonly applied: number[][];
   /** The next calls fail. */
@@ -15,20 +22,20 @@ interface Rig {
   readonly hold: () => () => void;
 }
 
-function openRig(options: { readonly maxItems?: number; readonly intervalMs?: number } = {}): Rig {
+function openRig(options: { readonly maxBytes?: number; readonly intervalMs?: number } = {}): Rig {
   const applied: number[][] = [];
   let failures = 0;
   let held: Promise<void> | undefined;
-  const apply = async (items: readonly number[]): Promise<void> => {
+  const apply = async (items: readonly Item[]): Promise<void> => {
     await held;
     if (failures > 0) {
       failures -= 1;
       throw new Error('the database is away');
     }
-    applied.push([...items]);
+    applied.push(items.map(({ n }) => n));
   };
   return {
-    batches: new Batches({ name: 'test', apply, maxItems: 100, log, ...options }),
+    batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
     applied,
     fail: (times) => (failures = times),
     failuresLeft: () => failures,
@@ -48,8 +55,8 @@ const twice = (): Promise<void> =>
     setTimeout(resolve, 1_000);
   });
 
-const addAll = (batches: Batches<number>, items: readonly number[]): Promise<unknown[]> =>
-  Promise.all(items.map((item) => batches.add(item)));
+const addAll = (batches: Batches<Item>, items: readonly number[]): Promise<unknown[]> =>
+  Promise.all(items.map((n) => batches.add(itemOf(n))));
 
 describe('batches', () => {
   it('hold what came together, in its order', async () => {
@@ -61,7 +68,7 @@ describe('batches', () => {
   it('collect while one is being written', async () => {
     const { batches, applied, hold } = openRig();
     const release = hold();
-    const first = batches.add(1);
+    const first = batches.add(itemOf(1));
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     const rest = addAll(batches, [2, 3]);
@@ -71,25 +78,31 @@ describe('batches', () => {
   });
 
   it('are cut at their greatest size, in order', async () => {
-    const { batches, applied } = openRig({ maxItems: 2 });
+    const { batches, applied } = openRig({ maxBytes: 2 });
     await addAll(batches, [1, 2, 3, 4, 5]);
     expect(applied).toEqual([[1, 2], [3, 4], [5]]);
+  });
+
+  it('have one item at least, however large', async () => {
+    const { batches, applied } = openRig({ maxBytes: 2 });
+    await Promise.all([{ size: 3, n: 1 }, itemOf(2), { size: 9, n: 3 }].map((item) => batches.add(item)));
+    expect(applied).toEqual([[1], [2], [3]]);
   });
 
   it('that fail are tried again before anything behind them', async () => {
     const { batches, applied, fail } = openRig();
     fail(2);
-    const first = batches.add(1);
+    const first = batches.add(itemOf(1));
     await new Promise(setImmediate);
-    await Promise.all([first, batches.add(2)]);
+    await Promise.all([first, batches.add(itemOf(2))]);
     expect(applied.flat()).toEqual([1, 2]);
   });
 
   it('begin no sooner than the interval after the one before', async () => {
     const { batches, applied } = openRig({ intervalMs: 200 });
-    await batches.add(1);
+    await batches.add(itemOf(1));
     const started = performance.now();
-    await batches.add(2);
+    await batches.add(itemOf(2));
     expect(performance.now() - started).toBeGreaterThanOrEqual(190);
     expect(applied).toEqual([[1], [2]]);
   });
@@ -98,7 +111,7 @@ describe('batches', () => {
     const { batches, applied, fail, failuresLeft } = openRig();
     fail(1_000_000);
     let done = false;
-    const added = batches.add(1);
+    const added = batches.add(itemOf(1));
     added.then(
       () => (done = true),
       () => (done = true),

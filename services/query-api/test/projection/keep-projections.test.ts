@@ -51,7 +51,6 @@ function start(topic: string, groupPrefix: string) {
   const projection = {
     name: 'values',
     topics: [topic],
-    maxRecords: 10,
     isAwaited: true,
     apply: (records: readonly { readonly value: Buffer | null }[]) => {
       read.push(...records.map(({ value }) => String(value)));

@@ -70,7 +70,6 @@ describe('a projection', () => {
       {
         name: 'test',
         topics: [],
-        maxRecords: 9,
         apply: async (some) => {
           await apply(some);
         },
