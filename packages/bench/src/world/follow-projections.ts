@@ -10,8 +10,8 @@ const ZERO_FOR_MICROS = 500_000;
 const DEADLINE = { timeoutMs: 900_000, intervalMs: 100, message: 'query-api has projected everything' };
 
 /**
- * Waits until query-api has projected everything on its topics, by this projection or by all; `onLags` gets what each look finds. Gives the moment (monotonic
- * microseconds) since which nothing is behind. Rejects after a quarter of an hour.
+ * Waits until query-api has projected everything on its topics, by this projection or by all. `onLags` gets what each look
+ * finds. Gives the moment (monotonic microseconds) since which nothing is behind. Rejects after a quarter of an hour.
  */
 export async function followProjections(
   { stack }: World,

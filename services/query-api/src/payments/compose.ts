@@ -21,7 +21,7 @@ export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'
 
 /** Written together: some 200 events. A query waits behind their statement, for 0.04 s of the slowest database. */
 const MAX_BYTES = 64 * 1_024;
-/** A query waits up to 2 s and then looks by two statements at most: it is answered within 5 s. */
+/** A query waits up to 2 s and then looks twice at most: it is answered within 5 s. */
 const LOOK_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
@@ -57,9 +57,9 @@ export function composeTransactions(options: TransactionOptions) {
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({
-        findTransaction: async (tenantId, endToEndId) => mergeRows(await byPix(tenantId, endToEndId))[0],
+        findTransaction: async (tenantId, endToEndId) => mergeRows(await byPix(tenantId, [endToEndId]))[0],
         findOfCharge: async (tenantId, txId) =>
-          findOfCharge(within(), byPix, tenantId, await byCharge(tenantId, txId)),
+          mergeRows(await findOfCharge(byPix, tenantId, await byCharge(tenantId, [txId]))),
         waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
       }),
       composePull(options),

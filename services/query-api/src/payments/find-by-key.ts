@@ -5,35 +5,40 @@ import { MAX_EVENTS, findEvents } from './find-transactions.js';
 import type { FindByKey } from './find-transactions.js';
 
 type KeyName = 'endToEndId' | 'txId';
-type Key = Readonly<Record<'tenantId' | 'value', string>>;
 
-/** Of each value its events. Where one statement is cut off, each is looked up alone: one may have taken all the room. */
-async function findOfTenant(ask: AskEvents, tenantId: string, name: KeyName, values: readonly string[]) {
-  const rows = await findEvents(ask, { tenantId, [name]: { $in: values } });
-  if (rows.length <= MAX_EVENTS) return Map.groupBy(rows, (row) => row[name] ?? '');
-  const alone = async (value: string) => [value, await findEvents(ask, { tenantId, [name]: value })] as const;
-  return new Map(await Promise.all(values.map(alone)));
+interface Wish {
+  readonly tenantId: string;
+  readonly values: readonly string[];
+}
+
+/** Of each wish its events. Where they are too many for one statement each is looked up alone: one may have taken all the room. */
+async function findAll(ask: AskEvents, name: KeyName, tenantId: string, wishes: readonly Wish[]) {
+  const find = (values: readonly string[]) => findEvents(ask, { tenantId, [name]: { $in: values } });
+  const values = [...new Set(wishes.flatMap((wish) => wish.values))];
+  const rows = values.length > MAX_EVENTS ? undefined : await find(values);
+  if (rows === undefined || rows.length > MAX_EVENTS)
+    return new Map(await Promise.all(wishes.map(async (wish) => [wish, await find(wish.values)] as const)));
+  const byValue = Map.groupBy(rows, (row) => row[name] ?? '');
+  return new Map(wishes.map((wish) => [wish, wish.values.flatMap((value) => byValue.get(value) ?? [])]));
 }
 
 /**
- * Events of one Pix, or that name one charge. What is asked for within one turn of the event loop is looked up by one statement
+ * Events of Pix, or that name a charge. What is asked for within one turn of the event loop is looked up by one statement
  * for each tenant: handlers that waited for the projection go on all at once. `within` gives what a statement runs by.
  */
 export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
-  const loader = new DataLoader<Key, Promise<readonly EventRow[]>>(
-    (keys) => {
+  const loader = new DataLoader<Wish, Promise<readonly EventRow[]>>(
+    (all) => {
       const ask = within();
+      const tenants = [...Map.groupBy(all, ({ tenantId }) => tenantId)];
       const finding = new Map(
-        [...Map.groupBy(keys, ({ tenantId }) => tenantId)].map(([tenantId, some]) => {
-          const values = new Set(some.map(({ value }) => value));
-          return [tenantId, findOfTenant(ask, tenantId, name, [...values])];
-        }),
+        tenants.map(([tenantId, wishes]) => [tenantId, findAll(ask, name, tenantId, wishes)]),
       );
       // Each waits for the statement of its tenant only.
-      const rows = async ({ tenantId, value }: Key) => (await finding.get(tenantId))?.get(value) ?? [];
-      return Promise.resolve(keys.map(rows));
+      const rows = async (wish: Wish) => (await finding.get(wish.tenantId))?.get(wish) ?? [];
+      return Promise.resolve(all.map(rows));
     },
     { cache: false, maxBatchSize: MAX_EVENTS, batchScheduleFn: setImmediate },
   );
-  return async (tenantId, value) => loader.load({ tenantId, value });
+  return async (tenantId, values) => loader.load({ tenantId, values });
 }

@@ -7,8 +7,8 @@ import type { Transaction } from './merge-events.js';
 /** Events that an answer is made of, at most: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
 
-/** Events of a tenant that have a key, by its value. */
-export type FindByKey = (tenantId: string, value: string) => Promise<readonly EventRow[]>;
+/** Events of a tenant that have one of these values as a key: one more than an answer is made of, at most. */
+export type FindByKey = (tenantId: string, values: readonly string[]) => Promise<readonly EventRow[]>;
 
 /** Events that fit, one more than an answer is made of. */
 export const findEvents = (ask: AskEvents, filter: object): Promise<readonly EventRow[]> =>
@@ -28,15 +28,14 @@ export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
 }
 
 /** Of the events that name a charge those of its Pix, be they told with the charge or without. */
-async function findCharge(
-  ask: AskEvents,
+export async function findOfCharge(
+  byPix: FindByKey,
   tenantId: string,
   naming: readonly EventRow[],
 ): Promise<readonly EventRow[]> {
   if (naming.length === 0) return [];
-  const endToEndIds = [...new Set(naming.map(({ endToEndId }) => endToEndId))];
   // Those that were found are among them: when they were too many, these are.
-  return findEvents(ask, { tenantId, endToEndId: { $in: endToEndIds } });
+  return byPix(tenantId, [...new Set(naming.map(({ endToEndId }) => endToEndId))]);
 }
 
 /** What names the payments of a tenant: one Pix, the Pix of a charge, or one Pix of a charge. */
@@ -51,23 +50,11 @@ export async function findEventIds(
   tenantId: string,
   { endToEndId, txId }: PaymentKeys,
 ): Promise<readonly string[]> {
+  const byPix: FindByKey = (_, values) => findEvents(ask, { tenantId, endToEndId: { $in: values } });
   const rows =
     endToEndId === undefined
-      ? await findCharge(ask, tenantId, await findEvents(ask, { tenantId, txId }))
-      : await findEvents(ask, { tenantId, endToEndId });
+      ? await findOfCharge(byPix, tenantId, await findEvents(ask, { tenantId, txId }))
+      : await byPix(tenantId, [endToEndId]);
   const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
   return isNamed ? rows.slice(0, MAX_EVENTS).map(eventIdOf) : [];
-}
-
-/** What is known of each Pix of a charge; `naming`: the events that name it, of which most charges have those of one Pix. */
-export async function findOfCharge(
-  ask: AskEvents,
-  byPix: FindByKey,
-  tenantId: string,
-  naming: readonly EventRow[],
-): Promise<readonly Transaction[]> {
-  const [first] = naming;
-  const isOne = naming.every(({ endToEndId }) => endToEndId === first?.endToEndId);
-  const rows = first && isOne ? byPix(tenantId, first.endToEndId) : findCharge(ask, tenantId, naming);
-  return mergeRows(await rows);
 }

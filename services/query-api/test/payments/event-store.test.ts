@@ -31,9 +31,9 @@ afterAll(async () => {
 const within = () => ask;
 const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
 const findTransaction = async (tenant: string, endToEndId: string) =>
-  mergeRows(await byPix(tenant, endToEndId))[0];
+  mergeRows(await byPix(tenant, [endToEndId]))[0];
 const findCharge = async (tenant: string, txId: string) =>
-  findOfCharge(within(), byPix, tenant, await byCharge(tenant, txId));
+  mergeRows(await findOfCharge(byPix, tenant, await byCharge(tenant, [txId])));
 const keep = (...events: readonly PaymentEvent[]): Promise<unknown> =>
   keepEvents(
     ask,

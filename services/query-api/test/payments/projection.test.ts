@@ -36,9 +36,9 @@ afterAll(async () => {
 const within = () => first.database.within(MS);
 const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
 const findTransaction = async (tenant: string, endToEndId: string) =>
-  mergeRows(await byPix(tenant, endToEndId))[0];
+  mergeRows(await byPix(tenant, [endToEndId]))[0];
 const findCharge = async (tenant: string, txId: string) =>
-  findOfCharge(within(), byPix, tenant, await byCharge(tenant, txId));
+  mergeRows(await findOfCharge(byPix, tenant, await byCharge(tenant, [txId])));
 const composeOn = (database: Database) =>
   composeTransactions({
     ...{ database, catchUp: () => undefined },
@@ -122,7 +122,7 @@ it('tenants whose payments are looked up in one turn do not wait for each other,
     statements += 1;
     return statements === 1 ? silent.promise : within()(statement);
   });
-  const [held, answered] = [find(tenantId, E2E), find(other, E2E)];
+  const [held, answered] = [find(tenantId, [E2E]), find(other, [E2E])];
   expect(await answered).toHaveLength(1);
   silent.reject(new Error('the statement took too long'));
   await expect(held).rejects.toThrow('too long');
