@@ -64,8 +64,12 @@ const cook = async (file: string): Promise<string> => {
   return (await run(process.execPath, [join(RECIPES, file)], options)).stdout;
 };
 
-/** A recipe that is a server: what it responds to a notification and to a forgery, and what it printed. */
-async function serve(file: string, path: string): Promise<{ statuses: readonly number[]; printed: string }> {
+/** A recipe that is a server: what it responds to a notification and to a forgery, and what it printed, once that is so many lines. */
+async function serve(
+  file: string,
+  path: string,
+  lines: number,
+): Promise<{ statuses: readonly number[]; printed: string }> {
   const port = await freePort();
   const child = spawn(process.execPath, [join(RECIPES, file)], {
     env: { ...variables, PORT: String(port) },
@@ -87,7 +91,7 @@ async function serve(file: string, path: string): Promise<{ statuses: readonly n
   };
   const first = await eventually(() => post(SECRET).catch(() => false as const), LONG);
   const statuses = [first, await post(`${SECRET.slice(0, -4)}AAAA`)];
-  return { statuses, printed: await eventually(() => printed, LONG) };
+  return { statuses, printed: await eventually(() => printed.split('\n').length > lines && printed, LONG) };
 }
 
 describe('a recipe of the SDK', () => {
@@ -129,13 +133,13 @@ describe('a recipe of the SDK', () => {
   });
 
   it('verifies what it receives: verify.ts', async () => {
-    const { statuses, printed } = await serve('verify.ts', '/');
+    const { statuses, printed } = await serve('verify.ts', '/', 2);
     expect(statuses).toEqual([204, 401]);
     expect(printed).toBe(`charge ${String(variables['TX_ID'])} was paid\nwrong-secret\n`);
   });
 
   it('verifies what it receives in Express: express.ts', async () => {
-    const { statuses, printed } = await serve('express.ts', '/pix');
+    const { statuses, printed } = await serve('express.ts', '/pix', 1);
     expect(statuses).toEqual([204, 401]);
     expect(printed).toBe(`store ${EVENT.id}, unless it is there\n`);
   });
