@@ -14,12 +14,6 @@ export interface ClientCertificate extends ClientCertificateFiles, ClientPair {
   readonly expiresAt: Date;
 }
 
-/** PEM; the certificate itself first, then its intermediates. */
-export interface ClientKeyPair {
-  readonly certificate: string;
-  readonly key: string;
-}
-
 function expecting<T>(expected: string, read: () => T): T {
   try {
     return read();
@@ -71,7 +65,7 @@ function checkValidity(certificate: X509Certificate, allowExpired: boolean): voi
  * yet) or not for clients. The message is ours, and holds nothing of either.
  */
 export function checkClientCertificate(
-  { certificate: chain, key }: ClientKeyPair,
+  { certificate: chain, key }: ClientPair,
   allowExpired = false,
 ): X509Certificate {
   const certificate = expecting('a certificate as PEM', () => new X509Certificate(chain));
@@ -99,16 +93,14 @@ export function readClientCertificate(
   { certificateFile, keyFile }: ClientCertificateFiles,
   allowExpired = false,
 ): ClientCertificate {
-  const certPem = readFileSync(certificateFile, 'utf8');
-  const keyPem = readFileSync(keyFile, 'utf8');
-  const pair = { certificate: certPem, key: keyPem };
+  const pair = { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
   const { validToDate: expiresAt } = checkClientCertificate(pair, allowExpired);
-  return { certificateFile, keyFile, certPem, keyPem, expiresAt };
+  return { certificateFile, keyFile, ...pair, expiresAt };
 }
 
 /** Of the key too: whoever brings another's certificate without its key must not get that one's connections. */
-export const toEndpointCertificate = ({ certificate, key }: ClientKeyPair): EndpointCertificate => ({
-  certPem: certificate,
-  keyPem: key,
+export const toEndpointCertificate = ({ certificate, key }: ClientPair): EndpointCertificate => ({
+  certificate,
+  key,
   fingerprint: hash('sha256', `${certificate}\n${key}`),
 });

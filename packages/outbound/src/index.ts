@@ -5,7 +5,7 @@ export {
   readClientCertificate,
   toEndpointCertificate,
 } from './client-certificate.js';
-export type { ClientCertificate, ClientCertificateFiles, ClientKeyPair } from './client-certificate.js';
+export type { ClientCertificate, ClientCertificateFiles } from './client-certificate.js';
 export * from './endpoint-url.js';
 export { createResolver } from './resolver.js';
 export type { Resolve, ResolverOptions } from './resolver.js';

@@ -6,10 +6,10 @@ export interface SendTarget {
   readonly path: string;
 }
 
-/** A chain, the certificate itself first, and its key. PEM. */
+/** PEM; the certificate itself first, then its intermediates. */
 export interface ClientPair {
-  readonly certPem: string;
-  readonly keyPem: string;
+  readonly certificate: string;
+  readonly key: string;
 }
 
 /** The pair of one endpoint, presented in place of the sender's. */

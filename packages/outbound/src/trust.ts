@@ -17,7 +17,7 @@ export function openTrust(extraCaFile?: string): CreateContext {
   const extra = extraCaFile === undefined ? [] : readCertificates(extraCaFile);
   return (client) => {
     const context = createSecureContext({
-      ...(client ? { cert: client.certPem, key: client.keyPem } : {}),
+      ...(client ? { cert: client.certificate, key: client.key } : {}),
       minVersion: 'TLSv1.2',
       // Each costs as much as a handshake, and the endpoint would say how many. Node's `disableRenegotiation` is for servers.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,

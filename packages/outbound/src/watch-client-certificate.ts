@@ -22,7 +22,7 @@ export function watchClientCertificate(
   const look = (): Promise<void> => {
     refused = 1;
     const found = readClientCertificate(presented);
-    if (found.certPem !== presented.certPem) {
+    if (found.certificate !== presented.certificate) {
       sender.present(found);
       presented = found;
       log.info('the client certificate was renewed', { expiresAt: found.expiresAt.toISOString() });

@@ -73,10 +73,10 @@ async function openSender(clientCertificate?: ClientCertificate): Promise<Sender
 }
 
 /** With a certificate of the endpoint's own. */
-const postWith = (sender: Sender, origin: string, { certPem, keyPem }: ClientPair): Promise<SendResult> =>
+const postWith = (sender: Sender, origin: string, pair: ClientPair): Promise<SendResult> =>
   sender.post({
     ...{ tenantId: 'acme', target: { origin, path: '/hook' }, headers: [], body: BODY },
-    clientCertificate: toEndpointCertificate({ certificate: certPem, key: keyPem }),
+    clientCertificate: toEndpointCertificate(pair),
   });
 
 const serials = (seen: readonly Seen[]): string[] => [...new Set(seen.map(({ serial }) => serial))];
@@ -197,7 +197,7 @@ it('a certificate without its key gets no connection of whoever has the key: our
   const [theirs, mine] = [await issueClient(), await issueClient()];
   const sender = await openSender();
   expect(await postWith(sender, origin, theirs)).toMatchObject({ kind: 'answered' });
-  await expect(postWith(sender, origin, { ...theirs, keyPem: mine.keyPem })).rejects.toThrow(/key/);
+  await expect(postWith(sender, origin, { ...theirs, key: mine.key })).rejects.toThrow(/key/);
   expect(seen).toHaveLength(1);
 });
 
@@ -225,18 +225,18 @@ const CURVE = ['-newkey', 'ec', '-pkeyopt'];
 const use = (names: string) => ['-addext', `extendedKeyUsage=${names}`];
 
 describe('a pair of files', () => {
-  const write = (certPem: string, keyPem: string) => {
+  const write = (certificate: string, key: string) => {
     const dir = mkdtempSync(join(tmpdir(), 'client-certificate-'));
     const files = { certificateFile: join(dir, 'tls.crt'), keyFile: join(dir, 'tls.key') };
-    writeFileSync(files.certificateFile, certPem);
-    writeFileSync(files.keyFile, keyPem);
+    writeFileSync(files.certificateFile, certificate);
+    writeFileSync(files.keyFile, key);
     return files;
   };
 
   it('is a chain with its key and the end of its validity', async () => {
-    const { certPem, keyPem, expiresAt } = await issueClient();
-    const chain = certPem + (await sharedAuthority()).caPem;
-    expect(readClientCertificate(write(chain, keyPem))).toMatchObject({ certPem: chain, keyPem, expiresAt });
+    const { certificate, key, expiresAt } = await issueClient();
+    const chain = certificate + (await sharedAuthority()).caPem;
+    expect(readClientCertificate(write(chain, key))).toMatchObject({ certificate: chain, key, expiresAt });
   });
 
   type Spoil = (pair: ClientCertificate) => Promise<readonly [string, string]> | readonly [string, string];
@@ -244,22 +244,22 @@ describe('a pair of files', () => {
   it.each<[string, Spoil, RegExp]>([
     [
       'with the key of another certificate',
-      async ({ certPem }) => [certPem, (await issueClient()).keyPem],
+      async ({ certificate }) => [certificate, (await issueClient()).key],
       /got another one/,
     ],
     ['with an expired certificate', async () => pemOf(await issueExpired()), /valid now/],
     ['that is not valid yet', async () => pemOf(await issueClient({ notBefore: inDays(1) })), /valid now/],
-    ['that is no PEM', ({ keyPem }) => ['nothing of the kind', keyPem], /PEM/],
-    ['whose certificate is half-written', ({ certPem, keyPem }) => [cut(certPem), keyPem], /PEM/],
-    ['whose chain is half-written', ({ certPem, keyPem }) => [certPem + cut(certPem), keyPem], /PEM/],
-    ['whose key is half-written', ({ certPem, keyPem }) => [certPem, cut(keyPem)], /private key as PEM/],
-    ['whose certificate is empty', ({ keyPem }) => ['', keyPem], /PEM/],
-    ['whose key is empty', ({ certPem }) => [certPem, ''], /private key as PEM/],
+    ['that is no PEM', ({ key }) => ['nothing of the kind', key], /PEM/],
+    ['whose certificate is half-written', ({ certificate, key }) => [cut(certificate), key], /PEM/],
+    ['whose chain is half-written', ({ certificate, key }) => [certificate + cut(certificate), key], /PEM/],
+    ['whose key is half-written', ({ certificate, key }) => [certificate, cut(key)], /private key as PEM/],
+    ['whose certificate is empty', ({ key }) => ['', key], /PEM/],
+    ['whose key is empty', ({ certificate }) => [certificate, ''], /private key as PEM/],
   ])('%s is refused', async (_, spoil, reason) => {
     const pair = await issueClient();
     const files = write(...(await spoil(pair)));
     expect(() => readClientCertificate(files)).toThrow(reason);
-    const [line = ''] = pair.keyPem.split('\n').slice(1);
+    const [line = ''] = pair.key.split('\n').slice(1);
     expect(() => readClientCertificate(files)).not.toThrow(line);
   });
 
@@ -270,7 +270,7 @@ describe('a pair of files', () => {
     expect(() => read(early)).toThrow(/valid now/);
   });
 
-  const pemOf = ({ certPem, keyPem }: ClientCertificate) => [certPem, keyPem] as const;
+  const pemOf = ({ certificate, key }: ClientCertificate) => [certificate, key] as const;
 
   it.each<[string, readonly string[], RegExp]>([
     ['of RSA with 1,024 bits', ['-newkey', 'rsa:1024'], /2,048 to 4,096 bits/],
@@ -293,9 +293,9 @@ describe('a pair of files', () => {
   });
 
   it('whose key is of a type that costs seconds to read is refused at once', async () => {
-    const { certPem: certificate, keyPem } = await issueClient();
+    const { certificate, key: own } = await issueClient();
     const slow = slowKey();
-    for (const key of [slow, `${slow}${keyPem}`, `${keyPem}${slow}`]) {
+    for (const key of [slow, `${slow}${own}`, `${own}${slow}`]) {
       const begin = performance.now();
       expect(() => checkClientCertificate({ certificate, key })).toThrow(/of RSA or EC/);
       expect(performance.now() - begin).toBeLessThan(1_000);
@@ -321,9 +321,9 @@ describe('a pair of files', () => {
   });
 
   it('whose key has a password is refused', async () => {
-    const { certPem: certificate, keyPem } = await issueClient();
+    const { certificate, key: own } = await issueClient();
     const sealed = { format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'word' } as const;
-    const key = String(createPrivateKey(keyPem).export(sealed));
+    const key = String(createPrivateKey(own).export(sealed));
     expect(() => checkClientCertificate({ certificate, key })).toThrow(/without a password/);
   });
 

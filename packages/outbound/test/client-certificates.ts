@@ -15,10 +15,15 @@ async function issued(
   authority: ReturnType<typeof sharedAuthority>,
   dates: Dates,
 ): Promise<ClientCertificate> {
-  const { certFile, keyFile, certPem, keyPem } = await (await authority).issue(['deliveries'], dates);
+  const {
+    certFile,
+    keyFile,
+    certPem: certificate,
+    keyPem: key,
+  } = await (await authority).issue(['deliveries'], dates);
   return {
-    ...{ certificateFile: certFile, keyFile, certPem, keyPem },
-    expiresAt: new X509Certificate(certPem).validToDate,
+    ...{ certificateFile: certFile, keyFile, certificate, key },
+    expiresAt: new X509Certificate(certificate).validToDate,
   };
 }
 
@@ -32,7 +37,8 @@ export const issueExpired = (): Promise<ClientCertificate> =>
 /** By an authority that no receiver knows. */
 export const issueStrange = (): Promise<ClientCertificate> => issued(openStrangeAuthority(), {});
 
-export const serialOf = ({ certPem }: ClientCertificate): string => new X509Certificate(certPem).serialNumber;
+export const serialOf = ({ certificate }: ClientCertificate): string =>
+  new X509Certificate(certificate).serialNumber;
 
 /** A certificate for `localhost` that is its own authority, made with these options of `openssl req`. */
 export async function selfSigned(options: readonly string[]) {

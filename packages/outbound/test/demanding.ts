@@ -43,7 +43,7 @@ export async function postWithOwn(own: ClientCertificate | undefined, port: numb
   const request = { tenantId: 'acme', target, headers: [], body: BODY };
   const result = await sender.post({
     ...request,
-    clientCertificate: toEndpointCertificate({ certificate: own.certPem, key: own.keyPem }),
+    clientCertificate: toEndpointCertificate(own),
   });
   await sender.close();
   return result;

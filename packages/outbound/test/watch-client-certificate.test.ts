@@ -5,30 +5,28 @@ import { join } from 'node:path';
 import { Closers, Registry } from '@webhooks/runtime';
 import { eventually, sharedAuthority } from '@webhooks/testkit';
 import { readClientCertificate, watchClientCertificate } from '../src/index.js';
-import type { ClientCertificate } from '../src/index.js';
+import type { ClientCertificate, ClientPair } from '../src/index.js';
 
 const DAY_MS = 86_400_000;
 const silent = (): undefined => undefined;
 
 const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
 
-type Pem = Readonly<Record<'certPem' | 'keyPem', string>>;
-
-async function issue(days = 60): Promise<Pem> {
+async function issue(days = 60): Promise<ClientPair> {
   const dates = { notBefore: inDays(days - 90), notAfter: inDays(days) };
-  const { certPem, keyPem } = await (await sharedAuthority()).issue(['deliveries'], dates);
-  return { certPem, keyPem };
+  const { certPem: certificate, keyPem: key } = await (await sharedAuthority()).issue(['deliveries'], dates);
+  return { certificate, key };
 }
 
 /** As Kubernetes has a mounted secret: names that lead through a symlink, which is swapped at a renewal. */
 function mount() {
   const dir = mkdtempSync(join(tmpdir(), 'mounted-'));
   let version = 0;
-  const put = ({ certPem, keyPem }: Pem): void => {
+  const put = ({ certificate, key }: ClientPair): void => {
     version += 1;
     mkdirSync(join(dir, `v${version}`));
-    writeFileSync(join(dir, `v${version}`, 'tls.crt'), certPem);
-    writeFileSync(join(dir, `v${version}`, 'tls.key'), keyPem);
+    writeFileSync(join(dir, `v${version}`, 'tls.crt'), certificate);
+    writeFileSync(join(dir, `v${version}`, 'tls.key'), key);
     symlinkSync(`v${version}`, join(dir, 'next'));
     renameSync(join(dir, 'next'), join(dir, 'data'));
   };
@@ -66,7 +64,8 @@ async function watching(days?: number) {
   return { first, put, presented, lines, metric };
 }
 
-const endOf = ({ certPem }: Pem): number => new X509Certificate(certPem).validToDate.getTime() / 1_000;
+const endOf = ({ certificate }: ClientPair): number =>
+  new X509Certificate(certificate).validToDate.getTime() / 1_000;
 
 it('presents a renewed pair, and tells when it expires', async () => {
   const { first, put, presented, lines, metric } = await watching();
@@ -90,11 +89,11 @@ it('says of a pair that has expired before the start when that was, and that it 
   expect(await metric('expiry_timestamp_seconds')).toBe(endOf(good));
 });
 
-it.each<[string, (pair: Pem) => Promise<Pem> | Pem]>([
-  ['whose key is of another one', async ({ keyPem }) => ({ certPem: (await issue()).certPem, keyPem })],
+it.each<[string, (pair: ClientPair) => Promise<ClientPair> | ClientPair]>([
+  ['whose key is of another one', async ({ key }) => ({ certificate: (await issue()).certificate, key })],
   ['that has expired', () => issue(-1)],
-  ['that is no PEM', () => ({ certPem: 'nothing of the kind', keyPem: '' })],
-  ['that is half-written', ({ certPem, keyPem }) => ({ certPem: certPem.slice(0, 100), keyPem })],
+  ['that is no PEM', () => ({ certificate: 'nothing of the kind', key: '' })],
+  ['that is half-written', ({ certificate, key }) => ({ certificate: certificate.slice(0, 100), key })],
 ])('refuses a pair %s, says so once, and keeps the one before until the next good one', async (_, spoil) => {
   const { first, put, presented, lines, metric } = await watching();
   put(await spoil(first));

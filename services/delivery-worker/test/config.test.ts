@@ -31,10 +31,10 @@ it.each([
 
 describe('the client certificate', () => {
   it('is read from both files', async () => {
-    const { certFile, keyFile, certPem } = await (await sharedAuthority()).issue(['deliveries']);
+    const { certFile, keyFile, certPem: certificate } = await (await sharedAuthority()).issue(['deliveries']);
     const { config, faults } = read({ CLIENT_CERTIFICATE_FILE: certFile, CLIENT_KEY_FILE: keyFile });
     expect(faults).toEqual([]);
-    expect(config.clientCertificate).toMatchObject({ certificateFile: certFile, keyFile, certPem });
+    expect(config.clientCertificate).toMatchObject({ certificateFile: certFile, keyFile, certificate });
   });
 
   it('that has expired does not keep the worker from starting', async () => {
