@@ -11,17 +11,17 @@ import type { Configurations } from './configurations/open-configurations.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
-import type { Unreadable } from './delivery-log/read-records.js';
 import { composeHealth } from './endpoint-health/compose-health.js';
 import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
 import { keepProjections } from './projection/keep-projections.js';
 import { passOverRefused } from './projection/pass-over-refused.js';
+import type { PassedOver } from './projection/pass-over-refused.js';
 import type { AskPositions } from './projection/positions.js';
 import { composeRedelivery } from './redelivery/compose-redelivery.js';
 import { createPublishTasks } from './redelivery/publish-tasks.js';
 import type { PublishTasks } from './redelivery/publish-tasks.js';
 import { testOperations } from './test-notification/send-test.js';
-import { composeTransactions } from './payments/compose.js';
+import { composePayments } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
 
 const PUBLISH_MS = 3_000;
@@ -38,7 +38,7 @@ async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<Publish
 }
 
 /** Tells of records that cannot be read, or written: once for each in the log, and by their reason in a counter. */
-function createUnreadable({ log, registry }: ServiceScope): Unreadable {
+function createPassedOver({ log, registry }: ServiceScope): PassedOver {
   const records = new Counter({
     name: 'query_unreadable_records_total',
     help: 'Records that could not be read, whole or in part, or written, by the reason',
@@ -68,17 +68,17 @@ interface Parts {
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
-  const unreadable = createUnreadable(scope);
+  const passedOver = createPassedOver(scope);
   const caughtUp = (...topics: readonly string[]): Promise<CatchUpResult> =>
     waitForAll(topics.map((topic) => catchUps.get(topic)));
   const lists = createOpenRequests({ total: MAX_LISTS });
   const deliveryLog = composeDeliveryLog({
     ...{ database, lists },
     keepNotification: (notification) => keepDeadLetter(database.writing(), notification),
-    unreadable,
+    passedOver,
     catchUp: (withEvents) => caughtUp(TOPICS.attempts, ...(withEvents ? [TOPICS.events] : [])),
   });
-  const transactions = composeTransactions({
+  const transactions = composePayments({
     database,
     catchUp: () => catchUps.get(TOPICS.events),
     keptMs: retention.notificationMs,
@@ -87,7 +87,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   });
   const health = composeHealth({ database, configurations });
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
-    passOverRefused(projection, unreadable),
+    passOverRefused(projection, passedOver),
   );
   const ask: AskPositions = (statement) => database.writing()(statement);
   const catchUps = keepProjections({ kafka, groupPrefix, projections, ask }, scope);

@@ -3,7 +3,7 @@ import type { DynamicPaidData } from '@webhooks/contracts';
 import type { ProjectionLag } from '@webhooks/ledger';
 import { startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
-import { Agent, request } from 'undici';
+import { request } from 'undici';
 import { makeEvents } from '../load/make-events.js';
 import { monotonicMicros } from '../measure/clock.js';
 import { percentilesOf } from '../measure/percentiles.js';
@@ -43,13 +43,12 @@ interface Answered {
 /** Asks query-api about a payment as its tenant. */
 function askerOf(world: World): (tenantId: string, query: string) => Promise<Answered> {
   const clients = new Map([...TENANTS, BEHIND].map((tenantId) => [tenantId, clientOf(world, tenantId)]));
-  const dispatcher = new Agent();
   const { queryApi } = world.stack.description();
   return async (tenantId, query) => {
     const authorization = `Bearer ${await clients.get(tenantId)?.token()}`;
     const startedAt = monotonicMicros();
-    const options = { dispatcher, headers: { authorization } };
-    const { statusCode: status, body } = await request(`${queryApi}/integration/v1/pix/${query}`, options);
+    const url = `${queryApi}/integration/v1/pix/${query}`;
+    const { statusCode: status, body } = await request(url, { headers: { authorization } });
     await body.dump();
     return { status, micros: monotonicMicros() - startedAt };
   };

@@ -5,7 +5,7 @@ import { RevisionTable, openTableReader } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
 import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
-import { present } from '../payments/present.js';
+import { present } from '../present.js';
 import { WAIT_MS } from '../projection/catch-up.js';
 
 /** What a redelivery has to know of a configuration, and its terms of delivery; its URL and secrets are the worker's. */

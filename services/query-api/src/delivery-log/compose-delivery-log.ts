@@ -1,30 +1,31 @@
 import { TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
+import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
 import { createDeliveryOperations, findDelivery } from './operations.js';
 import type { DeliveryPorts } from './operations.js';
 import { readRecords } from './read-records.js';
-import type { DeadNotification, Unreadable } from './read-records.js';
+import type { DeadNotification } from './read-records.js';
 import { writeEntries } from './write-entries.js';
 
 export interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
   readonly database: Database;
   /** Keeps what a dead letter carried, so that it can be sent again. Must be idempotent; a rejection means "again". */
   readonly keepNotification: (notification: DeadNotification) => Promise<void>;
-  readonly unreadable: Unreadable;
+  readonly passedOver: PassedOver;
 }
 
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
 
 /** Written together: some 2,000 entries. The slowest database writes them in a second: each projection gets on in every one. */
-const MAX_BYTES = 768 * 1_024;
+export const MAX_BYTES = 768 * 1_024;
 /** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
 const INTERVAL_MS = 200;
 
 /** The log of deliveries: what the workers tell of their attempts, kept for `LOG_RETENTION` and answered. */
-export function composeDeliveryLog({ database, keepNotification, unreadable, ...rest }: DeliveryLogOptions) {
+export function composeDeliveryLog({ database, keepNotification, passedOver, ...rest }: DeliveryLogOptions) {
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
     projection: {
@@ -34,7 +35,7 @@ export function composeDeliveryLog({ database, keepNotification, unreadable, ...
       intervalMs: INTERVAL_MS,
       isAwaited: true,
       apply: async (records) => {
-        const { entries, notifications } = readRecords(records, unreadable);
+        const { entries, notifications } = readRecords(records, passedOver);
         // Before the deliveries: one that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
         await writeEntries(database.writing(), entries);

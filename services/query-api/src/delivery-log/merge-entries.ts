@@ -2,7 +2,7 @@ import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@
 import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
 import { mergeAttempts } from './merge-attempts.js';
 import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
-import { present } from '../payments/present.js';
+import { present } from '../present.js';
 
 /** What a dead letter tells: the end, and the attempts before it. */
 export interface DeadLetterEntry extends DeadEntry {

@@ -11,6 +11,7 @@ import {
 } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { DeliveryEntry } from './merge-entries.js';
 
 /** What a dead letter carried, so that it can be sent again. */
@@ -21,24 +22,21 @@ export interface ReadRecords {
   readonly notifications: readonly DeadNotification[];
 }
 
-/** Told of a record that cannot be read, whole or in part; `reason` is one of few words. */
-export type Unreadable = (record: KafkaRecord, reason: string) => void;
-
 const REF = new RegExp(PATTERNS.ref, 'u');
 
 /** The log finds deliveries by what their id is made of, so an entry whose id is made of something else is none. */
 const isItself = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
   REF.test(ref) && isTenantId(tenantId) && deliveryIdOf(tenantId, ref, eventId) === deliveryId;
 
-function readPack(record: KafkaRecord, value: Buffer, unreadable: Unreadable): readonly DeliveryEntry[] {
+function readPack(record: KafkaRecord, value: Buffer, passedOver: PassedOver): readonly DeliveryEntry[] {
   const parsed = parseAttemptPack(value);
   if (!parsed.ok) {
-    unreadable(record, parsed.reason);
+    passedOver(record, parsed.reason);
     return [];
   }
   const { records } = parsed.pack;
   const entries = records.filter(isItself);
-  if (parsed.damaged > 0 || entries.length < records.length) unreadable(record, 'damaged-entry');
+  if (parsed.damaged > 0 || entries.length < records.length) passedOver(record, 'damaged-entry');
   return entries;
 }
 
@@ -57,31 +55,31 @@ function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): Deliver
   };
 }
 
-function readDeadLetter(record: KafkaRecord, unreadable: Unreadable): ReadRecords {
+function readDeadLetter(record: KafkaRecord, passedOver: PassedOver): ReadRecords {
   const parsed = parseDeliveryTask(record.headers, record.value);
   const end = parsed.ok ? endOf(parsed.task, record) : undefined;
   if (!parsed.ok || !end || !isItself(end)) {
     // The worker puts records there that it could not read either; operators look at those.
-    unreadable(record, 'damaged-dead-letter');
+    passedOver(record, 'damaged-dead-letter');
     return { entries: [], notifications: [] };
   }
   const { tenantId, eventId, origin, body } = parsed.task;
   return { entries: [end], notifications: [{ tenantId, eventId, origin, body }] };
 }
 
-function readRecord(record: KafkaRecord, unreadable: Unreadable): ReadRecords {
+function readRecord(record: KafkaRecord, passedOver: PassedOver): ReadRecords {
   if (record.undecodable !== undefined || record.value === null) {
-    unreadable(record, record.value === null ? 'null-value' : 'undecodable');
+    passedOver(record, record.value === null ? 'null-value' : 'undecodable');
     return { entries: [], notifications: [] };
   }
   return record.topic === TOPICS.deadLetters
-    ? readDeadLetter(record, unreadable)
-    : { entries: readPack(record, record.value, unreadable), notifications: [] };
+    ? readDeadLetter(record, passedOver)
+    : { entries: readPack(record, record.value, passedOver), notifications: [] };
 }
 
 /** What records of `webhooks.attempts` and `webhooks.dead-letters` tell. Never throws: what cannot be read is told of. */
-export function readRecords(records: readonly KafkaRecord[], unreadable: Unreadable): ReadRecords {
-  const parts = records.map((record) => readRecord(record, unreadable));
+export function readRecords(records: readonly KafkaRecord[], passedOver: PassedOver): ReadRecords {
+  const parts = records.map((record) => readRecord(record, passedOver));
   return {
     entries: parts.flatMap(({ entries }) => entries),
     notifications: parts.flatMap(({ notifications }) => notifications),

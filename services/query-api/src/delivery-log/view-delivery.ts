@@ -2,7 +2,7 @@ import { causeOf } from '@webhooks/contracts';
 import type { EventType, UtcTime } from '@webhooks/contracts';
 import { FIRST_CYCLE, attemptsOf } from './delivery.js';
 import type { Delivery, DeliveryStatus, LoggedAttempt } from './delivery.js';
-import { present } from '../payments/present.js';
+import { present } from '../present.js';
 
 /** A delivery as a list shows it. */
 export interface DeliverySummary {

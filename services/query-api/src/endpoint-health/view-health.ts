@@ -1,7 +1,7 @@
 import { causeOf } from '@webhooks/contracts';
 import type { UtcTime } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../configurations/open-configurations.js';
-import { present } from '../payments/present.js';
+import { present } from '../present.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 

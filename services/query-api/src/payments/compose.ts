@@ -22,7 +22,7 @@ export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'
 /** Written together: some 200 events. A query waits behind their statement, for 0.04 s of the slowest database. */
 const MAX_BYTES = 64 * 1_024;
 /** A query waits up to 2 s and then looks twice at most: it is answered within 5 s. */
-const LOOK_MS = 1_400;
+const STATEMENT_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
   const unread = (cause?: unknown): never => {
@@ -43,9 +43,9 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
 }
 
 /** The reconciliation half of this service: what the payment events told, kept and answered. */
-export function composeTransactions(options: TransactionOptions) {
+export function composePayments(options: TransactionOptions) {
   const { database, catchUp } = options;
-  const within = () => database.within(LOOK_MS);
+  const within = () => database.within(STATEMENT_MS);
   const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
   return {
     projection: {

@@ -4,7 +4,7 @@ import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import { mongo } from 'mongoose';
 import type { KnownEvent } from './merge-events.js';
-import { present } from './present.js';
+import { present } from '../present.js';
 import { expiring } from '../retention.js';
 
 /** An event as a document of the collection `events`: inserted once. */

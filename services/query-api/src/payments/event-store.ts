@@ -8,13 +8,14 @@ import { writeRows } from '../write-rows.js';
 
 export type AskEvents = Ask<{ readonly events: EventModel }>;
 
-/** The topic holds nothing older than 7 days, whatever a foreign producer wrote as the time of its record. */
+/** The topic holds little that is older than 7 days, whatever a foreign producer wrote as the time of its record. */
 const OLDEST_MS = 7 * 86_400_000;
 
-/** When an event was appended; a time that cannot be true is taken for the nearest that can. */
-function heardAtOf(appendedAt: number): Date {
+/** When a record was appended, but not later than now; and from when its event is kept, for some days at least. */
+function timesOf(timestamp: number) {
   const now = Date.now();
-  return new Date(Math.min(Math.max(appendedAt, now - OLDEST_MS), now));
+  const appendedAt = Math.min(timestamp, now);
+  return { appendedAt: new Date(appendedAt), heardAt: new Date(Math.max(appendedAt, now - OLDEST_MS)) };
 }
 
 /** The document of a record; none when it cannot be read: the delivery worker moves that to the rejected ones. */
@@ -22,8 +23,7 @@ function rowOf({ value, undecodable, timestamp, partition, offset }: KafkaRecord
   if (undecodable !== undefined) return undefined;
   const read = readEvent(value);
   if (!read.ok) return undefined;
-  const appendedAt = heardAtOf(timestamp);
-  return toRow(read.event, { heardAt: appendedAt, appendedAt, partition, offset });
+  return toRow(read.event, { ...timesOf(timestamp), partition, offset });
 }
 
 /** Inserts; gives those whose event id is there already. */

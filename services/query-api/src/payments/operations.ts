@@ -18,7 +18,7 @@ export interface TransactionPorts {
 
 const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
-async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
+async function getCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const txId = readTxId(request);
   const { tenantId } = request.identity;
   const body = await readAfterCatchUp({
@@ -29,7 +29,7 @@ async function answerCharge(request: ApiRequest, ports: TransactionPorts): Promi
   return { status: 200, body };
 }
 
-async function answerTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
+async function getTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const { endToEndId } = readQuery(request.query, TRANSACTION_PARAMETERS);
   if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
   const found = await readAfterCatchUp({
@@ -46,13 +46,13 @@ export const createTransactionOperations = (ports: TransactionPorts): readonly O
     method: 'GET',
     path: '/integration/v1/pix/cob/:txId',
     scopes: ['cob.read'],
-    handle: (request) => answerCharge(request, ports),
+    handle: (request) => getCharge(request, ports),
   },
   {
     method: 'GET',
     path: '/integration/v1/pix/transaction',
     scopes: ['pix.read'],
     query: TRANSACTION_PARAMETERS,
-    handle: (request) => answerTransaction(request, ports),
+    handle: (request) => getTransaction(request, ports),
   },
 ];

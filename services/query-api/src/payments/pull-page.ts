@@ -65,11 +65,10 @@ const show = (row: ShownRow) => ({
 /**
  * The next page of a chain.
  *
- * No event is skipped. Its document has the place of one of its records for ever: of the one that was applied first. A chain
- * passes a place only below a position that was told, so after the record there was applied, and from then on the event has its
- * document: here, and this page reads it, or at another place, and the page that passes that one does. What is applied once
- * more, by whomever, inserts nothing. (An event that Kafka holds no longer may come to a new database by its dead
- * letter alone, and then lie at a place that was passed.)
+ * No event is skipped. Its document keeps one place for ever: that of the record that was applied first. A page passes a place
+ * only below the positions that were written, so the record there was applied, and the event has its document by then. It lies
+ * there, and this page shows it; or at another place, and the page that passes that one does. Applying a record again inserts
+ * nothing. (An event that Kafka holds no longer may come to a new database by its dead letter alone, at a place that was passed.)
  */
 export async function readPage(
   ask: AskEvents,

@@ -4,7 +4,7 @@ import { compareEvents, timeKey } from './event-order.js';
 import type { Payment, Reversal } from './event-order.js';
 import type { Transaction } from './merge-events.js';
 import { byText, inTurn } from '../order.js';
-import { present } from './present.js';
+import { present } from '../present.js';
 import { viewReversals } from './view-reversals.js';
 import type { ReversalView } from './view-reversals.js';
 

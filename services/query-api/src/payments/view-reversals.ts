@@ -3,7 +3,7 @@ import { formatCents, parseCents } from './cents.js';
 import { timeKey } from './event-order.js';
 import type { Reversal } from './event-order.js';
 import { byText, inTurn } from '../order.js';
-import { present } from './present.js';
+import { present } from '../present.js';
 
 /** One reversal as a query answers it. */
 export interface ReversalView {

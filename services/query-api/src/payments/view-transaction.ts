@@ -2,7 +2,7 @@ import type { EventType, UtcTime } from '@webhooks/contracts';
 import { formatCents, parseCents } from './cents.js';
 import type { Payment } from './event-order.js';
 import type { Transaction } from './merge-events.js';
-import { present } from './present.js';
+import { present } from '../present.js';
 import { viewReversals } from './view-reversals.js';
 import type { ReversalView } from './view-reversals.js';
 

@@ -20,7 +20,7 @@ const MAX_WAITING = 1_000;
 /** As the contract says. */
 export const WAIT_MS = 2_000;
 /** How often the positions are looked at while somebody waits, and told to other instances. */
-export const LOOK_MS = 20;
+export const POLL_MS = 20;
 
 /**
  * Waits until the projection has passed everything that was on the topic when the wait began: a miss means
@@ -71,7 +71,7 @@ export class CatchUp {
 
   async #lookLater(ends: EndOffsets): Promise<void> {
     const { positions, onFault } = this.#options;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
     positions.takeOwn();
     if (!positions.needsOthers(ends)) return;
     // Not waited for: a silent database must not hide what this instance has written.

@@ -11,9 +11,9 @@ const TOO_LARGE = /^Document is larger than the maximum size/;
 
 /** Whether the database refused a document for what it is, so that trying again changes nothing: an error or its cause. */
 export function isRefusal(error: unknown): boolean {
-  const { name, cause, writeErrors } = Object(error) as Partial<mongo.MongoBulkWriteError>;
+  const { code, cause, writeErrors } = Object(error) as Partial<mongo.MongoBulkWriteError>;
   // The driver encodes a document before it sends it: what is no BSON, too large or longer than its buffer, ends there.
-  if (error instanceof mongo.BSON.BSONError || name === 'RangeError') return true;
+  if (error instanceof mongo.BSON.BSONError || code === 'ERR_OUT_OF_RANGE') return true;
   if (error instanceof mongo.MongoInvalidArgumentError && TOO_LARGE.test(error.message)) return true;
   const faults = error instanceof mongo.MongoServerError ? [error, writeErrors].flat() : [];
   if (faults.some((fault) => REFUSED.has(fault?.code))) return true;

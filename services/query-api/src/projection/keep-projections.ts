@@ -2,13 +2,13 @@ import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createTally, errorFields, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { CatchUp, LOOK_MS } from './catch-up.js';
+import { CatchUp, POLL_MS } from './catch-up.js';
 import { openProjection } from './open-projection.js';
 import type { RunningProjection } from './open-projection.js';
 import { Positions } from './positions.js';
 import type { AskPositions } from './positions.js';
 import type { Projection } from './projection.js';
-import { readingOf } from './reading.js';
+import { forgetReading, readingOf } from './reading.js';
 
 export interface KeepOptions {
   readonly kafka: Kafka;
@@ -40,6 +40,16 @@ async function openMissing(
   await Promise.all(opening);
 }
 
+/** Kafka lost the end of a log, or the topic was made anew: below its position lies what was not read. So a new reading begins. */
+async function forgetShortened(all: readonly Positions[], { kafka, ask }: KeepOptions): Promise<void> {
+  for (const one of all) {
+    const offsets = await one.offsets();
+    const ends = await fetchEndOffsets(kafka, one.topic);
+    if ([...offsets].some(([partition, offset]) => offset > (ends.get(partition) ?? 0)))
+      await ask(({ positions }) => forgetReading(positions));
+  }
+}
+
 function addGauges(running: Running, scope: ServiceScope): void {
   const gauge = (name: string, help: string, read: (health: SourceHealth) => number): void =>
     addSourceGauge(scope, { name, help, label: 'projection' }, running, read);
@@ -52,8 +62,8 @@ function addGauges(running: Running, scope: ServiceScope): void {
 
 /**
  * Runs the projections of the current reading, as soon as database and Kafka are there. When the database holds another
- * reading later (it was emptied or reset) the process ends; started again, it reads everything anew. Gives how
- * each topic is waited for: while nothing reads it, nothing is known to be absent.
+ * reading later (it was emptied or reset, or a topic was made anew) the process ends; started again, it reads everything anew.
+ * Gives how each topic is waited for: while nothing reads it, nothing is known to be absent.
  */
 export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
   const { kafka, projections, ask } = options;
@@ -61,11 +71,13 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   let reading: string | undefined;
   const running: Running = new Map();
 
-  const look = async (signal: AbortSignal): Promise<void> => {
+  const keep = async (signal: AbortSignal): Promise<void> => {
     const current = await readingOf(ask);
     reading ??= current;
-    if (current === reading) await openMissing(options, { reading, running }, scope, signal);
-    else scope.fail(new Error('the database was emptied or reset: everything is to be read anew'));
+    if (current === reading) {
+      await openMissing(options, { reading, running }, scope, signal);
+      await forgetShortened(positions, options);
+    } else scope.fail(new Error('a new reading began: everything is to be read anew'));
   };
   const positions = projections
     .filter(({ isAwaited }) => isAwaited)
@@ -73,16 +85,16 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
       const own = () => running.get(name)?.positions() ?? [];
       return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));
     });
-  const tell = async (): Promise<void> => {
+  const write = async (): Promise<void> => {
     for (const one of positions) await one.write();
   };
-  const telling = repeat({ name: 'telling the positions', everyMs: LOOK_MS, log, work: tell });
-  const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log, work: look });
+  const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log, work: write });
+  const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log, work: keep });
   scope.onClose('projections', async () => {
     // Not waited for: one that is being opened while Kafka is away ends by itself when the cluster is closed.
     keeping.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: DRAIN_MS })));
-    await telling.stop();
+    await writing.stop();
   });
   scope.health.readiness('projections', () =>
     running.size === projections.length ? undefined : 'the projections do not run yet',

@@ -2,14 +2,14 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import { isRefusal } from './is-refusal.js';
 import type { Projection } from './projection.js';
 
-/** Told of a record that was passed over; it stays in its topic as long as that keeps it. */
+/** Reports a record that was passed over, whole or in part, by one of few words. The record stays in its topic as long as that keeps it. */
 export type PassedOver = (record: KafkaRecord, reason: string) => void;
 
 /**
  * A projection that one record cannot stop: a batch that the database refuses is halved until the record is alone, which is
- * told of and passed over, and all others are written. What fails for another reason is tried again as it is.
+ * reported and passed over, and all others are written. What fails for another reason is tried again as it is.
  */
-export function passOverRefused(projection: Projection, tell: PassedOver): Projection {
+export function passOverRefused(projection: Projection, report: PassedOver): Projection {
   const apply = async (records: readonly KafkaRecord[]): Promise<void> => {
     try {
       await projection.apply(records);
@@ -18,7 +18,7 @@ export function passOverRefused(projection: Projection, tell: PassedOver): Proje
       const [only, ...others] = records;
       if (!only) throw error;
       if (others.length === 0) {
-        tell(only, 'refused');
+        report(only, 'refused');
         return;
       }
       // Halves in turn: those of one partition are written in its order.

@@ -34,8 +34,8 @@ export interface PositionsOptions {
 }
 
 /**
- * How far a topic is projected. "Everything below is written" stays true for ever within a reading, so the highest
- * position that any instance has told counts, whoever owns the partition now.
+ * How far a topic is projected. "Everything below is written" stays true within a reading, so the highest
+ * position that any instance has written counts, whoever owns the partition now.
  */
 export class Positions {
   readonly #options: PositionsOptions;
@@ -79,7 +79,7 @@ export class Positions {
     return [...ends.keys()].some((partition) => !own.has(partition));
   }
 
-  /** Takes over what the other instances have told. */
+  /** Takes over what the other instances have written. */
   async readOthers(): Promise<void> {
     const row = await this.#options.ask(({ positions }) => positions.findById(this.#id).lean().exec());
     for (const [partition, offset] of Object.entries(row?.offsets ?? {}))
@@ -93,7 +93,7 @@ export class Positions {
     return new Map(this.#known);
   }
 
-  /** Tells the other instances what moved here since the last time. */
+  /** Writes what moved here since the last time, for the other instances. */
   async write(): Promise<void> {
     this.takeOwn();
     const moved = [...this.#known].filter(

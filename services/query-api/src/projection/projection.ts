@@ -7,7 +7,7 @@ export interface Projection {
   readonly topics: readonly string[];
   /** Bytes of records that are written together, at most, or one larger record; default: all that wait. */
   readonly maxBytes?: number;
-  /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. What is not waited for may cost less. */
+  /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. */
   readonly intervalMs?: number;
   /** Whether an instance that does not read a partition waits for it: then how far it is written is told in the database. */
   readonly isAwaited?: boolean;

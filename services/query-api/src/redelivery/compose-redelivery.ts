@@ -27,13 +27,13 @@ export interface RedeliveryOptions
 }
 
 /** How often an instance looks for a job when there was none. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** Works through the jobs of all tenants, a page of each in turn, until the service closes. */
 function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
   const running = repeat({
     name: 'redelivering',
-    everyMs: LOOK_MS,
+    everyMs: POLL_MS,
     log: scope.log,
     work: async (signal) => {
       for (;;) {

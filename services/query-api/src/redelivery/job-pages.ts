@@ -7,7 +7,7 @@ import { eventIdOf } from '../payments/event-model.js';
 import type { EventRow } from '../payments/event-model.js';
 import { findBodies } from '../payments/event-store.js';
 import { MAX_STATEMENT } from '../write-rows.js';
-import { present } from '../payments/present.js';
+import { present } from '../present.js';
 import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
 import type { PastDelivery } from './redelivery-task.js';
 
@@ -84,14 +84,8 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Prom
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
-  const made = await ask(({ deliveries }) =>
-    deliveries
-      .find({ _id: { $in: ids } })
-      .select('_id')
-      .lean()
-      .exec(),
-  );
-  const known = new Set(made.map(({ _id }) => _id));
+  const made = await ask(({ deliveries }) => deliveries.distinct('_id', { _id: { $in: ids } }).exec());
+  const known = new Set(made);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
     candidates: candidates.filter(({ deliveryId }) => !known.has(deliveryId)),

@@ -1,5 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
+import { AppError } from '@webhooks/http-api';
 import type { KnownConfiguration } from '../configurations/open-configurations.js';
 
 /** A delivery that was made before: who was told of what. */
@@ -9,7 +10,7 @@ export type PastDelivery = Pick<DeliveryTask, 'deliveryId' | 'tenantId' | 'ref' 
 export const cycleOf = (id: string): string => `r${id}`;
 
 /** The delivery once more, from its first attempt: the same id and bytes, a cycle of its own, due now (Unix milliseconds). */
-export function makeRedelivery(
+export function makeTask(
   { deliveryId, tenantId, ref, eventId, eventType }: PastDelivery,
   { revision, applicationId }: KnownConfiguration,
   { cycle, now, body }: Pick<DeliveryTask, 'cycle' | 'body'> & { readonly now: number },
@@ -44,3 +45,13 @@ export function refusalOf(
   if (!configuration.enabled) return 'disabled';
   return configuration.eventType === eventType ? undefined : 'other-event-type';
 }
+
+const WORDS: Readonly<Record<Refusal, string>> = {
+  unknown: 'the webhook is not known',
+  disabled: 'the webhook is disabled: enable it first',
+  'other-event-type': 'the webhook asks for another event type now',
+};
+
+/** What a caller is told of a configuration to which nothing can be sent. */
+export const refused = (refusal: Refusal): AppError =>
+  new AppError(refusal === 'disabled' ? 'webhook-disabled' : 'not-redeliverable', WORDS[refusal]);

@@ -6,7 +6,7 @@ import type { Candidate, CandidatePage } from './job-pages.js';
 import type { PublishTasks } from './publish-tasks.js';
 import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryStore } from './redelivery-store.js';
-import { cycleOf, makeRedelivery, refusalOf } from './redelivery-task.js';
+import { cycleOf, makeTask, refusalOf } from './redelivery-task.js';
 
 export interface RunRedeliveriesPorts {
   /** The jobs, for a few statements from now on. */
@@ -45,7 +45,7 @@ function sortOut(
     // Sent by this job already, before a crash: it counts, and is not sent again.
     if (candidate.cycle === cycle) known += 1;
     else if (configuration === undefined || refusalOf(candidate, configuration) !== undefined) refused += 1;
-    else if (body) tasks.push(makeRedelivery(candidate, configuration, { cycle, now: now(), body }));
+    else if (body) tasks.push(makeTask(candidate, configuration, { cycle, now: now(), body }));
   }
   const sent = tasks.length + known;
   return { tasks, counts: { sent, refused, expired: page.length - sent - refused } };

@@ -2,11 +2,11 @@ import { AppError, invalidRequest } from '@webhooks/http-api';
 import type { ApiReply } from '@webhooks/http-api';
 import type { DeliveryCount } from '../delivery-log/delivery-store.js';
 import type { Configurations } from '../configurations/open-configurations.js';
-import { refused } from './redeliver-one.js';
 import { viewFilter, viewJob } from './redelivery-job.js';
 import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
 import type { RedeliveryRequest } from './redelivery-request.js';
 import type { RedeliveryStore } from './redelivery-store.js';
+import { refused } from './redelivery-task.js';
 
 export interface StartRedeliveryPorts {
   /** The jobs, for a few statements from now on. */

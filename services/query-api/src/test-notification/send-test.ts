@@ -7,9 +7,8 @@ import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { keepTestEvent } from '../payments/event-store.js';
 import type { PublishTasks } from '../redelivery/publish-tasks.js';
-import { refused } from '../redelivery/redeliver-one.js';
 import { FIRST_CYCLE } from '../delivery-log/delivery.js';
-import { makeRedelivery } from '../redelivery/redelivery-task.js';
+import { makeTask, refused } from '../redelivery/redelivery-task.js';
 
 export interface TestPorts {
   readonly database: Database;
@@ -36,7 +35,7 @@ async function sendTest(
   await keepTestEvent(database.within(REQUEST_MS), event);
   const delivery = { deliveryId: deliveryIdOf(tenantId, ref, event.id), tenantId, ref, eventId: event.id };
   const options = { cycle: FIRST_CYCLE, now: now.getTime(), body };
-  await publish([makeRedelivery({ ...delivery, eventType }, configuration, options)]);
+  await publish([makeTask({ ...delivery, eventType }, configuration, options)]);
   return { deliveryId: delivery.deliveryId, eventId: event.id };
 }
 

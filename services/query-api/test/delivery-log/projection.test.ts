@@ -30,7 +30,7 @@ afterAll(async () => {
   await Promise.all([log.close(), other.close()]);
 });
 beforeEach(() => {
-  log.unreadable.length = 0;
+  log.passedOver.length = 0;
   log.kept.length = 0;
 });
 
@@ -201,7 +201,7 @@ describe('a record that cannot be read', () => {
   ])('is told of and passed over: %s', async (_what, record, reason) => {
     const place = placeOf();
     await log.apply(record, packRecord(delivered({}, place)));
-    expect(log.unreadable).toEqual([reason]);
+    expect(log.passedOver).toEqual([reason]);
     await expectStored([delivered({}, place)]);
   });
 });

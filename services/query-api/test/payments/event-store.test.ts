@@ -91,6 +91,12 @@ it.each([
   expect(ageMs).toBeLessThan(days * DAY_MS + 60_000);
 });
 
+it('an event that the topic held for longer was appended when it was, and nobody missed it later', async () => {
+  const timestamp = Date.now() - 10 * DAY_MS;
+  await keepEvents(ask, [eventRecord(paid({}, { tenantId }), { timestamp })]);
+  expect((await rowOf('evt_1'))?.appendedAt).toEqual(new Date(timestamp));
+});
+
 describe('a dead letter', () => {
   const ORIGIN: RecordOrigin = { topic: TOPICS.events, partition: 3, offset: '77' };
   const REDELIVERED: RecordOrigin = { topic: TOPICS.deliveries, partition: 0, offset: '0' };
@@ -196,6 +202,19 @@ describe('the queries', () => {
       findTransaction(foreign, E2E),
     ]);
     expect(found.map((one) => one?.truncated)).toEqual([true, false, undefined, false]);
+    let statements = 0;
+    const counted = findByKeyOf('endToEndId', () => (statement) => {
+      statements += 1;
+      return ask(statement);
+    });
+    const wanted = [...Array.from({ length: 20 }, () => E2E), OTHER_E2E];
+    const rows = await Promise.all(wanted.map((endToEndId) => counted(tenantId, [endToEndId])));
+    expect(rows.map(({ length }) => length)).toEqual([
+      ...Array.from({ length: 20 }, () => MAX_EVENTS + 1),
+      1,
+    ]);
+    // Together, which gave too many; then of each Pix one.
+    expect(statements).toBe(3);
   });
 
   it.each([

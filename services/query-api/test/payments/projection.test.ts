@@ -4,7 +4,7 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import { randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Database } from '../../src/database.js';
-import { composeTransactions } from '../../src/payments/compose.js';
+import { composePayments } from '../../src/payments/compose.js';
 import { findBodies, keepTestEvent } from '../../src/payments/event-store.js';
 import { findByKeyOf } from '../../src/payments/find-by-key.js';
 import { findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
@@ -40,7 +40,7 @@ const findTransaction = async (tenant: string, endToEndId: string) =>
 const findCharge = async (tenant: string, txId: string) =>
   mergeRows(await findOfCharge(byPix, tenant, await byCharge(tenant, [txId])));
 const composeOn = (database: Database) =>
-  composeTransactions({
+  composePayments({
     ...{ database, catchUp: () => undefined },
     ...{ keptMs: 1, waiting: { total: 1, each: 1 } },
   });

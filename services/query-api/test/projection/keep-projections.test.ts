@@ -3,6 +3,7 @@ import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
 import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';
+import kafkajs from 'kafkajs';
 import { keepProjections } from '../../src/projection/keep-projections.js';
 import { Positions } from '../../src/projection/positions.js';
 import { forgetReading } from '../../src/projection/reading.js';
@@ -25,9 +26,8 @@ afterAll(async () => {
 
 const ask: AskPositions = (statement) => test.database.within(5_000)(statement);
 
-/** A topic with a partition that holds these values. */
-async function topicOf(...values: readonly string[]): Promise<string> {
-  const topic = randomName('keep');
+/** A topic with a partition that holds these values; it may be there already. */
+async function topicOf(values: readonly string[], topic = randomName('keep')): Promise<string> {
   await ensureTopics(kafka, [{ name: topic, partitions: 1, replicationFactor: 1, configs: {} }], {
     deadlineMs: 60_000,
   });
@@ -41,6 +41,13 @@ async function topicOf(...values: readonly string[]): Promise<string> {
   await sink.sendMany(records, { deadlineMs: 30_000 });
   await sink.close();
   return topic;
+}
+
+async function deleteTopic(topic: string): Promise<void> {
+  const admin = new kafkajs.Kafka({ brokers: [...testKafkaBrokers()] }).admin();
+  await admin.connect();
+  await admin.deleteTopics({ topics: [topic] });
+  await admin.disconnect();
 }
 
 /** An instance that reads a topic; it forgets what it read with its process. */
@@ -71,7 +78,7 @@ function start(topic: string, groupPrefix: string) {
 }
 
 it('an instance that is started again goes on; after a reset the process ends, and started again it reads everything', async () => {
-  const topic = await topicOf('a', 'b');
+  const topic = await topicOf(['a', 'b']);
   const group = randomName('group');
   const first = start(topic, group);
   await first.ready();
@@ -92,6 +99,24 @@ it('an instance that is started again goes on; after a reset the process ends, a
   const third = start(topic, group);
   await eventually(() => expect(third.read).toEqual(['a', 'b']), { timeoutMs: 60_000 });
   await third.stop();
+}, 120_000);
+
+it('a topic that was made anew is read from its beginning, by a process that is started again', async () => {
+  const topic = await topicOf(['a', 'b', 'c']);
+  const group = randomName('group');
+  const before = start(topic, group);
+  await eventually(async () => (await before.catchUps.get(topic)?.projected())?.get(0) === 3);
+  await deleteTopic(topic);
+  await topicOf(['d'], topic);
+  await eventually(() => before.faults.length > 0, { timeoutMs: 60_000 });
+  await before.stop();
+
+  const after = start(topic, group);
+  await eventually(() => expect(after.read).toEqual(['d']), { timeoutMs: 60_000 });
+  await eventually(async () => (await after.catchUps.get(topic)?.projected())?.get(0) === 1);
+  expect(await after.catchUps.get(topic)?.wait()).toBe('passed');
+  expect(after.faults).toEqual([]);
+  await after.stop();
 }, 120_000);
 
 it('a partition that another instance projects is asked of the database, whatever is owned of another topic', async () => {

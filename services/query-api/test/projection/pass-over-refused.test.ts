@@ -47,7 +47,7 @@ describe('a refusal', () => {
     expect([other, isRefusal(other)]).toEqual([expect.any(Error), true]);
   });
 
-  it('is none when a document is there already, or the time is over', async () => {
+  it('is none when a document is there already, the time is over, or a program is at fault', async () => {
     const row = rowOf(randomName('row'));
     await test.database.within(5_000)((models) => collectionOf(models).insertOne(row as never));
     const again = await errorOf(
@@ -56,6 +56,8 @@ describe('a refusal', () => {
     expect([isDuplicate(again), isRefusal(again)]).toEqual([true, false]);
     const late = await errorOf(test.database.within(0)(({ positions }) => positions.findOne({}).exec()));
     expect([late, isRefusal(late)]).toEqual([expect.any(Error), false]);
+    const fault = await errorOf(Promise.resolve().then(() => new Date(Number.NaN).toISOString()));
+    expect([fault, isRefusal(fault)]).toEqual([expect.any(RangeError), false]);
   });
 });
 

@@ -15,7 +15,7 @@ export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   readonly models: Models;
   readonly ask: Ask<Models>;
   readonly kept: DeadNotification[];
-  readonly unreadable: string[];
+  readonly passedOver: string[];
   apply(...records: readonly KafkaRecord[]): Promise<void>;
   row(deliveryId: string): Promise<DeliveryRow | null>;
   list(tenantId: string, query?: string): Promise<ApiReply>;
@@ -53,7 +53,7 @@ export async function openLog(
   const models = database.models();
   if (!models) throw new Error('expected the database of the tests to be there');
   const kept: DeadNotification[] = [];
-  const unreadable: string[] = [];
+  const passedOver: string[] = [];
   const log = composeDeliveryLog({
     database,
     lists: createOpenRequests({ total: 1_000 }),
@@ -61,8 +61,8 @@ export async function openLog(
       kept.push(notification);
       return Promise.resolve();
     },
-    unreadable: (_record, reason) => {
-      unreadable.push(reason);
+    passedOver: (_record, reason) => {
+      passedOver.push(reason);
     },
     catchUp,
   });
@@ -72,7 +72,7 @@ export async function openLog(
     models,
     ask: (statement) => statement(models),
     kept,
-    unreadable,
+    passedOver,
     apply: (...records) => log.projection.apply(records),
     row: (deliveryId) => models.deliveries.findById(deliveryId).lean<DeliveryRow>().exec(),
     list: (tenantId, query = '') => operationAt(log.operations, 0).handle(requestOf(tenantId, query, {})),
