@@ -15,7 +15,7 @@ const connection = await createConnection(uri, {
 }).asPromise();
 try {
   if (!(await forgetReading(positionModelOn(connection))))
-    throw new Error(`the database ${database} has no reading: MONGODB_URI must be that of query-api`);
+    throw new Error(`no reading in ${database}: MONGODB_URI must name query-api's, ${DATABASE} by default`);
   process.stdout.write('a new reading begins: everything that Kafka holds is read again\n');
 } finally {
   await connection.close();

@@ -34,7 +34,10 @@ function factsOf(payment: Payment) {
   const pix = 'pix' in payment ? payment.pix.map(paid) : [{ ...payment, since: payment.occurredAt }];
   return pix.flatMap(({ amount, eventType, since, reversals }) => [
     ...(amount && eventType ? [{ eventType, since }] : []),
-    ...reversals.map(({ settledAt = since }) => ({ eventType: 'PIX_REVERSAL' as const, since: settledAt })),
+    ...reversals.map(({ requestedAt = since, settledAt = requestedAt }) => ({
+      eventType: 'PIX_REVERSAL' as const,
+      since: settledAt,
+    })),
   ]);
 }
 
@@ -44,17 +47,27 @@ interface Unsent {
   readonly fix: string;
 }
 
+/** An event may say that it occurs so long after it reached the platform; jobs go by the latter. */
+const AHEAD_MS = 86_400_000;
+
 /** Why a webhook has no delivery of a fact, and what helps. */
 async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?: string): Promise<Unsent> {
-  const missed = `webhooks redeliveries create --status missed --ref ${ref} --from`;
-  const repair = `${missed} ${since ?? '(when it was reversed)'}`;
+  const from = since ? new Date(Date.parse(since) - AHEAD_MS).toISOString() : 'TIME';
+  const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${from}`;
   if (!enabled)
     return { ref, reason: `webhook ${ref} is disabled`, fix: `webhooks enable ${ref}; then ${repair}` };
+  const { state, until } = await client.health(ref);
+  if (state === 'paused')
+    return {
+      ref,
+      reason: `webhook ${ref} is paused until ${until}`,
+      fix: 'look again 15 minutes after that',
+    };
   const { updatedAt } = await client.get(ref);
   if (since && Date.parse(updatedAt) > Date.parse(since))
     return { ref, reason: `webhook ${ref} was changed or registered later, at ${updatedAt}`, fix: repair };
   const fix = `look again soon; if it stays so, it was disabled then: ${repair}`;
-  return { ref, reason: `webhook ${ref}: no attempt has ended yet, or paused`, fix };
+  return { ref, reason: `webhook ${ref}: no attempt has ended yet`, fix };
 }
 
 /** For each webhook that got fewer deliveries than there are facts of its type. */
@@ -99,7 +112,7 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
   const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
   const deliveries = details.map((detail) => ({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
-  const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME`;
+  const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME; what was sent nowhere has an endToEndId only`;
   if (payment === undefined && deliveries.length === 0)
     throw new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
   const nothingSent = payment ? await findUnsent(client, payment, { webhooks, deliveries }) : [];

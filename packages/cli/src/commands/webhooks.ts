@@ -27,8 +27,8 @@ export async function change(client: Client, ref: string, changes: Changes): Pro
 
 function healthText({ health, ...webhook }: Webhook & { readonly health: EndpointHealth }): string {
   const failures = table(health.failures, ['class', 'code', 'count', 'lastAt', 'cause'], 'no failures');
-  const { state, lastDay } = health;
-  return `${card({ ...webhook, state })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
+  const { state, until, failingSince, lastDay } = health;
+  return `${card({ ...webhook, ...present({ state, until, failingSince }) })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
 }
 
 export const withRef = positional('ref', 'The webhook (webhooks list)');

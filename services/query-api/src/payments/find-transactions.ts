@@ -1,3 +1,4 @@
+import { AppError } from '@webhooks/http-api';
 import { eventIdOf, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
@@ -44,7 +45,7 @@ export interface PaymentKeys {
   readonly txId: string | undefined;
 }
 
-/** Ids of the events of payments: of 1,000 at most. */
+/** Ids of the events of payments. Throws 422 when they are more than 1,000: which of them are the newest is not known. */
 export async function findEventIds(
   ask: AskEvents,
   tenantId: string,
@@ -55,6 +56,8 @@ export async function findEventIds(
     endToEndId === undefined
       ? await findOfCharge(byPix, tenantId, await findEvents(ask, { tenantId, txId }))
       : await byPix(tenantId, [endToEndId]);
+  if (rows.length > MAX_EVENTS)
+    throw new AppError('limit-reached', `more than ${MAX_EVENTS} events: name one Pix, or one event`);
   const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
-  return isNamed ? rows.slice(0, MAX_EVENTS).map(eventIdOf) : [];
+  return isNamed ? rows.map(eventIdOf) : [];
 }

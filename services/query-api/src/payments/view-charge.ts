@@ -25,7 +25,7 @@ export interface ChargePixView {
 export interface ChargeView {
   readonly txId: string;
   readonly status: 'ATIVA' | 'CONCLUIDA';
-  /** Decimal text; absent while no payment is known. */
+  /** Decimal text; absent while no payment is known, or when `truncated`. */
   readonly amount?: string;
   /** The oldest payment first, then by endToEndId; those whose payment is not known come last. */
   readonly pix: readonly ChargePixView[];
@@ -96,14 +96,12 @@ export function viewCharge(txId: string, found: readonly Transaction[]): ChargeV
     .sort(inOrder);
   if (shares.length === 0) return undefined;
   const payments = shares.map(({ payment }) => payment).filter((payment) => payment !== undefined);
+  const truncated = found.some((transaction) => transaction.truncated) || undefined;
   return {
     txId,
     status: payments.length > 0 ? 'CONCLUIDA' : 'ATIVA',
-    ...present({ amount: amountOf(payments) }),
+    ...present({ amount: truncated ? undefined : amountOf(payments) }),
     pix: shares.map((share) => viewShare(share, txId)),
-    ...present({
-      test: isTest || undefined,
-      truncated: found.some(({ truncated }) => truncated) || undefined,
-    }),
+    ...present({ test: isTest || undefined, truncated }),
   };
 }

@@ -34,7 +34,7 @@ function refuseRange({ from, to, status, ref }: RedeliveryRequest['filter'], now
 
 async function filterOf(
   tenantId: string,
-  { filter }: RedeliveryRequest,
+  { filter, dryRun }: RedeliveryRequest,
   { configurations, now }: StartRedeliveryPorts,
 ): Promise<RedeliveryFilter> {
   const at = now();
@@ -42,7 +42,7 @@ async function filterOf(
   const range = { ...filter, to: new Date(Math.min(filter.to?.getTime() ?? at, at)) };
   if (filter.ref === undefined) return range;
   const { enabled, eventType } = await configurations.current(tenantId, filter.ref);
-  if (!enabled) throw refused('disabled');
+  if (!enabled && !dryRun) throw refused('disabled');
   return filter.status === 'missed' ? { eventType, ...range } : range;
 }
 

@@ -72,7 +72,7 @@ describe('the deliveries of a payment', () => {
     expect(await eventsOf(query, randomName('tenant'))).toEqual([]);
   });
 
-  it('are found for one Pix of a charge that has more events than are read', async () => {
+  it('are found for one Pix of a charge that has more events than are read, and refused for that charge', async () => {
     await keep();
     const many = Array.from({ length: MAX_EVENTS + 1 }, (_, at) =>
       paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: `evt_${at}` }),
@@ -81,6 +81,7 @@ describe('the deliveries of a payment', () => {
     const last = `evt_${MAX_EVENTS}`;
     await deliver(last);
     expect(await eventsOf(`txId=${TX}&endToEndId=E${String(MAX_EVENTS).padStart(31, '0')}`)).toEqual([last]);
+    await expect(log.list(tenantId, `txId=${TX}`)).rejects.toMatchObject({ code: 'limit-reached' });
   });
 
   it('are found when its event, or its delivery, is projected while the caller waits', async () => {

@@ -71,6 +71,17 @@ describe('a job of what a webhook missed', () => {
     });
   });
 
+  it('counts for a webhook that is disabled, and sends it nothing', async () => {
+    const current = () => Promise.resolve({ revision: 1, enabled: false, eventType: 'PIX_OUT' } as const);
+    const parts = { ...ports, configurations: { current } };
+    const filter = { ...missed, ref: '0191e7a2-0000-7000-8000-000000000001' };
+    const counted = await startRedelivery('acme', { filter, dryRun: true }, parts);
+    expect(counted).toMatchObject({ status: 200, body: { dryRun: true, filter: { eventType: 'PIX_OUT' } } });
+    await expect(startRedelivery('acme', { filter, dryRun: false }, parts)).rejects.toMatchObject({
+      code: 'webhook-disabled',
+    });
+  });
+
   it('is about the type that the webhook has, and begins when what is under way is in the log', async () => {
     const jobs: RedeliveryJob[] = [];
     const insert = (job: RedeliveryJob): Promise<boolean> => {
