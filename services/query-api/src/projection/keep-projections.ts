@@ -41,12 +41,14 @@ async function openMissing(
 }
 
 /** Kafka lost the end of a log, or the topic was made anew: below its position lies what was not read. So a new reading begins. */
-async function forgetShortened(all: readonly Positions[], { kafka, ask }: KeepOptions): Promise<void> {
+async function endShortened(all: readonly Positions[], { kafka, ask }: KeepOptions, { log }: ServiceScope) {
   for (const one of all) {
     const offsets = await one.offsets();
     const ends = await fetchEndOffsets(kafka, one.topic);
-    if ([...offsets].some(([partition, offset]) => offset > (ends.get(partition) ?? 0)))
-      await ask(({ positions }) => forgetReading(positions));
+    const isShortened = [...offsets].some(([partition, offset]) => offset > (ends.get(partition) ?? 0));
+    if (!isShortened) continue;
+    log.warn('the topic ends before what was read of it: a new reading begins', { topic: one.topic });
+    await ask(({ positions }) => forgetReading(positions));
   }
 }
 
@@ -76,7 +78,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     reading ??= current;
     if (current === reading) {
       await openMissing(options, { reading, running }, scope, signal);
-      await forgetShortened(positions, options);
+      await endShortened(positions, options, scope);
     } else scope.fail(new Error('a new reading began: everything is to be read anew'));
   };
   const positions = projections
