@@ -76,14 +76,14 @@ test('find says that there are more deliveries than it shows', async () => {
   expect(JSON.parse((await run(['find', 'evt_1', '--json'], env)).out)).toMatchObject({ truncated: true });
 });
 
-test('find advises no job while the webhook is paused', async () => {
+test.each(['paused', 'failing'])('find advises no job while the webhook is %s', async (state) => {
   const paused = webhook('https://a.example.com/');
   const { ref } = paused;
   const occurredAt = '2026-01-02T00:00:00Z';
   const endToEndId = `E${'1'.repeat(31)}`;
   const pix = { endToEndId, eventType: 'PIX_OUT', amount: '1.00', occurredAt, reversals: [], events: ['e'] };
   const window = { from: occurredAt, attempts: 0 };
-  const health = { ref, state: 'paused', until: '2026-01-02T00:10:00Z', failures: [] };
+  const health = { ref, state, failures: [] };
   const env = await startService({
     'GET /pix/transaction': () => [200, pix],
     'GET /webhooks/deliveries': () => [200, { results: 0, data: [] }],
@@ -91,7 +91,7 @@ test('find advises no job while the webhook is paused', async () => {
     [`GET /webhooks/${ref}/health`]: () => [200, { ...health, lastHour: window, lastDay: window }],
   });
   const { out } = await run(['find', endToEndId], env);
-  expect(out).toContain(`webhook ${ref} is paused until ${health.until}\n→ look again`);
+  expect(out).toContain(`webhook ${ref} is ${state}\n→ look again`);
   expect(out).not.toContain('missed');
 });
 

@@ -6,7 +6,7 @@ import { positionModelOn } from './projection/positions.js';
 import { forgetReading } from './projection/reading.js';
 
 // `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI: everything that Kafka holds is read again.
-// The instances that run notice within a second and end, to be started again. What is in the database stays.
+// The instances that run notice within seconds and end, to be started again. What is in the database stays.
 
 const { uri, database } = readSettings(process.env, (settings) => readMongodbSettings(settings, DATABASE));
 const connection = await createConnection(uri, {

@@ -56,12 +56,12 @@ async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?
   const repair = `webhooks redeliveries create --status missed --ref ${ref} --from ${from}`;
   if (!enabled)
     return { ref, reason: `webhook ${ref} is disabled`, fix: `webhooks enable ${ref}; then ${repair}` };
-  const { state, until } = await client.health(ref);
-  if (state === 'paused')
+  const { state } = await client.health(ref);
+  if (state === 'paused' || state === 'failing')
     return {
       ref,
-      reason: `webhook ${ref} is paused until ${until}`,
-      fix: 'look again 15 minutes after that',
+      reason: `webhook ${ref} is ${state}`,
+      fix: `look again when it is healthy: webhooks show ${ref}`,
     };
   const { updatedAt } = await client.get(ref);
   if (since && Date.parse(updatedAt) > Date.parse(since))
@@ -112,7 +112,7 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
   const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
   const deliveries = details.map((detail) => ({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
-  const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME; what was sent nowhere has an endToEndId only`;
+  const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME; an event without deliveries is found by its endToEndId or txId`;
   if (payment === undefined && deliveries.length === 0)
     throw new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
   const nothingSent = payment ? await findUnsent(client, payment, { webhooks, deliveries }) : [];

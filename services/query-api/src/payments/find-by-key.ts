@@ -37,7 +37,7 @@ export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
       const rows = async (wish: Wish) => (await finding.get(wish[0]))?.get(wish) ?? [];
       return Promise.resolve(all.map(rows));
     },
-    { cacheKeyFn: (wish) => wish.flat().join('/'), batchScheduleFn: setImmediate },
+    { cacheKeyFn: (wish) => wish.flat().join('/'), maxBatchSize: MAX_EVENTS, batchScheduleFn: setImmediate },
   );
   return async (...wish) => loader.load(wish);
 }

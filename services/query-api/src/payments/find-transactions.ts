@@ -1,4 +1,4 @@
-import { AppError } from '@webhooks/http-api';
+import { invalidRequest } from '@webhooks/http-api';
 import { eventIdOf, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
@@ -7,6 +7,7 @@ import type { Transaction } from './merge-events.js';
 
 /** Events that an answer is made of, at most: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
+const TOO_MANY = `is that of more than ${MAX_EVENTS} events: ask by eventId alone`;
 
 /** Events of a tenant that have one of these values as a key: one more than an answer is made of, at most. */
 export type FindByKey = (tenantId: string, values: readonly string[]) => Promise<readonly EventRow[]>;
@@ -57,7 +58,7 @@ export async function findEventIds(
       ? await findOfCharge(byPix, tenantId, await findEvents(ask, { tenantId, txId }))
       : await byPix(tenantId, [endToEndId]);
   if (rows.length > MAX_EVENTS)
-    throw new AppError('limit-reached', `more than ${MAX_EVENTS} events: name one Pix, or one event`);
+    throw invalidRequest([{ property: endToEndId ? 'endToEndId' : 'txId', reason: TOO_MANY }]);
   const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
   return isNamed ? rows.map(eventIdOf) : [];
 }

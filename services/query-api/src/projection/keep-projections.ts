@@ -40,16 +40,16 @@ async function openMissing(
   await Promise.all(opening);
 }
 
-/** Kafka lost the end of a log, or the topic was made anew: below its position lies what was not read. So a new reading begins. */
-async function endShortened(all: readonly Positions[], { kafka, ask }: KeepOptions, { log }: ServiceScope) {
+/** A topic that lost the end of a log, or was made anew: below its position lies what was not read. */
+export async function findShortened(all: readonly Positions[], kafka: Kafka): Promise<string | undefined> {
   for (const one of all) {
     const offsets = await one.offsets();
     const ends = await fetchEndOffsets(kafka, one.topic);
-    const isShortened = [...offsets].some(([partition, offset]) => offset > (ends.get(partition) ?? 0));
-    if (!isShortened) continue;
-    log.warn('the topic ends before what was read of it: a new reading begins', { topic: one.topic });
-    await ask(({ positions }) => forgetReading(positions));
+    // Another instance may project a partition that this broker does not know yet.
+    const isBeyond = [...offsets].some(([partition, offset]) => offset > (ends.get(partition) ?? Infinity));
+    if (isBeyond) return one.topic;
   }
+  return undefined;
 }
 
 function addGauges(running: Running, scope: ServiceScope): void {
@@ -78,7 +78,10 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     reading ??= current;
     if (current === reading) {
       await openMissing(options, { reading, running }, scope, signal);
-      await endShortened(positions, options, scope);
+      const topic = await findShortened(positions, kafka);
+      if (topic === undefined) return;
+      log.warn('the topic ends before what was read of it: a new reading begins', { topic });
+      await ask((models) => forgetReading(models.positions, { reading: current }));
     } else scope.fail(new Error('a new reading began: everything is to be read anew'));
   };
   const positions = projections
@@ -87,9 +90,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
       const own = () => running.get(name)?.positions() ?? [];
       return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));
     });
-  const write = async (): Promise<void> => {
-    for (const one of positions) await one.write();
-  };
+  const write = () => Promise.all(positions.map((one) => one.write())).then(() => undefined);
   const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log, work: write });
   const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log, work: keep });
   scope.onClose('projections', async () => {

@@ -24,7 +24,6 @@ export async function readingOf(ask: AskPositions): Promise<string> {
   return reading;
 }
 
-/** Everything that Kafka holds is read again, into the documents that are there. Gives whether there was a reading. */
-export async function forgetReading(positions: PositionModel): Promise<boolean> {
-  return (await positions.deleteOne({ _id: ID }).exec()).deletedCount > 0;
-}
+/** Everything that Kafka holds is read again, into the documents that are there. Gives whether there was that reading, or any. */
+export const forgetReading = async (positions: PositionModel, only: { reading?: string } = {}) =>
+  (await positions.deleteOne({ _id: ID, ...only }).exec()).deletedCount > 0;

@@ -81,7 +81,9 @@ describe('the deliveries of a payment', () => {
     const last = `evt_${MAX_EVENTS}`;
     await deliver(last);
     expect(await eventsOf(`txId=${TX}&endToEndId=E${String(MAX_EVENTS).padStart(31, '0')}`)).toEqual([last]);
-    await expect(log.list(tenantId, `txId=${TX}`)).rejects.toMatchObject({ code: 'limit-reached' });
+    await expect(log.list(tenantId, `txId=${TX}`)).rejects.toMatchObject({
+      violations: [{ property: 'txId' }],
+    });
   });
 
   it('are found when its event, or its delivery, is projected while the caller waits', async () => {

@@ -113,6 +113,6 @@ it('says when there is more than was read', () => {
   expect(viewCharge(TX, [merge([paid()])])).not.toHaveProperty('truncated');
   const cut = viewCharge(TX, [merge([paid(other)]), { ...merge([paid()]), truncated: true }]);
   expect(cut).toMatchObject({ status: 'CONCLUIDA', truncated: true });
-  // It would be the sum of some.
+  // Some payments are not known, so neither is the sum nor what the newest says.
   expect(cut).not.toHaveProperty('amount');
 });

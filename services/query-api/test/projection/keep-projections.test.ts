@@ -4,9 +4,9 @@ import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
-import { keepProjections } from '../../src/projection/keep-projections.js';
+import { findShortened, keepProjections } from '../../src/projection/keep-projections.js';
 import { Positions } from '../../src/projection/positions.js';
-import { forgetReading } from '../../src/projection/reading.js';
+import { forgetReading, readingOf } from '../../src/projection/reading.js';
 import type { AskPositions } from '../../src/projection/positions.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
@@ -118,6 +118,20 @@ it('a topic that was made anew is read from its beginning, by a process that is 
   expect(after.faults).toEqual([]);
   await after.stop();
 }, 120_000);
+
+it('a topic is shortened when it ends before a position, and not when a partition is not known yet', async () => {
+  const topic = await topicOf(['a', 'b']);
+  const at = (partition: number, offset: number) =>
+    new Positions({ topic, reading: () => 'shortened', ask, own: () => [{ topic, partition, offset }] });
+  expect(await findShortened([at(0, 2), at(99, 5)], kafka)).toBeUndefined();
+  expect(await findShortened([at(0, 2), at(0, 3)], kafka)).toBe(topic);
+});
+
+it('a reading is forgotten by its name: one that began since stays', async () => {
+  const reading = await readingOf(ask);
+  expect(await ask(({ positions }) => forgetReading(positions, { reading: 'another' }))).toBe(false);
+  expect(await readingOf(ask)).toBe(reading);
+});
 
 it('a partition that another instance projects is asked of the database, whatever is owned of another topic', async () => {
   const own = { topic: 'dead-letters', partition: 0, offset: 9 };
