@@ -20,7 +20,7 @@ export interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catch
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
 
 /** Written together: some 2,000 entries. The slowest database writes them in a second: each projection gets on in every one. */
-export const MAX_BYTES = 768 * 1_024;
+const MAX_BYTES = 768 * 1_024;
 /** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
 const INTERVAL_MS = 200;
 

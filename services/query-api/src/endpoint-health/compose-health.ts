@@ -5,7 +5,6 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { Configurations } from '../configurations/open-configurations.js';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
-import { MAX_BYTES } from '../delivery-log/compose-delivery-log.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { present } from '../present.js';
 import type { Projection } from '../projection/projection.js';
@@ -51,7 +50,6 @@ export function composeHealth({ database, configurations }: HealthOptions): {
     projection: {
       name: 'health',
       topics: [TOPICS.attempts],
-      maxBytes: MAX_BYTES,
       intervalMs: INTERVAL_MS,
       apply: (records) =>
         countPacks(
