@@ -39,6 +39,7 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
     },
     readPage: (...page) => readPage(database.within(REQUEST_MS), ...page),
     ends: () => (catchUp() ?? unread()).endsFromNow().catch(unread),
+    reaches: (offsets) => (catchUp() ?? unread()).reaches(offsets).catch(unread),
   });
 }
 

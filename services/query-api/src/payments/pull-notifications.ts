@@ -14,6 +14,8 @@ export interface PullPorts {
   readonly readPage: (wish: PullWish, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
   /** The ends of the topic, by a request that begins now. */
   readonly ends: () => Promise<EndOffsets>;
+  /** Whether the topic reaches as far as these offsets now. */
+  readonly reaches: (offsets: EndOffsets) => Promise<boolean>;
   /** How long after it had read everything a chain goes on. */
   readonly keptMs: number;
   /** Requests that may wait at once: in all, and of one tenant. */
@@ -56,10 +58,9 @@ async function startOf(after: Parsed['after'] | undefined, { ends, keptMs }: Pul
 }
 
 /** Throws 422 for a cursor of a topic that was made anew: what comes below it would never be shown. */
-async function refuseBeyond({ offsets }: PullCursor, look: Projected, { ends }: PullPorts): Promise<void> {
-  const isBeyond = (known: EndOffsets): boolean =>
-    [...offsets].some(([partition, offset]) => offset > (known.get(partition) ?? 0));
-  if (isBeyond(look.ends) && isBeyond(await ends())) throw expired('the topic does not reach so far');
+async function refuseBeyond({ offsets }: PullCursor, look: Projected, { reaches }: PullPorts): Promise<void> {
+  const isProjected = [...offsets].every(([partition, offset]) => offset <= (look.ends.get(partition) ?? 0));
+  if (!isProjected && !(await reaches(offsets))) throw expired('the topic does not reach so far');
 }
 
 /** The positions at the next tick, for all who wait for it: with the same ones, chains of a tenant come to the same cursor. */

@@ -86,6 +86,15 @@ export class CatchUp {
     return this.#options.positions.offsets();
   }
 
+  /**
+   * Whether the topic reaches as far as these offsets now. A partition that this broker does not know yet does: another
+   * instance may project it.
+   */
+  async reaches(offsets: EndOffsets): Promise<boolean> {
+    const ends = await this.endsFromNow();
+    return [...offsets].every(([partition, offset]) => offset <= (ends.get(partition) ?? Infinity));
+  }
+
   /** The ends, by a request that begins after this call. */
   endsFromNow(): Promise<EndOffsets> {
     if (this.#asking === undefined) return this.#ask();

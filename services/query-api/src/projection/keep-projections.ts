@@ -1,7 +1,7 @@
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createTally, errorFields, repeat } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, POLL_MS } from './catch-up.js';
 import { openProjection } from './open-projection.js';
 import type { RunningProjection } from './open-projection.js';
@@ -40,18 +40,6 @@ async function openMissing(
   await Promise.all(opening);
 }
 
-/** A topic that lost the end of a log, or was made anew: below its position lies what was not read. */
-export async function findShortened(all: readonly Positions[], kafka: Kafka): Promise<string | undefined> {
-  for (const one of all) {
-    const offsets = await one.offsets();
-    const ends = await fetchEndOffsets(kafka, one.topic);
-    // Another instance may project a partition that this broker does not know yet.
-    const isBeyond = [...offsets].some(([partition, offset]) => offset > (ends.get(partition) ?? Infinity));
-    if (isBeyond) return one.topic;
-  }
-  return undefined;
-}
-
 function addGauges(running: Running, scope: ServiceScope): void {
   const gauge = (name: string, help: string, read: (health: SourceHealth) => number): void =>
     addSourceGauge(scope, { name, help, label: 'projection' }, running, read);
@@ -60,6 +48,23 @@ function addGauges(running: Running, scope: ServiceScope): void {
   gauge('query_projection_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
   const joined = 'Whether the projection is a member of its group';
   gauge('query_projection_joined', joined, (health) => Number(health.joined));
+}
+
+/** How each topic is waited for. */
+function openCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
+  // Told with what became of the latest: a thousand may wait at once.
+  const tally = createTally(() => performance.now());
+  const onFault = (error: unknown): void => {
+    const queries = tally();
+    if (queries !== undefined)
+      log.warn('queries did not wait to their end', { queries, ...errorFields(error) });
+  };
+  return new Map(
+    positions.map((one) => {
+      const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
+      return [one.topic, new CatchUp({ positions: one, fetchEnds, onFault })];
+    }),
+  );
 }
 
 /**
@@ -78,10 +83,12 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     reading ??= current;
     if (current === reading) {
       await openMissing(options, { reading, running }, scope, signal);
-      const topic = await findShortened(positions, kafka);
-      if (topic === undefined) return;
-      log.warn('the topic ends before what was read of it: a new reading begins', { topic });
-      await ask((models) => forgetReading(models.positions, { reading: current }));
+      // A topic that lost the end of a log, or was made anew: below its position lies what was not read.
+      for (const [topic, catchUp] of catchUps) {
+        if (await catchUp.reaches(await catchUp.projected())) continue;
+        log.warn('the topic ends before what was read of it: a new reading begins', { topic });
+        await ask((models) => forgetReading(models.positions, { reading: current }));
+      }
     } else scope.fail(new Error('a new reading began: everything is to be read anew'));
   };
   const positions = projections
@@ -90,7 +97,10 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
       const own = () => running.get(name)?.positions() ?? [];
       return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));
     });
-  const write = () => Promise.all(positions.map((one) => one.write())).then(() => undefined);
+  const catchUps = openCatchUps(positions, kafka, log);
+  const write = async (): Promise<void> => {
+    for (const one of positions) await one.write();
+  };
   const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log, work: write });
   const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log, work: keep });
   scope.onClose('projections', async () => {
@@ -105,17 +115,5 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   addGauges(running, scope);
   const read = [...new Set(projections.flatMap(({ topics }) => topics))];
   watchRetention({ kafka, topics: read, sources: () => running }, scope);
-  // Told with what became of the latest: a thousand may wait at once.
-  const tally = createTally(() => performance.now());
-  const onFault = (error: unknown): void => {
-    const queries = tally();
-    if (queries !== undefined)
-      log.warn('queries did not wait to their end', { queries, ...errorFields(error) });
-  };
-  return new Map(
-    positions.map((one) => {
-      const fetchEnds = (deadlineMs: number) => fetchEndOffsets(kafka, one.topic, { deadlineMs });
-      return [one.topic, new CatchUp({ positions: one, fetchEnds, onFault })];
-    }),
-  );
+  return catchUps;
 }

@@ -132,6 +132,7 @@ it('reads so many pages of a tenant at once, also for those who do not wait', as
     projected: () => Promise.resolve({ at: 1, ends: new Map(), pages: new Map() }),
     readPage: () => reading.promise,
     ends: () => Promise.resolve(new Map()),
+    reaches: () => Promise.resolve(true),
     keptMs: DAY_MS,
     waiting: { total: 9, each: 2 },
   });

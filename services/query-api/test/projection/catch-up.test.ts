@@ -171,3 +171,15 @@ describe('a wait for the projection', () => {
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['passed']));
   });
 });
+
+it.each([
+  { offsets: ends(2), reaches: true },
+  { offsets: ends(3), reaches: false },
+  // A partition that this broker does not know yet.
+  { offsets: new Map([[99, 5]]), reaches: true },
+])('a topic that ends at 2 reaches to $offsets: $reaches', async ({ offsets, reaches }) => {
+  const { catchUp, asked } = openRig();
+  const reaching = catchUp.reaches(offsets);
+  asked[0]?.resolve(ends(2));
+  expect(await reaching).toBe(reaches);
+});

@@ -4,7 +4,7 @@ import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
-import { findShortened, keepProjections } from '../../src/projection/keep-projections.js';
+import { keepProjections } from '../../src/projection/keep-projections.js';
 import { Positions } from '../../src/projection/positions.js';
 import { forgetReading, readingOf } from '../../src/projection/reading.js';
 import type { AskPositions } from '../../src/projection/positions.js';
@@ -118,14 +118,6 @@ it('a topic that was made anew is read from its beginning, by a process that is 
   expect(after.faults).toEqual([]);
   await after.stop();
 }, 120_000);
-
-it('a topic is shortened when it ends before a position, and not when a partition is not known yet', async () => {
-  const topic = await topicOf(['a', 'b']);
-  const at = (partition: number, offset: number) =>
-    new Positions({ topic, reading: () => 'shortened', ask, own: () => [{ topic, partition, offset }] });
-  expect(await findShortened([at(0, 2), at(99, 5)], kafka)).toBeUndefined();
-  expect(await findShortened([at(0, 2), at(0, 3)], kafka)).toBe(topic);
-});
 
 it('a reading is forgotten by its name: one that began since stays', async () => {
   const reading = await readingOf(ask);
