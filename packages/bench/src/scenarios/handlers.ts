@@ -20,8 +20,6 @@ import { showRuns } from './run-report.js';
 const PER_SECOND = 1_500;
 const P99_MS = 250;
 const UNKNOWN_PERCENT = 0.1;
-/** Connections are opened and code is compiled; not shown. */
-const WARM_UP_SECONDS = 15;
 /** Behind a backlog: between two questions. */
 const ASK_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');
@@ -106,7 +104,8 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   const asking = { ...world, receiver };
   const endpoints = await registerTen(asking, 'handlers');
   const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
-  await openLoop(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
+  // Not shown: connections are opened, and the broker's compilers take a minute.
+  await openLoop(asking, endpoints, load);
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {
     handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
