@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { verifyNotification } from '@webhooks/client';
+import { createClient, verifyNotification } from '@webhooks/client';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint } from '@webhooks/testkit';
+import { makeEvent } from '../src/events.js';
 import { makeDelivery, runJson, startCliStack } from './support/cli-stack.js';
 import type { CliStack, Made } from './support/cli-stack.js';
 import { run, start } from './support/run-webhooks.js';
@@ -42,7 +43,7 @@ test('find says why nothing was sent, and what to do', async () => {
   const { out, code } = await run(['find', await triggered('PIX_REVERSAL')], cli.env);
   expect(code).toBe(0);
   expect(out).toMatch(
-    /NOTHING WAS SENT\nno webhook receives PIX_REVERSAL\n→ webhooks create --event-type PIX_REVERSAL/,
+    /NOT SENT\nno webhook receives PIX_REVERSAL\n→ webhooks create --event-type PIX_REVERSAL/,
   );
 });
 
@@ -52,6 +53,8 @@ test('find names a webhook that is disabled beside one that is not, and in JSON 
   await json('create', ...of, `${cli.endpoint.url}?other`);
   const id = await triggered('PIX_OUT');
   const { out } = await run(['find', id], cli.env);
+  // By now the enabled one may have it.
+  expect(out).toMatch(/^[01] of 1 deliveries made/);
   expect(out).toContain(
     `webhook ${String(ref)} is disabled\n→ webhooks enable ${String(ref)}; then webhooks red`,
   );
@@ -96,6 +99,31 @@ test('find takes a delivery id, an event id and a txId', async () => {
     const { deliveries } = (await json('find', id)) as { deliveries: { eventId: string }[] };
     expect(deliveries[0]?.eventId).toBe(made.eventId);
   }
+});
+
+test('find takes an event id that looks like a txId, and of a test notification names no other webhook', async () => {
+  const { configApi, ingest, queryApi, tokenEndpoint } = cli.stack.description();
+  const { clientId, clientSecret } = cli.stack.clientOf('acme');
+  const credentials = { tokenEndpoint, clientId, clientSecret };
+  const urls = { baseUrl: configApi, ingestUrl: ingest, queryUrl: queryApi ?? '' };
+  const client = createClient({ ...urls, credentials });
+
+  await client.postEvent({ id: 'order1', ...makeEvent('PIX_DYNAMIC_PAID', '1.00') });
+  const isFound = async (): Promise<boolean> => (await run(['find', 'order1'], cli.env)).code === 0;
+  expect(await eventually(isFound, { timeoutMs: 30_000, intervalMs: 300 })).toBe(true);
+
+  const { ref } = await json(
+    'create',
+    '--event-type',
+    'PIX_DYNAMIC_PAID',
+    '--endpoint-url',
+    `${cli.endpoint.url}?another`,
+  );
+  const { eventId } = await client.sendTest(made.ref);
+  const arrived = await eventually(() => cli.endpoint.arrivals.find(({ id }) => id === eventId) ?? false);
+  const { data } = JSON.parse(arrived.body.toString()) as { data: { endToEndId: string } };
+  expect((await json('find', data.endToEndId))['nothingSent']).toEqual([]);
+  await json('disable', String(ref));
 });
 
 test.each([

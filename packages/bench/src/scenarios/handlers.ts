@@ -104,7 +104,7 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   const asking = { ...world, receiver };
   const endpoints = await registerTen(asking, 'handlers');
   const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
-  // Not shown: connections are opened, and the broker's compilers take a minute.
+  // Not shown: connections are opened, and code is compiled; the broker's takes about a minute.
   await openLoop(asking, endpoints, load);
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {

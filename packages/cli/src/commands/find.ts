@@ -18,14 +18,24 @@ const orNothing = <T>(asked: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** What an id is, by its form, and for a form that two kinds have by asking. */
-async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
-  if (/^[a-z2-7]{52}$/.test(id)) return [{ eventId: (await client.delivery(id)).eventId }];
+async function identifyPayment(
+  client: Client,
+  id: string,
+): Promise<readonly [DeliveryFilter, Payment] | undefined> {
   const transaction = /^[A-Za-z0-9]{32}$/.test(id) ? await orNothing(client.transaction(id)) : undefined;
   if (transaction) return [{ endToEndId: id }, transaction];
   const charge = /^[A-Za-z0-9]{26,35}$/.test(id) ? await orNothing(client.charge(id)) : undefined;
-  if (charge) return [{ txId: id }, charge];
-  return /^[A-Za-z0-9]{1,25}$/.test(id) ? [{ txId: id }] : [{ eventId: id }];
+  return charge && [{ txId: id }, charge];
+}
+
+/** What an id is, by its form, and for a form that two kinds have by asking. */
+async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
+  const delivery = /^[a-z2-7]{52}$/.test(id) ? await orNothing(client.delivery(id)) : undefined;
+  if (delivery) return [{ eventId: delivery.eventId }];
+  const payment = await identifyPayment(client, id);
+  if (payment) return payment;
+  const isTxId = /^[A-Za-z0-9]{1,25}$/.test(id) && (await client.deliveries({ txId: id })).data.length > 0;
+  return [isTxId ? { txId: id } : { eventId: id }];
 }
 
 /** What happened; a transaction without a type is one of which only a reversal is known. */
@@ -88,11 +98,16 @@ async function findUnsent(
   return unsent;
 }
 
-/** One line: how many webhooks have it, and what is with the others. */
-function verdictOf(deliveries: readonly DeliveryDetail[], unsent: readonly Unsent[]): string {
+/** One line: how many of the webhooks that are enabled have it, and what is with the others. */
+function verdictOf(
+  deliveries: readonly DeliveryDetail[],
+  unsent: readonly Unsent[],
+  webhooks: readonly ListedWebhook[],
+): string {
   const open = deliveries.filter(({ status }) => status !== 'delivered');
   const others = open.map(({ ref, status, nextAt = '–' }) => `; ${ref}: ${status}, next attempt ${nextAt}`);
-  const total = deliveries.length + unsent.filter(({ ref }) => ref).length;
+  const enabled = new Set(webhooks.filter((webhook) => webhook.enabled).map(({ ref }) => ref));
+  const total = deliveries.length + unsent.filter(({ ref }) => ref && enabled.has(ref)).length;
   return `${deliveries.length - open.length} of ${total} deliveries made${others.join('')}`;
 }
 
@@ -104,6 +119,12 @@ function paymentText(payment: Payment): string {
   return `${dim('PAYMENT')}\n${parts.map(card).join('\n\n')}${reversed}`;
 }
 
+function notFound(id: string): Failure {
+  const length = id.startsWith('E') ? `an endToEndId has 32 characters, this has ${id.length}; ` : '';
+  const hint = `${length}capitals count; others: --profile NAME; an event without deliveries is found by its endToEndId, or the txId of a dynamic charge`;
+  return new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
+}
+
 async function find({ client, show }: Session, { id: typed }: { readonly id: string }): Promise<void> {
   const id = typed.trim();
   const [filter, payment] = await identify(client, id);
@@ -112,16 +133,16 @@ async function find({ client, show }: Session, { id: typed }: { readonly id: str
   const endpoints = new Map(webhooks.map(({ ref, endpointUrl }) => [ref, endpointUrl]));
   const details = await Promise.all(data.map(({ deliveryId }) => client.delivery(deliveryId)));
   const deliveries = details.map((detail) => ({ ...detail, endpointUrl: endpoints.get(detail.ref) }));
-  const hint = `an endToEndId has 32 characters, this has ${id.length}; capitals count; others: --profile NAME; an event without deliveries is found by its endToEndId or txId`;
-  if (payment === undefined && deliveries.length === 0)
-    throw new Failure('not-found', `no payment, event or delivery has the id ${id}`, hint);
-  const nothingSent = payment ? await findUnsent(client, payment, { webhooks, deliveries }) : [];
+  if (payment === undefined && deliveries.length === 0) throw notFound(id);
+  // A test notification goes to one webhook.
+  const isReal = payment !== undefined && !payment.test;
+  const nothingSent = isReal ? await findUnsent(client, payment, { webhooks, deliveries }) : [];
   const reasons = nothingSent.map(({ reason, fix }) => `${reason}\n${dim('→')} ${fix}`);
   const texts = [
-    verdictOf(deliveries, nothingSent),
+    verdictOf(deliveries, nothingSent, webhooks),
     ...(payment ? [paymentText(payment)] : []),
     ...deliveries.map((delivery) => `${dim('DELIVERY')}\n${deliveryText(delivery)}`),
-    ...(reasons.length === 0 ? [] : [`${dim('NOTHING WAS SENT')}\n${reasons.join('\n')}`]),
+    ...(reasons.length === 0 ? [] : [`${dim('NOT SENT')}\n${reasons.join('\n')}`]),
   ];
   if (nextCursor !== undefined) texts.push('there are more: webhooks deliveries list');
   show({ payment, deliveries, truncated: nextCursor !== undefined, nothingSent }, texts.join('\n\n'));

@@ -18,26 +18,28 @@ export interface TransactionPorts {
 
 const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
+/** Throws 404 when no event told of it. */
+async function answer(name: string, read: () => Promise<object | undefined>, ports: TransactionPorts) {
+  const body = await readAfterCatchUp({ read, catchUp: ports.waitForEvents });
+  if (!body) throw new AppError('not-found', `no event reported a ${name}`);
+  return { status: 200, body };
+}
+
 async function getCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const txId = readTxId(request);
   const { tenantId } = request.identity;
-  const body = await readAfterCatchUp({
-    read: async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId)),
-    catchUp: ports.waitForEvents,
-  });
-  if (!body) throw new AppError('not-found', 'no event reported a charge with this txId');
-  return { status: 200, body };
+  const read = async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId));
+  return answer('charge with this txId', read, ports);
 }
 
 async function getTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const { endToEndId } = readQuery(request.query, TRANSACTION_PARAMETERS);
   if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
-  const found = await readAfterCatchUp({
-    read: () => ports.findTransaction(request.identity.tenantId, endToEndId),
-    catchUp: ports.waitForEvents,
-  });
-  if (!found) throw new AppError('not-found', 'no event reported a transaction with this endToEndId');
-  return { status: 200, body: viewTransaction(found) };
+  const read = async () => {
+    const found = await ports.findTransaction(request.identity.tenantId, endToEndId);
+    return found && viewTransaction(found);
+  };
+  return answer('transaction with this endToEndId', read, ports);
 }
 
 /** The reconciliation queries; `openapi.yaml` describes the same set. */

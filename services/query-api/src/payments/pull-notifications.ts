@@ -113,8 +113,7 @@ export function createPullOperation(ports: PullPorts): Operation {
       await refuseBeyond(cursor, look, ports);
       const later = { ...ports, projected: nextLook };
       const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
-      const body = { data, results: data.length, nextCursor: formatCursor(next), hasMore };
-      return { status: 200, body };
+      return { status: 200, body: { data, results: data.length, nextCursor: formatCursor(next), hasMore } };
     });
   };
   const path = '/integration/v1/notifications';

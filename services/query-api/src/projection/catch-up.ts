@@ -22,6 +22,10 @@ export const WAIT_MS = 2_000;
 /** How often the positions are looked at while somebody waits, and told to other instances. */
 export const POLL_MS = 20;
 
+/** A partition that this broker does not know yet is within: another instance may project it. */
+const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
+  [...offsets].every(([partition, offset]) => offset <= (ends.get(partition) ?? Infinity));
+
 /**
  * Waits until the projection has passed everything that was on the topic when the wait began: a miss means
  * "not there" only then. Those who come while a request for the ends is under way share the next one, for the one under
@@ -57,7 +61,10 @@ export class CatchUp {
 
   async #pass(endAt: number): Promise<void> {
     const { positions } = this.#options;
+    const known = positions.takeOwn();
     const ends = await this.endsFromNow();
+    // Of a topic that was made anew, what is known are positions in another log.
+    if (!isWithin(known, ends)) throw new Error('the topic ends before what was read of it');
     positions.takeOwn();
     while (!positions.covers(ends) && performance.now() < endAt) await this.#look(ends);
     if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
@@ -86,13 +93,9 @@ export class CatchUp {
     return this.#options.positions.offsets();
   }
 
-  /**
-   * Whether the topic reaches as far as these offsets now. A partition that this broker does not know yet does: another
-   * instance may project it.
-   */
+  /** Whether the topic reaches as far as these offsets now. */
   async reaches(offsets: EndOffsets): Promise<boolean> {
-    const ends = await this.endsFromNow();
-    return [...offsets].every(([partition, offset]) => offset <= (ends.get(partition) ?? Infinity));
+    return isWithin(offsets, await this.endsFromNow());
   }
 
   /** The ends, by a request that begins after this call. */

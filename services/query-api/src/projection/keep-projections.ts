@@ -51,8 +51,8 @@ function addGauges(running: Running, scope: ServiceScope): void {
 }
 
 /** How each topic is waited for. */
-function openCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
-  // Told with what became of the latest: a thousand may wait at once.
+function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
+  // One line for all that failed meanwhile, with the latest fault: a thousand may wait at once.
   const tally = createTally(() => performance.now());
   const onFault = (error: unknown): void => {
     const queries = tally();
@@ -74,7 +74,6 @@ function openCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger
  */
 export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
   const { kafka, projections, ask } = options;
-  const { log } = scope;
   let reading: string | undefined;
   const running: Running = new Map();
 
@@ -86,8 +85,8 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
       // A topic that lost the end of a log, or was made anew: below its position lies what was not read.
       for (const [topic, catchUp] of catchUps) {
         if (await catchUp.reaches(await catchUp.projected())) continue;
-        log.warn('the topic ends before what was read of it: a new reading begins', { topic });
         await ask((models) => forgetReading(models.positions, { reading: current }));
+        scope.fail(new Error(`${topic} ends before what was read of it: everything is to be read anew`));
       }
     } else scope.fail(new Error('a new reading began: everything is to be read anew'));
   };
@@ -97,12 +96,12 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
       const own = () => running.get(name)?.positions() ?? [];
       return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));
     });
-  const catchUps = openCatchUps(positions, kafka, log);
+  const catchUps = createCatchUps(positions, kafka, scope.log);
   const write = async (): Promise<void> => {
     for (const one of positions) await one.write();
   };
-  const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log, work: write });
-  const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log, work: keep });
+  const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log: scope.log, work: write });
+  const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log: scope.log, work: keep });
   scope.onClose('projections', async () => {
     // Not waited for: one that is being opened while Kafka is away ends by itself when the cluster is closed.
     keeping.stop().catch(scope.fail);

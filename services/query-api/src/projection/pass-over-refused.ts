@@ -14,9 +14,8 @@ export function passOverRefused(projection: Projection, report: PassedOver): Pro
     try {
       await projection.apply(records);
     } catch (error) {
-      if (!isRefusal(error)) throw error;
       const [only, ...others] = records;
-      if (!only) throw error;
+      if (!only || !isRefusal(error)) throw error;
       if (others.length === 0) {
         report(only, 'refused');
         return;

@@ -62,9 +62,10 @@ export class Positions {
     return this.#options.own().filter(({ topic }) => topic === this.topic);
   }
 
-  /** Takes over how far this instance has got. */
-  takeOwn(): void {
+  /** Takes over how far this instance has got. Gives how far each partition is projected, as far as is known here. */
+  takeOwn(): EndOffsets {
     for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
+    return new Map(this.#known);
   }
 
   /** Whether every partition is projected up to these ends, as far as is known here. */
@@ -89,8 +90,7 @@ export class Positions {
   /** How far each partition is projected now, by all instances together. */
   async offsets(): Promise<EndOffsets> {
     await this.readOthers();
-    this.takeOwn();
-    return new Map(this.#known);
+    return this.takeOwn();
   }
 
   /** Writes what moved here since the last time, for the other instances. */

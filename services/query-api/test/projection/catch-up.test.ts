@@ -22,7 +22,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
   return {
     catchUp: new CatchUp({
       positions: {
-        takeOwn: () => undefined,
+        takeOwn: () => ends(position),
         covers: (ends) => {
           looks += 1;
           return position >= (ends.get(0) ?? 0);
@@ -73,7 +73,7 @@ describe('a wait for the projection', () => {
     let reads = 0;
     const catchUp = new CatchUp({
       positions: {
-        takeOwn: () => undefined,
+        takeOwn: () => ends(position),
         covers: () => position > 0,
         offsets: () => Promise.resolve(ends(position)),
         needsOthers: () => true,
@@ -90,6 +90,14 @@ describe('a wait for the projection', () => {
     await eventually(() => reads === 1);
     position = 1;
     expect([await waiting, reads]).toEqual(['passed', 1]);
+  });
+
+  it('is late when the topic ends before what was known of it: that was another topic of its name', async () => {
+    const { catchUp, asked, reach } = openRig();
+    reach(7);
+    const waiting = catchUp.wait();
+    asked[0]?.resolve(ends(6));
+    expect(await waiting).toBe('late');
   });
 
   it('shares one request for the ends with all that came before it, never one that was under way', async () => {
