@@ -20,6 +20,8 @@ import { showRuns } from './run-report.js';
 const PER_SECOND = 1_500;
 const P99_MS = 250;
 const UNKNOWN_PERCENT = 0.1;
+/** Connections are opened and code is compiled; not shown. */
+const WARM_UP_SECONDS = 15;
 /** Behind a backlog: between two questions. */
 const ASK_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');
@@ -104,8 +106,7 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   const asking = { ...world, receiver };
   const endpoints = await registerTen(asking, 'handlers');
   const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
-  // Not shown: connections are opened, and code is compiled; the broker's takes about a minute.
-  await openLoop(asking, endpoints, load);
+  await openLoop(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {
     handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;

@@ -106,8 +106,10 @@ function verdictOf(
 ): string {
   const open = deliveries.filter(({ status }) => status !== 'delivered');
   const others = open.map(({ ref, status, nextAt = '–' }) => `; ${ref}: ${status}, next attempt ${nextAt}`);
-  const enabled = new Set(webhooks.filter((webhook) => webhook.enabled).map(({ ref }) => ref));
-  const total = deliveries.length + unsent.filter(({ ref }) => ref && enabled.has(ref)).length;
+  const lacking = webhooks.filter(
+    (webhook) => webhook.enabled && unsent.some(({ ref }) => ref === webhook.ref),
+  );
+  const total = deliveries.length + lacking.length;
   return `${deliveries.length - open.length} of ${total} deliveries made${others.join('')}`;
 }
 

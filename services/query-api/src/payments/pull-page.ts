@@ -65,10 +65,10 @@ const show = (row: ShownRow) => ({
 /**
  * The next page of a chain.
  *
- * No event is skipped, unless the topic was made anew. Its document keeps one place for ever: that of the record that was applied first. A page passes a place
- * only below the positions that were written, so the record there was applied, and the event has its document by then. It lies
- * there, and this page shows it; or at another place, and the page that passes that one does. Applying a record again inserts
- * nothing. (An event that Kafka holds no longer may come to a new database by its dead letter alone, at a place that was passed.)
+ * No event is skipped, unless the topic was made anew: then a place may have two documents. Otherwise a document keeps one
+ * place for ever, that of the record that was applied first. A page passes a place only below the positions that were written,
+ * so the record there was applied, and the event has its document by then. It lies there, and this page shows it; or at another
+ * place, and the page that passes that one does. Applying a record again inserts nothing. (An event that Kafka holds no longer may come to a new database by its dead letter alone, at a place that was passed.)
  */
 export async function readPage(
   ask: AskEvents,
