@@ -52,10 +52,10 @@ const isUsable = ({
 const CLIENT_USE: readonly string[] = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
 
 function checkValidity(certificate: X509Certificate, allowExpired: boolean): void {
-  const { validFrom, validTo, validFromDate, validToDate } = certificate;
-  const now = new Date();
-  // A time that cannot be read is neither before nor after another.
-  if (!(validFromDate <= now && (allowExpired ? validFromDate : now) < validToDate))
+  const { validFrom, validTo } = certificate;
+  const [from, to, now] = [Date.parse(validFrom), Date.parse(validTo), Date.now()];
+  // Of a time that cannot be read `validToDate` is any time; the parsed one is neither before nor after another.
+  if (!(from <= now && (allowExpired ? from : now) < to))
     throw new Error(`expected a certificate that is valid now, got one from ${validFrom} to ${validTo}`);
 }
 
