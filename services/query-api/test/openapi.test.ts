@@ -18,6 +18,7 @@ import type { TransactionPorts } from '../src/payments/operations.js';
 import { formatCursor } from '../src/payments/pull-cursor.js';
 import { PULL_PARAMETERS, createPullOperation } from '../src/payments/pull-notifications.js';
 import type { PullPorts } from '../src/payments/pull-notifications.js';
+import { MAX_SHARING } from '../src/payments/pull-page.js';
 import { at, faultOf, isObject } from './support/openapi.js';
 import type { Json } from './support/openapi.js';
 
@@ -242,8 +243,9 @@ describe('the bounds and words of openapi.yaml', () => {
       (parameters as readonly Json[]).map(({ name, schema: own }) => [name, own as Json]),
     );
     expect(known.get('limit')?.['maximum']).toBe(MAX_EVENTS);
-    expect(schema('NotificationPage', 'properties', 'data')['maxItems']).toBe(MAX_EVENTS);
-    const after = formatCursor({ caughtUpAt: Date.now(), first: 0, offsets: new Map([[3, 2 ** 51]]) });
+    expect(schema('NotificationPage', 'properties', 'data')['maxItems']).toBe(MAX_EVENTS + MAX_SHARING);
+    const offsets = new Map([[3, 2 ** 51]]);
+    const after = formatCursor({ reading: '3f9a1c2e', caughtUpAt: Date.now(), first: 0, offsets });
     const texts = [
       ['after', 'now', after, '', 'later'],
       ['limit', '1', '1000', '0', '1001'],

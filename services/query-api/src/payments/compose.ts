@@ -34,12 +34,12 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
     projected: async () => {
       const events = catchUp() ?? unread();
       const at = Date.now();
-      const ends = await database.within(REQUEST_MS)(() => events.projected());
+      const ends = await database.within(REQUEST_MS)(() => events.positions.offsets());
       return { at, ends, pages: new Map() };
     },
     readPage: (...page) => readPage(database.within(REQUEST_MS), ...page),
     ends: () => (catchUp() ?? unread()).endsFromNow().catch(unread),
-    reaches: (offsets) => (catchUp() ?? unread()).reaches(offsets).catch(unread),
+    reading: () => catchUp()?.positions.reading() ?? unread(),
   });
 }
 

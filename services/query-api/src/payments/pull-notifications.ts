@@ -14,8 +14,8 @@ export interface PullPorts {
   readonly readPage: (wish: PullWish, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
   /** The ends of the topic, by a request that begins now. */
   readonly ends: () => Promise<EndOffsets>;
-  /** Whether the topic reaches as far as these offsets now. */
-  readonly reaches: (offsets: EndOffsets) => Promise<boolean>;
+  /** Of the positions. */
+  readonly reading: () => string;
   /** How long after it had read everything a chain goes on. */
   readonly keptMs: number;
   /** Requests that may wait at once: in all, and of one tenant. */
@@ -48,19 +48,14 @@ export const PULL_PARAMETERS: QueryParameters<Parsed> = {
 const expired = (reason: string): AppError =>
   new AppError('cursor-expired', `${reason}; begin again without \`after\``);
 
-/** Where the first page begins. Throws 422 for a cursor behind which events may have expired. */
-async function startOf(after: Parsed['after'] | undefined, { ends, keptMs }: PullPorts): Promise<PullCursor> {
-  const caughtUpAt = Date.now();
-  if (after === undefined) return { caughtUpAt, first: 0, offsets: new Map() };
-  if (after === 'now') return { caughtUpAt, first: 0, offsets: await ends() };
+/** Where the first page begins. Throws 422 for a cursor behind which events may have expired, and for one of another log. */
+async function startOf(after: Parsed['after'] | undefined, { ends, keptMs, reading }: PullPorts) {
+  const [caughtUpAt, first] = [Date.now(), 0];
+  if (after === undefined) return { reading: reading(), caughtUpAt, first, offsets: new Map() };
+  if (after === 'now') return { reading: reading(), caughtUpAt, first, offsets: await ends() };
+  if (after.reading !== reading()) throw expired('everything is read anew');
   if (after.caughtUpAt > caughtUpAt - keptMs) return after;
   throw expired('events behind it may have expired');
-}
-
-/** Throws 422 for a cursor of a topic that was made anew: what comes below it would never be shown. */
-async function refuseBeyond({ offsets }: PullCursor, look: Projected, { reaches }: PullPorts): Promise<void> {
-  const isProjected = [...offsets].every(([partition, offset]) => offset <= (look.ends.get(partition) ?? 0));
-  if (!isProjected && !(await reaches(offsets))) throw expired('the topic does not reach so far');
 }
 
 /** The positions at the next tick, for all who wait for it: with the same ones, chains of a tenant come to the same cursor. */
@@ -110,7 +105,6 @@ export function createPullOperation(ports: PullPorts): Operation {
       const cursor = await startOf(after, ports);
       const listens = wait > 0 && isAtEnd(cursor);
       const look = await (listens ? nextLook() : ports.projected());
-      await refuseBeyond(cursor, look, ports);
       const later = { ...ports, projected: nextLook };
       const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
       return { status: 200, body: { data, results: data.length, nextCursor: formatCursor(next), hasMore } };

@@ -29,6 +29,8 @@ export interface Projected {
   readonly pages: Map<string, Promise<PullPage>>;
 }
 
+/** Events at one place, less one: as often was the topic made anew within their retention. A page has so many more at most. */
+export const MAX_SHARING = 8;
 const SHOWN = { eventType: 1, body: 1, offset: 1 } as const;
 type ShownRow = Pick<EventRow, '_id' | 'eventType' | 'body'> & { readonly offset: number };
 
@@ -65,10 +67,11 @@ const show = (row: ShownRow) => ({
 /**
  * The next page of a chain.
  *
- * No event is skipped, unless the topic was made anew: then a place may have two documents. Otherwise a document keeps one
- * place for ever, that of the record that was applied first. A page passes a place only below the positions that were written,
- * so the record there was applied, and the event has its document by then. It lies there, and this page shows it; or at another
- * place, and the page that passes that one does. Applying a record again inserts nothing. (An event that Kafka holds no longer may come to a new database by its dead letter alone, at a place that was passed.)
+ * No event is skipped. A document keeps one place for ever, that of the record that was applied first. A page passes a place
+ * only below the positions that were written, so the record there was applied, and the event has its document by then. It lies
+ * there, and this page shows it; or at another place, and the page that passes that one does. Applying a record again inserts
+ * nothing. Documents of a topic that was made anew keep their places too: a place has more of them then, and no page ends
+ * between these. (An event that Kafka holds no longer may come to a new database by its dead letter alone, at a place that was passed.)
  */
 export async function readPage(
   ask: AskEvents,
@@ -78,16 +81,18 @@ export async function readPage(
 ): Promise<PullPage> {
   const data: ReturnType<typeof show>[] = [];
   const offsets = new Map(cursor.offsets);
+  const isWanted = (row: ShownRow): boolean => eventType === undefined || row.eventType === eventType;
   let left = eventType === undefined ? limit : MAX_EVENTS;
   for (const range of rangesOf(cursor, ends)) {
-    for (const row of await find(ask, { tenantId, ...range }, left)) {
-      if (eventType === undefined || row.eventType === eventType) data.push(show(row));
-      offsets.set(range.partition, row.offset + 1);
-      left -= 1;
-      if (left === 0 || data.length === limit)
+    const rows = await find(ask, { tenantId, ...range }, left + MAX_SHARING);
+    for (const [offset, sharing] of Map.groupBy(rows, (row) => row.offset)) {
+      data.push(...sharing.filter(isWanted).map(show));
+      offsets.set(range.partition, offset + 1);
+      left -= sharing.length;
+      if (left <= 0 || data.length >= limit)
         return { data, next: { ...cursor, first: range.partition + 1, offsets }, hasMore: true };
     }
     offsets.set(range.partition, range.offset.$lt);
   }
-  return { data, next: { caughtUpAt: at, first: 0, offsets }, hasMore: false };
+  return { data, next: { ...cursor, caughtUpAt: at, first: 0, offsets }, hasMore: false };
 }

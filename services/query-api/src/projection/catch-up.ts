@@ -4,7 +4,7 @@ import type { EndOffsets } from '@webhooks/kafka';
 import type { Positions } from './positions.js';
 
 export interface CatchUpOptions {
-  readonly positions: Pick<Positions, 'takeOwn' | 'covers' | 'needsOthers' | 'readOthers' | 'offsets'>;
+  readonly positions: Omit<Positions, 'topic' | 'write'>;
   /** The ends of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
   /** Called with what went wrong while somebody waited: the broker or the database did not answer. */
@@ -32,6 +32,7 @@ const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
  * way may have been answered before their event was appended.
  */
 export class CatchUp {
+  readonly positions: CatchUpOptions['positions'];
   readonly #options: CatchUpOptions;
   #waiting = 0;
   #asking: Promise<EndOffsets> | undefined;
@@ -41,6 +42,7 @@ export class CatchUp {
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
+    this.positions = options.positions;
   }
 
   async wait(): Promise<CatchUpResult> {
@@ -60,7 +62,7 @@ export class CatchUp {
   }
 
   async #pass(endAt: number): Promise<void> {
-    const { positions } = this.#options;
+    const { positions } = this;
     const known = positions.takeOwn();
     const ends = await this.endsFromNow();
     // Of a topic that was made anew, what is known are positions in another log.
@@ -77,20 +79,15 @@ export class CatchUp {
   }
 
   async #lookLater(ends: EndOffsets): Promise<void> {
-    const { positions, onFault } = this.#options;
+    const { positions } = this;
     await sleep(POLL_MS);
     positions.takeOwn();
     if (!positions.needsOthers(ends)) return;
     // Not waited for: a silent database must not hide what this instance has written.
     this.#reading ??= positions
       .readOthers()
-      .catch(onFault)
+      .catch(this.#options.onFault)
       .finally(() => (this.#reading = undefined));
-  }
-
-  /** How far each partition is projected now, by all instances together. */
-  projected(): Promise<EndOffsets> {
-    return this.#options.positions.offsets();
   }
 
   /** Whether the topic reaches as far as these offsets now. */

@@ -84,7 +84,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
       await openMissing(options, { reading, running }, scope, signal);
       // A topic that lost the end of a log, or was made anew: below its position lies what was not read.
       for (const [topic, catchUp] of catchUps) {
-        if (await catchUp.reaches(await catchUp.projected())) continue;
+        if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
         await ask((models) => forgetReading(models.positions, { reading: current }));
         scope.fail(new Error(`${topic} ends before what was read of it: everything is to be read anew`));
       }

@@ -38,20 +38,21 @@ export interface PositionsOptions {
  * position that any instance has written counts, whoever owns the partition now.
  */
 export class Positions {
+  /** Undefined while it is not known. */
+  readonly reading: () => string | undefined;
+  readonly topic: string;
   readonly #options: PositionsOptions;
   readonly #known = new Map<number, number>();
   readonly #written = new Map<number, number>();
 
   constructor(options: PositionsOptions) {
     this.#options = options;
-  }
-
-  get topic(): string {
-    return this.#options.topic;
+    this.reading = options.reading;
+    this.topic = options.topic;
   }
 
   get #id(): string {
-    return `${this.#options.reading()}/${this.topic}`;
+    return `${this.reading()}/${this.topic}`;
   }
 
   #raise(partition: number, offset: number): void {

@@ -1,4 +1,4 @@
-import { v7 as uuidv7 } from 'uuid';
+import { randomUUID } from 'node:crypto';
 import type { AskPositions, PositionModel } from './positions.js';
 
 /** Of the document in `positions` that holds the name. */
@@ -6,16 +6,14 @@ const ID = 'reading';
 
 /**
  * The name of this reading of the topics: part of the names of the consumer groups and of the positions. A database without
- * one is new, was emptied, or was reset. It gets its own, so its groups begin at the oldest record that Kafka holds.
+ * one is new, was emptied, or was reset. It gets its own, so its groups begin at the oldest record that Kafka holds. The first
+ * eight digits of a random UUID: also the first part of each cursor of pulled pages.
  */
 export async function readingOf(ask: AskPositions): Promise<string> {
+  const own = randomUUID().replace(/-.*/, '');
   const { reading } = await ask(({ positions }) =>
     positions
-      .findByIdAndUpdate(
-        ID,
-        { $setOnInsert: { reading: uuidv7() } },
-        { upsert: true, returnDocument: 'after' },
-      )
+      .findByIdAndUpdate(ID, { $setOnInsert: { reading: own } }, { upsert: true, returnDocument: 'after' })
       .lean()
       .orFail()
       .exec(),

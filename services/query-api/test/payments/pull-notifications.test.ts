@@ -2,7 +2,7 @@ import type { ApiRequest } from '@webhooks/http-api';
 import { TOPICS, encodeEvent, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
-import { formatCursor } from '../../src/payments/pull-cursor.js';
+import { formatCursor, parseCursor } from '../../src/payments/pull-cursor.js';
 import { createPullOperation } from '../../src/payments/pull-notifications.js';
 import { faultOf } from '../support/openapi.js';
 import { startQueryApi } from '../support/start-query-api.js';
@@ -132,7 +132,7 @@ it('reads so many pages of a tenant at once, also for those who do not wait', as
     projected: () => Promise.resolve({ at: 1, ends: new Map(), pages: new Map() }),
     readPage: () => reading.promise,
     ends: () => Promise.resolve(new Map()),
-    reaches: () => Promise.resolve(true),
+    reading: () => 'one',
     keptMs: DAY_MS,
     waiting: { total: 9, each: 2 },
   });
@@ -159,14 +159,16 @@ it('lets ten of a tenant wait, also when others do, and another one when one of 
   await eventually(async () => (await pull({ after, wait: 1 })).status === 200);
 });
 
-it('refuses a cursor that is too old or none, and whoever may not read events', async () => {
-  const cursor = (caughtUpAt: number) => formatCursor({ caughtUpAt, first: 0, offsets: new Map() });
+it('refuses a cursor that is too old, of another reading or none, and whoever may not read events', async () => {
+  const given = parseCursor((await pull()).nextCursor);
+  if (!given) throw new Error('expected the cursor of an answer to be one');
+  const cursor = (caughtUpAt: number) => formatCursor({ ...given, caughtUpAt });
   expect(await pull({ after: cursor(Date.now() - 29 * DAY_MS) })).toMatchObject({ status: 200 });
   expect(await pull({ after: cursor(Date.now() - 31 * DAY_MS) })).toMatchObject({
     ...{ status: 422, code: 'cursor-expired' },
   });
-  const beyond = formatCursor({ caughtUpAt: Date.now(), first: 0, offsets: new Map([[0, 1_000_000]]) });
-  expect(await pull({ after: beyond })).toMatchObject({ status: 422, code: 'cursor-expired' });
+  const foreign = formatCursor({ ...given, reading: 'another' });
+  expect(await pull({ after: foreign })).toMatchObject({ status: 422, code: 'cursor-expired' });
   for (const query of [{ after: 'yesterday' }, { wait: 26 }, { wait: -1 }, { limit: 0 }, { limit: 1_001 }])
     expect([query, await pull(query)]).toMatchObject([query, { status: 422, code: 'invalid-request' }]);
   const headers = { authorization: `Bearer ${await service.desk.token(tenantId, 'webhook.read')}` };

@@ -11,7 +11,8 @@ import { eventRecord, out, paid } from './support/events.js';
 import { openTestDatabase } from './support/open-test-database.js';
 import type { TestDatabase } from './support/open-test-database.js';
 
-const START: PullCursor = { caughtUpAt: 0, first: 0, offsets: new Map() };
+const reading = '3f9a1c2e';
+const START: PullCursor = { reading, caughtUpAt: 0, first: 0, offsets: new Map() };
 
 let open: TestDatabase;
 let ask: Ask<Models>;
@@ -114,7 +115,7 @@ describe('a chain of pages', () => {
       if (shown.length === 1) await keep('a4', { partition: 0, offset: 3 });
     }
     expect(shown).toEqual([['a1', 'a2'], ['b1', 'c1'], ['a3', 'a4'], ['c2', 'c3'], []]);
-    expect(next.next).toEqual({ caughtUpAt: 1, first: 0, offsets: ends });
+    expect(next.next).toEqual({ reading, caughtUpAt: 1, first: 0, offsets: ends });
   });
 
   it('goes on where it was in a partition that is projected anew, and begins with the oldest of a new one', async () => {
@@ -123,6 +124,15 @@ describe('a chain of pages', () => {
     const { next } = await page(START, new Map([[0, 5]]));
     const anew = await page(next, new Map([[0, 2], [1, 1]])); // prettier-ignore
     expect([idsOf(anew), [...anew.next.offsets]]).toEqual([['new'], [[0, 5], [1, 1]]]); // prettier-ignore
+  });
+
+  it('shows the events of a topic that was made anew too, where their places are those of others', async () => {
+    for (const id of ['old', 'older', 'new']) await keep(id, { partition: 0, offset: 1 });
+    await keep('next', { partition: 0, offset: 2 });
+    const ends = new Map([[0, 3]]);
+    const first = await page(START, ends, { limit: 1 });
+    const second = await page(first.next, ends, { limit: 1 });
+    expect([idsOf(first).sort(), idsOf(second)]).toEqual([['new', 'old', 'older'], ['next']]);
   });
 
   it('of one type passes over the others, a thousand with each page', async () => {
@@ -154,7 +164,7 @@ describe('a cursor', () => {
     const number = fc.nat({ max: 2 ** 51 });
     fc.assert(
       fc.property(number, number, fc.array(number, { maxLength: 20 }), (caughtUpAt, first, offsets) => {
-        const cursor = { caughtUpAt, first, offsets: new Map(offsets.entries()) };
+        const cursor = { reading, caughtUpAt, first, offsets: new Map(offsets.entries()) };
         const text = formatCursor(cursor);
         expect(parseCursor(text)).toEqual(cursor);
         expect(encodeURIComponent(text)).toBe(text);

@@ -105,7 +105,7 @@ it('a topic that was made anew is read from its beginning, by a process that is 
   const topic = await topicOf(['a', 'b', 'c']);
   const group = randomName('group');
   const before = start(topic, group);
-  await eventually(async () => (await before.catchUps.get(topic)?.projected())?.get(0) === 3);
+  await eventually(async () => (await before.catchUps.get(topic)?.positions.offsets())?.get(0) === 3);
   await deleteTopic(topic);
   await topicOf(['d'], topic);
   await eventually(() => before.faults.length > 0, { timeoutMs: 60_000 });
@@ -113,7 +113,7 @@ it('a topic that was made anew is read from its beginning, by a process that is 
 
   const after = start(topic, group);
   await eventually(() => expect(after.read).toEqual(['d']), { timeoutMs: 60_000 });
-  await eventually(async () => (await after.catchUps.get(topic)?.projected())?.get(0) === 1);
+  await eventually(async () => (await after.catchUps.get(topic)?.positions.offsets())?.get(0) === 1);
   expect(await after.catchUps.get(topic)?.wait()).toBe('passed');
   expect(after.faults).toEqual([]);
   await after.stop();
