@@ -11,7 +11,7 @@ export const PROBLEMS = {
   'webhook-ambiguous': { status: 422, title: 'Several webhooks match' },
   'webhook-disabled': { status: 422, title: 'The webhook is disabled' },
   'not-redeliverable': { status: 422, title: 'The delivery cannot be sent again' },
-  'cursor-expired': { status: 422, title: 'The cursor is too old' },
+  'cursor-expired': { status: 422, title: 'The cursor has expired' },
   'limit-reached': { status: 422, title: 'The limit of the tenant is reached' },
   'no-event-accepted': { status: 422, title: 'None of the events was accepted' },
   'not-found': { status: 404, title: 'Nothing is here' },

@@ -14,7 +14,7 @@ export interface PullPorts {
   readonly readPage: (wish: PullWish, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
   /** The ends of the topic, by a request that begins now. */
   readonly ends: () => Promise<EndOffsets>;
-  /** Of the positions. */
+  /** The name of the reading; see `readingOf`. */
   readonly reading: () => string;
   /** How long after it had read everything a chain goes on. */
   readonly keptMs: number;
@@ -48,13 +48,13 @@ export const PULL_PARAMETERS: QueryParameters<Parsed> = {
 const expired = (reason: string): AppError =>
   new AppError('cursor-expired', `${reason}; begin again without \`after\``);
 
-/** Where the first page begins. Throws 422 for a cursor behind which events may have expired, and for one of another log. */
-async function startOf(after: Parsed['after'] | undefined, { ends, keptMs, reading }: PullPorts) {
-  const [caughtUpAt, first] = [Date.now(), 0];
-  if (after === undefined) return { reading: reading(), caughtUpAt, first, offsets: new Map() };
-  if (after === 'now') return { reading: reading(), caughtUpAt, first, offsets: await ends() };
-  if (after.reading !== reading()) throw expired('everything is read anew');
-  if (after.caughtUpAt > caughtUpAt - keptMs) return after;
+/** Where the first page begins. Throws 422 for a cursor behind which events may have expired, and for one of another reading. */
+async function startOf(after: Parsed['after'] | undefined, ports: PullPorts): Promise<PullCursor> {
+  const start = { reading: ports.reading(), caughtUpAt: Date.now(), first: 0 };
+  if (after === undefined) return { ...start, offsets: new Map() };
+  if (after === 'now') return { ...start, offsets: await ports.ends() };
+  if (after.reading !== start.reading) throw expired('everything is read anew');
+  if (after.caughtUpAt > start.caughtUpAt - ports.keptMs) return after;
   throw expired('events behind it may have expired');
 }
 
@@ -77,9 +77,9 @@ async function pull(
 ): Promise<PullPage> {
   for (;;) {
     const key = JSON.stringify([wish, formatCursor(cursor)]);
-    const reading = look.pages.get(key) ?? readPage(wish, cursor, look);
-    look.pages.set(key, reading);
-    const page = await reading;
+    const shared = look.pages.get(key) ?? readPage(wish, cursor, look);
+    look.pages.set(key, shared);
+    const page = await shared;
     if (page.data.length > 0 || isOver()) return page;
     cursor = page.next;
     if (!page.hasMore) look = await projected();
@@ -94,14 +94,14 @@ const isAtEnd = ({ first, offsets, caughtUpAt }: PullCursor): boolean =>
 export function createPullOperation(ports: PullPorts): Operation {
   const waiting = createOpenRequests(ports.waiting);
   // A page can cost a thousand documents and show none: those of one tenant must not take all connections of the database.
-  const reading = createOpenRequests(ports.waiting);
+  const asking = createOpenRequests(ports.waiting);
   const nextLook = createNextLook(ports.projected);
   const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
     const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
     const wish = { tenantId: identity.tenantId, limit, ...filter };
     const endAt = performance.now() + wait * 1_000;
     const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
-    return (wait > 0 ? waiting : reading).run(identity, async () => {
+    return (wait > 0 ? waiting : asking).run(identity, async () => {
       const cursor = await startOf(after, ports);
       const listens = wait > 0 && isAtEnd(cursor);
       const look = await (listens ? nextLook() : ports.projected());

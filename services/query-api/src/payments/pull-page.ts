@@ -29,7 +29,10 @@ export interface Projected {
   readonly pages: Map<string, Promise<PullPage>>;
 }
 
-/** Events at one place, less one: as often was the topic made anew within their retention. A page has so many more at most. */
+/**
+ * Up to nine events lie at one place: one more each time the topic is made anew, or loses its end, within their retention. A page
+ * has up to eight elements more than its limit then; a tenth event is skipped.
+ */
 export const MAX_SHARING = 8;
 const SHOWN = { eventType: 1, body: 1, offset: 1 } as const;
 type ShownRow = Pick<EventRow, '_id' | 'eventType' | 'body'> & { readonly offset: number };
@@ -70,8 +73,11 @@ const show = (row: ShownRow) => ({
  * No event is skipped. A document keeps one place for ever, that of the record that was applied first. A page passes a place
  * only below the positions that were written, so the record there was applied, and the event has its document by then. It lies
  * there, and this page shows it; or at another place, and the page that passes that one does. Applying a record again inserts
- * nothing. Documents of a topic that was made anew keep their places too: a place has more of them then, and no page ends
- * between these. (An event that Kafka holds no longer may come to a new database by its dead letter alone, at a place that was passed.)
+ * nothing.
+ *
+ * Documents of an earlier topic, before that was made anew, keep their places too. A place has more of them then, and no page
+ * ends between these. They are shown when the new topic has passed their places; those of a partition that it has not are not.
+ * Nor is one that comes to a place that was passed: by its dead letter alone, or by an instance that writes of the earlier topic.
  */
 export async function readPage(
   ask: AskEvents,

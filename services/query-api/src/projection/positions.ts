@@ -38,8 +38,7 @@ export interface PositionsOptions {
  * position that any instance has written counts, whoever owns the partition now.
  */
 export class Positions {
-  /** Undefined while it is not known. */
-  readonly reading: () => string | undefined;
+  readonly reading: PositionsOptions['reading'];
   readonly topic: string;
   readonly #options: PositionsOptions;
   readonly #known = new Map<number, number>();

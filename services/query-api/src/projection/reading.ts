@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AskPositions, PositionModel } from './positions.js';
 
 /** Of the document in `positions` that holds the name. */
-const ID = 'reading';
+const ID = 'current-reading';
 
 /**
  * The name of this reading of the topics: part of the names of the consumer groups and of the positions. A database without
