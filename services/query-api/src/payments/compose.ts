@@ -5,6 +5,7 @@ import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
+import { keyOf } from './event-model.js';
 import { keepEvents } from './event-store.js';
 import { findByKeyOf } from './find-by-key.js';
 import { findOfCharge, mergeRows } from './find-transactions.js';
@@ -47,7 +48,7 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
 export function composePayments(options: TransactionOptions) {
   const { database, catchUp } = options;
   const within = () => database.within(STATEMENT_MS);
-  const [byPix, byCharge] = [findByKeyOf('endToEndId', within), findByKeyOf('txId', within)];
+  const [byPix, byCharge] = [findByKeyOf('pix', within), findByKeyOf('charge', within)];
   return {
     projection: {
       name: 'events',
@@ -58,9 +59,9 @@ export function composePayments(options: TransactionOptions) {
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({
-        findTransaction: async (tenantId, endToEndId) => mergeRows(await byPix(tenantId, [endToEndId]))[0],
-        findOfCharge: async (tenantId, txId) =>
-          mergeRows(await findOfCharge(byPix, tenantId, await byCharge(tenantId, [txId]))),
+        findTransaction: async (...pix) => mergeRows(await byPix([keyOf(...pix)]))[0],
+        findOfCharge: async (...charge) =>
+          mergeRows(await findOfCharge(byPix, await byCharge([keyOf(...charge)]))),
         waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
       }),
       composePull(options),

@@ -9,12 +9,14 @@ import { expiring } from '../retention.js';
 
 /** An event as a document of the collection `events`: inserted once. */
 export interface EventRow {
-  /** `tenantId/eventId`; no tenant id holds a `/`. */
+  /** `tenantId/eventId`. */
   readonly _id: string;
   readonly tenantId: string;
   readonly eventType: EventType;
-  readonly endToEndId: string;
-  readonly txId?: string;
+  /** `tenantId/endToEndId`. */
+  readonly pix: string;
+  /** `tenantId/txId`. */
+  readonly charge?: string;
   /** The exact bytes that every attempt sends. All that the event tells is in them. */
   readonly body: mongo.Binary;
   /** When the event was appended, or the last of its dead letters was read. */
@@ -30,8 +32,9 @@ export interface EventRow {
 
 export type EventModel = Model<EventRow>;
 
-export const eventKey = (tenantId: string, eventId: string): string => `${tenantId}/${eventId}`;
-export const eventIdOf = ({ _id }: Pick<EventRow, '_id'>): string => _id.slice(_id.indexOf('/') + 1);
+/** What an id of a tenant is kept by. No tenant id holds a `/`. */
+export const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
+export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 /** `keptMs` undefined: for ever. */
 export function eventModelOn(connection: Connection, keptMs: number | undefined): EventModel {
@@ -39,12 +42,13 @@ export function eventModelOn(connection: Connection, keptMs: number | undefined)
     { _id: { type: String, required: true } },
     { versionKey: false, strict: false },
   );
-  schema.index({ tenantId: 1, endToEndId: 1 });
+  // Looked up for all tenants by one statement; see find-by-key.ts.
+  schema.index({ pix: 1 });
+  schema.index({ charge: 1 });
   // What a webhook missed; see job-pages.ts.
   schema.index({ tenantId: 1, eventType: 1, appendedAt: 1, _id: 1 });
   // What a tenant pulls is read in the order of the topic, one partition after the other.
   schema.index({ tenantId: 1, partition: 1, offset: 1 });
-  schema.index({ tenantId: 1, txId: 1 });
   if (keptMs !== undefined) schema.index({ heardAt: 1 }, expiring(keptMs));
   return connection.model<EventRow>('Event', schema, 'events');
 }
@@ -56,8 +60,9 @@ export function toRow(
 ): EventRow {
   const { id, tenantId, eventType, data } = event;
   const { endToEndId, txId }: { readonly endToEndId: string; readonly txId?: string } = data;
-  const keys = { _id: eventKey(tenantId, id), tenantId, eventType, endToEndId, ...present({ txId }) };
-  return { ...keys, body: new mongo.Binary(body), ...rest };
+  const charge = txId === undefined ? undefined : keyOf(tenantId, txId);
+  const keys = { _id: keyOf(tenantId, id), pix: keyOf(tenantId, endToEndId), ...present({ charge }) };
+  return { ...keys, tenantId, eventType, body: new mongo.Binary(body), ...rest };
 }
 
 /** The event of a document, of its bytes: they were checked before they were written. */

@@ -2,7 +2,7 @@ import { TEST_EVENT, TOPICS, readEvent, readNotification } from '@webhooks/contr
 import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Ask } from '@webhooks/mongodb';
-import { eventKey, toRow } from './event-model.js';
+import { keyOf, toRow } from './event-model.js';
 import type { EventModel, EventRow } from './event-model.js';
 import { writeRows } from '../write-rows.js';
 
@@ -81,7 +81,7 @@ export async function findBodies(
   eventIds: readonly string[],
   keptMs: number,
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const ids = new Map(eventIds.map((eventId) => [eventKey(tenantId, eventId), eventId]));
+  const ids = new Map(eventIds.map((eventId) => [keyOf(tenantId, eventId), eventId]));
   const rows = await ask(({ events }) =>
     events
       .find({ _id: { $in: [...ids.keys()] }, heardAt: { $gt: new Date(Date.now() - keptMs) } })

@@ -1,5 +1,5 @@
 import { invalidRequest } from '@webhooks/http-api';
-import { eventIdOf, readRow } from './event-model.js';
+import { idOf, keyOf, readRow } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
@@ -9,8 +9,8 @@ import type { Transaction } from './merge-events.js';
 export const MAX_EVENTS = 1_000;
 const TOO_MANY = `is that of more than ${MAX_EVENTS} events: ask by eventId alone`;
 
-/** Events of a tenant that have one of these values as a key: one more than an answer is made of, at most. */
-export type FindByKey = (tenantId: string, values: readonly string[]) => Promise<readonly EventRow[]>;
+/** Events that are kept by one of these keys: one more than an answer is made of, at most. */
+export type FindByKey = (keys: readonly string[]) => Promise<readonly EventRow[]>;
 
 /** Events that fit, one more than an answer is made of. */
 export const findEvents = (ask: AskEvents, filter: object): Promise<readonly EventRow[]> =>
@@ -24,20 +24,16 @@ export const findEvents = (ask: AskEvents, filter: object): Promise<readonly Eve
 
 /** What documents tell of each Pix that they name. */
 export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
-  const byPix = Map.groupBy(rows.slice(0, MAX_EVENTS), ({ endToEndId }) => endToEndId);
+  const byPix = Map.groupBy(rows.slice(0, MAX_EVENTS), ({ pix }) => pix);
   const isCut = rows.length > MAX_EVENTS;
-  return [...byPix].map(([endToEndId, some]) => mergeEvents(endToEndId, some.map(readRow), isCut));
+  return [...byPix].map(([pix, some]) => mergeEvents(idOf(pix), some.map(readRow), isCut));
 }
 
 /** Of the events that name a charge those of its Pix, be they told with the charge or without. */
-export async function findOfCharge(
-  byPix: FindByKey,
-  tenantId: string,
-  naming: readonly EventRow[],
-): Promise<readonly EventRow[]> {
+export async function findOfCharge(byPix: FindByKey, naming: readonly EventRow[]) {
   if (naming.length === 0) return [];
   // Those that were found are among them: when they were too many, these are.
-  return byPix(tenantId, [...new Set(naming.map(({ endToEndId }) => endToEndId))]);
+  return byPix([...new Set(naming.map(({ pix }) => pix))]);
 }
 
 /** What names the payments of a tenant: one Pix, the Pix of a charge, or one Pix of a charge. */
@@ -52,13 +48,14 @@ export async function findEventIds(
   tenantId: string,
   { endToEndId, txId }: PaymentKeys,
 ): Promise<readonly string[]> {
-  const byPix: FindByKey = (_, values) => findEvents(ask, { tenantId, endToEndId: { $in: values } });
+  const byPix: FindByKey = (keys) => findEvents(ask, { pix: { $in: keys } });
+  const charge = keyOf(tenantId, txId ?? '');
   const rows =
     endToEndId === undefined
-      ? await findOfCharge(byPix, tenantId, await findEvents(ask, { tenantId, txId }))
-      : await byPix(tenantId, [endToEndId]);
+      ? await findOfCharge(byPix, await findEvents(ask, { charge }))
+      : await byPix([keyOf(tenantId, endToEndId)]);
   if (rows.length > MAX_EVENTS)
     throw invalidRequest([{ property: endToEndId ? 'endToEndId' : 'txId', reason: TOO_MANY }]);
-  const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.txId === txId);
-  return isNamed ? rows.map(eventIdOf) : [];
+  const isNamed = endToEndId === undefined || txId === undefined || rows.some((row) => row.charge === charge);
+  return isNamed ? rows.map(({ _id }) => idOf(_id)) : [];
 }

@@ -1,7 +1,7 @@
 import type { EventType } from '@webhooks/contracts';
 import type { EndOffsets } from '@webhooks/kafka';
 import { byNumber } from '../order.js';
-import { eventIdOf } from './event-model.js';
+import { idOf } from './event-model.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { MAX_EVENTS } from './find-transactions.js';
@@ -62,7 +62,7 @@ const find = (ask: AskEvents, range: object, limit: number): Promise<readonly Sh
 
 /** A notification as it was rendered: the text whose bytes are signed has about 700 characters at most. */
 const show = (row: ShownRow) => ({
-  id: eventIdOf(row),
+  id: idOf(row._id),
   eventType: row.eventType,
   body: row.body.toString(),
 });

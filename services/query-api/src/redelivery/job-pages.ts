@@ -3,7 +3,7 @@ import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import type { DeliveryCount, PageWish } from '../delivery-log/delivery-store.js';
 import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
-import { eventIdOf } from '../payments/event-model.js';
+import { idOf } from '../payments/event-model.js';
 import type { EventRow } from '../payments/event-model.js';
 import { findBodies } from '../payments/event-store.js';
 import { MAX_STATEMENT } from '../write-rows.js';
@@ -78,7 +78,7 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Prom
   );
   const ref = filter.ref ?? '';
   const candidates = rows.map((row): Candidate => {
-    const eventId = eventIdOf(row);
+    const eventId = idOf(row._id);
     const deliveryId = deliveryIdOf(tenantId, ref, eventId);
     const body = Number(row.appendedAt) > keptFrom ? Buffer.from(row.body.value()) : undefined;
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };

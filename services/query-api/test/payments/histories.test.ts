@@ -1,6 +1,6 @@
 import type { PaymentEvent } from '@webhooks/contracts';
 import fc from 'fast-check';
-import { toRow } from '../../src/payments/event-model.js';
+import { keyOf, toRow } from '../../src/payments/event-model.js';
 import { mergeRows } from '../../src/payments/find-transactions.js';
 import { viewCharge } from '../../src/payments/view-charge.js';
 import type { ChargePixView } from '../../src/payments/view-charge.js';
@@ -15,16 +15,15 @@ const CAN_BE_SENT = { heardAt: new Date(0) };
 /** What the queries find of these events, without a database. */
 function read(events: readonly PaymentEvent[]) {
   const rows = events.map((event) => toRow(event, CAN_BE_SENT));
-  const ofPix = (tenantId: string, ids: ReadonlySet<string>) =>
-    mergeRows(rows.filter((row) => row.tenantId === tenantId && ids.has(row.endToEndId)));
+  const ofPix = (keys: ReadonlySet<string>) => mergeRows(rows.filter(({ pix }) => keys.has(pix)));
   return {
     transaction: (tenantId: string, endToEndId: string) => {
-      const [found] = ofPix(tenantId, new Set([endToEndId]));
+      const [found] = ofPix(new Set([keyOf(tenantId, endToEndId)]));
       return found && viewTransaction(found);
     },
     charge: (tenantId: string, txId: string) => {
-      const naming = rows.filter((row) => row.tenantId === tenantId && row.txId === txId);
-      return viewCharge(txId, ofPix(tenantId, new Set(naming.map(({ endToEndId }) => endToEndId))));
+      const naming = rows.filter(({ charge }) => charge === keyOf(tenantId, txId));
+      return viewCharge(txId, ofPix(new Set(naming.map(({ pix }) => pix))));
     },
   };
 }
