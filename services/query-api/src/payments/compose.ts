@@ -59,9 +59,8 @@ export function composePayments(options: TransactionOptions) {
     } satisfies Projection,
     operations: [
       ...createTransactionOperations({
-        findTransaction: async (...pix) => mergeRows(await byPix([keyOf(...pix)]))[0],
-        findOfCharge: async (...charge) =>
-          mergeRows(await findOfCharge(byPix, await byCharge([keyOf(...charge)]))),
+        findTransaction: async (...ids) => mergeRows(await byPix([keyOf(...ids)]))[0],
+        findOfCharge: async (...ids) => mergeRows(await findOfCharge(byPix, await byCharge([keyOf(...ids)]))),
         waitForEvents: async () => (await catchUp()?.wait()) ?? 'late',
       }),
       composePull(options),

@@ -8,7 +8,7 @@ import { composePayments } from '../../src/payments/compose.js';
 import { keyOf } from '../../src/payments/event-model.js';
 import { findBodies, keepTestEvent } from '../../src/payments/event-store.js';
 import { findByKeyOf } from '../../src/payments/find-by-key.js';
-import { findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
+import { MAX_EVENTS, findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
 import { viewCharge } from '../../src/payments/view-charge.js';
 import { viewTransaction } from '../../src/payments/view-transaction.js';
 import { E2E, eventRecord, merge, OTHER_E2E, paid, recordOf, reversal, TX } from './support/events.js';
@@ -125,6 +125,14 @@ it('what tenants ask for in one turn is looked up by one statement, and each is 
   const found = await Promise.all([tenantId, other, 'none'].map((tenant) => find([keyOf(tenant, E2E)])));
   expect(found.map((rows) => rows.map((row) => row.tenantId))).toEqual([[tenantId], [other], []]);
   expect(statements).toBe(1);
+
+  const heavy = Array.from({ length: MAX_EVENTS }, (_, at) => reversal({}, { tenantId, id: `r${at}` }));
+  await project(first.database, heavy, MAX_EVENTS);
+  const wishes = [[tenantId, E2E], [other, E2E], [other, OTHER_E2E]] as const; // prettier-ignore
+  const again = await Promise.all(wishes.map((wish) => find([keyOf(...wish)])));
+  expect(again.map(({ length }) => length)).toEqual([MAX_EVENTS + 1, 1, 0]);
+  // Together, which gave too many; then one for each tenant.
+  expect(statements).toBe(1 + 3);
 });
 
 it('of one event id the first content stays, to the queries and to whoever is sent it again', async () => {
