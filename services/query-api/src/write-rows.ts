@@ -10,7 +10,7 @@ export interface Row {
 
 type Collection = Pick<mongo.Collection, 'bulkWrite' | 'find'>;
 
-/** Documents that one statement writes, or lookups that share one, at most: 0.1 s of the embedded database, in which queries wait. */
+/** Documents of one statement, at most: 0.1 s of the embedded database, in which queries wait. */
 export const MAX_STATEMENT = 500;
 /** Another instance may have written in between; every round at least one of them got on. */
 const MAX_ROUNDS = 10;

@@ -34,7 +34,6 @@ export type EventModel = Model<EventRow>;
 
 /** What an id of a tenant is kept by. No tenant id holds a `/`. */
 export const keyOf = (tenantId: string, id: string): string => `${tenantId}/${id}`;
-export const tenantOf = (key: string): string => key.slice(0, key.indexOf('/'));
 export const idOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 /** `keptMs` undefined: for ever. */

@@ -1,12 +1,10 @@
 import DataLoader from 'dataloader';
-import { tenantOf } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { MAX_EVENTS, findEvents } from './find-transactions.js';
 import type { FindByKey } from './find-transactions.js';
-import { MAX_STATEMENT } from '../write-rows.js';
 
 type KeyName = 'pix' | 'charge';
-/** Keys of one tenant. */
+/** Keys (`tenantId/id`) of one tenant. */
 type Wish = readonly string[];
 type Found = ReturnType<FindByKey>;
 
@@ -22,7 +20,7 @@ async function findAll(wishes: readonly Wish[], name: KeyName, find: FindByKey):
     const byKey = Map.groupBy(rows, (row) => row[name] ?? '');
     return wishes.map((wish) => Promise.resolve(wish.flatMap((key) => byKey.get(key) ?? [])));
   }
-  const tenants = [...Map.groupBy(wishes, ([key = '']) => tenantOf(key)).values()];
+  const tenants = [...Map.groupBy(wishes, ([key]) => key?.split('/')[0]).values()];
   const parts = tenants.length > 1 ? tenants : wishes.map((wish) => [wish]);
   const apart = parts.flatMap((part) => {
     const found = findAll(part, name, find);
@@ -33,18 +31,22 @@ async function findAll(wishes: readonly Wish[], name: KeyName, find: FindByKey):
 }
 
 /**
- * Events of Pix, or that name a charge. What is asked for within one turn of the event loop, by whatever tenants, is looked up
- * by one statement: handlers that waited for the projection go on all at once. `within` gives what a statement runs by.
+ * Events of Pix, or that name a charge. What is asked for by whatever tenants while one lookup is under way is the next one:
+ * handlers that waited for the projection go on all at once, and one tenant's 1,000 events take no turn of the others. `within`
+ * gives what a lookup runs by.
  */
 export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
+  let lookup: Promise<unknown> = Promise.resolve();
   const loader = new DataLoader<Wish, Found, string>(
     (wishes) => {
       // Who asks for the same from now on has a statement that begins later.
       loader.clearAll();
       const ask = within();
-      return findAll(wishes, name, (keys) => findEvents(ask, { [name]: { $in: keys } }));
+      const found = findAll(wishes, name, (keys) => findEvents(ask, { [name]: { $in: keys } }));
+      lookup = found.then((all) => Promise.allSettled(all)).catch(() => undefined);
+      return found;
     },
-    { cacheKeyFn: (wish) => wish.join(), maxBatchSize: MAX_STATEMENT, batchScheduleFn: setImmediate },
+    { cacheKeyFn: String, batchScheduleFn: (begin) => void lookup.then(() => setImmediate(begin), begin) },
   );
   return async (keys) => loader.load(keys);
 }

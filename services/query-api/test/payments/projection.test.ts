@@ -1,7 +1,7 @@
 import type { PaymentEvent } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { randomName } from '@webhooks/testkit';
+import { eventually, randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Database } from '../../src/database.js';
 import { composePayments } from '../../src/payments/compose.js';
@@ -133,6 +133,25 @@ it('what tenants ask for in one turn is looked up by one statement, and each is 
   expect(again.map(({ length }) => length)).toEqual([MAX_EVENTS + 1, 1, 0]);
   // Together, which gave too many; then one for each tenant.
   expect(statements).toBe(1 + 3);
+});
+
+it('one lookup runs at a time, and the next one has all that was asked for meanwhile, also after one that failed', async () => {
+  await project(first.database, [paid({}, { tenantId })], 1);
+  const silent = Promise.withResolvers<never>();
+  const begun: number[] = [];
+  const find = findByKeyOf('pix', () => (statement) => {
+    begun.push(performance.now());
+    return begun.length === 1 ? silent.promise : within()(statement);
+  });
+  const held = find([keyOf(tenantId, E2E)]);
+  await eventually(() => begun.length === 1);
+  const next = [E2E, OTHER_E2E].map((id) => find([keyOf(tenantId, id)]));
+  await new Promise(setImmediate);
+  expect(begun).toHaveLength(1);
+  silent.reject(new Error('the statement took too long'));
+  await expect(held).rejects.toThrow('too long');
+  expect((await Promise.all(next)).map(({ length }) => length)).toEqual([1, 0]);
+  expect(begun).toHaveLength(2);
 });
 
 it('of one event id the first content stays, to the queries and to whoever is sent it again', async () => {
