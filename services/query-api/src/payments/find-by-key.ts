@@ -31,9 +31,9 @@ async function findAll(wishes: readonly Wish[], name: KeyName, find: FindByKey):
 }
 
 /**
- * Events of Pix, or that name a charge. What is asked for by whatever tenants while one lookup is under way is the next one:
- * handlers that waited for the projection go on all at once, and one tenant's 1,000 events take no turn of the others. `within`
- * gives what a lookup runs by.
+ * Events of Pix, or that name a charge. One lookup runs at a time; the next one is for all that any tenants asked for meanwhile.
+ * Handlers that waited for the projection go on all at once, so they share a statement; and statements of 1,000 events, which
+ * one tenant asks for again and again, do not pile up in front of the others. `within` gives what a lookup runs by.
  */
 export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
   let lookup: Promise<unknown> = Promise.resolve();
