@@ -35,6 +35,9 @@ describe('the key set', () => {
       async () => (await verdictOf(by, `Bearer ${await other.token({ key: next })}`)) === 'ok',
     );
     expect(await verdictOf(by, `Bearer ${await other.token()}`)).toBe('ok');
+    // Which of the two keys is meant?
+    const unnamed = await other.token({ header: { kid: undefined } });
+    expect(await verdictOf(by, `Bearer ${unnamed}`)).toBe('invalid-token');
     const remembered = await other.token();
     expect(await verdictOf(by, `Bearer ${remembered}`)).toBe('ok');
     other.answer = [next.publicJwk];
