@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
-import { codeOf, SendFailure } from './send-failure.js';
+import { readFileSync, statSync } from 'node:fs';
+import { codeOf, NAME_SERVERS_SILENT, SendFailure } from './send-failure.js';
 
 /** All addresses of a host name, IPv4 and IPv6. Throws when there is none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -9,8 +10,8 @@ export interface ResolverOptions {
   readonly timeoutMs?: number;
   /** How often each server is asked, default 2. */
   readonly tries?: number;
-  /** Addresses of name servers; default: those of the machine. */
-  readonly servers?: readonly string[];
+  /** Names the name servers (resolv.conf(5)), default `/etc/resolv.conf`. Read again when it has changed. */
+  readonly file?: string;
 }
 
 /** How long the second family may take once the first one has answered (RFC 8305 §3 names 50 ms for connecting). */
@@ -31,24 +32,62 @@ function shareQuestions(resolve: Resolve): Resolve {
   };
 }
 
+/** The resolver for the name servers that the file names now. A file that is away, or names none, changes nothing. */
+function followFile(file: string, options: { readonly timeout: number; readonly tries: number }) {
+  let resolver = new Resolver(options);
+  let readAt: number | undefined;
+  return (): Resolver => {
+    const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (changedAt === undefined || changedAt === readAt) return resolver;
+    readAt = changedAt;
+    const servers = [...readFileSync(file, 'utf8').matchAll(/^nameserver\s+(\S+)/gm)].map(
+      ([, at = '']) => at,
+    );
+    if (servers.length === 0) return resolver;
+    // Questions under way stay with the old one.
+    resolver = new Resolver(options);
+    resolver.setServers(servers);
+    return resolver;
+  };
+}
+
+const NO_ANSWER: ReadonlySet<string> = new Set(['ETIMEOUT', 'ECONNREFUSED']);
+
+/** Whether no name server says anything, even of the root: then it is no fault of whoever has the name. */
+const areSilent = async (resolver: Resolver): Promise<boolean> =>
+  NO_ANSWER.has(
+    await resolver.resolveNs('.').then(
+      () => '',
+      (error: unknown) => codeOf(error, ''),
+    ),
+  );
+
 /**
  * Asks name servers itself (c-ares): no thread of libuv's pool of four is held by a slow name, and neither
  * /etc/hosts nor search domains apply, because the question is for the absolute name.
  */
-export function createResolver({ timeoutMs = 800, tries = 2, servers }: ResolverOptions = {}): Resolve {
-  const resolver = new Resolver({ timeout: timeoutMs, tries });
-  if (servers !== undefined) resolver.setServers(servers);
+export function createResolver(options: ResolverOptions = {}): Resolve {
+  const { timeoutMs = 800, tries = 2, file = '/etc/resolv.conf' } = options;
+  const resolverNow = followFile(file, { timeout: timeoutMs, tries });
+  const rootResolverNow = followFile(file, { timeout: timeoutMs, tries: 1 });
   return shareQuestions(async (host) => {
+    const resolver = resolverNow();
     const name = `${host}.`;
+    let addresses: readonly string[] = [];
+    // Beside the second try, so that both end within an attempt's time to connect.
+    const silence = after(timeoutMs, undefined).then(
+      () => addresses.length === 0 && areSilent(rootResolverNow()),
+    );
     const four = settle(resolver.resolve4(name));
     const six = settle(resolver.resolve6(name));
     const first = await Promise.race([four, six]);
     const both = Promise.all([four, six]);
     const answers =
       first.addresses.length > 0 ? await Promise.race([both, after(OTHER_FAMILY_MS, [first])]) : await both;
-    const addresses = answers.flatMap((answer) => answer.addresses);
+    addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
-    throw new SendFailure('DNS', worstCode(answers.map((answer) => answer.code)));
+    const code = worstCode(answers.map((answer) => answer.code));
+    throw new SendFailure('DNS', NO_ANSWER.has(code) && (await silence) ? NAME_SERVERS_SILENT : code);
   });
 }
 

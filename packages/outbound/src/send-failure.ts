@@ -26,8 +26,12 @@ export function codeOf(error: unknown, fallback: string): string {
   return typeof code === 'string' && SAFE_CODE.test(code) ? code : fallback;
 }
 
-/** This machine's exhaustion, or a request that cannot be sent: no endpoint's failure, so it is thrown. */
+/** No name server answers anything. */
+export const NAME_SERVERS_SILENT = 'NAME_SERVERS_SILENT';
+
+/** This machine's exhaustion, its network, or a request that cannot be sent: no endpoint's failure, so it is thrown. */
 const OUR_FAULT = new Set([
+  NAME_SERVERS_SILENT,
   ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'],
   ...['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'],
 ]);

@@ -1,3 +1,6 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createResolver, createSender } from '../src/index.js';
 import { sharedAuthority, startNameServer } from '@webhooks/testkit';
 import type { NameReply, NameServer } from '@webhooks/testkit';
@@ -13,6 +16,16 @@ afterEach(() => {
   for (const { socket } of open.splice(0)) socket.close();
 });
 
+const folder = mkdtempSync(join(tmpdir(), 'resolv-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+/** A resolv.conf that names these servers. */
+function named(...servers: readonly NameServer[]): string {
+  const file = join(folder, String((files += 1)));
+  writeFileSync(file, servers.map(({ address }) => `nameserver ${address}\n`).join(''));
+  return file;
+}
+
 const V6 = '2804:14d:0:0:0:0:0:1';
 const none: NameReply = { rcode: 'ok' };
 
@@ -22,7 +35,7 @@ describe('createResolver', () => {
       rcode: 'ok',
       addresses: [type === 'A' ? '200.147.3.1' : V6],
     }));
-    const resolve = createResolver({ servers: [server.address] });
+    const resolve = createResolver({ file: named(server) });
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1', '2804:14d::1']);
     expect(new Set(server.asked)).toEqual(new Set(['hook.acme.com.br']));
   });
@@ -31,7 +44,7 @@ describe('createResolver', () => {
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: ['200.147.3.1'] } : none,
     );
-    expect(await createResolver({ servers: [server.address] })('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    expect(await createResolver({ file: named(server) })('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
 
   it('does not wait long for the other family', async () => {
@@ -39,7 +52,7 @@ describe('createResolver', () => {
       type === 'A' ? { rcode: 'ok', addresses: ['200.147.3.1'] } : 'silence',
     );
     const before = performance.now();
-    expect(await createResolver({ servers: [server.address] })('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    expect(await createResolver({ file: named(server) })('hook.acme.com.br')).toEqual(['200.147.3.1']);
     expect(performance.now() - before).toBeLessThan(700);
   });
 
@@ -48,7 +61,7 @@ describe('createResolver', () => {
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: [`200.147.3.${(last += 1)}`] } : none,
     );
-    const resolve = createResolver({ servers: [server.address] });
+    const resolve = createResolver({ file: named(server) });
     const answers = await Promise.all(Array.from({ length: 500 }, () => resolve('hook.acme.com.br')));
     expect(new Set(answers.map(String))).toEqual(new Set(['200.147.3.1']));
     expect(server.asked).toHaveLength(2);
@@ -60,7 +73,7 @@ describe('createResolver', () => {
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: [`200.147.3.${(last += 1)}`], ttlSeconds: 200 } : none,
     );
-    const resolve = createResolver({ servers: [server.address] });
+    const resolve = createResolver({ file: named(server) });
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
   });
@@ -68,7 +81,7 @@ describe('createResolver', () => {
   it('keeps no failure: a name that flaps is there again with the next question', async () => {
     const replies: NameReply[] = [{ rcode: 'servfail' }, { rcode: 'ok', addresses: ['200.147.3.1'] }];
     const server = await nameServer((_, type) => (type === 'A' ? (replies.shift() ?? none) : none));
-    const resolve = createResolver({ servers: [server.address], tries: 1 });
+    const resolve = createResolver({ file: named(server), tries: 1 });
     await expect(resolve('hook.acme.com.br')).rejects.toMatchObject({ reasonCode: 'ESERVFAIL' });
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
@@ -78,7 +91,7 @@ describe('createResolver', () => {
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: ['10.0.0.7'], alias } : none,
     );
-    const resolve = createResolver({ servers: [server.address] });
+    const resolve = createResolver({ file: named(server) });
     expect(await resolve('hook.acme.com.br')).toEqual(['10.0.0.7']);
     const sender = createSender({ resolve });
     const target = { origin: 'https://hook.acme.com.br', path: '/' };
@@ -90,7 +103,7 @@ describe('createResolver', () => {
 
   it('looks into no hosts file', async () => {
     const server = await nameServer(() => ({ rcode: 'nxdomain' }));
-    const resolve = createResolver({ servers: [server.address] });
+    const resolve = createResolver({ file: named(server) });
     await expect(resolve('localhost')).rejects.toMatchObject({ errorClass: 'DNS' });
     await expect(resolve('ip6-localhost')).rejects.toMatchObject({ errorClass: 'DNS' });
   });
@@ -100,7 +113,7 @@ describe('createResolver', () => {
     const server = await nameServer((_, type) =>
       type === 'A' ? { rcode: 'ok', addresses: ['200.147.3.1'] } : none,
     );
-    const resolve = createResolver({ servers: [silent.address, server.address], timeoutMs: 100 });
+    const resolve = createResolver({ file: named(silent, server), timeoutMs: 100 });
     expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
   });
 
@@ -108,19 +121,41 @@ describe('createResolver', () => {
     ['an unknown name', { rcode: 'nxdomain' }, /ENOTFOUND/],
     ['a failing server', { rcode: 'servfail' }, /ESERVFAIL/],
     ['a name without addresses', none, /ENODATA/],
-    ['a silent server', 'silence', /ETIMEOUT/],
+    ['a server that is silent whatever it is asked', 'silence', /NAME_SERVERS_SILENT/],
   ])('says DNS for %s', async (_, reply, code) => {
     const server = await nameServer(() => reply);
-    const resolve = createResolver({ servers: [server.address], timeoutMs: 100, tries: 1 });
+    const resolve = createResolver({ file: named(server), timeoutMs: 100, tries: 1 });
     await expect(resolve('hook.acme.com.br')).rejects.toMatchObject({
       errorClass: 'DNS',
       reasonCode: expect.stringMatching(code) as string,
     });
   });
 
+  it('asks the new servers when the file names others, and keeps the old ones while it is away', async () => {
+    const addresses = (address: string) => (): NameReply => ({ rcode: 'ok', addresses: [address] });
+    const old = await nameServer((_, type) => (type === 'A' ? addresses('200.147.3.1')() : none));
+    const next = await nameServer((_, type) => (type === 'A' ? addresses('200.147.3.2')() : none));
+    const file = named(old);
+    const resolve = createResolver({ file });
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    rmSync(file);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.1']);
+    renameSync(named(next), file);
+    expect(await resolve('hook.acme.com.br')).toEqual(['200.147.3.2']);
+  });
+
+  it('makes an attempt our own fault while no server answers anything', async () => {
+    const server = await nameServer(() => 'silence');
+    const sender = createSender({ resolve: createResolver({ file: named(server), timeoutMs: 100 }) });
+    const target = { origin: 'https://hook.acme.com.br', path: '/' };
+    const post = sender.post({ tenantId: 'acme', target, headers: [], body: BODY });
+    await expect(post).rejects.toMatchObject({ reasonCode: 'NAME_SERVERS_SILENT' });
+    await sender.close();
+  });
+
   it('lets other names be resolved while one is slow, and makes an attempt fail with class DNS', async () => {
     const server = await nameServer((name) => (name.startsWith('slow') ? 'silence' : { rcode: 'nxdomain' }));
-    const resolve = createResolver({ servers: [server.address], timeoutMs: 500, tries: 1 });
+    const resolve = createResolver({ file: named(server), timeoutMs: 500, tries: 1 });
     const sender = createSender({ resolve });
     const post = (host: string) =>
       sender.post({
@@ -150,7 +185,7 @@ describe('createResolver', () => {
     const endpoint = await rig.endpoint(await authority.issue(['hook.acme.com.br']));
     const sender = rig.sender(endpoint, {
       extraCaFile: authority.caFile,
-      resolve: createResolver({ servers: [server.address], tries: 1 }),
+      resolve: createResolver({ file: named(server), tries: 1 }),
     });
     const origin = `https://hook.acme.com.br:${endpoint.port}`;
     const results = await Promise.all(Array.from({ length: 64 }, () => postTo(sender, origin)));
