@@ -54,3 +54,6 @@ export const sealPolicySecrets = (ring: Keyring, secrets: PolicySecrets, key: st
 /** Opens what `sealPolicySecrets` made, if anything; throws as `openSecret` does. */
 export const openPolicySecrets = (ring: Keyring, sealed: string | undefined, key: string): PolicySecrets =>
   sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets);
+
+/** A header's name as receivers compare it: CGI (RFC 3875 §4.1.18) and WSGI read `Webhook_Id` as `Webhook-Id`. */
+export const toComparedName = (name: string): string => name.toLowerCase().replaceAll('_', '-');

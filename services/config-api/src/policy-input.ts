@@ -1,4 +1,10 @@
-import { LONGEST_TIMEOUT_MS, MAX_VIOLATIONS, NOTIFICATION_FORMATS, compileCheck } from '@webhooks/contracts';
+import {
+  LONGEST_TIMEOUT_MS,
+  MAX_VIOLATIONS,
+  NOTIFICATION_FORMATS,
+  compileCheck,
+  toComparedName,
+} from '@webhooks/contracts';
 import type { DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
@@ -65,13 +71,13 @@ const RESERVED =
 
 function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): readonly Violation[] {
   const names = Object.keys(headers ?? {});
-  const lower = names.map((name) => name.toLowerCase());
+  const lower = names.map(toComparedName);
   return names.flatMap((name, index) => {
     // Not repeated: it may be a value in the wrong place.
     if (!TOKEN.test(name))
       return [{ property: 'headers', reason: 'must have names of 1 to 64 token characters' }];
     const own = lower[index] ?? '';
-    if (RESERVED.test(own) || own === vendorHeader.toLowerCase())
+    if (RESERVED.test(own) || own === toComparedName(vendorHeader))
       return [{ property: `headers.${name}`, reason: 'is a header that deliveries have themselves' }];
     if (lower.indexOf(own) < index) return [{ property: `headers.${name}`, reason: 'is given twice' }];
     return [];

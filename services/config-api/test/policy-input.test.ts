@@ -66,6 +66,12 @@ describe('a delivery policy is refused', () => {
       { headers: { ['x'.repeat(65)]: 'a' } },
       'headers must have names of 1 to 64 token characters',
     ],
+    [
+      'a header that CGI takes for ours',
+      { headers: { Webhook_Id: 'a' } },
+      'headers.Webhook_Id is a header that deliveries have themselves',
+    ],
+    ['a header twice for CGI', { headers: { 'X-A': 'a', x_a: 'b' } }, 'headers.x_a is given twice'],
     ['a header twice', { headers: { 'X-A': 'a', 'x-a': null } }, 'headers.x-a is given twice'],
     ...['', ' padded', 'padded ', 'é', 'a\tb', 'a\r\nHost: b', 'x'.repeat(1_025), 7].map(
       (value): [string, object & Record<string, unknown>, string] => [

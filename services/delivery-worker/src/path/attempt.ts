@@ -1,4 +1,4 @@
-import { renderBacenCallback } from '@webhooks/contracts';
+import { renderBacenCallback, toComparedName } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
 import type { SendResult, Sender } from '@webhooks/outbound';
@@ -42,9 +42,9 @@ function headersOf(
 
 /** An endpoint's own headers, but for those that we send: their names are refused at registration, and the vendor's may change. */
 function addOwn(headers: string[], own: Readonly<Record<string, string>>): void {
-  const ours = new Set(headers.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+  const ours = new Set(headers.filter((_, index) => index % 2 === 0).map(toComparedName));
   for (const [name, value] of Object.entries(own))
-    if (!ours.has(name.toLowerCase())) headers.push(name, value);
+    if (!ours.has(toComparedName(name))) headers.push(name, value);
 }
 
 /**
