@@ -14,14 +14,32 @@ export interface RecordOrigin {
   readonly offset: string;
 }
 
-/** One delivery that is to be attempted, now or later: the unit of `webhooks.deliveries` and `webhooks.retries.*`. */
-export interface DeliveryTask {
-  readonly deliveryId: string;
-  /** `0` first, then the id of each redelivery. */
-  readonly cycle: string;
+/** What all deliveries of one event share. */
+interface EventParts {
   readonly eventId: string;
   readonly eventType: EventType;
   readonly tenantId: string;
+  /** Unix milliseconds. */
+  readonly dueAt: number;
+  readonly firstDueAt: number;
+  readonly origin: RecordOrigin;
+  /** As the event's producer gave it; always one that `isTraceparent` accepts. */
+  readonly traceparent?: string;
+  /** The exact bytes to send. */
+  readonly body: Buffer;
+}
+
+/** One event whose deliveries are made a slice at a time: the unit of `webhooks.fan-outs`. */
+export interface FanOut extends EventParts {
+  /** Webhooks up to this `ref` have had their slice; absent before the first. */
+  readonly afterRef?: string;
+}
+
+/** One delivery that is to be attempted, now or later: the unit of `webhooks.deliveries` and `webhooks.retries.*`. */
+export interface DeliveryTask extends EventParts {
+  readonly deliveryId: string;
+  /** `0` first, then the id of each redelivery. */
+  readonly cycle: string;
   readonly ref: string;
   /** Application of the configuration when the delivery was made; another one later cancels it. */
   readonly applicationId?: string;
@@ -30,53 +48,58 @@ export interface DeliveryTask {
   /** Number of the attempt to be made next, from 1. */
   readonly attempt: number;
   /** Unix milliseconds. */
-  readonly dueAt: number;
-  readonly firstDueAt: number;
   readonly firstAttemptAt?: number;
   /** How often it was put aside without an attempt. */
   readonly parkedCount: number;
-  readonly origin: RecordOrigin;
   /** Why the attempt before this one failed. */
   readonly errorCode?: string;
   readonly httpStatus?: number;
   /** The attempts before this one (`parseAttemptHistory` reads them); absent before the first has failed. */
   readonly history?: AttemptHistory;
-  /** As the event's producer gave it; always one that `isTraceparent` accepts. */
-  readonly traceparent?: string;
-  /** The exact bytes to send. */
-  readonly body: Buffer;
 }
 
 /** Header of a task's record that says when it is due. */
 export const DUE_AT = 'due-at';
 
+const AFTER_REF = 'after-ref';
+
 const FORMAT = '1';
+
+const eventHeaders = ({ origin, traceparent, ...parts }: EventParts): Record<string, string> => ({
+  'task-version': FORMAT,
+  'event-id': parts.eventId,
+  'event-type': parts.eventType,
+  'tenant-id': parts.tenantId,
+  [DUE_AT]: String(parts.dueAt),
+  'first-due-at': String(parts.firstDueAt),
+  'origin-topic': origin.topic,
+  'origin-partition': String(origin.partition),
+  'origin-offset': origin.offset,
+  ...(traceparent === undefined ? {} : { traceparent }),
+});
+
+/** The headers of a fan-out's record: text, lower case; the value is the body itself. */
+export const fanOutHeaders = (fanOut: FanOut): Record<string, string> => ({
+  ...eventHeaders(fanOut),
+  ...(fanOut.afterRef === undefined ? {} : { [AFTER_REF]: fanOut.afterRef }),
+});
 
 /** The headers of a task's record: text, lower case; the value is the body itself. */
 export function taskHeaders(task: DeliveryTask): Record<string, string> {
   const headers: Record<string, string> = {
-    'task-version': FORMAT,
+    ...eventHeaders(task),
     'delivery-id': task.deliveryId,
     cycle: task.cycle,
-    'event-id': task.eventId,
-    'event-type': task.eventType,
     'configuration-ref': task.ref,
     'configuration-revision': String(task.revision),
-    'tenant-id': task.tenantId,
     attempt: String(task.attempt),
-    [DUE_AT]: String(task.dueAt),
-    'first-due-at': String(task.firstDueAt),
     'parked-count': String(task.parkedCount),
-    'origin-topic': task.origin.topic,
-    'origin-partition': String(task.origin.partition),
-    'origin-offset': task.origin.offset,
   };
   if (task.applicationId !== undefined) headers['application-id'] = task.applicationId;
   if (task.firstAttemptAt !== undefined) headers['first-attempt-at'] = String(task.firstAttemptAt);
   if (task.errorCode !== undefined) headers['error-code'] = task.errorCode;
   if (task.httpStatus !== undefined) headers['http-status'] = String(task.httpStatus);
   if (task.history !== undefined) headers['history'] = task.history;
-  if (task.traceparent !== undefined) headers['traceparent'] = task.traceparent;
   return headers;
 }
 
@@ -135,60 +158,70 @@ function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
   const errorCode = optionalText(headers, 'error-code');
   const httpStatus = headerNumber(headers, 'http-status');
   const history = readAttemptHistory(headerText(headers, 'history'));
-  const traceparent = headerText(headers, 'traceparent');
   return {
     ...(applicationId === undefined ? {} : { applicationId }),
     ...(firstAttemptAt === undefined ? {} : { firstAttemptAt }),
     ...(errorCode === undefined ? {} : { errorCode }),
     ...(httpStatus === undefined ? {} : { httpStatus }),
     ...(history === undefined ? {} : { history }),
-    ...(isTraceparent(traceparent) ? { traceparent } : {}),
   };
 }
 
-function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
+function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
   const eventType = headerText(headers, 'event-type');
   const version = headerText(headers, 'task-version') ?? FORMAT;
+  const traceparent = headerText(headers, 'traceparent');
   if (version !== FORMAT) throw faultOf('task-version', version);
   if (!isEventType(eventType)) throw faultOf('event-type', eventType);
-  const attempt = wantNumber(headers, 'attempt', MAX_ATTEMPT);
-  if (attempt < 1) throw new DamagedHeader('attempt');
   return {
-    deliveryId: wantText(headers, 'delivery-id', WORD),
-    cycle: wantText(headers, 'cycle', CYCLE),
     eventId: wantText(headers, 'event-id', EVENT_ID),
     eventType,
     tenantId: wantText(headers, 'tenant-id', TENANT_ID),
-    ref: wantText(headers, 'configuration-ref', WORD),
-    revision: wantNumber(headers, 'configuration-revision'),
-    attempt,
     dueAt: wantNumber(headers, DUE_AT, MAX_TIME_MS),
     firstDueAt: wantNumber(headers, 'first-due-at', MAX_TIME_MS),
-    parkedCount: headerNumber(headers, 'parked-count') ?? 0,
     origin: {
       topic: wantText(headers, 'origin-topic', WORD),
       partition: wantNumber(headers, 'origin-partition', MAX_PARTITION),
       offset: String(wantNumber(headers, 'origin-offset')),
     },
-    ...optionalParts(headers),
+    ...(isTraceparent(traceparent) ? { traceparent } : {}),
     body,
   };
 }
 
-/**
- * Reads a task back from its record. Never throws: a damaged header is named; `isUnknown` when a newer version may know it. A body
- * is no larger than an event may be.
- */
-export function parseDeliveryTask(
+function readFanOut(headers: RecordHeaders, body: Buffer): FanOut {
+  const parts = readEventParts(headers, body);
+  if (headers[AFTER_REF] === undefined) return parts;
+  return { ...parts, afterRef: wantText(headers, AFTER_REF, WORD) };
+}
+
+function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
+  const parts = readEventParts(headers, body);
+  const attempt = wantNumber(headers, 'attempt', MAX_ATTEMPT);
+  if (attempt < 1) throw new DamagedHeader('attempt');
+  return {
+    ...parts,
+    deliveryId: wantText(headers, 'delivery-id', WORD),
+    cycle: wantText(headers, 'cycle', CYCLE),
+    ref: wantText(headers, 'configuration-ref', WORD),
+    revision: wantNumber(headers, 'configuration-revision'),
+    attempt,
+    parkedCount: headerNumber(headers, 'parked-count') ?? 0,
+    ...optionalParts(headers),
+  };
+}
+
+type Unreadable = { readonly ok: false; readonly reason: string; readonly isUnknown?: boolean };
+
+function readWith<T>(
+  read: (headers: RecordHeaders, body: Buffer) => T,
   headers: RecordHeaders,
   value: Buffer | null,
-):
-  | { readonly ok: true; readonly task: DeliveryTask }
-  | { readonly ok: false; readonly reason: string; readonly isUnknown?: boolean } {
+): { readonly ok: true; readonly task: T } | Unreadable {
   if (value === null) return { ok: false, reason: 'null-value' };
   if (value.byteLength > MAX_EVENT_BYTES) return { ok: false, reason: 'too-large' };
   try {
-    return { ok: true, task: readTask(headers, value) };
+    return { ok: true, task: read(headers, value) };
   } catch (error) {
     if (error instanceof UnknownHeader)
       return { ok: false, reason: `unknown-${error.message}`, isUnknown: true };
@@ -196,3 +229,14 @@ export function parseDeliveryTask(
     throw error;
   }
 }
+
+/**
+ * Reads a task back from its record. Never throws: a damaged header is named; `isUnknown` when a newer version may know it. A body
+ * is no larger than an event may be.
+ */
+export const parseDeliveryTask = (headers: RecordHeaders, value: Buffer | null) =>
+  readWith(readTask, headers, value);
+
+/** Reads a fan-out back from its record, as `parseDeliveryTask` does. */
+export const parseFanOut = (headers: RecordHeaders, value: Buffer | null) =>
+  readWith(readFanOut, headers, value);

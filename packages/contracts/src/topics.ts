@@ -4,6 +4,7 @@ export const TOPICS = {
   rejected: 'payments.events.rejected',
   configurations: 'webhooks.configurations',
   deliveries: 'webhooks.deliveries',
+  fanOuts: 'webhooks.fan-outs',
   attempts: 'webhooks.attempts',
   deadLetters: 'webhooks.dead-letters',
 } as const;
@@ -103,6 +104,7 @@ export const TOPIC_TABLE: readonly TopicSpec[] = [
   { name: TOPICS.rejected, partitions: 3, configs: kept(30 * DAY, 16 * MIB) },
   { name: TOPICS.configurations, partitions: 4, configs: COMPACTED },
   { name: TOPICS.deliveries, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  { name: TOPICS.fanOuts, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
   ...RETRY_TIERS.map((tier) => ({ name: tier.topic, partitions: 12, configs: kept(14 * DAY, 4 * MIB) })),
   { name: TOPICS.attempts, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
   { name: TOPICS.deadLetters, partitions: 3, configs: kept(30 * DAY, 4 * MIB) },

@@ -3,12 +3,15 @@ import {
   DATA_FIELDS,
   DATA_SCHEMAS,
   EVENT_TYPES,
+  fanOutHeaders,
   parseAttemptPack,
   parseConfigurationRecord,
   parseDeliveryTask,
+  parseFanOut,
   readEvent,
   taskHeaders,
 } from '../src/index.js';
+import type { FanOut } from '../src/index.js';
 import { at, faultsOf, membersOf } from './support/asyncapi.js';
 import type { Json, Message } from './support/asyncapi.js';
 import {
@@ -153,6 +156,18 @@ describe('a task in asyncapi.yaml', () => {
       expect(
         faultsOf('deliveryTask', changed(taskMessage(fullTask), 'headers', { [name]: value })),
       ).not.toEqual([]);
+  });
+
+  it('of a whole event has every header that the code writes, and is read back', () => {
+    const { eventId, eventType, dueAt, firstDueAt, origin, traceparent, body } = fullTask;
+    const parts = { eventId, eventType, tenantId: fullTask.tenantId, dueAt, firstDueAt, origin, body };
+    const fanOut: FanOut = { ...parts, traceparent: traceparent ?? '', afterRef: fullTask.ref };
+    const headers = fanOutHeaders(fanOut);
+    expect(Object.keys(headers).sort()).toEqual(membersOf(at('components', 'schemas', 'FanOutHeaders')));
+    const message = { key: eventId, headers, value: JSON.parse(String(body)) as Json };
+    expect(faultsOf('fanOut', message)).toEqual([]);
+    expect(parseFanOut(headers, body)).toEqual({ ok: true, task: fanOut });
+    expect(parseFanOut({ ...headers, 'after-ref': '' }, body)).toMatchObject({ ok: false });
   });
 
   it('is read by the code where the document allows it', () => {

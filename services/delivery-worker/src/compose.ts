@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { DUE_AT, RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
 import {
   connectKafka,
@@ -8,14 +7,16 @@ import {
   prepareTopics,
   watchRetention,
 } from '@webhooks/kafka';
-import type { Kafka, Source, SourceOptions } from '@webhooks/kafka';
+import type { Kafka, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
 import { watchSource } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
 import type { ConsumeEventPorts } from './path/consume-event.js';
+import { consumeFanOut, createTurns } from './path/consume-fan-out.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
 import type { ConsumeTaskPorts } from './path/consume-task.js';
+import { SLICE_TASKS } from './path/fan-out.js';
 import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import { createObservers } from './observe/attempt-line.js';
@@ -29,11 +30,13 @@ import { SettledMemory } from './path/settled-memory.js';
 import { createSourceGauges } from './observe/source-health.js';
 import type { Watched } from './observe/source-health.js';
 
+const LIVE_TOPICS = { events: TOPICS.events, deliveries: TOPICS.deliveries, 'fan-outs': TOPICS.fanOuts };
 /** What the sources read. */
-const READ_TOPICS = [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)];
+const READ_TOPICS = [...Object.values(LIVE_TOPICS), ...RETRY_TIERS.map(({ topic }) => topic)];
 const REMEMBERED_SETTLEMENTS = 50_000;
 const LONGEST_TIER_MS = Math.max(...RETRY_TIERS.map(({ delayMs }) => delayMs));
-const LARGE_FAN_OUTS = 4;
+/** Times the window, at 3 KB each: fan-outs that wait for their tenant's turn, so that another's can be read behind them. */
+const WAITING_FAN_OUTS = 10;
 /**
  * From the order to stop until nothing is under way, unless attempts with a longer time-out of their own (30 s at most) were begun
  * before it: the sources have a third of this in any case. An endpoint that was fast and hangs from then on may take longer, and is
@@ -68,18 +71,19 @@ function watch(
 
 /** A source that is read while the memory of admission has room. */
 async function openLiveSource(
-  name: 'events' | 'deliveries',
-  handling: Pick<SourceOptions, 'handle' | 'onPoison'>,
+  name: keyof typeof LIVE_TOPICS,
+  handling: Pick<SourceOptions, 'handle' | 'onPoison'> & { readonly maxInFlight?: number },
   parts: SourceParts,
 ): Promise<void> {
   const { kafka, config, scope, delivering } = parts;
   const { waiting } = delivering;
+  const { maxInFlight = config.maxInFlight, ...rest } = handling;
   const source = await openSource({
-    ...handling,
+    ...rest,
     kafka,
     groupId: `${config.groupPrefix}.${name}`,
-    topics: [TOPICS[name]],
-    window: { ...config, hasCapacity: () => waiting.hasRoom },
+    topics: [LIVE_TOPICS[name]],
+    window: { ...config, maxInFlight, hasCapacity: () => waiting.hasRoom },
     onFatal: scope.fail,
   });
   waiting.onRoom(() => source.resume());
@@ -94,7 +98,6 @@ async function openEventSource(parts: SourceParts): Promise<void> {
     deliver: delivering.deliver,
     reject: (record, why) => rejectRecord(record, why, publish),
     observe: observers.event,
-    largeFanOuts: pLimit(LARGE_FAN_OUTS),
   };
   const onPoison = createQuarantine({
     keep: (record, fault) =>
@@ -106,7 +109,7 @@ async function openEventSource(parts: SourceParts): Promise<void> {
 }
 
 async function openTaskSources(parts: SourceParts): Promise<void> {
-  const { kafka, config, scope, publish, observers, delivering, budget } = parts;
+  const { kafka, config, scope, cache, publish, observers, delivering, budget } = parts;
   const { maxAgeMs } = config.schedule;
   const ports: ConsumeTaskPorts = {
     publish,
@@ -123,6 +126,14 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     log: scope.log,
     budget,
   });
+  const maxInFlight = WAITING_FAN_OUTS * config.maxInFlight;
+  const inTurn = createTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
+  const fanOutPorts = { ...ports, cache, inTurn };
+  const fanOuts = {
+    handle: (record: KafkaRecord) => consumeFanOut(record, fanOutPorts),
+    maxInFlight,
+    onPoison,
+  };
   // Ours are due at their greatest age at the latest; clocks differ, and the setting may have been longer.
   const maxRestMs = maxAgeMs + LONGEST_TIER_MS;
   const retries = openDelayedSource({
@@ -139,6 +150,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   await Promise.all([
     retries.then((source) => watch('retries', source, parts)),
     openLiveSource('deliveries', { handle: (record) => consumeTask(record, ports), onPoison }, parts),
+    openLiveSource('fan-outs', fanOuts, parts),
   ]);
 }
 

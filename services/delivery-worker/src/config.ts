@@ -16,7 +16,7 @@ export interface WorkerConfig extends SenderSettings {
   readonly keyring: Keyring;
   readonly vendorHeader: string;
   readonly schedule: RetrySchedule;
-  /** Records in flight, for each of the three sources. */
+  /** Records in flight, for each source; ten times as many fan-outs wait for their tenant's turn. */
   readonly maxInFlight: number;
   readonly maxInFlightBytes: number;
   /** Attempts that are under way at once, at all endpoints together. */

@@ -1,6 +1,8 @@
+import { TOPICS, taskHeaders } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint, EndpointOptions } from '@webhooks/testkit';
+import { buildTask } from './builders.js';
 import { eventFor, openRig } from './rig.js';
 import type { Rig } from './rig.js';
 
@@ -126,4 +128,24 @@ describe('an endpoint that is down', () => {
     await eventually(() => expect(countOf(configuration.ref, 'cancelled disabled')).toBe(40), LONG);
     expect(endpoint.stats().distinctIds).toBeLessThanOrEqual(20);
   }, 120_000);
+});
+
+describe('a tenant with 80 webhooks that hang', () => {
+  it('holds up neither events nor redeliveries of another one', async () => {
+    const healthy = await register(200);
+    const policy = { timeoutMs: 30_000 };
+    const { endpoint, configuration } = await register({ kind: 'hang' }, policy);
+    const { tenantId: crowd } = configuration;
+    for (let index = 1; index < 80; index += 1)
+      await rig.register({ url: `${endpoint.origin}/${index}` }, { tenantId: crowd, policy });
+    await send(configuration, EVENTS);
+    await eventually(() => expect(endpoint.arrivals.length).toBeGreaterThan(0), LONG);
+    await send(healthy.configuration, EVENTS);
+    const { tenantId, ref } = healthy.configuration;
+    const task = buildTask({ tenantId, ref, cycle: 'r0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f' });
+    const record = { key: task.deliveryId, value: task.body, headers: taskHeaders(task) };
+    await rig.bench.publish(TOPICS.deliveries, record);
+    await eventually(() => expect(healthy.endpoint.stats().distinctIds).toBe(EVENTS + 1), LONG);
+    expect(rig.story(configuration.ref)).not.toContain('1 TIMEOUT');
+  }, 180_000);
 });

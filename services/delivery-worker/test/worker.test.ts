@@ -120,19 +120,18 @@ describe('an event', () => {
     await endpoint.close();
   });
 
-  it('of 40 configurations travels through webhooks.deliveries and reaches each', async () => {
+  it('of 40 configurations travels through webhooks.fan-outs in two slices, by ref, and reaches each once', async () => {
     const endpoint = await startEndpoint();
     const tenantId = randomName('tenant');
+    const refs: string[] = [];
     for (let index = 0; index < 40; index += 1)
-      await rig.register({ url: `${endpoint.origin}/hook-${index}` }, { tenantId });
-    const deliveries = await rig.bench.follow(TOPICS.deliveries);
+      refs.push((await rig.register({ url: `${endpoint.origin}/hook-${index}` }, { tenantId })).ref);
+    const fanOuts = await rig.bench.follow(TOPICS.fanOuts);
     const event = buildEvent({ tenantId, eventType: 'PIX_OUT' });
     await rig.bench.send(event);
-    await eventually(() => expect(new Set(endpoint.arrivals.map(({ path }) => path)).size).toBe(40), WAIT);
-    await eventually(
-      () => expect(deliveries.filter(({ headers }) => headers['event-id'] === event.id)).toHaveLength(40),
-      WAIT,
-    );
+    for (const ref of refs) await rig.untilStory(ref, ['1 200']);
+    const afterRefs = fanOuts.map(({ headers }) => headers['after-ref']);
+    expect(afterRefs).toEqual([undefined, refs.sort()[31]]);
     await endpoint.close();
   });
 

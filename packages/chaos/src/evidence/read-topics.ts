@@ -5,6 +5,7 @@ import {
   parseAttemptHistory,
   parseAttemptPack,
   parseDeliveryTask,
+  parseFanOut,
   readEvent,
 } from '@webhooks/contracts';
 import { createKafkaClient, openSpans, readUnhandled } from '@webhooks/ledger';
@@ -15,7 +16,7 @@ import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evid
 
 /** What the workers read; `openSpans` says how far they are. */
 const HANDLED = {
-  topics: [TOPICS.events, TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
+  topics: [TOPICS.events, TOPICS.deliveries, TOPICS.fanOuts, ...RETRY_TIERS.map(({ topic }) => topic)],
   groupPrefix: 'delivery-worker',
 };
 
@@ -39,6 +40,7 @@ class Collector {
     if (topic === TOPICS.rejected) return this.rejected.push(place) > 0;
     if (topic === TOPICS.events) return this.#readEvent(message.value, place);
     if (topic === TOPICS.attempts) return this.#readPack(message.value, place);
+    if (topic === TOPICS.fanOuts) return parseFanOut(message.headers ?? {}, message.value).ok;
     return this.#readTask({ topic, partition: place.partition, message }, place);
   }
 

@@ -22,7 +22,7 @@ export interface Configuration {
 export const TENANTS = ['acme', 'globex', 'initech'] as const;
 type Tenant = (typeof TENANTS)[number];
 
-/** More than 32: deliveries of its events travel through `webhooks.deliveries`. */
+/** Its events travel through `webhooks.fan-outs`, in two slices. */
 const LARGE_FAN_OUT = 34;
 
 function configuration(

@@ -2,27 +2,37 @@ import type { EventType } from '@webhooks/contracts';
 import { RevisionTable } from '@webhooks/kafka';
 import type { Configuration } from './configuration.js';
 
+interface Route {
+  readonly enabled: Set<Configuration>;
+  /** The same by `ref`, until one comes or goes. */
+  sorted?: readonly Configuration[] | undefined;
+}
+
 /** All configurations, found in constant time by (tenant, ref), and the enabled ones by (tenant, event type). */
 export class ConfigurationTable extends RevisionTable<Configuration> {
-  readonly #routes = new Map<string, Partial<Record<EventType, Set<Configuration>>>>();
+  readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
 
   override apply(next: Configuration): boolean {
     const previous = this.find(next.tenantId, next.ref);
     if (!super.apply(next)) return false;
-    if (previous?.enabled) this.#routeOf(previous)?.delete(previous);
-    if (next.enabled) this.#routeOf(next)?.add(next);
+    if (previous?.enabled) this.#changedRoute(previous)?.delete(previous);
+    if (next.enabled) this.#changedRoute(next)?.add(next);
     return true;
   }
 
-  /** Those that are notified of such an event now, in a list of its own. */
+  /** Those that are notified of such an event now, by `ref`. The list never changes. */
   enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
-    return [...(this.#routes.get(tenantId)?.[eventType] ?? [])];
+    const route = this.#routes.get(tenantId)?.[eventType];
+    if (route === undefined) return [];
+    return (route.sorted ??= [...route.enabled].sort((one, other) => (one.ref < other.ref ? -1 : 1)));
   }
 
-  #routeOf({ tenantId, eventType }: Configuration): Set<Configuration> | undefined {
+  #changedRoute({ tenantId, eventType }: Configuration): Set<Configuration> | undefined {
     if (eventType === undefined) return undefined;
     const routes = this.#routes.get(tenantId) ?? {};
     this.#routes.set(tenantId, routes);
-    return (routes[eventType] ??= new Set());
+    const route = (routes[eventType] ??= { enabled: new Set() });
+    route.sorted = undefined;
+    return route.enabled;
   }
 }

@@ -1,32 +1,24 @@
-import { deliveryIdOf } from '@webhooks/contracts';
-import type { DeliveryTask, PaymentEvent, RecordOrigin } from '@webhooks/contracts';
+import { TOPICS, deliveryIdOf, fanOutHeaders } from '@webhooks/contracts';
+import type { DeliveryTask, FanOut } from '@webhooks/contracts';
 import type { Configuration } from '../configurations/configuration.js';
+import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
-/** What all deliveries of one event share. */
-export interface FanOutSource {
-  readonly event: PaymentEvent;
-  readonly body: Buffer;
-  readonly origin: RecordOrigin;
-  /** When Kafka had the event, Unix milliseconds: the first attempts are due from then on. */
-  readonly appendedAt: number;
-  /** When it was read: the greatest age counts from here, so that no outage of ours takes attempts away. */
-  readonly now: number;
-  readonly traceparent?: string;
-}
+/** Deliveries of one event that are made at once; an event for more webhooks is worked off in slices of so many. */
+export const SLICE_TASKS = 32;
 
-function makeTask(source: FanOutSource, { ref, revision, applicationId }: Configuration): DeliveryTask {
-  const { event, body, origin, appendedAt, now, traceparent } = source;
+function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask {
+  const { eventId, eventType, tenantId, dueAt, firstDueAt, origin, body, traceparent } = fanOut;
   return {
-    deliveryId: deliveryIdOf(event.tenantId, ref, event.id),
+    deliveryId: deliveryIdOf(tenantId, ref, eventId),
     cycle: '0',
-    eventId: event.id,
-    eventType: event.eventType,
-    tenantId: event.tenantId,
+    eventId,
+    eventType,
+    tenantId,
     ref,
     revision,
     attempt: 1,
-    dueAt: appendedAt,
-    firstDueAt: now,
+    dueAt,
+    firstDueAt,
     parkedCount: 0,
     origin,
     body,
@@ -35,6 +27,17 @@ function makeTask(source: FanOutSource, { ref, revision, applicationId }: Config
   };
 }
 
-/** One first attempt for each configuration in force; they share the bytes of the body. */
-export const fanOut = (source: FanOutSource, configurations: readonly Configuration[]): DeliveryTask[] =>
-  configurations.map((configuration) => makeTask(source, configuration));
+/** One first attempt for each configuration; they share the bytes of the body. */
+export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration[]): DeliveryTask[] =>
+  configurations.map((configuration) => makeTask(fanOut, configuration));
+
+/** Leaves the deliveries of an event, or the rest of them, to whoever reads `webhooks.fan-outs`. */
+export const publishFanOut = (publish: PublishWithRetry, fanOut: FanOut): Promise<void> =>
+  publish({ topic: TOPICS.fanOuts, key: fanOut.eventId, value: fanOut.body, headers: fanOutHeaders(fanOut) });
+
+/** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
+export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(work);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { parseFanOut } from '@webhooks/contracts';
+import type { DeliveryTask, FanOut, RecordOrigin } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
+import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
+import { originOf } from './consume-event.js';
+import { publishDamaged } from './consume-task.js';
+import type { ConsumeTaskPorts } from './consume-task.js';
+import { SLICE_TASKS, makeTasks, publishFanOut, settleAll } from './fan-out.js';
+
+export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
+  readonly cache: ConfigurationCache;
+  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
+  /** Does the work in its tenant's turn. */
+  readonly inTurn: (tenantId: string, work: () => Promise<void>) => Promise<void>;
+}
+
+/** The next webhooks of an event, by `ref`, of those in force now. The rest is published once these are settled. */
+async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts): Promise<void> {
+  const { tenantId, eventType, afterRef = '' } = fanOut;
+  await ports.cache.reader.whenFresh();
+  const rest = ports.cache.table.enabledFor(tenantId, eventType).filter(({ ref }) => ref > afterRef);
+  const slice = rest.slice(0, SLICE_TASKS);
+  await settleAll(makeTasks(fanOut, slice).map((task) => ports.deliver(task, source)));
+  const last = slice.at(-1);
+  if (last && rest.length > slice.length)
+    await publishFanOut(ports.publish, { ...fanOut, afterRef: last.ref });
+}
+
+/** One record of `webhooks.fan-outs`: read → wait for the tenant's turn → deliver a slice → publish the rest. */
+export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPorts): Promise<void> {
+  const parsed = parseFanOut(record.headers, record.undecodable === undefined ? record.value : null);
+  if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
+  const { task } = parsed;
+  return ports.inTurn(task.tenantId, () => deliverSlice(task, originOf(record), ports));
+}
+
+/** So many slices of a tenant at once, 128 deliveries: with 512 a burst of them delayed other tenants by twice as much. */
+const SLICES_OF_TENANT = 4;
+
+/** Tenants side by side, each with a few of the slices that run at once. `maxTenants`: that have any waiting. */
+export function createTurns(maxSlices: number, maxTenants: number): ConsumeFanOutPorts['inTurn'] {
+  const all = pLimit(Math.max(1, Math.floor(maxSlices)));
+  const limits = new LRUCache({ max: maxTenants, memoMethod: () => pLimit(SLICES_OF_TENANT) });
+  return (tenantId, work) => limits.memo(tenantId)(() => all(work));
+}
