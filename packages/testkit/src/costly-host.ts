@@ -1,3 +1,4 @@
+import type { KeyPairKeyObjectResult } from 'node:crypto';
 import { createCipheriv, createHmac, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -8,7 +9,7 @@ import { sharedAuthority } from './test-authority.js';
 
 /**
  * What a host makes whoever connects to it compute: a Diffie-Hellman exchange of 10,000 bits, forty signatures with RSA exponents of 3,071
- * bits, or a flood of TLS 1.3 tickets, key updates or records of one byte in place of a response. `dhe` answers 200.
+ * bits, or a flood of TLS 1.3 tickets, key updates or records of one byte in place of a response. None of them has a certificate of an authority but the last three.
  */
 export type Cost = 'dhe' | 'chain' | 'tickets' | 'key-updates' | 'tiny-records';
 
@@ -55,13 +56,13 @@ function certificate(subject: string, issuer: string, publicKey: Buffer): string
   return pem('CERTIFICATE', der(0x30, body, SHA256_RSA, signature));
 }
 
-function costlyChain() {
+/** A chain of so many certificates, of which the first has this key. */
+function chainOf(issuers: number, { privateKey, publicKey }: KeyPairKeyObjectResult) {
   const key = der(0x30, oddNumber(RSA_BYTES, 0xdb), oddNumber(RSA_BYTES));
   const issuerKey = der(0x30, RSA, der(3, Buffer.alloc(1), key));
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const issuers = Array.from({ length: 39 }, (_, at) => certificate(`${at}`, `${at + 1}`, issuerKey));
   const leaf = certificate('localhost', '0', publicKey.export({ type: 'spki', format: 'der' }));
-  return { cert: [leaf, ...issuers].join(''), key: privateKey.export({ type: 'pkcs8', format: 'pem' }) };
+  const rest = Array.from({ length: issuers }, (_, at) => certificate(`${at}`, `${at + 1}`, issuerKey));
+  return { cert: [leaf, ...rest].join(''), key: privateKey.export({ type: 'pkcs8', format: 'pem' }) };
 }
 
 /** `HKDF-Expand-Label` of 32 bytes at most (RFC 8446 §7.1). */
@@ -123,11 +124,14 @@ function* tinyRecords(): Generator<string> {
 }
 
 async function tlsOptionsOf(cost: Cost): Promise<TlsOptions> {
-  if (cost === 'chain') return costlyChain();
+  if (cost === 'chain') return chainOf(39, generateKeyPairSync('ec', { namedCurve: 'P-256' }));
+  if (cost === 'dhe') {
+    const dhparam = pem('DH PARAMETERS', der(0x30, oddNumber(1_250), GENERATOR));
+    const signing = chainOf(0, generateKeyPairSync('rsa', { modulusLength: 2_048 }));
+    return { ...signing, dhparam, maxVersion: 'TLSv1.2', ciphers: 'DHE-RSA-AES128-GCM-SHA256' };
+  }
   const { certPem: cert, keyPem: key } = await (await sharedAuthority()).issue(['localhost']);
-  if (cost !== 'dhe') return { cert, key, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256' };
-  const dhparam = pem('DH PARAMETERS', der(0x30, oddNumber(1_250), GENERATOR));
-  return { cert, key, dhparam, maxVersion: 'TLSv1.2', ciphers: 'DHE-RSA-AES128-GCM-SHA256' };
+  return { cert, key, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256' };
 }
 
 export async function startCostlyHost(cost: Cost): Promise<CostlyHost> {
