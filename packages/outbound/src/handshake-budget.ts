@@ -81,6 +81,7 @@ export class TenantHandshakes {
   readonly #underWay = new Set<SecuredSocket>();
   #turn: NodeJS.Timeout | undefined;
   #strikes: readonly number[] = [];
+  #restsUntil = 0;
   #pausedUntil = 0;
 
   constructor(onPause: () => void) {
@@ -96,7 +97,7 @@ export class TenantHandshakes {
   add(socket: SecuredSocket): void {
     socket.setReading(false);
     this.#underWay.add(socket);
-    this.#turn ??= setTimeout(() => this.#takeTurn(), 1);
+    this.#turn ??= setTimeout(() => this.#takeTurn(), 1).unref();
   }
 
   delete(socket: SecuredSocket): void {
@@ -104,8 +105,14 @@ export class TenantHandshakes {
     this.#underWay.delete(socket);
   }
 
+  /** No handshake reads for a while. */
+  rest(): void {
+    this.#restsUntil = performance.now() + REST_MS;
+  }
+
   /** A success takes none back: an endpoint that answers 200 has cost us as much. */
   strike(): void {
+    this.rest();
     const now = performance.now();
     this.#strikes = [...this.#strikes.filter((at) => at > now - 2 * PAUSE_MS), now];
     if (this.#strikes.length < STRIKES) return;
@@ -116,7 +123,7 @@ export class TenantHandshakes {
   }
 
   #takeTurn(): void {
-    const restMs = (this.#strikes.at(-1) ?? -REST_MS) + REST_MS - performance.now();
+    const restMs = this.#restsUntil - performance.now();
     const [next] = this.#underWay;
     for (const socket of this.#underWay) socket.setReading(socket === next && restMs <= 0);
     this.#turn = undefined;
@@ -124,7 +131,7 @@ export class TenantHandshakes {
     this.#underWay.delete(next);
     this.#underWay.add(next);
     if (this.#underWay.size > 1 || restMs > 0)
-      this.#turn = setTimeout(() => this.#takeTurn(), Math.max(1, restMs));
+      this.#turn = setTimeout(() => this.#takeTurn(), Math.max(1, restMs)).unref();
   }
 }
 
@@ -196,6 +203,7 @@ export class HandshakeBudget {
     const longMs = this.#last.cpuMs - before.cpuMs - othersMs - LONG_TURN_MS;
     const moved = [...this.#underWay].filter((socket) => socket.moved() || socket === ended);
     if (longMs <= 0 || moved.length === 0) return;
+    for (const { tenant } of moved) tenant.rest();
     const judge = (): void => {
       if (longMs > this.#collectedMs - before.collectedMs) for (const { tenant } of moved) tenant.strike();
     };

@@ -11,7 +11,13 @@ import { sharedAuthority } from './test-authority.js';
  * What a host makes whoever connects to it compute: a Diffie-Hellman exchange of 10,000 bits, forty signatures with RSA exponents of 3,071
  * bits, or a flood of TLS 1.3 tickets, key updates or records of one byte in place of a response. None of them has a certificate of an authority but the last three.
  */
-export type Cost = 'dhe' | 'chain' | 'tickets' | 'key-updates' | 'tiny-records';
+export const COSTS = ['dhe', 'chain', 'tickets', 'key-updates', 'tiny-records'] as const;
+export type Cost = (typeof COSTS)[number];
+
+interface Pair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
 
 export interface CostlyHost {
   readonly origin: string;
@@ -123,22 +129,23 @@ function* tinyRecords(): Generator<string> {
   for (;;) yield 'x';
 }
 
-async function tlsOptionsOf(cost: Cost): Promise<TlsOptions> {
+async function tlsOptionsOf(cost: Cost, pair: Pair | undefined): Promise<TlsOptions> {
   if (cost === 'chain') return chainOf(39, generateKeyPairSync('ec', { namedCurve: 'P-256' }));
   if (cost === 'dhe') {
     const dhparam = pem('DH PARAMETERS', der(0x30, oddNumber(1_250), GENERATOR));
     const signing = chainOf(0, generateKeyPairSync('rsa', { modulusLength: 2_048 }));
     return { ...signing, dhparam, maxVersion: 'TLSv1.2', ciphers: 'DHE-RSA-AES128-GCM-SHA256' };
   }
-  const { certPem: cert, keyPem: key } = await (await sharedAuthority()).issue(['localhost']);
+  const { certPem: cert, keyPem: key } = pair ?? (await (await sharedAuthority()).issue(['localhost']));
   return { cert, key, minVersion: 'TLSv1.3', ciphers: 'TLS_AES_128_GCM_SHA256' };
 }
 
-export async function startCostlyHost(cost: Cost): Promise<CostlyHost> {
+/** `pair`: of a flood, default one of the authority of the tests. */
+export async function startCostlyHost(cost: Cost, pair?: Pair): Promise<CostlyHost> {
   const open = new Set<Socket>();
   const secrets = new WeakMap<TLSSocket, Buffer>();
   let connections = 0;
-  const tls = createTlsServer(await tlsOptionsOf(cost));
+  const tls = createTlsServer(await tlsOptionsOf(cost, pair));
   tls.on('keylog', (line: Buffer, socket: TLSSocket) => {
     const [label, , secret = ''] = line.toString().trim().split(' ');
     if (label === 'SERVER_TRAFFIC_SECRET_0') secrets.set(socket, Buffer.from(secret, 'hex'));
