@@ -34,6 +34,10 @@ export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
   ['TIMEOUT', 'No response in time: store the event, respond with 2xx, and do the work afterwards.'],
   ['PROTOCOL', 'What came back is no HTTP/1.1 response: check what listens on this port.'],
   ['HEADERS_TOO_LONG', 'The headers of the response are longer than 16 KiB: send fewer.'],
+  [
+    'TLS_FLOOD',
+    'The server sent tickets, key updates or tiny TLS records without an end: send whole records.',
+  ],
   ['ADDRESS_DENIED', 'The name leads to a private or otherwise forbidden address: use a public one.'],
   ['3xx', 'Redirects are never followed: register the URL that it leads to.'],
   ['400', `${VERIFY} nginx says so, too, without a client certificate that it trusts.`],

@@ -1,4 +1,5 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
+import { ThrottledError } from './handshake-budget.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
 import type { SendRequest } from './send-request.js';
 import type { SendResult } from './send-result.js';
@@ -108,8 +109,12 @@ export class Attempt implements Exchange {
   /** A shortage of our own rejects; everything else is the endpoint's failure. */
   fail(error: Error): void {
     if (this.#isOver) return;
+    // Once it was posted to a connection that ended, that end is what it came to.
+    if (error instanceof ThrottledError && this.#silentEnd !== undefined) return this.fail(this.#silentEnd);
     const durationMs = this.#finish();
-    if (isOurFault(error)) this.#ended.reject(error);
+    if (error instanceof ThrottledError)
+      this.#ended.resolve({ kind: 'throttled', waitMs: error.waitMs, durationMs });
+    else if (isOurFault(error)) this.#ended.reject(error);
     else this.#ended.resolve(toFailedResult(error, durationMs));
   }
 

@@ -24,15 +24,50 @@ function expecting<T>(expected: string, read: () => T): T {
 
 /** A key without a password, as PKCS #8 or in the form of its type. */
 const KEY_PEM = /-----BEGIN (RSA |EC |)PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \1PRIVATE KEY-----/;
-/** How PKCS #8 begins for RSA and for EC (RFC 5208 §5), in hexadecimal digits. */
-const RSA_OR_EC = /^30(81..|82....|[0-7].)02010030..06(092a864886f70d010101|072a8648ce3d0201)/;
+/** DER of the algorithm RSA, and of EC with a curve that is named (RFC 5480 §2.1.1), in hexadecimal digits. */
+const RSA = /^06092a864886f70d010101/;
+const EC = /^06072a8648ce3d020106/;
 
-/** Reads no key of another type: OpenSSL computes its public key, which takes 13 s for DSA of 28,000 bits, and nobody is served. */
+/** The contents of the elements of a DER sequence. Throws when one is cut off. */
+function* elementsOf(der: Buffer): Generator<Buffer> {
+  for (let at = 0; at < der.length;) {
+    const first = der.readUInt8(at + 1);
+    const from = at + 2 + Math.max(0, first - 128);
+    const end = from + (first < 128 ? first : der.readUIntBE(at + 2, first - 128));
+    if (end > der.length) throw new RangeError('expected whole elements');
+    yield der.subarray(from, end);
+    at = end;
+  }
+}
+
+const sequenceOf = (der: Buffer): readonly Buffer[] => [...elementsOf([...elementsOf(der)][0] ?? der)];
+
+/** Nine numbers (RFC 8017 §A.1.2): of 64 bits at most the exponent, half as long as the modulus what a signature computes with. */
+function isQuickRsa(der: Buffer): boolean {
+  const [, { length: modulus } = der, e = der, d = der, ...parts] = sequenceOf(der);
+  const areHalves = parts.length === 5 && parts.every(({ length }) => 2 * length <= modulus + 1);
+  return areHalves && e.length <= 9 && d.length <= modulus;
+}
+
+/** A version, a secret number, and no parameters of a curve of its own (RFC 5915). */
+function isQuickEc(der: Buffer): boolean {
+  const [, secret = der, ...rest] = sequenceOf(der);
+  return secret.length <= 66 && rest.every((element) => element[0] !== 0x30);
+}
+
+/** Of PKCS #8 (RFC 5208 §5), or of the form that the label names. */
+function isQuick(form: string, der: Buffer): boolean {
+  if (form !== '') return form === 'RSA ' ? isQuickRsa(der) : isQuickEc(der);
+  const [, algorithm = der, key = der] = sequenceOf(der);
+  const name = algorithm.toString('hex');
+  return (RSA.test(name) && isQuickRsa(key)) || (EC.test(name) && isQuickEc(key));
+}
+
+/** Reads none that takes long: OpenSSL computes the public key of DSA, 13 s with 28,000 bits, whatever the label says, and signs with what it finds. */
 function readKey(pem: string): KeyObject {
-  const [, form, base64 = ''] = KEY_PEM.exec(pem) ?? [];
+  const [, form = '', base64 = ''] = KEY_PEM.exec(pem) ?? [];
   const isOnly = pem.match(/PRIVATE KEY-----/g)?.length === 2;
-  if (isOnly && (form || RSA_OR_EC.test(Buffer.from(base64, 'base64').toString('hex'))))
-    return createPrivateKey(pem);
+  if (isOnly && isQuick(form, Buffer.from(base64, 'base64'))) return createPrivateKey(pem);
   throw new Error('another number or type of keys');
 }
 
@@ -99,8 +134,8 @@ export function readClientCertificate(
 }
 
 /** Of the key too: whoever brings another's certificate without its key must not get that one's connections. */
-export const toEndpointCertificate = ({ certificate, key }: ClientPair): EndpointCertificate => ({
-  certificate,
-  key,
-  fingerprint: hash('sha256', `${certificate}\n${key}`),
-});
+export function toEndpointCertificate({ certificate, key }: ClientPair): EndpointCertificate {
+  // It may have been registered when more was allowed.
+  expecting('a private key that is quick', () => readKey(key));
+  return { certificate, key, fingerprint: hash('sha256', `${certificate}\n${key}`) };
+}

@@ -1,7 +1,7 @@
-import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
-import { isClientAlert, SendFailure, toResponseFailure } from './send-failure.js';
+import type { SecuredSocket } from './handshake-budget.js';
+import { saysWhy, SendFailure, toResponseFailure } from './send-failure.js';
 
 export interface ConnectionLimits {
   /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
@@ -55,7 +55,8 @@ const INFORMATIONAL_LIMIT = 16;
 export class Connection {
   /** `performance.now()`. */
   readonly openedAt = performance.now();
-  readonly #socket: Socket;
+  readonly #socket: SecuredSocket;
+  readonly #headerLimitBytes: number;
   readonly #client: Client;
   readonly #onGone: (connection: Connection) => void;
   #exchange: Exchange | undefined = undefined;
@@ -66,11 +67,12 @@ export class Connection {
   /** `onGone` is called once, when it can carry nothing more. */
   constructor(
     origin: string,
-    socket: Socket,
+    socket: SecuredSocket,
     limits: ConnectionLimits,
     onGone: (connection: Connection) => void,
   ) {
     this.#socket = socket;
+    this.#headerLimitBytes = limits.headerLimitBytes;
     this.#onGone = onGone;
     let isTaken = false;
     this.#client = new Client(origin, {
@@ -78,7 +80,7 @@ export class Connection {
         const again = isTaken ? new SendFailure('SOCKET', 'CONNECTION_CLOSED') : undefined;
         isTaken = true;
         // The client goes on only after it has asked.
-        queueMicrotask(() => (again ? callback(again, null) : callback(null, socket)));
+        queueMicrotask(() => (again ? callback(again, null) : callback(null, socket.tls)));
       },
       allowH2: false,
       keepAliveTimeout: limits.keepAliveMs,
@@ -90,7 +92,7 @@ export class Connection {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    socket.once('close', () => this.discard());
+    socket.tls.once('close', () => this.discard());
     // The client has no deadline for a socket before its first request.
     this.#unused = setTimeout(() => this.discard(), limits.keepAliveMs).unref();
   }
@@ -100,6 +102,7 @@ export class Connection {
     clearTimeout(this.#unused);
     this.#exchange = exchange;
     this.#head = undefined;
+    this.#socket.allow(this.#headerLimitBytes);
     const { path, headers, body } = exchange;
     const request = { method: 'POST', path, headers: headers as string[], body } as const;
     this.#client.dispatch(request, this.#handlerOf(exchange));
@@ -120,15 +123,15 @@ export class Connection {
     if (this.#gone) return;
     this.#gone = true;
     clearTimeout(this.#unused);
-    this.#socket.destroy();
+    this.#socket.tls.destroy();
     this.#onGone(this);
   }
 
   /** Ends it; resolves when its socket is closed. */
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
+    const closed = new Promise<void>((resolve) => this.#socket.tls.once('close', () => resolve()));
     this.discard();
-    if (!this.#socket.closed) await closed;
+    if (!this.#socket.tls.closed) await closed;
   }
 
   #handlerOf(exchange: Exchange): Dispatcher.DispatchHandler {
@@ -153,7 +156,7 @@ export class Connection {
 
   #end(exchange: Exchange): void {
     const head = this.#take(exchange);
-    if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: this.#socket.writable });
+    if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: this.#socket.tls.writable });
   }
 
   #fail(exchange: Exchange, error: Error, hasBegun: boolean): void {
@@ -161,7 +164,7 @@ export class Connection {
     const head = this.#take(exchange);
     this.discard();
     if (head !== undefined) exchange.onResponse(head, { cut: true, reusable: false });
-    else if (hasBegun || isClientAlert(error)) exchange.fail(error);
+    else if (hasBegun || saysWhy(error)) exchange.fail(error);
     else exchange.onSilentEnd(error);
   }
 

@@ -1,8 +1,10 @@
-import { isIP } from 'node:net';
+import { connect, isIP } from 'node:net';
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
-import { checkServerIdentity, connect as connectTls } from 'node:tls';
-import type { ConnectionOptions, PeerCertificate, SecureContext, TLSSocket } from 'node:tls';
+import { checkServerIdentity, connect as connectTls, TLSSocket } from 'node:tls';
+import type { PeerCertificate, SecureContext } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
+import { SecuredSocket } from './handshake-budget.js';
+import type { HandshakeBudget, TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
 
@@ -10,16 +12,15 @@ export interface Guard {
   readonly allowAddress: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
+  readonly budget: HandshakeBudget;
+  /** That an endpoint may send in a handshake. */
+  readonly handshakeBytes: number;
   /** Resolving, connecting and TLS together. */
   readonly connectTimeoutMs: number;
   /** Told about each connection that stands, and about its end. */
   readonly onOpen: () => void;
   readonly onClose: () => void;
 }
-
-/** Node passes these on to the TCP connection below; its types do not tell. */
-type SocketOptions = ConnectionOptions &
-  Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout' | 'noDelay' | 'keepAlive'>;
 
 interface Destination {
   readonly host: string;
@@ -38,6 +39,8 @@ const SESSION_LIMIT_BYTES = 16_384;
 const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).buffer);
 /** Of the addresses of one name, how many are tried: each takes a second, and there are three. */
 const MAX_ADDRESSES = 4;
+/** TLS 1.3 servers send two; each costs 17 µs for 18 bytes. */
+const MAX_TICKETS = 8;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /** A TLS session to resume, of a verified connection to the same origin with the same client certificate; kept up to date by its connections. */
@@ -46,14 +49,18 @@ export interface SessionSlot {
 }
 
 /** Settles at the connect time-out at the latest. */
-export type GuardedConnect = (url: URL, slot: SessionSlot) => Promise<Socket>;
+export type GuardedConnect = (
+  url: URL,
+  slot: SessionSlot,
+  tenant: TenantHandshakes,
+) => Promise<SecuredSocket>;
 
 /**
  * The only way out: https only; every address of the answer is judged and one bad address refuses the connection;
  * connects only to an address of that same answer; judges the address of the connected socket once more; then TLS by name.
  */
 export function createGuardedConnect(guard: Guard): GuardedConnect {
-  return (url, slot) => new Connecting(guard, toDestination(url), slot).run(url.protocol);
+  return (url, slot, tenant) => new Connecting(guard, toDestination(url), slot, tenant).run(url.protocol);
 }
 
 /** A literal of IPv6 stands in brackets in a URL. */
@@ -67,19 +74,20 @@ class Connecting {
   readonly #guard: Guard;
   readonly #to: Destination;
   readonly #slot: SessionSlot;
+  readonly #tenant: TenantHandshakes;
   readonly #ending = Promise.withResolvers<never>();
   #socket: Socket | undefined;
   #given: SendFailure | undefined;
-  #isConnected = false;
   #earlySession: Buffer | undefined;
 
-  constructor(guard: Guard, to: Destination, slot: SessionSlot) {
+  constructor(guard: Guard, to: Destination, slot: SessionSlot, tenant: TenantHandshakes) {
     this.#guard = guard;
     this.#to = to;
     this.#slot = slot;
+    this.#tenant = tenant;
   }
 
-  async run(protocol: string): Promise<Socket> {
+  async run(protocol: string): Promise<SecuredSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
     const timer = setTimeout(() => this.#giveUp(), this.#guard.connectTimeoutMs);
     try {
@@ -98,37 +106,29 @@ class Connecting {
     this.#socket?.destroy();
   }
 
-  async #open(): Promise<Socket> {
+  async #open(): Promise<SecuredSocket> {
     const addresses = await this.#vettedAddresses();
     // An answer of DNS may come when nobody waits for it any more.
     if (this.#given !== undefined) throw this.#given;
-    const socket = connectTls(this.#optionsFor(addresses));
-    this.#socket = socket;
-    // Before Node's own listener, which begins with TLS: what is destroyed here says nothing to whoever is there.
-    socket.prependOnceListener('connect', () => this.#connected(socket, addresses));
-    await this.#secured(socket);
+    const tcp = connect(this.#optionsFor(addresses));
+    this.#socket = tcp;
+    await opened(tcp, 'connect', toConnectFailure);
+    const refusal = this.#refusalOf(tcp, addresses);
+    if (refusal !== undefined) throw refusal;
+    const socket = await this.#secured(tcp);
     this.#guard.onOpen();
-    socket.once('close', this.#guard.onClose);
+    socket.tls.once('close', this.#guard.onClose);
     return socket;
   }
 
-  #optionsFor(addresses: readonly string[]): SocketOptions {
-    const { host, port } = this.#to;
+  #optionsFor(addresses: readonly string[]): TcpNetConnectOpts {
     return {
-      host,
-      port,
+      ...this.#to,
       lookup: lookupAmong(addresses),
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: shareOf(this.#guard.connectTimeoutMs, addresses.length),
       noDelay: true,
       keepAlive: true,
-      ...(isIP(host) === 0 ? { servername: host } : {}),
-      secureContext: this.#guard.secureContext,
-      ALPNProtocols: HTTP_1_1,
-      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
-      rejectUnauthorized: true,
-      checkServerIdentity: checkIdentity,
-      session: this.#slot.session,
     };
   }
 
@@ -165,31 +165,44 @@ class Connecting {
     );
   }
 
-  #connected(socket: TLSSocket, addresses: readonly string[]): void {
-    this.#isConnected = true;
-    const refusal = this.#refusalOf(socket, addresses);
-    if (refusal !== undefined) return void socket.destroy(refusal);
-    // Not sooner: for each address that Node tries it makes a new handle, which tells a session only if it is asked to then.
-    socket.on('session', (session) => {
-      if (session.length > SESSION_LIMIT_BYTES) return;
-      // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
-      if (socket.authorized) this.#slot.session = session;
-      else this.#earlySession = session;
-    });
-  }
-
   /**
    * A resumed session saves a third of the CPU time of a handshake, and with it the certificate is not looked at again:
    * so only sessions of verified connections are kept, for the life of a pool at most.
    */
-  async #secured(socket: TLSSocket): Promise<void> {
+  async #secured(tcp: Socket): Promise<SecuredSocket> {
+    const { host } = this.#to;
+    const tls = connectTls({
+      socket: tcp,
+      ...(isIP(host) === 0 ? { servername: host } : { host }),
+      secureContext: this.#guard.secureContext,
+      ALPNProtocols: HTTP_1_1,
+      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
+      rejectUnauthorized: true,
+      checkServerIdentity: checkIdentity,
+      session: this.#slot.session,
+    });
+    this.#socket = tls;
+    const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
+    this.#keepSessions(socket);
     try {
-      await opened(socket, (error) => (this.#isConnected ? toTlsFailure(error) : toConnectFailure(error)));
+      await this.#guard.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));
     } catch (error) {
-      if (this.#isConnected) this.#slot.session = undefined;
+      this.#slot.session = undefined;
       throw error;
     }
     if (this.#earlySession !== undefined) this.#slot.session = this.#earlySession;
+    return socket;
+  }
+
+  #keepSessions(socket: SecuredSocket): void {
+    let tickets = 0;
+    socket.tls.on('session', (session) => {
+      if ((tickets += 1) === MAX_TICKETS) socket.strike();
+      if (session.length > SESSION_LIMIT_BYTES) return;
+      // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
+      if (socket.tls.authorized) this.#slot.session = session;
+      else this.#earlySession = session;
+    });
   }
 }
 
@@ -227,11 +240,15 @@ function toTlsFailure(error: unknown): SendFailure {
 }
 
 /** Rejects with an early error or close; an error listener stays on for the socket's life. */
-function opened(socket: TLSSocket, describe: (error: unknown) => SendFailure): Promise<void> {
+function opened(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  describe: (error: unknown) => SendFailure,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    socket.once('secureConnect', resolve);
+    socket.once(event, resolve);
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      nameAlert(error, socket);
+      if (socket instanceof TLSSocket) nameAlert(error, socket);
       // Node leaves a socket open after an alert, and the end that follows would hide it.
       socket.destroy(error);
       reject(describe(error));

@@ -66,8 +66,11 @@ export function classOf(code: string, network: 'CONNECT' | 'SOCKET'): 'CONNECT' 
   return SYSTEM_CODE.test(code) ? network : 'TLS';
 }
 
-/** The endpoint's word on our certificate: in TLS 1.3 it comes when the request is under way. */
-export const isClientAlert = (error: Error): boolean => codeOf(error, '').startsWith('TLS_CLIENT_');
+/** The endpoint's word on our certificate, which in TLS 1.3 comes when the request is under way, or ours on its protocol. */
+export const saysWhy = (error: Error): boolean =>
+  error instanceof SendFailure
+    ? error.errorClass === 'PROTOCOL'
+    : codeOf(error, '').startsWith('TLS_CLIENT_');
 
 /** undici's errors for a response that is none. */
 const PROTOCOL_FAULTS = new Map([

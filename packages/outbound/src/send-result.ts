@@ -50,4 +50,11 @@ export interface Withdrawn {
   readonly durationMs: number;
 }
 
-export type SendResult = Answered | Unreachable | Forbidden | Withdrawn;
+/** Nothing was sent: it needed a new connection, and its tenant gets none before `waitMs`, for what its endpoints cost us in CPU time. */
+export interface Throttled {
+  readonly kind: 'throttled';
+  readonly waitMs: number;
+  readonly durationMs: number;
+}
+
+export type SendResult = Answered | Unreachable | Forbidden | Withdrawn | Throttled;

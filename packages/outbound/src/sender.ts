@@ -3,6 +3,7 @@ import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
+import { HandshakeBudget } from './handshake-budget.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import { OriginPools } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -24,6 +25,8 @@ export interface SenderOptions extends Partial<PoolLimits> {
   readonly connectTimeoutMs?: number;
   /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
+  /** The endpoints of this tenant have cost so much CPU time that it gets no new connection for 30 s. Must not throw. */
+  readonly onPause?: (tenantId: string) => void;
 }
 
 export interface SenderStats {
@@ -72,6 +75,7 @@ export function createSender(options: SenderOptions = {}): Sender {
 class PooledSender implements Sender {
   readonly #timeoutMs: number;
   readonly #pools: OriginPools;
+  readonly #budget: HandshakeBudget;
   /** Oldest first. */
   readonly #inFlight = new Set<Attempt>();
   #posts = 0;
@@ -82,7 +86,11 @@ class PooledSender implements Sender {
   constructor(options: SenderOptions) {
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openTrust(options.extraCaFile);
+    const limits = { ...DEFAULT_LIMITS, ...options };
+    this.#budget = new HandshakeBudget(limits.maxIdleConnections, options.onPause);
     const guard = {
+      budget: this.#budget,
+      handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
@@ -96,8 +104,9 @@ class PooledSender implements Sender {
     };
     this.#pools = new OriginPools(
       (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),
-      { ...DEFAULT_LIMITS, ...options },
+      limits,
       options.clientCertificate,
+      this.#budget,
     );
   }
 
@@ -110,7 +119,9 @@ class PooledSender implements Sender {
     this.#inFlight.add(attempt);
     try {
       pool.start(attempt);
-      return await attempt.ended;
+      const result = await attempt.ended;
+      this.#budget.attemptEndedAt = attempt.startedAt + result.durationMs;
+      return result;
     } finally {
       this.#inFlight.delete(attempt);
     }
@@ -124,6 +135,7 @@ class PooledSender implements Sender {
     this.#closed = true;
     await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
+    this.#budget.close();
   }
 
   #oldestMs(): number {

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, DEFAULT_CIPHERS } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import type { ClientPair } from './send-request.js';
 
@@ -19,6 +19,8 @@ export function openTrust(extraCaFile?: string): CreateContext {
     const context = createSecureContext({
       ...(client ? { cert: client.certificate, key: client.key } : {}),
       minVersion: 'TLSv1.2',
+      // Its prime is chosen by the endpoint: one of 10,000 bits costs us 1.1 s, and the endpoint 1 ms.
+      ciphers: `${DEFAULT_CIPHERS}:!DHE`,
       // Each costs as much as a handshake, and the endpoint would say how many. Node's `disableRenegotiation` is for servers.
       secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     });

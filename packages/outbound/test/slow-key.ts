@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto';
+
 const der = (tag: number, ...parts: readonly Buffer[]): Buffer => {
   const content = Buffer.concat(parts);
   const length = Buffer.from([0x82, content.byteLength >> 8, content.byteLength & 255]);
@@ -19,4 +21,22 @@ export function slowKey(): string {
   );
   const version = Buffer.from([2, 1, 0]);
   return pemBlock('PRIVATE KEY', der(0x30, version, algorithm, der(4, number(2_000))));
+}
+
+/** The same kind as six numbers, under the label of RSA: OpenSSL takes it for what it is. */
+export const mislabelledKey = (): string =>
+  pemBlock(
+    'RSA PRIVATE KEY',
+    der(0x30, Buffer.from([2, 1, 0]), number(1_000), number(32), number(1_000), number(1_000), number(32)),
+  );
+
+/** A key of RSA with 2,048 bits whose two factors are as long as its modulus: each signature takes nine times as long. */
+export function longFactors(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const { n = '', e = '', d = '' } = privateKey.export({ format: 'jwk' });
+  const numbers = [n, e, d].map((text) => der(2, Buffer.alloc(1), Buffer.from(text, 'base64url')));
+  return pemBlock(
+    'RSA PRIVATE KEY',
+    der(0x30, Buffer.from([2, 1, 0]), ...numbers, ...Array<Buffer>(5).fill(number(256))),
+  );
 }

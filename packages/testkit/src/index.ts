@@ -1,6 +1,7 @@
 export * from './answer.js';
 export type { Arrival, ArrivalLine } from './arrival.js';
 export * from './build-event.js';
+export * from './costly-host.js';
 export * from './endpoint.js';
 export type { EndpointOptions, EndpointStats } from './receiver.js';
 export type { ConnectionManners } from './spoil-handshake.js';

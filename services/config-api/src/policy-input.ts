@@ -5,7 +5,7 @@ import {
   compileCheck,
   toComparedName,
 } from '@webhooks/contracts';
-import type { DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
+import type { Check, DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkClientCertificate } from '@webhooks/outbound';
@@ -106,11 +106,25 @@ function certificateFaults({ clientCertificate }: PolicyInput): readonly Violati
   }
 }
 
+/** Begins as DER does, a sequence with a number early in it, read as text: it holds a NUL, which no JSON of ours may. */
+const DER = /"(?:certificate|key)"\s*:\s*"0[^"]{1,12}\\u000[02]/;
+
+/** What is wrong with a body that holds DER is told by that name. */
+function readPolicy(request: ApiRequest, check: Check<PolicyInput>): PolicyInput {
+  try {
+    return readJson(request, check);
+  } catch (error) {
+    if (!DER.test(request.body.toString())) throw error;
+    const reason = 'holds DER: convert its certificate and its key to PEM';
+    throw invalidRequest([{ property: 'clientCertificate', reason }]);
+  }
+}
+
 /** Reads the body of PUT; throws 422 that names what is wrong with it, and repeats no value. */
 export function createPolicyReader(rules: PolicyRules): (request: ApiRequest) => PolicyInput {
   const check = compileCheck<PolicyInput>(schemaOf(rules));
   return (request) => {
-    const input = readJson(request, check);
+    const input = readPolicy(request, check);
     const faults = [...headerFaults(input, rules), ...delayFaults(input), ...certificateFaults(input)];
     if (faults.length > 0) throw invalidRequest(faults.slice(0, MAX_VIOLATIONS));
     return input;

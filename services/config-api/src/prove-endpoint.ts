@@ -94,7 +94,7 @@ const isAnswered = (result: SendResult, hundreds: number): boolean =>
 
 /** What an attempt came to, as the delivery log would tell it. */
 function describe(result: SendResult): string {
-  if (result.kind === 'withdrawn') return result.kind;
+  if (result.kind === 'withdrawn' || result.kind === 'throttled') return result.kind;
   const words = 'status' in result ? ['status', result.status] : new Set([result.error, result.code]);
   return `${[...words].join(' ')}. ${causeOf(result) ?? ''}`.trim();
 }

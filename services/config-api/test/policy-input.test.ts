@@ -117,6 +117,16 @@ describe('a delivery policy is refused', () => {
       'clientCertificate is refused: expected a certificate as PEM',
     ],
     [
+      'files of DER that were read as text',
+      {
+        clientCertificate: {
+          certificate: Buffer.from('308203a13082028980030201020214', 'hex').toString(),
+          key: Buffer.from('308204bd020100300d06092a864886f70d0101010500', 'hex').toString(),
+        },
+      },
+      'clientCertificate holds DER: convert its certificate and its key to PEM',
+    ],
+    [
       'a key that costs a worker too much',
       { clientCertificate: { certificate: 'x', key: 'y'.repeat(4_097) } },
       'clientCertificate.key must NOT have more than 4096 characters',

@@ -58,4 +58,13 @@ describe('a delivery that admission defers', () => {
     const dueAt = NOW + expected;
     expect(settlement).toEqual({ kind: 'parked', reason: 'breaker', dueAt, isLogged: false });
   });
+
+  it('because its tenant gets no connection is dead a day after its greatest age', () => {
+    const throttled = { waitMs: 700, reason: 'throttled', beginsPause: false } as const;
+    expect(defer(throttled, decision({ firstDueAt: NOW - 9 * DAY + 1 }))).toMatchObject({ kind: 'parked' });
+    expect(defer(throttled, decision({ firstDueAt: NOW - 9 * DAY }))).toEqual({
+      kind: 'dead',
+      reason: 'expired',
+    });
+  });
 });

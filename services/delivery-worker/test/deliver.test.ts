@@ -33,6 +33,7 @@ function openRig(over: Partial<DeliverPorts> = {}) {
   const ports: DeliverPorts = {
     admission: {
       admit: (...args) => admission.admit(...args),
+      throttle: (...args) => admission.throttle(...args),
       release: (permit, end) => {
         ends.push(end.kind);
         admission.release(permit, end);
@@ -79,6 +80,21 @@ describe('a delivery', () => {
     expect(rig.settled[0]?.outcome).toBeUndefined();
     expect(rig.ends).toEqual(['unmade']);
     expect(rig.admission.stats().busy).toBe(0);
+  });
+
+  it('whose tenant gets no new connection now is deferred until it does, and no attempt is counted', async () => {
+    const waits: number[] = [];
+    const rig = openRig({
+      attempt: () => Promise.resolve({ kind: 'throttled', waitMs: 30_000, durationMs: 50 }),
+      defer: ({ waitMs, reason }) => {
+        waits.push(waitMs);
+        return { kind: 'parked', reason, dueAt: 1, isLogged: true };
+      },
+    });
+    expect(await rig.start()).toBe('parked');
+    expect(rig.settled).toMatchObject([{ outcome: undefined, settlement: { reason: 'throttled' } }]);
+    expect(rig.ends).toEqual(['unmade']);
+    expect(waits).toEqual([expect.closeTo(30_000, -3)]);
   });
 
   it('of an endpoint that was disabled makes no attempt and takes no slot', async () => {

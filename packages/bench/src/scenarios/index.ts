@@ -1,4 +1,5 @@
 import type { Scenario } from '../scenario.js';
+import { attacks } from './attacks.js';
 import { handlers } from './handlers.js';
 import { isolation } from './isolation.js';
 import { latency } from './latency.js';
@@ -14,6 +15,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   latency,
   'whole-system': wholeSystem,
   isolation,
+  attacks,
   query,
   handlers,
 };

@@ -2,6 +2,8 @@ import type { Attempt } from '../attempt.js';
 import { Connection } from '../connection.js';
 import type { ConnectionLimits } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
+import { ThrottledError } from '../handshake-budget.js';
+import type { TenantHandshakes } from '../handshake-budget.js';
 import { parseOrigin } from '../parse-origin.js';
 import { toConnectFailure } from '../send-failure.js';
 
@@ -22,6 +24,7 @@ export interface PoolLimits extends ConnectionLimits {
 /** What a pool is made of. */
 export interface PoolPorts {
   readonly connect: GuardedConnect;
+  readonly tenant: TenantHandshakes;
   readonly limits: PoolLimits;
   /** The idle connections of all pools, the one that has been idle longest first. */
   readonly idle: Set<Connection>;
@@ -97,16 +100,21 @@ export class OriginPool {
     if (this.#busy + this.#connections.size + this.#handshakes.size === 0) this.#ports.onEmpty();
   }
 
-  /** Begins handshakes for those who wait, as far as the bounds allow. */
+  /** Begins handshakes for those who wait, as far as the bounds allow. While the tenant gets none, they wait for a used connection only. */
   #open(): void {
-    while (this.#needsMore()) this.#handshake();
+    while (this.#needsMore()) {
+      const { pausedMs } = this.#ports.tenant;
+      if (pausedMs > 0) this.#waiting.shift()?.fail(new ThrottledError(pausedMs));
+      else this.#handshake();
+    }
   }
 
   #needsMore(): boolean {
-    const { handshakesPerOrigin } = this.#ports.limits;
+    const { tenant, limits } = this.#ports;
     const underWay = this.#handshakes.size;
-    if (underWay >= Math.min(this.#waiting.length, handshakesPerOrigin)) return false;
-    return this.#connections.size + underWay < handshakesPerOrigin || this.#haveWaited();
+    if (underWay >= Math.min(this.#waiting.length, limits.handshakesPerOrigin)) return false;
+    const unasked = tenant.pausedMs > 0 ? 0 : limits.handshakesPerOrigin;
+    return this.#connections.size + underWay < unasked || this.#haveWaited();
   }
 
   /**
@@ -141,9 +149,9 @@ export class OriginPool {
   }
 
   async #connect(): Promise<Connection> {
-    const { connect, session, limits } = this.#ports;
-    const socket = await connect(this.#url, session());
-    if (!socket.writable) throw toConnectFailure({ code: 'ECONNRESET' });
+    const { connect, session, tenant, limits } = this.#ports;
+    const socket = await connect(this.#url, session(), tenant);
+    if (!socket.tls.writable) throw toConnectFailure({ code: 'ECONNRESET' });
     const connection = new Connection(this.#url.origin, socket, limits, (gone) => this.#forget(gone));
     this.#connections.add(connection);
     return connection;

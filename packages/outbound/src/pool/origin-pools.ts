@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
+import type { HandshakeBudget } from '../handshake-budget.js';
 import { OriginPool } from './origin-pool.js';
 import type { PoolLimits, PoolPorts } from './origin-pool.js';
 import type { ClientPair, EndpointCertificate } from '../send-request.js';
@@ -9,7 +10,8 @@ import type { ClientPair, EndpointCertificate } from '../send-request.js';
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #connectWith: (client?: ClientPair) => GuardedConnect;
-  #ports: Omit<PoolPorts, 'session' | 'onEmpty'>;
+  readonly #budget: HandshakeBudget;
+  #ports: Omit<PoolPorts, 'session' | 'tenant' | 'onEmpty'>;
   /** Tells the pools of the sender's client certificate from those of the one before it. */
   #suffix = '';
   readonly #sessions: LRUCache<string, SessionSlot>;
@@ -18,8 +20,10 @@ export class OriginPools {
     connectWith: (client?: ClientPair) => GuardedConnect,
     limits: PoolLimits,
     client: ClientPair | undefined,
+    budget: HandshakeBudget,
   ) {
     this.#connectWith = connectWith;
+    this.#budget = budget;
     this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
     // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
@@ -32,7 +36,7 @@ export class OriginPools {
   /** `own`: presented there in place of the sender's. */
   of(tenantId: string, origin: string, own?: EndpointCertificate): OriginPool {
     const key = `${tenantId} ${origin}${own === undefined ? this.#suffix : ` ${own.fingerprint}`}`;
-    return this.#pools.get(key) ?? this.#create(key, origin, own);
+    return this.#pools.get(key) ?? this.#create(key, origin, tenantId, own);
   }
 
   /**
@@ -49,9 +53,10 @@ export class OriginPools {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  #create(key: string, origin: string, own: EndpointCertificate | undefined): OriginPool {
+  #create(key: string, origin: string, tenantId: string, own: EndpointCertificate | undefined): OriginPool {
     const pool = new OriginPool(origin, {
       ...this.#ports,
+      tenant: this.#budget.of(tenantId),
       ...(own === undefined ? {} : { connect: this.#connectWith(own) }),
       session: () => this.#sessionOf(key),
       onEmpty: () => this.#pools.delete(key),

@@ -98,9 +98,9 @@ export interface Permit {
 
 /**
  * Why a delivery is deferred: its endpoint is known to be down (`breaker`), does less than it is sent (`busy`), or is not
- * known to be fast while the worker stops (`draining`).
+ * known to be fast while the worker stops (`draining`); its tenant gets no new connection now (`throttled`).
  */
-export type DeferReason = 'breaker' | 'busy' | 'draining';
+export type DeferReason = 'breaker' | 'busy' | 'draining' | 'throttled';
 
 export interface Deferred {
   readonly kind: 'deferred';

@@ -85,6 +85,9 @@ export function defer(
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  // Its endpoints keep its tenant from connecting: what they are owed ends as with a fault of ours.
+  if (reason === 'throttled' && decision.now >= limit + LAST_ATTEMPT_GRACE_MS)
+    return { kind: 'dead', reason: 'expired' };
   const dueAt = Math.ceil(decision.now + waitMs);
   const latest = decision.now < limit ? limit : decision.now + MAX_FAULT_WAIT_MS;
   return { kind: 'parked', reason, dueAt: Math.min(dueAt, latest), isLogged: beginsPause };

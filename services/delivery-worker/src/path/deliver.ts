@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './outcome.js';
 
 /** What a delivery needs of the world. */
 export interface DeliverPorts {
-  readonly admission: Pick<Admission, 'admit' | 'release'>;
+  readonly admission: Pick<Admission, 'admit' | 'release' | 'throttle'>;
   /** Reads the configuration; rejects when it cannot be had: then the task counts as not handled. */
   readonly look: (task: DeliveryTask) => Current | Promise<Current>;
   /** Rejects or throws for our own faults only: no key opens the secret, no socket is left. */
@@ -70,6 +70,8 @@ async function attempt(
   try {
     const result = await ports.attempt(task, configuration, () => ports.isCurrent(configuration));
     if (result.kind === 'withdrawn') return undefined;
+    if (result.kind === 'throttled')
+      return unmade(ports.defer(ports.admission.throttle(permit, task, result.waitMs), task));
     const outcome = toOutcome(result);
     end = endOf(outcome);
     return { outcome, at, settlement: ports.decide(outcome, task, configuration) };

@@ -1,5 +1,5 @@
 import type { AttemptEntry } from '@webhooks/contracts';
-import type { SendResult, Withdrawn } from '@webhooks/outbound';
+import type { SendResult, Throttled, Withdrawn } from '@webhooks/outbound';
 
 /** What an attempt came to. An endpoint's failure is a value; only our own failure is thrown. */
 export type AttemptOutcome =
@@ -32,7 +32,7 @@ export const failureFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'stat
 export const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
-export function toOutcome(result: Exclude<SendResult, Withdrawn>): AttemptOutcome {
+export function toOutcome(result: Exclude<SendResult, Withdrawn | Throttled>): AttemptOutcome {
   const { durationMs } = result;
   if (result.kind === 'unreachable')
     return { kind: 'unreachable', error: result.error, code: result.code, durationMs };
