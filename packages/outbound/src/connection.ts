@@ -1,5 +1,6 @@
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
+import { FinalStatus } from './final-status.js';
 import type { SecuredSocket } from './handshake-budget.js';
 import { saysWhy, SendFailure, toResponseFailure } from './send-failure.js';
 
@@ -48,8 +49,6 @@ export interface Exchange {
 
 /** From what an endpoint says it keeps a connection for, so that ours ends first. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
-/** More informational responses (1xx) than this before the final one are taken as an attack. */
-const INFORMATIONAL_LIMIT = 16;
 
 /** HTTP/1.1 over one TLS connection that stands, by an undici `Client` that has no other one: one exchange at a time. */
 export class Connection {
@@ -57,6 +56,7 @@ export class Connection {
   readonly openedAt = performance.now();
   readonly #socket: SecuredSocket;
   readonly #headerLimitBytes: number;
+  readonly #finalStatus: FinalStatus;
   readonly #client: Client;
   readonly #onGone: (connection: Connection) => void;
   #exchange: Exchange | undefined = undefined;
@@ -73,6 +73,7 @@ export class Connection {
   ) {
     this.#socket = socket;
     this.#headerLimitBytes = limits.headerLimitBytes;
+    this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes);
     this.#onGone = onGone;
     let isTaken = false;
     this.#client = new Client(origin, {
@@ -103,6 +104,7 @@ export class Connection {
     this.#exchange = exchange;
     this.#head = undefined;
     this.#socket.allow(this.#headerLimitBytes);
+    this.#finalStatus.expect();
     const { path, headers, body } = exchange;
     const request = { method: 'POST', path, headers: headers as string[], body } as const;
     this.#client.dispatch(request, this.#handlerOf(exchange));
@@ -136,16 +138,12 @@ export class Connection {
 
   #handlerOf(exchange: Exchange): Dispatcher.DispatchHandler {
     let hasBegun = false;
-    let informational = 0;
     return {
       onRequestStart: () => undefined,
       onResponseStarted: () => void (hasBegun = true),
-      onResponseStart: (controller, status, headers) => {
-        if (status >= 200) {
-          const retryAfter = firstOf(headers['retry-after']);
-          this.#head = { status, retryAfter, kept: firstOf(headers[exchange.keptHeader ?? '']) };
-        } else if ((informational += 1) > INFORMATIONAL_LIMIT)
-          controller.abort(new SendFailure('PROTOCOL', 'TOO_MANY_INFORMATIONAL'));
+      onResponseStart: (_controller, status, headers) => {
+        const retryAfter = firstOf(headers['retry-after']);
+        this.#head = { status, retryAfter, kept: firstOf(headers[exchange.keptHeader ?? '']) };
       },
       onResponseData: () => undefined,
       // What lies behind the response is read before anybody is told: more bytes, or the end of the connection.
@@ -161,11 +159,18 @@ export class Connection {
 
   #fail(exchange: Exchange, error: Error, hasBegun: boolean): void {
     if (this.#exchange !== exchange) return;
-    const head = this.#take(exchange);
+    const head = this.#take(exchange) ?? this.#refusedHead(error);
     this.discard();
     if (head !== undefined) exchange.onResponse(head, { cut: true, reusable: false });
-    else if (hasBegun || saysWhy(error)) exchange.fail(error);
+    else if (hasBegun || this.#finalStatus.hasBegun || saysWhy(error)) exchange.fail(error);
     else exchange.onSilentEnd(error);
+  }
+
+  /** What is known of a head that undici refused: its status counts (RFC 9110 §15), whatever is wrong with the rest. */
+  #refusedHead(error: Error): ResponseHead | undefined {
+    const { status } = this.#finalStatus;
+    const isRefused = error instanceof SendFailure && error.errorClass === 'PROTOCOL';
+    return isRefused && status !== undefined ? { status, retryAfter: undefined, kept: undefined } : undefined;
   }
 
   /** The head of its response, if that came; it carries the exchange no more. */

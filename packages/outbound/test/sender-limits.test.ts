@@ -138,14 +138,10 @@ describe('the limits of an answer', () => {
     expect(endpoint.arrivals[0]?.headers).not.toHaveProperty('accept-encoding');
   });
 
-  it('break off an endless header block', async () => {
+  it('break off an endless header block, whose status counts', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'endless-headers' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
-    expect(result).toMatchObject({
-      kind: 'unreachable',
-      error: 'PROTOCOL',
-      code: 'HEADERS_TOO_LONG',
-    });
+    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
     await eventually(() => endpoint.stats().openConnections === 0);
   });
 
@@ -159,19 +155,39 @@ describe('the limits of an answer', () => {
   it.each([
     ['garbage', 'not HTTP at all\r\n\r\n'],
     ['another protocol version', 'HTTP/3.7 200 OK\r\n\r\n'],
-    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
-    [
-      'a length beside chunks',
-      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
     ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-    ['an unasked 100', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
     ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
   ])('take %s as a fault of protocol', async (_, bytes) => {
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });
     const result = await post(rig.sender(endpoint, { attemptTimeoutMs: 2_000 }), endpoint.origin);
     expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL' });
     expect(result.durationMs).toBeLessThan(1_000);
+  });
+
+  const NO_BODY = 'content-length: 0\r\n\r\n';
+  it.each([
+    ['bare line feeds', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n'],
+    ['a folded header', `HTTP/1.1 200 OK\r\nx-a: b\r\n c\r\n${NO_BODY}`],
+    ['a control character in a name', `HTTP/1.1 200 OK\r\nx\u0001a: b\r\n${NO_BODY}`],
+    ['a blank in a name', `HTTP/1.1 200 OK\r\nx a : b\r\n${NO_BODY}`],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx'],
+    ['two equal lengths', `HTTP/1.1 200 OK\r\ncontent-length: 0\r\n${NO_BODY}`],
+    [
+      'a length beside chunks',
+      'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['an unasked 100', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n${NO_BODY}`],
+    [
+      'interim responses of bare line feeds',
+      `HTTP/1.1 103 Hints\nlink: x\n\nHTTP/1.1 102\n\nHTTP/1.1 200\n${NO_BODY}`,
+    ],
+  ])('take the status of a response with %s', async (_, bytes) => {
+    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });
+    const sender = rig.sender(endpoint, { attemptTimeoutMs: 2_000 });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+    endpoint.answerWith({ kind: 'raw', bytes: bytes.replace('200', '503') });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 503 });
+    expect(endpoint.stats().arrivals).toBe(2);
   });
 
   it('do not let a second answer nobody asked for pass as the answer to the next request', async () => {
