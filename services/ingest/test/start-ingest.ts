@@ -53,6 +53,7 @@ export async function startIngest(env: Readonly<Record<string, string>> = {}): P
     ...env,
   });
   await composeIngest(readIngestConfig(settings), {
+    SHUTDOWN_DELAY_MS: '0',
     log,
     registry,
     health: new HealthBoard(),
