@@ -64,7 +64,8 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
-    jwksUri: settings.url('TOKEN_JWKS_URI', issuer === '' ? undefined : `${issuer.replace(/\/$/, '')}/jwks`),
+    // Without an issuer nothing more is said: its fault is.
+    jwksUri: settings.url('TOKEN_JWKS_URI', URL.canParse(issuer) ? `${issuer.replace(/\/$/, '')}/jwks` : ''),
     maxTokenLifetimeSeconds: settings.integer('TOKEN_MAX_LIFETIME_SECONDS', 86_400, {
       min: 60,
       max: 31_536_000,
