@@ -123,7 +123,7 @@ export async function countMatches(
     matched += page.candidates.length;
     position = page.next;
     // As long as the page took: the database is the others' for half of the time.
-    await rest(performance.now() - beganAt);
+    if (position !== undefined) await rest(performance.now() - beganAt);
   } while (position !== undefined && matched < max && performance.now() < endAt);
   return { matched, isLowerBound: position !== undefined };
 }
