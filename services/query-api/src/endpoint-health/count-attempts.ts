@@ -34,6 +34,8 @@ const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Plac
 
 /** Packs of a partition that a document remembers: a worker has fewer under way in it when an answer is lost. */
 const MAX_PACKS = 64;
+const withPack = (pack: string, known: readonly string[] = []): readonly string[] =>
+  known.includes(pack) ? known : [...known, pack].slice(-MAX_PACKS);
 
 const startOf = (id: string, { entry }: Placed): HealthRow => {
   const bucket = emptyBucket(entry);
@@ -63,8 +65,7 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
   for (const { partition, offset, id: pack, entry } of fresh) {
     row = { ...row, ...addEntry(row, entry) };
     offsets[partition] = Math.max(offsets[partition] ?? 0, offset + 1);
-    const told = packs[partition] ?? [];
-    if (pack !== undefined && !told.includes(pack)) packs[partition] = [...told, pack].slice(-MAX_PACKS);
+    if (pack !== undefined) packs[partition] = withPack(pack, packs[partition]);
   }
   return { ...row, offsets, packs, version: before.version + 1 };
 }
