@@ -3,7 +3,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 const COLOURS = [
   [/^(delivered|healthy|completed|accepted|ok|create|true)$/, 'green'],
   [/^(dead|failed|failing|invalid|fault)$/, 'red'],
-  [/^(pending|running|paused|warning|update)$/, 'yellow'],
+  [/^(pending|running|deferred|paused|warning|update)$/, 'yellow'],
   [/^(cancelled|disabled|idle|skipped|unchanged|undeclared|false|–)$/, 'dim'],
 ] as const;
 

@@ -122,7 +122,8 @@ export interface HealthWindow {
 /** How an endpoint has been doing. */
 export interface EndpointHealth {
   readonly ref: string;
-  readonly state: 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
+  /** `deferred`: deliveries wait by a fault of the platform. */
+  readonly state: 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
   readonly failingSince?: UtcTime;
   /** Until when it is paused. */
   readonly until?: UtcTime;

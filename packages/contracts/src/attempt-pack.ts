@@ -34,6 +34,8 @@ export interface AttemptEntry extends LogEntry {
 export interface ParkedEntry extends LogEntry {
   readonly kind: 'parked';
   readonly nextAt: number;
+  /** `fault`: by a fault of the worker's own; absent: by the state of the endpoint. */
+  readonly reason?: string;
 }
 export interface CancelledEntry extends LogEntry {
   readonly kind: 'cancelled';
@@ -113,7 +115,7 @@ const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, 
     code: orAbsent(isCode),
     nextAt: orAbsent(isTime),
   },
-  parked: { nextAt: isTime },
+  parked: { nextAt: isTime, reason: orAbsent(isWord) },
   cancelled: { reason: isWord },
   dead: { reason: isWord },
 };

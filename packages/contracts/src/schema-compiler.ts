@@ -52,7 +52,7 @@ function reasonOf(error: ErrorObject): string {
     case 'format':
       return 'must be an RFC 3339 time in UTC';
     default:
-      return error.message ?? 'is not valid';
+      return (error.message ?? 'is not valid').replace(',null', ' or null');
   }
 }
 

@@ -233,7 +233,9 @@ describe('a pack of attempts in asyncapi.yaml', () => {
   ])('is refused with an entry %s, which the code takes for damaged', (_, over) => {
     const damaged = { v: 1, records: [{ ...ENTRIES[0], ...over }] };
     expect(parseAttemptPack(bytesOf(damaged))).toMatchObject({ ok: true, damaged: 1 });
-    expect(faultsOf('attemptPack', { key: '1', value: JSON.parse(JSON.stringify(damaged)) })).not.toEqual([]);
+    expect(
+      faultsOf('attemptPack', { ...packMessage(ENTRIES), value: JSON.parse(JSON.stringify(damaged)) }),
+    ).not.toEqual([]);
   });
 
   it('is refused with more entries than a pack has, and in a format that nobody reads', () => {

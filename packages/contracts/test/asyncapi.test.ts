@@ -70,7 +70,7 @@ describe('asyncapi.yaml', () => {
     expect(shown.map(({ name }) => name)).toEqual(['event', 'configuration', 'deliveryTask', 'attemptPack']);
     const keys: Readonly<Record<string, string | null>> = {
       configuration: configurationMessage.key,
-      attemptPack: '1',
+      attemptPack: '9b1f03ac-1',
     };
     for (const { name, example } of shown) {
       const headers = (example['headers'] ?? {}) as Record<string, string>;

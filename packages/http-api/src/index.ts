@@ -10,7 +10,7 @@ export { createOpenRequests } from './open-requests.js';
 export type { OpenRequests } from './open-requests.js';
 export { refOf } from './operation.js';
 export type { ApiReply, ApiRequest, HttpMethod, Operation } from './operation.js';
-export { renderProblem } from './problem.js';
+export { renderProblem } from './send.js';
 export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from './read-json.js';
 export { readQuery, wholeNumber } from './read-query.js';
 export type { QueryParameter, QueryParameters } from './read-query.js';

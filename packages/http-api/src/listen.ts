@@ -22,13 +22,15 @@ export interface ListenOptions {
   readonly maxConnectionsPerAddress?: number;
   /** Addresses without that bound: those of the operator's own proxies. */
   readonly proxies?: BlockList;
+  /** A connection that has had its responses is kept so long for a next request, and a second more; default 65 s. */
+  readonly keepAliveMs?: number;
 }
 
 /** A request of 1 MiB, and an answer, move at 50 KiB a second at least. */
 export const TRANSFER_MS = 20_000;
 
-/** A connection on which nothing moves, or whose answers nobody reads, ends after so long; longer than common proxies keep one. */
-const IDLE_MS = 65_000;
+/** A connection on which nothing moves, or whose answers nobody reads, ends after so long; longer than nginx keeps one. */
+export const IDLE_MS = 65_000;
 
 /** Header and body deadlines are checked this often, so that none is exceeded by more. */
 const CHECK_MS = 1_000;
@@ -157,6 +159,7 @@ const answerParserFault =
 /** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
+  const { keepAliveMs = IDLE_MS } = options;
   const answers = new OpenAnswers();
   const open = new OpenByConnection();
   const serve: RequestListener = (request, response) => {
@@ -169,7 +172,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
       maxHeaderSize: 16_384,
       headersTimeout: 10_000,
       requestTimeout: TRANSFER_MS,
-      keepAliveTimeout: IDLE_MS,
+      keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: CHECK_MS,
     },
     serve,

@@ -18,3 +18,29 @@ export function createFaultLog(log: Logger) {
     });
   };
 }
+
+/** The client that a verified payload names; undefined while the signature was not verified. */
+function clientOf(cause: unknown): string | undefined {
+  if (typeof cause !== 'object' || cause === null || !('payload' in cause)) return undefined;
+  const { payload } = cause;
+  const clientId =
+    typeof payload === 'object' && payload !== null && 'client_id' in payload ? payload.client_id : undefined;
+  return typeof clientId === 'string' ? clientId.slice(0, MAX_CLIENT_ID) : undefined;
+}
+
+/** Characters of a client's id in a log line. */
+const MAX_CLIENT_ID = 128;
+
+/** Reports 401 in the log, of each kind of fault by a tally of its own (see `createTallies`, also for `now`). */
+export function createRefusedTokenLog(log: Logger, now: () => number): (error: AppError) => void {
+  const tally = createTallies(now);
+  return ({ message, cause }) => {
+    const requests = tally(message);
+    if (requests === undefined) return;
+    const clientId = clientOf(cause);
+    log.warn('access tokens are refused', {
+      ...{ fault: message, requests },
+      ...(clientId === undefined ? {} : { latestClientId: clientId }),
+    });
+  };
+}

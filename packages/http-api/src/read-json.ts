@@ -12,9 +12,12 @@ const FAULTS: Readonly<Record<JsonFault, string>> = {
   'forbidden-character': 'holds a NUL or a lone surrogate',
 };
 
-/** The media type of a body in lower case, without parameters; undefined when the header is absent. */
+/** The media type of a body in lower case, without parameters; undefined when the header is absent. Throws 422 for another charset than UTF-8. */
 export function mediaTypeOf(request: ApiRequest): string | undefined {
-  return request.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+  const [type, ...parameters] = request.header('content-type')?.toLowerCase().split(';') ?? [];
+  if (parameters.some((parameter) => /^\s*charset\s*=(?!\s*"?utf-8"?\s*$)/.test(parameter)))
+    throw invalidRequest([{ property: 'Content-Type', reason: 'must have no charset but UTF-8' }]);
+  return type?.trim();
 }
 
 /** Why a text is not acceptable JSON, in words for the caller. */

@@ -1,7 +1,7 @@
+import { PROBLEMS, problemType } from '@webhooks/contracts';
 import type { Request, Response } from 'express';
 import type { AppError } from './app-error.js';
 import type { ApiReply } from './operation.js';
-import { renderProblem } from './problem.js';
 
 /** Whether a body may still come, also of a GET: it must not be taken for the next request, and reading it to no end costs CPU time. */
 const hasUnread = ({ complete, headers }: Request): boolean =>
@@ -19,6 +19,31 @@ export function send(response: Response, { status, headers = {}, body }: ApiRepl
   // Node tells it by itself, but not to HEAD.
   response.setHeader('content-length', Buffer.byteLength(text));
   response.end(text);
+}
+
+interface ProblemContext {
+  /** Path of the request, without its query, which may hold identifiers. */
+  readonly instance: string;
+  readonly correlationId: string;
+}
+
+/** The body of an error answer: RFC 9457 with `code`, `correlationId` and `violations`. */
+export function renderProblem(
+  error: AppError,
+  { instance, correlationId }: ProblemContext,
+): Record<string, unknown> {
+  const { status, title } = PROBLEMS[error.code];
+  return {
+    type: problemType(error.code),
+    title,
+    status,
+    detail: error.message,
+    instance,
+    code: error.code,
+    correlationId,
+    violations: error.violations,
+    ...error.members,
+  };
 }
 
 /** A problem (RFC 9457) as an answer. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createApi } from './create-api.js';
@@ -8,7 +9,10 @@ import { createTokenVerifier } from './token-verifier.js';
 
 const GRACE_MS = 15_000;
 
-/** Serves a service's operations until it closes; readiness needs the issuer's keys. Returns the port. */
+/**
+ * Serves a service's operations until it closes; readiness needs the issuer's keys. Told to end, it is not ready, serves on
+ * for `shutdownDelayMs`, and then takes no new request. Returns the port.
+ */
 export async function serveApi(
   settings: ApiSettings,
   operations: readonly Operation[],
@@ -40,7 +44,11 @@ export async function serveApi(
     closing: closing.signal,
   });
   const server = await listen(app, settings);
-  scope.onClose('http server', () => {
+  let ending = false;
+  scope.health.readiness('shutdown', () => (ending ? 'the service is about to end' : undefined));
+  scope.onClose('http server', async ({ orderly }) => {
+    ending = true;
+    if (orderly) await pause(settings.shutdownDelayMs);
     closing.abort();
     return server.close(GRACE_MS);
   });

@@ -3,7 +3,7 @@ import { isTenantId } from '@webhooks/contracts';
 import type { SettingsReader } from '@webhooks/runtime';
 import { DEFAULT_OPEN_BODY_BYTES } from './body-budget.js';
 import type { TenantRule } from './identity.js';
-import { parseBlocks } from './listen.js';
+import { IDLE_MS, parseBlocks } from './listen.js';
 import type { ListenOptions } from './listen.js';
 import type { RateLimit } from './tenant-limiter.js';
 
@@ -22,6 +22,8 @@ export interface ApiSettings extends Required<ListenOptions> {
   readonly tenantRequests: RateLimit;
   /** Not from the environment: tokens with this scope are the operator's own, and no limit for tenants is theirs. */
   readonly uncountedScope?: string;
+  /** How long requests are still served once the service is told to end, and is not ready: proxies look elsewhere meanwhile. */
+  readonly shutdownDelayMs: number;
 }
 
 /** What a service has when its environment says nothing. */
@@ -32,12 +34,15 @@ export interface ApiDefaults {
   readonly tenantRequestsPerSecond: number;
 }
 
+/** Twice what a proxy that looks every 5 s needs to see that an instance is not ready. */
+const SHUTDOWN_DELAY_MS = 10_000;
 /** A burst is ten seconds' worth when nothing is said. */
 export const BURST_SECONDS = 10;
-const MAX_PER_SECOND = 1_000_000;
+/** Of a setting here: more is a mistake, a million milliseconds too (16 minutes). */
+const MAX_VALUE = 1_000_000;
 
 function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {
-  const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_PER_SECOND });
+  const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_VALUE });
   const burst = settings.integer('TENANT_REQUESTS_BURST', Math.max(1, BURST_SECONDS * perSecond), { min: 1 });
   return { perSecond, burst };
 }
@@ -54,10 +59,13 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     port: settings.port('PORT', defaults.port),
     maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
     maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
+    keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_VALUE }),
+    shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_VALUE }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
-    jwksUri: settings.url('TOKEN_JWKS_URI', issuer === '' ? undefined : `${issuer.replace(/\/$/, '')}/jwks`),
+    // Without an issuer nothing more is said: its fault is.
+    jwksUri: settings.url('TOKEN_JWKS_URI', URL.canParse(issuer) ? `${issuer.replace(/\/$/, '')}/jwks` : ''),
     maxTokenLifetimeSeconds: settings.integer('TOKEN_MAX_LIFETIME_SECONDS', 86_400, {
       min: 60,
       max: 31_536_000,

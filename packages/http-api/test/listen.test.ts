@@ -56,6 +56,15 @@ describe('the transport', () => {
     expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
+  it('keeps an idle connection as long as it is told', async () => {
+    const own = await listen((_request, response) => response.end('done'), {
+      ...{ port: 0, host: HOST },
+      keepAliveMs: 200,
+    });
+    expect(await flooded(own.port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/ 200 OK[^]*done$/);
+    await own.close(0);
+  }, 20_000);
+
   it('breaks a connection that becomes nonsense, and answers none of its earlier requests with 400', async () => {
     const answer = new Promise<string>((resolve) => {
       const socket = connect(server.port, HOST, () => socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'));

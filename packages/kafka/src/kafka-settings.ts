@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { SettingsReader } from '@webhooks/runtime';
-import type { KafkaOptions, KafkaSasl, KafkaTls } from './kafkajs-adapter/link.js';
+import { BROKER, type KafkaOptions, type KafkaSasl, type KafkaTls } from './kafkajs-adapter/link.js';
 
 /** How a service reaches Kafka, and what it may do to topics. */
 export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {
@@ -34,8 +34,13 @@ function readSasl(settings: SettingsReader): KafkaSasl | undefined {
 
 /** The default client id is the same when a process of the service starts again on this host, or in this pod. */
 export function readKafkaSettings(settings: SettingsReader, service: string): KafkaSettings {
+  const brokers = settings.list('KAFKA_BROKERS');
+  settings.refuseWhen(
+    !brokers.every((broker) => BROKER.test(broker)),
+    'KAFKA_BROKERS must be host:port or [address]:port, separated by commas',
+  );
   return {
-    brokers: settings.list('KAFKA_BROKERS'),
+    brokers,
     clientId: settings.text('KAFKA_CLIENT_ID', `${service}@${hostname()}`),
     createTopics: settings.flag('TOPICS_CREATE', true),
     replicationFactor: settings.integer('TOPICS_REPLICATION_FACTOR', 0, { max: 7 }) || undefined,

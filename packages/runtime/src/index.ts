@@ -1,4 +1,3 @@
-export { addGauge } from './add-gauge.js';
 export type { AdminPage } from './admin-server.js';
 export { startAdminServer } from './admin-server.js';
 export { Closers, withDeadline } from './closing.js';
@@ -13,6 +12,6 @@ export { runService } from './run-service.js';
 export type { ServiceDefinition, ServiceScope } from './run-service.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';
 export { createTallies, createTally } from './tally.js';
-export { addSourceGauge, watchSource } from './watch-sources.js';
+export { addGauge, addSourceGauge, watchSource } from './watch-sources.js';
 export type { SourceState } from './watch-sources.js';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';

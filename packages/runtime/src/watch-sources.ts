@@ -1,4 +1,5 @@
 import { Gauge } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ServiceScope } from './run-service.js';
 
 /** What a source of records reports of itself. */
@@ -14,6 +15,18 @@ export interface SourceState {
 const STUCK_MS = 120_000;
 /** A look is taken each second; an ordinary rebalance ends within two. */
 const LOST_LOOKS = 3;
+
+/** A gauge without labels, read at each scrape. */
+export function addGauge(registry: Registry, name: string, help: string, read: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read());
+    },
+  });
+}
 
 /** A gauge with a value for each source, which `label` names; read at each scrape. */
 export function addSourceGauge<S>(

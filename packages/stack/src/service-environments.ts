@@ -26,6 +26,8 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
   const { ports, issuer } = parts;
   const api = {
     HOST: '127.0.0.1',
+    // No proxy looks here.
+    SHUTDOWN_DELAY_MS: '0',
     TOKEN_ISSUER: issuer.issuer,
     TOKEN_JWKS_URI: issuer.jwksUri,
     TOKEN_AUDIENCE: parts.audience,

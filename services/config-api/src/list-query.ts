@@ -37,10 +37,10 @@ interface Parsed extends Required<ListFilter> {
   readonly cursor: number;
 }
 
-/** 1 to 128 characters (code points, as JSON Schema counts), none of them NUL. */
+/** 1 to 128 characters (code points, as JSON Schema counts), none of them NUL; composed, as applications are kept. */
 function parseApplicationId(text: string): string | undefined {
   const { length } = Array.from(text);
-  return length >= 1 && length <= 128 && !text.includes('\0') ? text : undefined;
+  return length >= 1 && length <= 128 && !text.includes('\0') ? text.normalize('NFC') : undefined;
 }
 
 export const LIST_PARAMETERS: QueryParameters<Parsed> = {

@@ -1,5 +1,5 @@
 import { EVENT_TYPES, PATTERNS, compileCheck } from '@webhooks/contracts';
-import type { EventType } from '@webhooks/contracts';
+import type { Check, EventType } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkEndpointUrl } from '@webhooks/outbound';
@@ -20,6 +20,9 @@ interface WebhookBody {
   readonly ref?: string;
 }
 
+/** No control, format or invisible character, and no blank but spaces inside: names that look alike are one name. */
+const APPLICATION_ID = '^(?! )([^\\p{Cc}\\p{Cf}\\p{DI}\\p{Z}]| ){1,128}(?<! )$';
+
 const checkBody = compileCheck<WebhookBody>({
   type: 'object',
   additionalProperties: false,
@@ -27,15 +30,26 @@ const checkBody = compileCheck<WebhookBody>({
   properties: {
     eventType: { type: 'string', enum: EVENT_TYPES },
     endpointUrl: { type: 'string' },
-    applicationId: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
+    applicationId: {
+      ...{ type: ['string', 'null'], pattern: APPLICATION_ID },
+      description:
+        'must be a string of 1 to 128 characters, none of them control, format, invisible or surrounding blank, or null',
+    },
     enabled: { type: 'boolean' },
     ref: { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' },
   },
 });
 
+/** An application is kept composed (Unicode NFC): two spellings are one name. */
+const checkComposed: Check<WebhookBody> = (value) => {
+  const { applicationId } = Object(value) as { applicationId?: unknown };
+  if (typeof applicationId !== 'string') return checkBody(value);
+  return checkBody({ ...Object(value), applicationId: applicationId.normalize('NFC') });
+};
+
 /** The body of POST or PUT. Throws 422 that names what is wrong with it. */
 export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): WebhookInput {
-  const { ref, ...body } = readJson(request, checkBody);
+  const { ref, ...body } = readJson(request, checkComposed);
   const url = checkEndpointUrl(body.endpointUrl, policy);
   if (!url.ok) {
     throw invalidRequest([{ property: 'endpointUrl', reason: url.reason }], 'invalid-endpoint-url');

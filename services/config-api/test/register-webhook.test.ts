@@ -57,6 +57,16 @@ describe('a first registration', () => {
     expect((await acme.get(given.ref)).body).toEqual(body);
   });
 
+  it('has one webhook for both spellings of an application in Unicode, which is found by either', async () => {
+    const [composed, decomposed] = ['S\u00e3o Paulo', 'Sa\u0303o Paulo'];
+    const first = await acme.post({ ...HOOK, applicationId: decomposed });
+    expect(first.body['applicationId']).toBe(composed);
+    const second = await acme.post({ ...HOOK, applicationId: composed });
+    expect([second.status, second.body['ref']]).toEqual([200, first.body['ref']]);
+    for (const applicationId of [composed, decomposed])
+      expect((await acme.list({ applicationId })).body['results']).toBe(1);
+  });
+
   it('keeps every field that was given', async () => {
     const given = { ...HOOK, ref: randomUUID(), applicationId: 'checkout é 🛒', enabled: false };
     const { status, body } = await acme.post(given);

@@ -48,6 +48,18 @@ const refusals: readonly [string, unknown, string][] = [
   ['a list of event types', { ...HOOK, eventType: ['PIX_OUT'] }, 'eventType'],
   ['an empty application', { ...HOOK, applicationId: '' }, 'applicationId'],
   ['a long application', { ...HOOK, applicationId: 'a'.repeat(129) }, 'applicationId'],
+  ['a blank before an application', { ...HOOK, applicationId: ' loja' }, 'applicationId'],
+  ['a blank behind an application', { ...HOOK, applicationId: 'loja ' }, 'applicationId'],
+  ['a line feed behind an application', { ...HOOK, applicationId: 'loja\n' }, 'applicationId'],
+  ['a character of no width', { ...HOOK, applicationId: 'lo\u200bja' }, 'applicationId'],
+  ['a blank that is no space', { ...HOOK, applicationId: 'lo\u00a0ja' }, 'applicationId'],
+  ['a filler that nobody sees', { ...HOOK, applicationId: 'loja\u3164' }, 'applicationId'],
+  ['a turn of the direction', { ...HOOK, applicationId: 'lo\u202eja' }, 'applicationId'],
+  [
+    'an application too long once it is composed',
+    { ...HOOK, applicationId: '\u0958'.repeat(65) },
+    'applicationId',
+  ],
   ['a number as application', { ...HOOK, applicationId: 1 }, 'applicationId'],
   ['an operator as application', { ...HOOK, applicationId: { $ne: null } }, 'applicationId'],
   ['a text as state', { ...HOOK, enabled: 'true' }, 'enabled'],
@@ -75,6 +87,7 @@ describe.each(['POST', 'PUT'])('the body of %s', (method) => {
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
     ['a look-alike', { 'content-type': 'application/jsonp' }],
     ['a merge patch', { 'content-type': 'application/merge-patch+json' }],
+    ['another charset', { 'content-type': 'application/json; charset=iso-8859-1' }],
     ['an empty content type', { 'content-type': '' }],
     ['compression', { 'content-encoding': 'gzip' }],
   ])('is refused as %s', async (_name, headers) => {
@@ -88,6 +101,16 @@ describe.each(['POST', 'PUT'])('the body of %s', (method) => {
     await acme.post(HOOK);
     expect((await acme.call({ method, body: padded(16_384) })).status).toBe(200);
     expect((await acme.call({ method, body: padded(16_385) })).status).toBe(422);
+  });
+
+  it('says that an application is a string or null', async () => {
+    const answer = await acme.call({ method, body: { ...HOOK, applicationId: 1 } });
+    expect(violationsOf(answer)).toEqual([
+      {
+        property: 'applicationId',
+        reason: expect.stringMatching(/^must be a string .* or null$/) as unknown,
+      },
+    ]);
   });
 
   it('names every fault of the fields together, without the refused values', async () => {
@@ -106,10 +129,13 @@ describe.each(['POST', 'PUT'])('the body of %s', (method) => {
 });
 
 describe('a body', () => {
-  it.each(['application/json', 'Application/JSON; charset=utf-8'])('may come as %s', async (type) => {
-    const answer = await acme.call({ method: 'POST', body: HOOK, headers: { 'content-type': type } });
-    expect(answer.status).toBe(200);
-  });
+  it.each(['application/json', 'Application/JSON; charset=utf-8', 'application/json;charset="UTF-8"'])(
+    'may come as %s',
+    async (type) => {
+      const answer = await acme.call({ method: 'POST', body: HOOK, headers: { 'content-type': type } });
+      expect(answer.status).toBe(200);
+    },
+  );
 
   it('may begin with a byte order mark', async () => {
     const body = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]);

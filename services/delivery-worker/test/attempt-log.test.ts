@@ -34,6 +34,15 @@ describe('the attempt log', () => {
     expect(new Set(sent.map(({ key }) => key)).size).toBe(2);
   });
 
+  it('gives each pack of each worker an identity of its own', async () => {
+    const keys: unknown[] = [];
+    const publish = ({ key }: OutgoingRecord) => Promise.resolve(void keys.push(key));
+    for (const log of [createAttemptLog(publish), createAttemptLog(publish)])
+      await Promise.all(Array.from({ length: 300 }, (_, index) => log.append(entry(index))));
+    expect(new Set(keys).size).toBe(4);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{8}-\d+$/);
+  });
+
   it('tells each of a pack when the pack was not acknowledged', async () => {
     const log = createAttemptLog(() => Promise.reject(new Error('stopping')));
     const results = await Promise.allSettled([log.append(entry(1)), log.append(entry(2))]);

@@ -1,13 +1,13 @@
-import { MAX_EVENT_BYTES, TOPIC_TABLE } from '@webhooks/contracts';
+import { MAX_EVENT_BYTES, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import { Shares, createTenantLimiter, serveApi } from '@webhooks/http-api';
-import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
-import { Counter } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
+import type { Kafka } from '@webhooks/kafka';
+import { Counter, createTally, errorFields, repeat } from '@webhooks/runtime';
+import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { ANY_TENANT } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
 import { createPublishEvent } from './publish-event.js';
-import { createTellFailed } from './tell-failed.js';
 
 const now = (): number => performance.now();
 
@@ -19,9 +19,38 @@ const countPublished = ({ registry }: ServiceScope) =>
     registers: [registry],
   });
 
+/**
+ * Says in the log that events were not acknowledged, with what became of the latest: while Kafka is away there are
+ * thousands a second, and a line for each would take more than the events do. See `createTally`.
+ */
+function createTellFailed(log: Logger): (eventId: string, error: unknown) => void {
+  const tally = createTally(now);
+  return (eventId, error) => {
+    const events = tally();
+    if (events === undefined) return;
+    log.warn('events were not acknowledged by Kafka', {
+      ...{ events, latestEventId: eventId },
+      ...errorFields(error),
+    });
+  };
+}
+
+/** Not ready before the topic was there once: with `TOPICS_CREATE=false` somebody else makes it, maybe later. */
+function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
+  let fault: string | undefined = `${TOPICS.events} was not seen yet`;
+  health.readiness('topic', () => fault);
+  const work = async (): Promise<void> => {
+    if (fault !== undefined) await fetchEndOffsets(kafka, TOPICS.events);
+    fault = undefined;
+  };
+  const looking = repeat({ name: 'looking for the topic', everyMs, log, work });
+  onClose('look for the topic', () => looking.stop());
+}
+
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
+  waitForTopic(kafka, config.publishTimeoutMs, scope);
   const sink = await openSink({ kafka, maxPendingBytes: config.maxPendingBytes });
   scope.onClose('event sink', () => sink.close());
   scope.health.readiness('kafka', () => sink.health().lastError);
@@ -29,7 +58,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     sink,
     source: config.eventSource,
     timeoutMs: config.publishTimeoutMs,
-    onFailed: createTellFailed(scope.log, now),
+    onFailed: createTellFailed(scope.log),
     published: countPublished(scope),
   });
   const tenantEvents = createTenantLimiter({

@@ -36,7 +36,8 @@ const readLine = (text: string, maxValues: number): ReturnType<typeof parseStric
   text.includes(MALFORMED) ? { ok: false, fault: 'not-utf8' } : parseStrictJson(text, { maxValues });
 
 function readLines(body: Buffer, check: CheckCount): readonly Candidate[] {
-  const text = body.toString('utf8');
+  // Without a byte order mark.
+  const text = new TextDecoder().decode(body);
   const lines: (readonly [text: string, line: number])[] = [];
   for (let start = 0, line = 1; start <= text.length; line += 1) {
     const end = text.indexOf('\n', start);

@@ -37,7 +37,7 @@ export async function startIngestProcess(env: Readonly<Record<string, string>>):
   const child = fork(MAIN, {
     execArgv: FLAGS,
     env: {
-      ...{ PATH: process.env['PATH'], ...MALLOC, HOST: '127.0.0.1', PORT: '0' },
+      ...{ PATH: process.env['PATH'], ...MALLOC, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' },
       ...{ ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0', ...env },
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

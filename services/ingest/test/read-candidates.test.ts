@@ -38,6 +38,21 @@ it('a line that is no UTF-8 is a fault of its own, whatever holds it', () => {
   ]);
 });
 
+it('a byte order mark before the first line is no part of it', () => {
+  const { candidates } = readCandidates(request('application/x-ndjson', '\ufeff{"a":1}\n{"b":2}\n'));
+  expect(candidates).toEqual([
+    { value: { a: 1 }, line: 1 },
+    { value: { b: 2 }, line: 2 },
+  ]);
+});
+
+it.each(['application/json; charset=iso-8859-1', 'application/x-ndjson;charset="UTF-16"'])(
+  'a body as %s is refused as a whole',
+  (type) => {
+    expect(() => readCandidates(request(type, '{}'))).toThrow('Content-Type must have no charset but UTF-8');
+  },
+);
+
 it('lines hold together no more values than one body', () => {
   const line = (values: number): string => `{"x":[${'1,'.repeat(values)}1]}`;
   const parse = jest.spyOn(JSON, 'parse');

@@ -23,6 +23,8 @@ export interface RunningIngest {
   readonly url: string;
   readonly tokenEndpoint: string;
   readonly metrics: () => Promise<string>;
+  /** Why it is not ready, by the name of the probe. */
+  readonly faults: () => Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export async function startIngest(env: Readonly<Record<string, string>> = {}): P
     error: silent,
   };
   const registry = new Registry();
+  const health = new HealthBoard();
   const settings = new SettingsReader({
     KAFKA_BROKERS: testKafkaBrokers().join(','),
     TOKEN_ISSUER: issuer.issuer,
@@ -50,12 +53,13 @@ export async function startIngest(env: Readonly<Record<string, string>> = {}): P
     TOKEN_AUDIENCE: AUDIENCE,
     HOST: '127.0.0.1',
     PORT: '0',
+    SHUTDOWN_DELAY_MS: '0',
     ...env,
   });
   await composeIngest(readIngestConfig(settings), {
     log,
     registry,
-    health: new HealthBoard(),
+    health,
     onClose: (name, close) => closers.add(name, close),
     addPage: silent,
     fail: silent,
@@ -64,6 +68,7 @@ export async function startIngest(env: Readonly<Record<string, string>> = {}): P
     url: `http://127.0.0.1:${port}`,
     tokenEndpoint: issuer.tokenEndpoint,
     metrics: () => registry.metrics(),
+    faults: () => health.isReady().faults,
     stop: async () => {
       await closers.closeAll(log, 20_000);
     },

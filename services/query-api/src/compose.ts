@@ -85,7 +85,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     // Half of what may be open: everything else is answered however many wait.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), each: config.maxWaitingPerTenant },
   });
-  const health = composeHealth({ database, configurations });
+  const health = composeHealth({ database, configurations, passedOver });
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
     passOverRefused(projection, passedOver),
   );

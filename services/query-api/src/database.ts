@@ -6,7 +6,7 @@ import type { Connection } from 'mongoose';
 import { deliveryModelOn } from './delivery-log/delivery-model.js';
 import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
-import { redeliveryModelOn } from './redelivery/redelivery-model.js';
+import { redeliveryModelOn } from './redelivery/redelivery-store.js';
 import { eventModelOn } from './payments/event-model.js';
 import type { Retention } from './retention.js';
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
 import { DELIVERY_STATUSES } from '../src/delivery-log/delivery.js';
 import { LIMIT, cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
@@ -15,7 +16,7 @@ import type { TestPorts } from '../src/test-notification/send-test.js';
 import { MAX_EVENTS } from '../src/payments/find-transactions.js';
 import { createTransactionOperations } from '../src/payments/operations.js';
 import type { TransactionPorts } from '../src/payments/operations.js';
-import { formatCursor } from '../src/payments/pull-cursor.js';
+import { sealCursor } from '../src/payments/pull-cursor.js';
 import { PULL_PARAMETERS, createPullOperation } from '../src/payments/pull-notifications.js';
 import type { PullPorts } from '../src/payments/pull-notifications.js';
 import { MAX_SHARING } from '../src/payments/pull-page.js';
@@ -245,7 +246,12 @@ describe('the bounds and words of openapi.yaml', () => {
     expect(known.get('limit')?.['maximum']).toBe(MAX_EVENTS);
     expect(schema('NotificationPage', 'properties', 'data')['maxItems']).toBe(MAX_EVENTS + MAX_SHARING);
     const offsets = new Map([[3, 2 ** 51]]);
-    const after = formatCursor({ reading: '3f9a1c2e', caughtUpAt: Date.now(), first: 0, offsets });
+    const ring = { keys: [{ id: 'cursor', key: randomBytes(32) }] };
+    const after = sealCursor(
+      ring,
+      { reading: '3f9a1c2e', caughtUpAt: Date.now(), first: 0, offsets },
+      'acme',
+    );
     const texts = [
       ['after', 'now', after, '', 'later'],
       ['limit', '1', '1000', '0', '1001'],

@@ -67,7 +67,7 @@ async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?
   if (!enabled)
     return { ref, reason: `webhook ${ref} is disabled`, fix: `webhooks enable ${ref}; then ${repair}` };
   const { state } = await client.health(ref);
-  if (state === 'paused' || state === 'failing')
+  if (['deferred', 'paused', 'failing'].includes(state))
     return {
       ref,
       reason: `webhook ${ref} is ${state}`,

@@ -122,12 +122,12 @@ export const ENTRIES: readonly AttemptLogEntry[] = [
     code: 'EPROTO',
     nextAt: millis,
   },
-  { kind: 'parked', ...base, nextAt: millis },
+  { kind: 'parked', ...base, nextAt: millis, reason: 'fault' },
   { kind: 'cancelled', ...base, reason: 'disabled' },
   { kind: 'dead', ...base, reason: 'expired' },
 ];
 export const packMessage = (entries: readonly AttemptLogEntry[]): Message => ({
-  key: '17',
+  key: '9b1f03ac-17',
   value: jsonOf(encodeAttemptPack(entries)),
 });
 

@@ -40,7 +40,13 @@ export async function openServedApi(
   const registry = new Registry();
   const closers = new Closers();
   const settings = new SettingsReader({
-    ...{ HOST: '127.0.0.1', PORT: '0', TOKEN_ISSUER: desk.issuer, TOKEN_AUDIENCE: AUDIENCE },
+    ...{
+      HOST: '127.0.0.1',
+      PORT: '0',
+      SHUTDOWN_DELAY_MS: '0',
+      TOKEN_ISSUER: desk.issuer,
+      TOKEN_AUDIENCE: AUDIENCE,
+    },
     ...env,
   });
   const port = await serveApi(readApiSettings(settings, API_DEFAULTS), operations, {

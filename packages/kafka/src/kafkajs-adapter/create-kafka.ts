@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
 import { silent, type Logger } from '../log.js';
-import { Link, type KafkaOptions } from './link.js';
+import { BROKER, Link, type KafkaOptions } from './link.js';
 import { tameKafkajs } from './tame-kafkajs.js';
 
 /**
@@ -46,7 +46,7 @@ class KafkajsKafka implements Kafka {
 export function createKafka(options: KafkaOptions): Kafka {
   tameKafkajs();
   const { brokers } = options;
-  const malformed = brokers.filter((broker) => !/^[^:]+:\d+$/.test(broker));
+  const malformed = brokers.filter((broker) => !BROKER.test(broker));
   if (brokers.length === 0 || malformed.length > 0) {
     throw new Error(`brokers: expected a list of host:port, came ${JSON.stringify(brokers)}`);
   }

@@ -44,6 +44,13 @@ function kafkajsLogger(log: Logger): KafkajsLogger {
   });
 }
 
+/** `host:port`, or an IPv6 address in brackets and a port. */
+export const BROKER = /^([^:/[\]]+|\[[\da-f:]+\]):\d{1,5}$/i;
+/** kafkajs ends a host at its first colon: those of an address are written so in between. */
+const COLON = '~';
+const toKafkajs = (broker: string): string =>
+  broker.replace(/^\[(.+)\]/, (_, address: string) => address.replaceAll(':', COLON));
+
 /** One set of connections to the cluster. Readers each have their own: a broker responds to a connection in order. */
 export class Link {
   readonly cluster: Cluster;
@@ -56,7 +63,7 @@ export class Link {
     const { brokers, clientId, tls: ssl, sasl } = options;
     this.logger = kafkajsLogger(options.log);
     this.cluster = new Cluster({
-      ...{ brokers, clientId, ssl, sasl },
+      ...{ brokers: brokers.map(toKafkajs), clientId, ssl, sasl },
       logger: this.logger,
       socketFactory: (socketOptions) => this.#openSocket(socketOptions),
       connectionTimeout: CONNECT_TIMEOUT_MS,
@@ -69,7 +76,8 @@ export class Link {
     });
   }
 
-  #openSocket({ host, port, ssl, onConnect }: SocketOptions): Socket {
+  #openSocket({ port, ssl, onConnect, ...given }: SocketOptions): Socket {
+    const host = given.host.replaceAll(COLON, ':');
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const socket = ssl
       ? connectTls({ host, port, ...servername, ...ssl }, onConnect)

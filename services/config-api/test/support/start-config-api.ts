@@ -53,6 +53,7 @@ export const environment = (desk: TokenDesk): Record<string, string> => ({
   SECRETS_KEYS,
   HOST: '127.0.0.1',
   PORT: '0',
+  SHUTDOWN_DELAY_MS: '0',
 });
 
 /** The real service in this process, against a real broker and a real database of its own. */

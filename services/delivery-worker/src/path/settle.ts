@@ -90,10 +90,11 @@ const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && !
 
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
   const { settlement } = settled;
-  if (settlement.kind === 'parked')
-    return settlement.isLogged || beginsRedelivery(settled)
-      ? { kind: 'parked', ...baseEntry(settled), nextAt: settlement.dueAt }
-      : undefined;
+  if (settlement.kind === 'parked') {
+    if (!settlement.isLogged && !beginsRedelivery(settled)) return undefined;
+    const { dueAt: nextAt, reason } = settlement;
+    return { kind: 'parked', ...baseEntry(settled), nextAt, ...(reason === 'fault' ? { reason } : {}) };
+  }
   if ('reason' in settlement)
     return { kind: settlement.kind, ...baseEntry(settled), reason: settlement.reason };
   return undefined;

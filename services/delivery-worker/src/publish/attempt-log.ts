@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { MAX_PACK_ENTRIES, TOPICS, encodeAttemptPack } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { PublishWithRetry } from './publish-with-retry.js';
@@ -24,12 +25,13 @@ const publishPack = async (
 export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): AttemptLog {
   let open: Pack | undefined;
   let packs = 0;
+  const writer = randomBytes(4).toString('hex');
   const send = (pack: Pack): void => {
     clearTimeout(pack.timer);
     open = undefined;
     packs += 1;
-    // Packs hold deliveries of many keys: a running number spreads them over the partitions.
-    publishPack(publish, String(packs), pack.entries).then(() => pack.resolve(undefined), pack.reject);
+    // Packs hold deliveries of many keys: a running number spreads them over the partitions. It is the identity of the pack, too.
+    publishPack(publish, `${writer}-${packs}`, pack.entries).then(() => pack.resolve(undefined), pack.reject);
   };
   const openPack = (): Pack => {
     const timer = setTimeout(() => send(pack), lingerMs);

@@ -8,27 +8,38 @@ import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import { present } from '../present.js';
 import type { Projection } from '../projection/projection.js';
+import type { PassedOver } from '../projection/pass-over-refused.js';
+import { countPacks, findBuckets } from './count-attempts.js';
 import type { ReadPack } from './count-attempts.js';
-import { countPacks, findBuckets } from './health-store.js';
-import { viewHealth } from './view-health.js';
+import { DAY_MS, viewHealth } from './view-health.js';
 import type { HealthView } from './view-health.js';
 
 export interface HealthOptions {
   readonly database: Database;
   readonly configurations: Pick<Configurations, 'current'>;
+  readonly passedOver: PassedOver;
 }
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
 /** Counts are written together: an endpoint costs one write in so long, however much goes to it. Each projection gets on in every second. */
 const INTERVAL_MS = 500;
 
-function readPack({ partition, offset, value }: KafkaRecord): ReadPack | undefined {
+/** As the workers write it since packs have an identity; before, it was a number that others had too. */
+const PACK_ID = /^[0-9a-f]{8}-\d+$/;
+
+/** Without what is dated more than a day ahead: it would count for nobody, and no database keeps every year. */
+function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undefined {
+  const { partition, offset, key, value } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);
-  return parsed?.ok === true ? { partition, offset, entries: parsed.pack.records } : undefined;
+  if (parsed?.ok !== true) return undefined;
+  const { records } = parsed.pack;
+  const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
+  if (entries.length < records.length) passedOver(record, 'dated-ahead');
+  return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
 }
 
 /** Health of the endpoints: counted from the attempts, asked for by their integrators. */
-export function composeHealth({ database, configurations }: HealthOptions): {
+export function composeHealth({ database, configurations, passedOver }: HealthOptions): {
   readonly projection: Projection;
   readonly operations: readonly Operation[];
 } {
@@ -54,7 +65,7 @@ export function composeHealth({ database, configurations }: HealthOptions): {
       apply: (records) =>
         countPacks(
           database.writing(),
-          records.flatMap((record) => readPack(record) ?? []),
+          records.flatMap((record) => readPack(record, passedOver) ?? []),
         ),
     },
     operations: [

@@ -1,13 +1,18 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
+import type { Ask } from '@webhooks/mongodb';
 import { BUCKET_MS, addEntry, bucketStartOf, emptyBucket } from './health-bucket.js';
+import type { HealthBucket } from './health-bucket.js';
 import { healthId } from './health-model.js';
-import type { HealthRow } from './health-model.js';
+import type { HealthModel, HealthRow } from './health-model.js';
 import { DAY_MS } from './view-health.js';
+import { upsertMerged } from '../write-rows.js';
 
 /** The entries of one record of `webhooks.attempts`. */
 export interface ReadPack {
   readonly partition: number;
   readonly offset: number;
+  /** The same when its producing was repeated after a lost answer; undefined for a pack of a worker that gave it none. */
+  readonly id: string | undefined;
   readonly entries: readonly AttemptLogEntry[];
 }
 
@@ -16,19 +21,21 @@ interface Placed extends Omit<ReadPack, 'entries'> {
   readonly entry: AttemptLogEntry;
 }
 
+/** Of a pack that lies there twice the later record. */
+const once = (packs: readonly ReadPack[]): Iterable<ReadPack> =>
+  new Map(packs.map((pack) => [pack.id ?? `${pack.partition}/${pack.offset}`, pack])).values();
+
 /** The entries by the document that counts them, each document's in the order in which they were read. */
-export function byBucket(packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> {
-  const found = new Map<string, Placed[]>();
-  for (const { partition, offset, entries } of packs) {
-    for (const entry of entries) {
-      const id = healthId(entry.tenantId, entry.ref, bucketStartOf(entry.at));
-      const placed = found.get(id);
-      if (placed) placed.push({ partition, offset, entry });
-      else found.set(id, [{ partition, offset, entry }]);
-    }
-  }
-  return found;
-}
+const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> =>
+  Map.groupBy(
+    [...once(packs)].flatMap(({ entries, ...place }) => entries.map((entry) => ({ ...place, entry }))),
+    ({ entry }) => healthId(entry.tenantId, entry.ref, bucketStartOf(entry.at)),
+  );
+
+/** Packs of a partition that a document remembers: a worker has fewer under way in it when an answer is lost. */
+const MAX_PACKS = 64;
+const withPack = (pack: string, known: readonly string[] = []): readonly string[] =>
+  known.includes(pack) ? known : [...known, pack].slice(-MAX_PACKS);
 
 const startOf = (id: string, { entry }: Placed): HealthRow => {
   const bucket = emptyBucket(entry);
@@ -42,24 +49,52 @@ const startOf = (id: string, { entry }: Placed): HealthRow => {
 };
 
 /** Counts what a document does not have yet; undefined when it has all. */
-export function count(
-  known: HealthRow | undefined,
-  placed: readonly Placed[],
-  id: string,
-): HealthRow | undefined {
+function count(known: HealthRow | undefined, placed: readonly Placed[], id: string): HealthRow | undefined {
   const [first] = placed;
   if (!first) return undefined;
   const before = known ?? startOf(id, first);
+  const packs: Record<string, readonly string[]> = { ...before.packs };
   const fresh = placed
     .filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0))
+    .filter(({ partition, id: pack }) => pack === undefined || !packs[partition]?.includes(pack))
     // Partitions come one after the other; what counts as a row of failures is their order in time.
     .sort((one, other) => one.entry.at - other.entry.at);
   if (fresh.length === 0) return undefined;
   const offsets: Record<string, number> = { ...before.offsets };
   let row = before;
-  for (const { partition, offset, entry } of fresh) {
+  for (const { partition, offset, id: pack, entry } of fresh) {
     row = { ...row, ...addEntry(row, entry) };
     offsets[partition] = Math.max(offsets[partition] ?? 0, offset + 1);
+    if (pack !== undefined) packs[partition] = withPack(pack, packs[partition]);
   }
-  return { ...row, offsets, version: before.version + 1 };
+  return { ...row, offsets, packs, version: before.version + 1 };
+}
+
+type AskHealth = Ask<{ readonly endpointHealth: HealthModel }>;
+
+/**
+ * Counts the attempts of several records; those that are counted already are passed over, so that it may be called again
+ * with the same ones.
+ */
+export const countPacks = (ask: AskHealth, packs: readonly ReadPack[]): Promise<void> =>
+  upsertMerged(
+    (statement) => ask(({ endpointHealth }) => statement(endpointHealth.collection)),
+    byBucket(packs),
+    count,
+  );
+
+/** The buckets of an endpoint's last day, the oldest first: 144 documents at most, through the collection's own index. */
+export async function findBuckets(
+  ask: AskHealth,
+  { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },
+): Promise<readonly HealthBucket[]> {
+  const from = healthId(tenantId, ref, bucketStartOf(now - DAY_MS + BUCKET_MS));
+  const to = healthId(tenantId, ref, bucketStartOf(now + BUCKET_MS));
+  return ask(({ endpointHealth }) =>
+    endpointHealth
+      .find({ _id: { $gte: from, $lte: to } })
+      .sort({ _id: 1 })
+      .lean<HealthRow[]>()
+      .exec(),
+  );
 }

@@ -24,6 +24,8 @@ export interface HealthBucket {
   readonly failing: { readonly since: number; readonly count: number } | null;
   /** Until when work was put aside, at the latest. */
   readonly parkedUntil?: number;
+  /** When work was last put aside by our own fault. */
+  readonly faultAt?: number;
 }
 
 export const BUCKET_MS = 10 * 60_000;
@@ -99,7 +101,10 @@ function addFailure(bucket: HealthBucket, attempt: Attempt): HealthBucket {
 
 /** A bucket with one entry more. */
 export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {
-  if (entry.kind === 'parked') return { ...bucket, parkedUntil: later(bucket.parkedUntil, entry.nextAt) };
+  if (entry.kind === 'parked') {
+    const parked = { ...bucket, parkedUntil: later(bucket.parkedUntil, entry.nextAt) };
+    return entry.reason === 'fault' ? { ...parked, faultAt: later(bucket.faultAt, entry.at) } : parked;
+  }
   if (entry.kind !== 'attempt') return bucket;
   const bin = String(binOf(entry.durationMs));
   const durations = { ...bucket.durations, [bin]: (bucket.durations[bin] ?? 0) + 1 };

@@ -8,6 +8,8 @@ export interface HealthRow extends HealthBucket {
   readonly _id: string;
   /** By partition of the attempts: everything below is counted. What is read again is not counted again. */
   readonly offsets: Readonly<Record<string, number>>;
+  /** By partition, the last packs that are counted: one that was produced again lies above the offset. */
+  readonly packs?: Readonly<Record<string, readonly string[]>>;
   readonly version: number;
   readonly expiresAt: Date;
 }

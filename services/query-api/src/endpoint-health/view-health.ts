@@ -28,10 +28,10 @@ export interface FailureView {
 export interface HealthView {
   readonly ref: string;
   /**
-   * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `paused`:
-   * failing, and the next attempts wait until `until`.
+   * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `deferred`:
+   * deliveries wait by a fault of our own. `paused`: failing, and the next attempts wait until `until`.
    */
-  readonly state: 'disabled' | 'idle' | 'healthy' | 'failing' | 'paused';
+  readonly state: 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
   readonly failingSince?: UtcTime;
   readonly until?: UtcTime;
   readonly lastSuccessAt?: UtcTime;
@@ -108,9 +108,12 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     lastFailureAt: lastFailure > 0 ? timeOf(lastFailure) : undefined,
   });
   if (!enabled) return { state: 'disabled', ...times };
-  if (lastSuccess === 0 && lastFailure === 0) return { state: 'idle' };
   const { inARow, since } = failingOf(buckets, lastSuccess);
-  if (inARow < FAILING_AFTER) return { state: 'healthy', ...times };
+  if (inARow < FAILING_AFTER) {
+    const isDeferred = latest(buckets.map(({ faultAt }) => faultAt)) > lastSuccess;
+    const state = Math.max(lastSuccess, lastFailure) === 0 ? 'idle' : 'healthy';
+    return { state: isDeferred ? 'deferred' : state, ...times };
+  }
   const failing = { failingSince: timeOf(since), ...times };
   const until = latest(buckets.map(({ parkedUntil }) => parkedUntil));
   return until > now

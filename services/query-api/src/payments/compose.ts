@@ -1,10 +1,12 @@
 import { TOPICS } from '@webhooks/contracts';
+import type { Keyring } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
+import { cursorKeyringOf } from '../projection/reading.js';
 import { keyOf } from './event-model.js';
 import { keepEvents } from './event-store.js';
 import { findByKeyOf } from './find-by-key.js';
@@ -30,8 +32,10 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
     const headers = { 'retry-after': '1' };
     throw new AppError('unavailable', 'the events are not read now; try again', { headers, cause });
   };
+  let known: Keyring | undefined;
   return createPullOperation({
     ...rest,
+    keyring: async () => (known ??= await cursorKeyringOf(database.within(REQUEST_MS))),
     projected: async () => {
       const events = catchUp() ?? unread();
       const at = Date.now();

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventType } from '@webhooks/contracts';
+import type { EventType, Keyring } from '@webhooks/contracts';
 import { AppError, createOpenRequests, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
 import type { EndOffsets } from '@webhooks/kafka';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
 import { MAX_EVENTS } from './find-transactions.js';
-import { formatCursor, parseCursor } from './pull-cursor.js';
+import { CURSOR, formatCursor, openCursor, sealCursor } from './pull-cursor.js';
 import type { PullCursor } from './pull-cursor.js';
 import type { Projected, PullPage, PullWish } from './pull-page.js';
 
@@ -16,6 +16,8 @@ export interface PullPorts {
   readonly ends: () => Promise<EndOffsets>;
   /** The name of the reading; see `readingOf`. */
   readonly reading: () => string;
+  /** What seals cursors, the same in all instances. */
+  readonly keyring: () => Promise<Keyring>;
   /** How long after it had read everything a chain goes on. */
   readonly keptMs: number;
   /** Requests that may wait at once: in all, and of one tenant. */
@@ -29,7 +31,7 @@ const MAX_WAIT_SECONDS = 25;
 const TICK_MS = 500;
 
 interface Parsed {
-  readonly after: PullCursor | 'now';
+  readonly after: string;
   readonly eventType: EventType;
   readonly limit: number;
   readonly wait: number;
@@ -38,7 +40,7 @@ interface Parsed {
 export const PULL_PARAMETERS: QueryParameters<Parsed> = {
   after: {
     expected: 'must be now or the nextCursor of an answer',
-    parse: (text) => (text === 'now' ? text : parseCursor(text)),
+    parse: (text) => (text === 'now' || CURSOR.test(text) ? text : undefined),
   },
   eventType: LIST_PARAMETERS.eventType,
   limit: wholeNumber(1, MAX_EVENTS),
@@ -48,11 +50,15 @@ export const PULL_PARAMETERS: QueryParameters<Parsed> = {
 const expired = (reason: string): AppError =>
   new AppError('cursor-expired', `${reason}; begin again without \`after\``);
 
-/** Where the first page begins. Throws 422 for a cursor behind which events may have expired, and for one of another reading. */
-async function startOf(after: Parsed['after'] | undefined, ports: PullPorts): Promise<PullCursor> {
+type Open = (text: string) => PullCursor | undefined;
+
+/** Where the first page begins. Throws 422 for a cursor behind which events may have expired, and for one of another reading, tenant or key. */
+async function startOf(text: string | undefined, open: Open, ports: PullPorts): Promise<PullCursor> {
   const start = { reading: ports.reading(), caughtUpAt: Date.now(), first: 0 };
-  if (after === undefined) return { ...start, offsets: new Map() };
-  if (after === 'now') return { ...start, offsets: await ports.ends() };
+  if (text === undefined) return { ...start, offsets: new Map() };
+  if (text === 'now') return { ...start, offsets: await ports.ends() };
+  const after = open(text);
+  if (after === undefined) throw expired('it is not known here');
   if (after.reading !== start.reading) throw expired('everything is read anew');
   if (after.caughtUpAt > start.caughtUpAt - ports.keptMs) return after;
   throw expired('events behind it may have expired');
@@ -102,12 +108,14 @@ export function createPullOperation(ports: PullPorts): Operation {
     const endAt = performance.now() + wait * 1_000;
     const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
     return (wait > 0 ? waiting : asking).run(identity, async () => {
-      const cursor = await startOf(after, ports);
+      const ring = await ports.keyring();
+      const cursor = await startOf(after, (text) => openCursor(ring, text, wish.tenantId), ports);
       const listens = wait > 0 && isAtEnd(cursor);
       const look = await (listens ? nextLook() : ports.projected());
       const later = { ...ports, projected: nextLook };
       const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
-      return { status: 200, body: { data, results: data.length, nextCursor: formatCursor(next), hasMore } };
+      const nextCursor = sealCursor(ring, next, wish.tenantId);
+      return { status: 200, body: { data, results: data.length, nextCursor, hasMore } };
     });
   };
   const path = '/integration/v1/notifications';

@@ -3,12 +3,13 @@ import type { Ask } from '@webhooks/mongodb';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 
-/** How far one topic is projected by all instances together, by partition; and the name of the reading. */
+/** How far one topic is projected by all instances together, by partition; the name of the reading; and the key of cursors. */
 export interface PositionRow {
   /** `reading/topic`; see `readingOf` for the other one. */
   readonly _id: string;
   readonly offsets?: Readonly<Record<string, number>>;
   readonly reading?: string;
+  readonly key?: string;
 }
 
 export type PositionModel = Model<PositionRow>;
@@ -18,7 +19,7 @@ export const positionModelOn = (connection: Connection): PositionModel =>
   connection.model<PositionRow>(
     'Position',
     new Schema<PositionRow>(
-      { _id: { type: String, required: true }, offsets: Schema.Types.Mixed, reading: String },
+      { _id: { type: String, required: true }, offsets: Schema.Types.Mixed, reading: String, key: String },
       { versionKey: false, strict: 'throw', strictQuery: 'throw' },
     ),
     'positions',

@@ -1,8 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import type { AskPositions, PositionModel } from './positions.js';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { parseKeyring } from '@webhooks/contracts';
+import type { AskPositions, PositionModel, PositionRow } from './positions.js';
 
 /** Of the document in `positions` that holds the name. */
 const ID = 'current-reading';
+
+/** The document with this id as it is, or else with these members: of instances that begin together all get one. */
+const firstOf = (ask: AskPositions, id: string, own: Partial<PositionRow>): Promise<PositionRow> =>
+  ask(({ positions }) =>
+    positions
+      .findByIdAndUpdate(id, { $setOnInsert: own }, { upsert: true, returnDocument: 'after' })
+      .lean()
+      .orFail()
+      .exec(),
+  );
 
 /**
  * The name of this reading of the topics: part of the names of the consumer groups and of the positions. A database without
@@ -10,16 +21,15 @@ const ID = 'current-reading';
  * eight digits of a random UUID: also the first part of each cursor of pulled pages.
  */
 export async function readingOf(ask: AskPositions): Promise<string> {
-  const own = randomUUID().replace(/-.*/, '');
-  const { reading } = await ask(({ positions }) =>
-    positions
-      .findByIdAndUpdate(ID, { $setOnInsert: { reading: own } }, { upsert: true, returnDocument: 'after' })
-      .lean()
-      .orFail()
-      .exec(),
-  );
+  const { reading } = await firstOf(ask, ID, { reading: randomUUID().replace(/-.*/, '') });
   if (reading === undefined) throw new Error('the name of the reading is missing in its document');
   return reading;
+}
+
+/** What seals cursors: a random key, made once for a database. A new reading keeps it. */
+export async function cursorKeyringOf(ask: AskPositions) {
+  const { key = '' } = await firstOf(ask, 'cursor-key', { key: randomBytes(32).toString('base64') });
+  return parseKeyring(`cursor:${key}`);
 }
 
 /** Everything that Kafka holds is read again, into the documents that are there. Gives whether there was that reading, or any. */

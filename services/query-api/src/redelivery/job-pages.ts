@@ -1,10 +1,11 @@
+import { setTimeout as rest } from 'node:timers/promises';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import type { DeliveryCount, PageWish } from '../delivery-log/delivery-store.js';
 import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
 import { idOf } from '../payments/event-model.js';
-import type { EventRow } from '../payments/event-model.js';
+import type { EventRow as Row } from '../payments/event-model.js';
 import { findBodies } from '../payments/event-store.js';
 import { MAX_STATEMENT } from '../write-rows.js';
 import { present } from '../present.js';
@@ -67,14 +68,14 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
   return { ...range, appendedAt: { $gte: last, $lt: to }, ...behind };
 }
 
-/** Events of the webhook's type, without those of which a delivery to it is in the log. */
-async function missedPage(wanted: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
+/** Events of the webhook's type, without those of which a delivery to it is in the log. `only`: the members that are read, when no body is kept. */
+async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
   // Not since it was heard of: a dead letter of one webhook keeps the event, and not its deliveries to others.
   const keptFrom = Date.now() - Math.min(parts.keptMs, parts.loggedMs);
   const ask = parts.database.within(LONG_MS);
   const rows = await ask(({ events }) =>
-    events.find(rangeOf(wanted)).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<EventRow[]>().exec(),
+    events.find(rangeOf(wanted), only).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<Row[]>().exec(),
   );
   const ref = filter.ref ?? '';
   const candidates = rows.map((row): Candidate => {
@@ -116,10 +117,13 @@ export async function countMatches(
   let matched = 0;
   let position: string | undefined;
   do {
+    const beganAt = performance.now();
     const wanted = { tenantId, filter: { ...filter, status }, ...(position ? { position } : {}) };
-    const page = await missedPage(wanted, MAX_STATEMENT, parts);
+    const page = await missedPage(wanted, MAX_STATEMENT, { ...parts, keptMs: 0 }, { appendedAt: 1 });
     matched += page.candidates.length;
     position = page.next;
+    // As long as the page took: the database is the others' for half of the time.
+    if (position !== undefined) await rest(performance.now() - beganAt);
   } while (position !== undefined && matched < max && performance.now() < endAt);
   return { matched, isLowerBound: position !== undefined };
 }

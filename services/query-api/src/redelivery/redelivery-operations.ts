@@ -1,4 +1,4 @@
-import { AppError, readQuery } from '@webhooks/http-api';
+import { AppError, createOpenRequests, readQuery } from '@webhooks/http-api';
 import type { ApiRequest, OpenRequests, Operation, QueryParameters } from '@webhooks/http-api';
 import { LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
 import { UUID, readDeliveryId, readRedeliveryId } from '../path-ids.js';
@@ -40,6 +40,8 @@ async function listJobs(tenantId: string, query: URLSearchParams, store: Redeliv
 
 /** Redelivering one delivery, and making, looking at and ending the jobs that redeliver many. */
 export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {
+  // One of a tenant; how many in all, `lists` says.
+  const counts = createOpenRequests({ total: Infinity, each: 1 });
   const withJob = (act: 'find' | 'cancel') => async (request: ApiRequest) => {
     const id = readRedeliveryId(request);
     const job = await parts.storeFor()[act](request.identity.tenantId, id);
@@ -64,7 +66,8 @@ export function redeliveryOperations(parts: RedeliveryParts): readonly Operation
       handle: async (request) => {
         const wanted = readRedeliveryRequest(request);
         const { identity } = request;
-        return parts.lists.run(identity, () => startRedelivery(identity.tenantId, wanted, parts));
+        const start = () => startRedelivery(identity.tenantId, wanted, parts);
+        return counts.run(identity, () => parts.lists.run(identity, start));
       },
     },
     {

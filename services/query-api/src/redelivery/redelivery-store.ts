@@ -1,7 +1,23 @@
 import { isDuplicate } from '@webhooks/mongodb';
 import type { Ask } from '@webhooks/mongodb';
+import { Schema } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
 import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
-import type { RedeliveryModel } from './redelivery-model.js';
+import { expiring } from '../retention.js';
+
+type RedeliveryModel = Model<RedeliveryJob>;
+
+export function redeliveryModelOn(connection: Connection, keptMs: number): RedeliveryModel {
+  const schema = new Schema<RedeliveryJob>(
+    { _id: { type: String, required: true } },
+    { versionKey: false, strict: false, strictQuery: false, minimize: false },
+  );
+  schema.index({ tenantId: 1, _id: 1 });
+  // Only a job that runs has a slot.
+  schema.index({ slot: 1 }, { unique: true, sparse: true });
+  schema.index({ updatedAt: 1 }, expiring(keptMs));
+  return connection.model<RedeliveryJob>('Redelivery', schema, 'redeliveries');
+}
 
 /** Sorts after every UUID. */
 const LAST_ID = 'g';

@@ -1,7 +1,7 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import type { ReadPack } from '../../src/endpoint-health/count-attempts.js';
-import { countPacks, findBuckets } from '../../src/endpoint-health/health-store.js';
+import { countPacks, findBuckets } from '../../src/endpoint-health/count-attempts.js';
 import { viewHealth } from '../../src/endpoint-health/view-health.js';
 import { REF, T0, delivered, failed } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
@@ -21,6 +21,7 @@ const packsOf = (tenantId: string): readonly ReadPack[] =>
   Array.from({ length: PACKS }, (_, index) => ({
     partition: index % 3,
     offset: Math.floor(index / 3),
+    id: undefined,
     entries: Array.from({ length: EACH }, (_entry, place): AttemptLogEntry => {
       const make = place === 0 && index % 4 === 0 ? failed : delivered;
       return make({ at: T0 + index * 15_000 + place }, { tenantId, eventId: `evt_${index}_${place}` });
@@ -47,6 +48,18 @@ it('each attempt is counted once, whatever an instance that was killed had count
     // Written, and killed before the position was committed: others read from far before it.
     await count(packs.slice(from, from + 10));
     await count(packs.slice(Math.max(0, from - 30), from + 10));
+  }
+  expect(await healthOf(tenantId)).toMatchObject(EXPECTED);
+});
+
+it('a pack that was produced again after a lost answer counts once, in one batch and later, and another pack each time', async () => {
+  const tenantId = randomName('tenant');
+  const packs = packsOf(tenantId).map((pack) => ({ ...pack, id: `${pack.partition}-${pack.offset}` }));
+  const again = packs.map((pack) => ({ ...pack, offset: pack.offset + PACKS }));
+  await count([...packs.slice(0, 9), ...again.slice(0, 9)]);
+  for (let from = 9; from < PACKS; from += 9) {
+    await count(packs.slice(from, from + 9));
+    await count(again.slice(from, from + 9));
   }
   expect(await healthOf(tenantId)).toMatchObject(EXPECTED);
 });

@@ -26,6 +26,7 @@ function bucketsOf(entries: readonly AttemptLogEntry[]): HealthBucket[] {
 const view = (...entries: AttemptLogEntry[]) => viewHealth(REF, { enabled: true }, bucketsOf(entries), NOW);
 
 const ok = (agoMs: number, durationMs = 10) => delivered({ at: NOW - agoMs, durationMs });
+const ours = (agoMs: number) => parked({ at: NOW - agoMs, nextAt: NOW + 5_000, reason: 'fault' });
 const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status });
 
 describe('the health of an endpoint', () => {
@@ -74,6 +75,15 @@ describe('the health of an endpoint', () => {
       [bad(3_000), bad(2_000), bad(1_000), ok(9_000)],
       'failing',
     ],
+    ['a deferral by our own fault behind a success', [ok(2_000), ours(1_000)], 'deferred'],
+    ['nothing but deferrals by our own fault', [ours(1_000)], 'deferred'],
+    ['a success behind a deferral by our own fault', [ours(2_000), ok(1_000)], 'healthy'],
+    [
+      'failures behind a deferral by our own fault',
+      [ours(4_000), bad(3_000), bad(2_000), bad(1_000)],
+      'paused',
+    ],
+    ['a deferral by the state of the endpoint', [ok(2_000), parked({ at: NOW - 1_000 })], 'healthy'],
   ])('with %s', (_name, entries, state) => {
     expect(view(...entries).state).toBe(state);
   });

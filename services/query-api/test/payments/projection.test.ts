@@ -154,6 +154,28 @@ it('one lookup runs at a time, and the next one has all that was asked for meanw
   expect(begun).toHaveLength(2);
 });
 
+it('of what a tenant asks for one lookup is made that is too many for its statement, and the next with the next statement', async () => {
+  const other = randomName('tenant');
+  await project(first.database, [paid({}, { tenantId: other })], 1);
+  const ids = Array.from({ length: 4 }, (_, at) => `${E2E.slice(0, -1)}${at}`);
+  const events = ids.flatMap((endToEndId, pix) =>
+    Array.from({ length: 400 }, (_, at) => reversal({ endToEndId }, { tenantId, id: `r${pix}_${at}` })),
+  );
+  await project(first.database, events, MAX_EVENTS / 2);
+  let running = 0;
+  let most = 0;
+  const find = findByKeyOf('pix', () => async (statement) => {
+    running += 1;
+    most = Math.max(most, running);
+    return within()(statement).finally(() => (running -= 1));
+  });
+  const wishes = [...ids.map((id) => keyOf(tenantId, id)), keyOf(other, E2E)];
+  const found = await Promise.all(wishes.map((key) => find([key])));
+  expect(found.map(({ length }) => length)).toEqual([400, 400, 400, 400, 1]);
+  // One for each tenant, and never the four of one tenant at once.
+  expect(most).toBe(2);
+});
+
 it('of one event id the first content stays, to the queries and to whoever is sent it again', async () => {
   const told = paid({ amount: '1.00' }, { tenantId });
   const later = paid({ amount: '2.00' }, { tenantId, occurredAt: '2026-11-22T00:00:00Z' });

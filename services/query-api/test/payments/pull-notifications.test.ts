@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import type { ApiRequest } from '@webhooks/http-api';
-import { TOPICS, encodeEvent, renderNotification } from '@webhooks/contracts';
+import { TOPICS, encodeEvent, parseKeyring, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
-import { formatCursor, parseCursor } from '../../src/payments/pull-cursor.js';
+import { sealCursor } from '../../src/payments/pull-cursor.js';
 import { createPullOperation } from '../../src/payments/pull-notifications.js';
+import type { PullPorts } from '../../src/payments/pull-notifications.js';
 import { faultOf } from '../support/openapi.js';
 import { startQueryApi } from '../support/start-query-api.js';
 import type { RunningQueryApi } from '../support/start-query-api.js';
@@ -126,20 +128,31 @@ it('begins with the next notification after now, and a wait ends as soon as one 
   expect(performance.now() - begin).toBeLessThan(10_000);
 });
 
-it('reads so many pages of a tenant at once, also for those who do not wait', async () => {
-  const reading = Promise.withResolvers<never>();
+const RING = parseKeyring(`cursor:${randomBytes(32).toString('base64')}`);
+
+/** The operation without a topic, for whoever asks for a tenant. */
+function openPages(
+  readPage: PullPorts['readPage'] = (_wish, next) => Promise.resolve({ data: [], next, hasMore: false }),
+) {
   const pages = createPullOperation({
     projected: () => Promise.resolve({ at: 1, ends: new Map(), pages: new Map() }),
-    readPage: () => reading.promise,
+    readPage,
     ends: () => Promise.resolve(new Map()),
     reading: () => 'one',
+    keyring: () => Promise.resolve(RING),
     keptMs: DAY_MS,
     waiting: { total: 9, each: 2 },
   });
-  const page = (tenant: string) => {
+  return (tenant: string, query: Record<string, string> = {}) => {
     const identity = { tenantId: tenant, scopes: [] };
-    return pages.handle({ identity, query: new URLSearchParams() } as unknown as ApiRequest);
+    const { signal } = new AbortController();
+    return pages.handle({ identity, signal, query: new URLSearchParams(query) } as unknown as ApiRequest);
   };
+}
+
+it('reads so many pages of a tenant at once, also for those who do not wait', async () => {
+  const reading = Promise.withResolvers<never>();
+  const page = openPages(() => reading.promise);
   const [first, second] = [page('one'), page('one')];
   await expect(page('one')).rejects.toMatchObject({ code: 'too-many-requests' });
   const other = page('other');
@@ -153,22 +166,47 @@ it('lets ten of a tenant wait, also when others do, and another one when one of 
   expect(await refused(after)).toMatchObject({ code: 'too-many-requests', retryAfter: '1' });
   expect(await pull({ after })).toMatchObject({ status: 200 });
   const headers = { authorization: `Bearer ${await service.desk.token(randomName('other'), 'event.read')}` };
-  expect(await pull({ after, wait: 1 }, { headers })).toMatchObject({ status: 200 });
+  const { nextCursor } = await pull({}, { headers });
+  expect(await pull({ after: nextCursor, wait: 1 }, { headers })).toMatchObject({ status: 200 });
   abort.abort();
   expect((await Promise.allSettled(answers)).map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
   await eventually(async () => (await pull({ after, wait: 1 })).status === 200);
 });
 
-it('refuses a cursor that is too old, of another reading or none, and whoever may not read events', async () => {
-  const given = parseCursor((await pull()).nextCursor);
-  if (!given) throw new Error('expected the cursor of an answer to be one');
-  const cursor = (caughtUpAt: number) => formatCursor({ ...given, caughtUpAt });
-  expect(await pull({ after: cursor(Date.now() - 29 * DAY_MS) })).toMatchObject({ status: 200 });
-  expect(await pull({ after: cursor(Date.now() - 31 * DAY_MS) })).toMatchObject({
-    ...{ status: 422, code: 'cursor-expired' },
-  });
-  const foreign = formatCursor({ ...given, reading: 'another' });
-  expect(await pull({ after: foreign })).toMatchObject({ status: 422, code: 'cursor-expired' });
+it('refuses a cursor that is too old, of another reading, tenant or key, or forged', async () => {
+  const page = openPages();
+  const given = { reading: 'one', caughtUpAt: Date.now() - DAY_MS / 2, first: 0, offsets: new Map([[0, 7]]) };
+  const other = parseKeyring(`cursor:${randomBytes(32).toString('base64')}`);
+  const sealed = sealCursor(RING, given, 'acme');
+  expect(await page('acme', { after: sealed })).toMatchObject({ status: 200 });
+  const refused = [
+    sealCursor(RING, { ...given, caughtUpAt: Date.now() - 2 * DAY_MS }, 'acme'),
+    sealCursor(RING, { ...given, reading: 'another' }, 'acme'),
+    sealCursor(RING, given, 'beta'),
+    sealCursor(other, given, 'acme'),
+    `${sealed.slice(0, -2)}00`,
+    '3f9a1c2e.mi4kd0zv.0.2s',
+  ];
+  for (const after of refused)
+    expect([after, await page('acme', { after }).catch((error: unknown) => error)]).toMatchObject([
+      ...[after, { code: 'cursor-expired' }],
+    ]);
+});
+
+it('gives cursors that tell nothing of how much all tenants have', async () => {
+  const shown = async () => (await pull()).nextCursor;
+  const before = await shown();
+  const foreign = randomName('stranger');
+  await publish(Array.from({ length: 40 }, () => buildEvent({ tenantId: foreign })));
+  const reader = await service.desk.token(foreign, 'event.read');
+  const headers = { authorization: `Bearer ${reader}` };
+  await eventually(async () => (await pull({}, { headers })).results === 40, LONG);
+  const after = await shown();
+  expect(after).toHaveLength(before.length);
+  expect(await shown()).not.toBe(after);
+});
+
+it('refuses what is no cursor, and whoever may not read events', async () => {
   for (const query of [{ after: 'yesterday' }, { wait: 26 }, { wait: -1 }, { limit: 0 }, { limit: 1_001 }])
     expect([query, await pull(query)]).toMatchObject([query, { status: 422, code: 'invalid-request' }]);
   const headers = { authorization: `Bearer ${await service.desk.token(tenantId, 'webhook.read')}` };

@@ -1,7 +1,7 @@
 import { renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
-import { writeEntries } from '../../src/delivery-log/write-entries.js';
+import { writeEntries } from '../../src/delivery-log/compose-delivery-log.js';
 import { keepEvents, keepTestEvent } from '../../src/payments/event-store.js';
 import { countMatches, readJobPage } from '../../src/redelivery/job-pages.js';
 import type { RedeliveryFilter } from '../../src/redelivery/redelivery-job.js';
@@ -104,6 +104,34 @@ it('a dry run counts what is missed of the range, and what is not kept any more 
   await rig.finish();
   expect(rig.sent).toEqual([]);
   expect(await rig.find(job)).toMatchObject({ counts: { sent: 0, refused: 0, expired: missed.length } });
+}, 60_000);
+
+it('a count rests between its pages as long as each took, and reads no notification', async () => {
+  const tenantId = randomName('tenant');
+  const { filter, parts } = await fill(tenantId);
+  const more = Array.from({ length: 2 * COUNT }, (_, index) =>
+    fixed({}, { tenantId, id: `evt_more_${index}` }),
+  );
+  await keepEvents(
+    test.database.within(60_000),
+    more.map((event) => eventRecord(event, { timestamp: BEGIN + 1_000 })),
+  );
+  const finds: object[] = [];
+  test.onCommand(({ command }) => {
+    if (command['find'] === 'events') finds.push(command);
+  });
+  let busyMs = 0;
+  const within: typeof parts.database.within = (ms) => async (statement) => {
+    const at = performance.now();
+    return parts.database
+      .within(ms)(statement)
+      .finally(() => (busyMs += performance.now() - at));
+  };
+  const beganAt = performance.now();
+  await countMatches(tenantId, filter, 1_000_000, { ...parts, database: { within } });
+  // It rests behind each page but the last of three, or ends earlier on a slow machine.
+  expect(performance.now() - beganAt).toBeGreaterThan(1.2 * busyMs);
+  for (const find of finds) expect(find).toMatchObject({ projection: { appendedAt: 1 } });
 }, 60_000);
 
 it('a job of what was missed sends nothing before the log has all that is on the topics', async () => {

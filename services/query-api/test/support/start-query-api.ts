@@ -53,6 +53,7 @@ export function environment(desk: TokenDesk, database: string): Record<string, s
     TOKEN_AUDIENCE: AUDIENCE,
     HOST: '127.0.0.1',
     PORT: '0',
+    SHUTDOWN_DELAY_MS: '0',
   };
 }
 

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@webhooks/engines';
+import { buildEvent, eventually } from '@webhooks/testkit';
+import { startTestStack } from './test-stack.js';
+import type { TestStack } from './test-stack.js';
+import { has, needs } from './tool.js';
+
+const nginx = has('nginx', '-v');
+const dir = mkdtempSync(join(tmpdir(), 'nginx-'));
+let running: TestStack;
+let proxy: ChildProcess | undefined;
+
+afterAll(async () => {
+  proxy?.kill('SIGQUIT');
+  if (proxy) await once(proxy, 'exit');
+  await running.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const config = (port: number, upstreams: readonly string[]): string => `
+daemon off;
+worker_processes 1;
+pid ${dir}/nginx.pid;
+error_log ${dir}/error.log;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  # A reload ends the connections of callers that wait for nothing: the next call would meet that.
+  keepalive_timeout 0;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${dir}/${name};`).join('\n  ')}
+  upstream ingest { ${upstreams.map((one) => `server ${one};`).join(' ')} keepalive 32; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://ingest;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_next_upstream off;
+    }
+  }
+}`;
+
+const hostOf = (url: string): string => new URL(url).host;
+
+/** A proxy in front of two instances that looks four times a second whether the first is ready, as an ingress controller does. */
+async function startProxy(first: { url: string; admin: string }, second: string) {
+  const port = await freePort();
+  const file = join(dir, 'nginx.conf');
+  const write = (isReady: boolean): void =>
+    writeFileSync(file, config(port, isReady ? [hostOf(first.url), second] : [second]));
+  write(true);
+  const child = spawn('nginx', ['-p', dir, '-c', file], { stdio: ['ignore', 'inherit', 'inherit'] });
+  proxy = child;
+  let wasReady = true;
+  const look = async (): Promise<void> => {
+    const isReady = await fetch(`${first.admin}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (isReady === wasReady) return;
+    wasReady = isReady;
+    write(isReady);
+    child.kill('SIGHUP');
+  };
+  const looking = setInterval(() => void look().catch(() => undefined), 250);
+  return { url: `http://127.0.0.1:${port}`, stopLooking: () => clearInterval(looking) };
+}
+
+async function tokenOf({ stack }: TestStack): Promise<string> {
+  const { clientId, clientSecret } = stack.clientOf('acme');
+  const response = await fetch(stack.description().tokenEndpoint, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`${clientId}:${clientSecret}`)}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials' }),
+  });
+  return ((await response.json()) as { access_token: string }).access_token;
+}
+
+/** Posts 150 events a second until it is stopped; gives how often each status came. */
+function keepPosting(url: string, token: string) {
+  const statuses = new Map<string, number>();
+  const posts: Promise<void>[] = [];
+  const post = async (): Promise<void> => {
+    const { tenantId: _own, ...event } = buildEvent();
+    const status = await fetch(`${url}/integration/v1/events`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(event),
+    }).then(
+      async (response) => (await response.text(), String(response.status)),
+      (error: unknown) => String(error),
+    );
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  };
+  const posting = setInterval(() => posts.push(post(), post(), post()), 20);
+  return async () => {
+    clearInterval(posting);
+    await Promise.all(posts);
+    return statuses;
+  };
+}
+
+needs('nginx', nginx)(
+  'no call fails while one of two instances behind nginx is restarted, at 150 a second',
+  async () => {
+    running = await startTestStack({ ingest: { SHUTDOWN_DELAY_MS: '3000' } });
+    const { stack } = running;
+    const { ingest, admin } = stack.description();
+    const second = await freePort();
+    await stack.fleet.startMore({ name: 'ingest-2', like: 'ingest', env: { PORT: String(second) } });
+    const { url, stopLooking } = await startProxy(
+      { url: ingest, admin: String(admin['ingest']) },
+      `127.0.0.1:${second}`,
+    );
+    const token = await tokenOf(running);
+    await eventually(async () => (await fetch(url)).status === 404);
+    const stop = keepPosting(url, token);
+    await stack.fleet.stop('ingest');
+    await stack.fleet.start('ingest');
+    const statuses = await stop();
+    stopLooking();
+    expect([...statuses.keys()]).toEqual(['202']);
+    expect(statuses.get('202')).toBeGreaterThan(300);
+  },
+  120_000,
+);
