@@ -25,8 +25,8 @@ export class TablePartition extends PartitionBuffer implements Feed {
     if (request.offset !== this.nextFetch) return;
     super.accept(fetched, request);
     for (let record = this.take(); record !== undefined; record = this.take()) this.#onRecord(record);
-    // The last stable offset is the end for a reader of committed records; it was that at some time after `startedAt`.
-    if (this.position >= fetched.lastStableOffset) this.freshAt = Math.max(this.freshAt, request.startedAt);
+    // It was the end at some time after `startedAt`.
+    if (this.position >= fetched.highWatermark) this.freshAt = Math.max(this.freshAt, request.startedAt);
   }
 
   outOfRange(earliest: number): void {

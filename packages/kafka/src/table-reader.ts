@@ -9,7 +9,8 @@ import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { EARLIEST, countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
-import { fetchEndOffsets, type EndOffsets } from './kafkajs-adapter/topics.js';
+import { endOffsetsOf, type EndOffsets } from './kafkajs-adapter/topics.js';
+import { READ_UNCOMMITTED } from './protocol/fetch-protocol.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
 const MAX_WAIT_MS = 200;
@@ -30,7 +31,8 @@ export interface TableReaderOptions {
 }
 
 /**
- * Reads in the background, whatever the broker does. It needs no consumer group, so a rebalance cannot delay it and no group
+ * Reads in the background, whatever the broker does: up to the high watermark, because the open transaction of a stranger would hide
+ * all behind it, a disabling too. It needs no consumer group, so a rebalance cannot delay it and no group
  * is left behind by a process that died.
  */
 export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
@@ -52,6 +54,7 @@ export class TableReader {
   constructor(options: TableReaderOptions) {
     this.#options = options;
     this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
+    this.#link.cluster.isolationLevel = READ_UNCOMMITTED;
     this.#fetcher = new Fetcher({
       link: this.#link,
       log: options.kafka.log,
@@ -96,8 +99,8 @@ export class TableReader {
 
   /** A new leader reports its end once it knows all that was acknowledged (KIP-207); a fetch does not wait for that. */
   async #readToEnds(): Promise<void> {
-    const { kafka, topic } = this.#options;
-    const ends = await fetchEndOffsets(kafka, topic);
+    const { topic } = this.#options;
+    const ends = await endOffsetsOf(this.#link, topic);
     const deadlineAt = performance.now() + CATCH_UP_MS;
     await this.#until(() => this.#passed(ends) || performance.now() > deadlineAt);
     if (!this.#passed(ends)) throw new Error(`${topic} was not read to its end within ${CATCH_UP_MS} ms`);

@@ -12,6 +12,7 @@ import {
 } from '../src/index.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
 import { foreignProducer, TRANSACTIONS } from './support/foreign-producer.js';
+import { openTransaction } from './support/open-transaction.js';
 
 const kafka = sharedKafka();
 const admin = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
@@ -126,6 +127,20 @@ describe('table reader', () => {
     // The broker writes the marker of a transaction once its end has been acknowledged.
     await eventually(async () => (await fetchEndOffsets(kafka, topic)).get(0) === (run ? 6 : 1));
     await reader.catchUp();
+    await reader.close();
+  });
+
+  it('reads on behind the open transaction of a foreign producer, and catches up there', async () => {
+    const topic = await newTopic(kafka, 1, COMPACT);
+    await put(topic, { a: '1' });
+    const { rows, reader } = openTable(topic);
+    await reader.whenFresh();
+    const abort = await openTransaction(kafka.brokers, { topic, key: 'stranger', value: 'open' });
+    await put(topic, { a: 'disabled' });
+    await reader.catchUp();
+    expect(rows.get('a')).toBe('disabled');
+    expect(reader.isFresh()).toBe(true);
+    await abort();
     await reader.close();
   });
 

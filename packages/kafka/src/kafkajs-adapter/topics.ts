@@ -1,5 +1,6 @@
 import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
 import { untilDeadline } from '../deadline.js';
+import type { Link } from './link.js';
 import { listOffsets, partitionIdsOf } from './offsets.js';
 
 /** End offset (the offset the next record will get) by partition number. */
@@ -58,12 +59,16 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
 }
 
 /** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
-export async function fetchEndOffsets(
+export function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
   { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  const link = adminLinkOf(kafka);
+  return endOffsetsOf(adminLinkOf(kafka), topic, deadlineMs);
+}
+
+/** The same on connections of one's own, by their isolation level. */
+export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
     await link.cluster.refreshMetadata(); // partitions may have been added
     return listOffsets(link, topic, await partitionIdsOf(link, topic));
