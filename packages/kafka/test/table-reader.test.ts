@@ -4,6 +4,7 @@ import Cluster from 'kafkajs/src/cluster/index.js';
 import { eventually, randomName } from '@webhooks/testkit';
 import {
   createKafka,
+  ensureTopics,
   fetchEndOffsets,
   openSink,
   openTableReader,
@@ -164,7 +165,7 @@ describe('table reader', () => {
     const { reader } = openTable(topic);
     const { reader: nowhere } = openTable(topic, kafkaAt(['127.0.0.1:1']));
     await admin.createTopics({
-      topics: [{ topic, numPartitions: 1, replicationFactor: 1 }],
+      topics: [{ topic, configEntries: [{ name: 'cleanup.policy', value: 'compact' }] }],
       waitForLeaders: false,
     });
     await reader.whenFresh();
@@ -173,6 +174,41 @@ describe('table reader', () => {
     await nowhere.close();
     await expect(waiting).rejects.toThrow(/closed/);
     await expect(nowhere.whenFresh()).rejects.toThrow(/closed/);
+    await reader.close();
+  });
+
+  it('says that it goes back to the beginning when the topic was made anew, and reads all of it', async () => {
+    const topic = await newTopic(kafka, 4, COMPACT);
+    await sink.sendMany(Array.from({ length: 40 }, (_, n) => ({ topic, key: `${n}`, value: 'before' })));
+    let rows = new Map<string, string>();
+    const reader = openTableReader({
+      kafka,
+      topic,
+      onRecord: ({ key, value }) => void rows.set(String(key), String(value)),
+      onRestart: () => (rows = new Map()),
+    });
+    await reader.whenFresh();
+    expect(rows.size).toBe(40);
+    await admin.deleteTopics({ topics: [topic] });
+    await ensureTopics(kafka, [{ name: topic, partitions: 2, replicationFactor: 1, configs: COMPACT }]);
+    await eventually(() => rows.size === 0, { timeoutMs: 20_000 });
+    const late = await openSink({ kafka });
+    await eventually(() =>
+      late.send({ topic, key: 'a', value: 'after' }, { deadlineMs: 2_000 }).then(() => true),
+    );
+    await reader.catchUp();
+    expect([...rows]).toEqual([['a', 'after']]);
+    await reader.whenFresh();
+    await late.close();
+    await reader.close();
+  });
+
+  it('refuses a topic of which Kafka deletes records by their age', async () => {
+    const topic = await newTopic(kafka, 1, { 'cleanup.policy': 'compact,delete' });
+    const fatal = Promise.withResolvers<Error>();
+    const reader = openTableReader({ kafka, topic, onRecord: () => undefined, onFatal: fatal.resolve });
+    expect((await fatal.promise).message).toContain(`${topic} has cleanup.policy=compact,delete`);
+    await expect(reader.whenFresh()).rejects.toThrow(/cleanup\.policy/);
     await reader.close();
   });
 

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configurationKey } from '@webhooks/contracts';
+import { TOPICS, TOPIC_TABLE, configurationKey } from '@webhooks/contracts';
 import { freePort, startKafka } from '@webhooks/engines';
 import type { KafkaEngine } from '@webhooks/engines';
+import { createKafka, ensureTopics, openTableReader } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
+import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import type { Connection } from 'mongoose';
 import { createConnection } from 'mongoose';
 import { modelOn, toRow } from '../src/configuration-model.js';
@@ -185,6 +187,37 @@ describe('with a broker of its own', () => {
     await own.stop();
     await kafka.stop();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  it('a topic of configurations that was made anew gets all of them at once', async () => {
+    const tenant = await own.tenant();
+    const register = async (): Promise<string> => {
+      const { body } = await tenant.post({ ...HOOK, endpointUrl: `https://a.b/${randomUUID()}` });
+      return body['published'] === undefined ? String(body['ref']) : '';
+    };
+    await eventually(register, { timeoutMs: 30_000, message: 'the topics are there' });
+    const refs = await Promise.all(Array.from({ length: 20 }, register));
+    const admin = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    const keys = async () => Number(/^config_api_topic_keys (\d+)$/m.exec(await own.metrics())?.[1]);
+    await eventually(async () => (await keys()) >= 20, { timeoutMs: 10_000 });
+    await admin.deleteTopics({ topics: [TOPICS.configurations] });
+    await eventually(async () => !(await admin.listTopics()).includes(TOPICS.configurations));
+    const client = createKafka({ brokers: kafka.brokers, clientId: 'made-anew' });
+    await ensureTopics(client, TOPIC_TABLE);
+    const seen = new Set<string>();
+    const reader = openTableReader({
+      kafka: client,
+      topic: TOPICS.configurations,
+      onRecord: ({ key }) => void seen.add(String(key)),
+    });
+    await eventually(() => refs.every((ref) => seen.has(configurationKey(tenant.tenantId, ref))), {
+      timeoutMs: 15_000,
+      message: 'all are on the topic again',
+    });
+    await reader.close();
+    await client.close();
+    await admin.disconnect();
   });
 
   it('the service creates the topics by itself, goes on while the broker is away and catches up when it is back', async () => {

@@ -31,7 +31,10 @@ export interface RunningWorker {
 
 /** A broker of its own, and what a test does with it besides the worker: publish, and look at topics. */
 export interface Bench {
-  readonly startWorker: (env?: Readonly<Record<string, string>>) => Promise<RunningWorker>;
+  readonly startWorker: (
+    env?: Readonly<Record<string, string>>,
+    onError?: (message: string) => void,
+  ) => Promise<RunningWorker>;
   /** A worker in a process of its own, which may be killed. */
   readonly spawnWorker: (env?: Readonly<Record<string, string>>) => ChildProcess;
   readonly publish: (
@@ -78,6 +81,7 @@ async function runWorker(
   brokers: readonly string[],
   env: Readonly<Record<string, string>>,
   faults: LogFields[],
+  onError: (message: string) => void = silent,
 ): Promise<RunningWorker> {
   const closers = new Closers();
   const registry = new Registry();
@@ -85,14 +89,18 @@ async function runWorker(
   const lines: string[] = [];
   const note = (message: string, fields?: LogFields): void =>
     void lines.push(JSON.stringify({ message, ...fields }));
+  const error = (message: string, fields?: LogFields): void => {
+    note(message, fields);
+    onError(message);
+  };
   const settings = new SettingsReader({ ...(await settingsFor(brokers)), ...env });
   await composeDeliveryWorker(readWorkerConfig(settings), {
-    log: { debug: note, info: note, warn: note, error: note },
+    log: { debug: note, info: note, warn: note, error },
     registry,
     health: new HealthBoard(),
     onClose: (name, close) => closers.add(name, close),
     addPage: (page) => pages.push(page),
-    fail: (error) => faults.push({ error }),
+    fail: (fault) => faults.push({ error: fault }),
   });
   return {
     metrics: () => registry.metrics(),
@@ -148,7 +156,7 @@ export async function openBench(): Promise<Bench> {
     await producer.send({ topic, acks: -1, messages: [record] });
   };
   return {
-    startWorker: (env = {}) => runWorker(engine.brokers, env, faults),
+    startWorker: (env = {}, onError) => runWorker(engine.brokers, env, faults, onError),
     spawnWorker: (env = {}) => spawnWorker({ ...settings, ...env }),
     publish,
     createTopic: async (topic, configs) => {

@@ -1,5 +1,7 @@
+import kafkajs from 'kafkajs';
 import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
 import { untilDeadline } from '../deadline.js';
+import { faultOf } from './faults.js';
 import type { Link } from './link.js';
 import { listOffsets, partitionIdsOf } from './offsets.js';
 
@@ -56,6 +58,26 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
   if (found === spec.partitions) return;
   const fields = { topic: spec.name, expected: spec.partitions, found };
   kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
+}
+
+/**
+ * Rejects for good when Kafka would delete records of the topic by their age. Who may not read its settings goes on without
+ * knowing.
+ */
+export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
+  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['cleanup.policy'] };
+  const request = { resources: [resource], includeSynonyms: false };
+  try {
+    const { resources } = await adminOf(kafka).describeConfigs(request);
+    const policy = resources[0]?.configEntries[0]?.configValue;
+    if (policy === 'compact') return true;
+    const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes what is old; it must be compact`;
+    throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
+  } catch (error) {
+    if (faultOf(error).type !== 'TOPIC_AUTHORIZATION_FAILED') throw error;
+    kafka.log('warn', 'kafka: no right to read whether a topic is compacted', { topic });
+    return true;
+  }
 }
 
 /** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
