@@ -56,7 +56,7 @@ export function watchRetention(
   onClose('retention', () => reading.stop());
   new Gauge({
     name: 'webhook_retention_used_ratio',
-    help: 'Age of the oldest record that was read and is not handled, against the time for which its topic is kept',
+    help: 'Age of the oldest record that is not handled, against the time for which its topic is kept',
     labelNames: ['source'],
     registers: [registry],
     collect() {

@@ -10,8 +10,7 @@ export interface Watched {
 export function createSourceGauges(sources: ReadonlyMap<string, Watched>, scope: ServiceScope): void {
   const gauge = (name: string, help: string, read: (health: SourceHealth) => number): void =>
     addSourceGauge(scope, { name, help, label: 'source' }, sources, read);
-  const age =
-    'Age of the oldest record that was read and is not handled; of retries, how long the oldest has waited';
+  const age = 'Age of the oldest record that is not handled; of retries, how long the oldest has waited';
   gauge('webhook_source_lag_records', 'Records behind the end of the topics', ({ lag }) => lag);
   gauge('webhook_source_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
   gauge('webhook_source_joined', 'Whether the source is a member of its group', ({ joined }) =>
