@@ -135,6 +135,10 @@ export class GroupReader {
     return this.#trackers.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
   }
 
+  missingTopics(): readonly string[] {
+    return this.#membership.missing;
+  }
+
   health() {
     const now = Date.now();
     const oldestAgeByTopic: Record<string, number> = {};

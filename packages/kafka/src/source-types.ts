@@ -112,6 +112,8 @@ export interface Source {
   health(): SourceHealth;
   /** How far each assigned partition is handled, also what is not committed yet; see `PartitionPosition`. */
   positions(): readonly PartitionPosition[];
+  /** Topics that Kafka does not know; the others are read, and these as soon as they are there. */
+  missingTopics(): readonly string[];
   /** Wakes a source that stopped at the window's `hasCapacity`. */
   resume(): void;
   /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */

@@ -8,7 +8,7 @@ import { TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { startKafka } from '@webhooks/engines';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { AdminPage, LogFields } from '@webhooks/runtime';
+import type { AdminPage, HealthReport, LogFields } from '@webhooks/runtime';
 import { sharedAuthority } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import { composeDeliveryWorker } from '../src/compose.js';
@@ -22,6 +22,7 @@ export interface SeenRecord {
 
 export interface RunningWorker {
   readonly metrics: () => Promise<string>;
+  readonly ready: () => HealthReport;
   /** What a page of the admin server shows. */
   readonly page: (path: string) => unknown;
   /** Its log. */
@@ -85,6 +86,7 @@ async function runWorker(
 ): Promise<RunningWorker> {
   const closers = new Closers();
   const registry = new Registry();
+  const health = new HealthBoard();
   const pages: AdminPage[] = [];
   const lines: string[] = [];
   const note = (message: string, fields?: LogFields): void =>
@@ -97,13 +99,14 @@ async function runWorker(
   await composeDeliveryWorker(readWorkerConfig(settings), {
     log: { debug: note, info: note, warn: note, error },
     registry,
-    health: new HealthBoard(),
+    health,
     onClose: (name, close) => closers.add(name, close),
     addPage: (page) => pages.push(page),
     fail: (fault) => faults.push({ error: fault }),
   });
   return {
     metrics: () => registry.metrics(),
+    ready: () => health.isReady(),
     lines,
     page: (path) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
@@ -163,7 +166,8 @@ export async function openBench(): Promise<Bench> {
       const admin = kafka.admin();
       await admin.connect();
       const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
-      await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
+      const topics = [{ topic, numPartitions: PARTITIONS, configEntries }];
+      await admin.createTopics({ topics, waitForLeaders: false });
       await admin.disconnect();
     },
     configure: (configuration) =>

@@ -213,6 +213,7 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     memberId: string | null;
     generationId: number | null;
     coordinator: Broker | null;
+    topicsSubscribed: string[];
     constructor(options: {
       retry: object;
       cluster: Cluster;

@@ -29,7 +29,11 @@ function createTeller(log: Logger): (topic: string, error: unknown) => void {
  * Publishes until it succeeds, unless it never will. A failed attempt was made and must not be made again because a broker is
  * away: its settlement waits here, bounded by the window of the source that read the record.
  */
-export function createPublishWithRetry(sink: Sink, log: Logger, signal: AbortSignal): PublishWithRetry {
+export function createPublishWithRetry(
+  sink: Pick<Sink, 'send'>,
+  log: Logger,
+  signal: AbortSignal,
+): PublishWithRetry {
   const tell = createTeller(log);
   let pausing: Promise<void> | undefined;
   /** One for all who wait: thousands of listeners to one signal would cost seconds. */
