@@ -172,7 +172,7 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   });
   watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);
   const budget = createQuarantineBudget(scope.log);
-  scope.health.readiness('records put aside', budget.fault);
+  scope.health.readiness('records put aside', budget.fault, false);
   createSourceGauges(sources, scope);
   const sourceParts = { ...parts, kafka, config, scope, delivering, budget, sources, stops };
   // Side by side: each join waits up to 1.5 s for the other members of its group.

@@ -60,16 +60,18 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
   kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
 }
 
-/**
- * Rejects for good when Kafka would delete records of the topic by their age. Who may not read its settings goes on without
- * knowing.
- */
+/** Settings of a topic by their names. */
+export async function settingsOf(kafka: Kafka, name: string, configNames: string[]) {
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }];
+  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
+  const entries = described.resources.flatMap(({ configEntries }) => configEntries);
+  return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+}
+
+/** Rejects for good when Kafka would delete records by their age. Who may not read the setting goes on without knowing. */
 export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
-  const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames: ['cleanup.policy'] };
-  const request = { resources: [resource], includeSynonyms: false };
   try {
-    const { resources } = await adminOf(kafka).describeConfigs(request);
-    const policy = resources[0]?.configEntries[0]?.configValue;
+    const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
     if (policy === 'compact') return true;
     const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes what is old; it must be compact`;
     throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });

@@ -37,14 +37,19 @@ export async function openConfigurationCache(
     onFatal: scope.fail,
   });
   scope.onClose('configuration cache', () => reader.close());
-  scope.health.readiness('configurations', () =>
-    reader.isFresh() ? undefined : 'the configuration cache is stale',
-  );
+  const staleness = () => (reader.isFresh() ? undefined : 'the configuration cache is stale');
+  scope.health.readiness('configurations', staleness, false);
+  const lacking = (): string | undefined => {
+    const keys = new Set([...table.unopened].map(({ missingKey }) => missingKey));
+    return keys.size > 0 ? `SECRETS_KEYS lacks ${[...keys].join(', ')}` : undefined;
+  };
+  scope.health.readiness('secrets', lacking, false);
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
   await reader.catchUp();
+  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
   if (table.size === 0 && (await wereDeliveriesMade(kafka))) {
     scope.log.error(EMPTIED);
     scope.health.readiness('webhooks', () => (table.size === 0 ? EMPTIED : undefined));

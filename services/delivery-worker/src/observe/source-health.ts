@@ -7,7 +7,8 @@ export type Watched = Pick<Source, 'health' | 'missingTopics'>;
 /** Names topics that are missing: what stands in for them makes retries cost more, or nothing does. */
 function watchTopics(sources: ReadonlyMap<string, Watched>, { health, registry }: ServiceScope): void {
   const missing = () => [...sources.values()].flatMap((source) => source.missingTopics());
-  health.readiness('topics', () => (missing().length > 0 ? `missing: ${missing().join(', ')}` : undefined));
+  const fault = () => (missing().length > 0 ? `missing: ${missing().join(', ')}` : undefined);
+  health.readiness('topics', fault, false);
   new Gauge({
     name: 'webhook_topic_missing',
     help: '1 for each topic that this worker reads and Kafka does not know',

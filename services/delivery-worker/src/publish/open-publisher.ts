@@ -41,7 +41,9 @@ export async function openPublisher(
     stopping.abort();
     await Promise.all([prompt.close(), waiting.close()]);
   });
-  scope.health.readiness('kafka sink', () => prompt.health().lastError ?? waiting.health().lastError);
+  const fault = () => prompt.health().lastError ?? waiting.health().lastError;
+  // A source's membership shows whether Kafka is there.
+  scope.health.readiness('kafka sink', fault, false);
   const publishPrompt = createPublishWithRetry(prompt, scope.log, stopping.signal);
   const send: Sink['send'] = (record, options) =>
     waiting.send({ ...record, topic: standIn(record.topic, missingTopics()) }, options);
