@@ -30,6 +30,7 @@ export class GroupReader {
   readonly #fetcher: Fetcher;
   readonly #membership: Membership;
   readonly #onError: (error: unknown) => void;
+  readonly missingTopics = () => this.#membership.missing;
   #trackers: readonly PartitionTracker[] = [];
   #commitTimer: NodeJS.Timeout | undefined;
   #committing: Promise<void> | undefined;
@@ -133,10 +134,6 @@ export class GroupReader {
 
   positions(): readonly PartitionPosition[] {
     return this.#trackers.map(({ topic, partition, watermark }) => ({ topic, partition, offset: watermark }));
-  }
-
-  missingTopics(): readonly string[] {
-    return this.#membership.missing;
   }
 
   health() {

@@ -102,6 +102,6 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     throw error;
   }
   const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: turns.waiting });
-  const [resume, positions] = [() => turns.plan(), () => reader.positions()];
-  return { health, stop, resume, positions, missingTopics: () => reader.missingTopics() };
+  const { missingTopics } = reader;
+  return { health, stop, missingTopics, resume: () => turns.plan(), positions: () => reader.positions() };
 }

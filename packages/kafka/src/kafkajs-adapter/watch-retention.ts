@@ -44,8 +44,7 @@ export function watchRetention(
     log,
     work: async () => {
       const read = async (topic: string) => retentions.set(topic, await fetchRetention(kafka, topic));
-      const failed = (await Promise.allSettled(topics.map(read))).find(({ status }) => status === 'rejected');
-      if (failed?.status === 'rejected') throw failed.reason; // one that is missing hides no other
+      await Promise.all(topics.map(read)); // one that is missing hides no other
     },
   });
   onClose('retention', () => reading.stop());

@@ -1,10 +1,8 @@
 import { RETRY_TIERS } from '@webhooks/contracts';
-import type { RetryTier } from '@webhooks/contracts';
 import { openSink } from '@webhooks/kafka';
-import type { Kafka, Sink } from '@webhooks/kafka';
+import type { Kafka, OutgoingRecord, Sink } from '@webhooks/kafka';
 import type { ServiceScope } from '@webhooks/runtime';
 import { createPublishWithRetry } from './publish-with-retry.js';
-import type { PublishWithRetry } from './publish-with-retry.js';
 
 /**
  * The tier itself, or the next smaller one that exists: whoever reads that moves what is not due. Below the smallest one the next
@@ -12,7 +10,7 @@ import type { PublishWithRetry } from './publish-with-retry.js';
  */
 function standIn(topic: string, missing: readonly string[]): string {
   const asked = RETRY_TIERS.findIndex((tier) => tier.topic === topic);
-  const exists = (tier: RetryTier): boolean => !missing.includes(tier.topic);
+  const exists = (tier: { readonly topic: string }): boolean => !missing.includes(tier.topic);
   return (RETRY_TIERS.slice(0, asked + 1).findLast(exists) ?? RETRY_TIERS.find(exists))?.topic ?? topic;
 }
 
@@ -27,11 +25,7 @@ const TIER_BATCH = 256;
  * Nobody waits for what is going to wait, so it lingers longer: deferred deliveries are spread over tiers and partitions, and
  * without company each would be a batch, an append and half a request of its own. Two sinks: each may hold 64 MiB.
  */
-export async function openPublisher(
-  kafka: Kafka,
-  scope: ServiceScope,
-  missingTopics: () => readonly string[],
-): Promise<PublishWithRetry> {
+export async function openPublisher(kafka: Kafka, scope: ServiceScope, missing: () => readonly string[]) {
   const stopping = new AbortController();
   const [prompt, waiting] = await Promise.all([
     openSink({ kafka }),
@@ -46,7 +40,8 @@ export async function openPublisher(
   scope.health.readiness('kafka sink', fault, false);
   const publishPrompt = createPublishWithRetry(prompt, scope.log, stopping.signal);
   const send: Sink['send'] = (record, options) =>
-    waiting.send({ ...record, topic: standIn(record.topic, missingTopics()) }, options);
+    waiting.send({ ...record, topic: standIn(record.topic, missing()) }, options);
   const publishWaiting = createPublishWithRetry({ send }, scope.log, stopping.signal);
-  return (record) => (TIERS.has(record.topic) ? publishWaiting(record) : publishPrompt(record));
+  return (record: OutgoingRecord) =>
+    TIERS.has(record.topic) ? publishWaiting(record) : publishPrompt(record);
 }
