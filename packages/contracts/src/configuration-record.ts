@@ -1,6 +1,6 @@
 import { DELIVERY_POLICY_SCHEMA } from './delivery-policy.js';
 import type { DeliveryPolicy } from './delivery-policy.js';
-import { MAX_REVISION, PATTERNS } from './patterns.js';
+import { PATTERNS } from './patterns.js';
 import { EVENT_TYPES } from './payment-event.js';
 import type { EventType, UtcTime } from './payment-event.js';
 import { compileCheck } from './schema-compiler.js';
@@ -19,7 +19,10 @@ export interface ConfigurationRecord {
   readonly v: number;
   readonly tenantId: string;
   readonly ref: string;
-  /** Rises with each change, from 1; a reader applies only a higher one. */
+  /**
+   * Rises with each change, from 1; a reader applies only a higher one. At most the Unix time in milliseconds when it is read: below a fixed
+   * bound a stranger's record with the highest one would stay in force for ever, and this bound rises faster than changes do.
+   */
   readonly revision: number;
   readonly eventType: EventType;
   readonly endpointUrl: string;
@@ -58,7 +61,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },
-    revision: { type: 'integer', minimum: 1, maximum: MAX_REVISION },
+    revision: { type: 'integer', minimum: 1 },
     eventType: { type: 'string', enum: EVENT_TYPES },
     endpointUrl: text,
     applicationId: { type: 'string', minLength: 1, maxLength: 128 },
@@ -92,6 +95,8 @@ const checkSwitch = compileCheck<ConfigurationSwitch>({
   properties: { tenantId, ref, revision, enabled },
 });
 
+const REVISION_TOO_HIGH = 'revision must be at most the time in milliseconds since 1970';
+
 /**
  * Reads a record of the topic. A value that is no configuration gives its reason instead, and what can be read of it: a newer
  * version must be able to disable. Never throws.
@@ -104,8 +109,9 @@ export function parseConfigurationRecord(
   const parsed = parseStrictJson(value);
   if (!parsed.ok) return { ok: false, reason: parsed.fault };
   const result = check(parsed.value);
+  const known = result.ok ? result : checkSwitch(parsed.value);
+  if (known.ok && known.value.revision > Date.now()) return { ok: false, reason: REVISION_TOO_HIGH };
   if (result.ok) return { ok: true, configuration: result.value };
-  const known = checkSwitch(parsed.value);
   return {
     ok: false,
     ...(known.ok ? { known: known.value } : {}),

@@ -29,11 +29,6 @@ export const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 export const MAX_ATTEMPT = 1_000_000;
 /** Partition of a topic, at most (Kafka counts in 31 bits). */
 export const MAX_PARTITION = 2 ** 31;
-/**
- * Revision of a configuration, at most: a change a second reaches it after 30,000 years. Above 2^53 a revision and the next one
- * are the same number, so that a record with one would stay in force for ever.
- */
-export const MAX_REVISION = 1_000_000_000_000;
 
 const tenant = new RegExp(PATTERNS.tenantId, 'u');
 export const isTenantId = (value: unknown): value is string =>

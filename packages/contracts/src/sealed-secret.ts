@@ -38,6 +38,12 @@ export function sealSecret(ring: Keyring, secret: string, owner: string): string
   return ['v1', first.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join('.');
 }
 
+/** The id of a key that one of these needs to be opened, and that the ring lacks. */
+export const missingKey = (ring: Keyring, sealed: readonly (string | undefined)[]): string | undefined =>
+  sealed
+    .flatMap((one) => one?.split('.')[1] ?? [])
+    .find((needed) => !ring.keys.some(({ id }) => id === needed));
+
 /** Opens what `sealSecret` made. Throws when the key is not in the ring, or text or owner were changed. */
 export function openSecret(ring: Keyring, sealed: string, owner: string): string {
   const [version, id, encoded] = sealed.split('.');

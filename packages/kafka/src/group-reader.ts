@@ -30,6 +30,7 @@ export class GroupReader {
   readonly #fetcher: Fetcher;
   readonly #membership: Membership;
   readonly #onError: (error: unknown) => void;
+  readonly missingTopics = () => this.#membership.missing;
   #trackers: readonly PartitionTracker[] = [];
   #commitTimer: NodeJS.Timeout | undefined;
   #committing: Promise<void> | undefined;
@@ -99,15 +100,17 @@ export class GroupReader {
     await within(this.#commit(), BRIEF_MS).catch(this.#onError);
   }
 
-  /** A partition that is full is not fetched: its end is requested, so that the lag is true. */
+  /** A partition that is full is not fetched, and a fetch may fail: then its end is requested, so that lag and age are true. */
   async #readEnds(): Promise<void> {
     const full = this.#trackers.filter((tracker) => tracker.want() === undefined);
     // Nothing is fetched for a reader that is full or without partitions: its heartbeats are its progress.
     if (full.length === this.#trackers.length) this.#options.inFlight.responded();
-    for (const [topic, trackers] of Map.groupBy(full, (tracker) => tracker.topic)) {
+    const silent = this.#trackers.filter(({ isSilent }) => isSilent);
+    for (const tracker of this.#trackers) tracker.isSilent = true;
+    for (const [topic, trackers] of Map.groupBy(silent, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
       const ends = await listOffsets(this.#link, topic, partitions);
-      for (const one of trackers) one.highWatermark = ends.get(one.partition) ?? one.highWatermark;
+      for (const one of trackers) one.sawEnd(ends.get(one.partition) ?? one.highWatermark);
     }
   }
 

@@ -51,6 +51,10 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   appendedAfter = -Infinity;
   /** What the group has committed; -1 for nothing. */
   committed: number;
+  /** No fetch brought anything, and be it the end, since the owner set it. */
+  isSilent = false;
+  /** Since when the end is ahead of this offset, up to which everything was fetched. */
+  #ahead: { readonly of: number; readonly since: number } | undefined;
 
   constructor(committed: GroupPosition, options: TrackerOptions) {
     super(committed, Math.max(committed.offset, 0), options);
@@ -79,9 +83,20 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     return Math.max(0, this.highWatermark - this.watermark);
   }
 
-  /** When the oldest record that is not finished was appended (Unix ms); undefined when none is known. */
+  /**
+   * When the oldest record that is not finished was appended (Unix ms); of those that no fetch brings, when the end was seen ahead.
+   * Undefined when none is known.
+   */
   get oldestAt(): number | undefined {
-    return (this.#inFlight.head?.value ?? this.peek())?.timestamp;
+    return (this.#inFlight.head?.value ?? this.peek())?.timestamp ?? this.#ahead?.since;
+  }
+
+  /** The log's end, as a broker reported it. An open transaction, or a fetch that fails, withholds what lies before it. */
+  sawEnd(end: number): void {
+    this.highWatermark = end;
+    if (end <= this.nextFetch) this.#ahead = undefined;
+    else if (this.#ahead?.of !== this.nextFetch)
+      this.#ahead = { of: this.nextFetch, since: this.#options.now() };
   }
 
   want(): number | undefined {
@@ -95,6 +110,8 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
       this.#end = { offset: fetched.highWatermark, seenAt: this.#options.now() };
     }
     super.accept(fetched, request);
+    this.isSilent = false;
+    this.sawEnd(fetched.highWatermark);
     this.#options.onFetched();
   }
 

@@ -78,7 +78,10 @@ export interface SourceHealth {
   /** Assigned partitions as `topic/partition` → offsets between the end of the partition and the watermark. */
   readonly lagByPartition: Readonly<Record<string, number>>;
   readonly lag: number;
-  /** Age of the oldest record that was read and is not handled, by its time of append; 0 when there is none. */
+  /**
+   * Age of the oldest record that is not handled, by its time of append; 0 when there is none. Of records that no fetch brings (an
+   * open transaction, a partition that cannot be fetched): since they were seen to be there.
+   */
   readonly oldestAgeMs: number;
   /** The same for each topic of which partitions are assigned. */
   readonly oldestAgeByTopic: Readonly<Record<string, number>>;
@@ -109,6 +112,8 @@ export interface Source {
   health(): SourceHealth;
   /** How far each assigned partition is handled, also what is not committed yet; see `PartitionPosition`. */
   positions(): readonly PartitionPosition[];
+  /** Topics that Kafka does not know; the others are read, and these as soon as they are there. */
+  missingTopics(): readonly string[];
   /** Wakes a source that stopped at the window's `hasCapacity`. */
   resume(): void;
   /** pause → drain → commit → leave → disconnect. Never rejects, and returns within `deadlineMs` + 1 s. */

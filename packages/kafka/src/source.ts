@@ -102,5 +102,6 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     throw error;
   }
   const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: turns.waiting });
-  return { health, stop, resume: () => turns.plan(), positions: () => reader.positions() };
+  const { missingTopics } = reader;
+  return { health, stop, missingTopics, resume: () => turns.plan(), positions: () => reader.positions() };
 }

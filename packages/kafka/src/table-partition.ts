@@ -3,15 +3,19 @@ import type { Feed } from './kafkajs-adapter/fetcher.js';
 import type { FetchedPartition } from './protocol/fetch-protocol.js';
 import { PartitionBuffer } from './protocol/partition-buffer.js';
 
+type OnRecord = (record: KafkaRecord) => void;
+
 /** One partition of a table: read as it comes, with the proof of when its end was seen. */
 export class TablePartition extends PartitionBuffer implements Feed {
-  readonly #onRecord: (record: KafkaRecord) => void;
+  readonly #onRecord: OnRecord;
+  readonly outOfRange: () => void;
   /** Start of the last request that found the reader at the end. */
   freshAt = -Infinity;
 
-  constructor(place: TopicPartition, earliest: number, onRecord: (record: KafkaRecord) => void) {
+  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, outOfRange: () => void) {
     super(place, earliest);
     this.#onRecord = onRecord;
+    this.outOfRange = outOfRange;
   }
 
   want(): number {
@@ -25,12 +29,7 @@ export class TablePartition extends PartitionBuffer implements Feed {
     if (request.offset !== this.nextFetch) return;
     super.accept(fetched, request);
     for (let record = this.take(); record !== undefined; record = this.take()) this.#onRecord(record);
-    // The last stable offset is the end for a reader of committed records; it was that at some time after `startedAt`.
-    if (this.position >= fetched.lastStableOffset) this.freshAt = Math.max(this.freshAt, request.startedAt);
-  }
-
-  outOfRange(earliest: number): void {
-    this.freshAt = -Infinity;
-    this.seek(earliest);
+    // It was the end at some time after `startedAt`.
+    if (this.position >= fetched.highWatermark) this.freshAt = Math.max(this.freshAt, request.startedAt);
   }
 }

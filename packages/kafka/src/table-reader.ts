@@ -9,7 +9,8 @@ import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { EARLIEST, countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
-import { fetchEndOffsets, type EndOffsets } from './kafkajs-adapter/topics.js';
+import { endOffsetsOf, requireCompacted, type EndOffsets } from './kafkajs-adapter/topics.js';
+import { READ_UNCOMMITTED } from './protocol/fetch-protocol.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
 const MAX_WAIT_MS = 200;
@@ -25,12 +26,15 @@ export interface TableReaderOptions {
   readonly topic: string;
   /** Called in the order of each partition. Must not throw: a record that cannot be used is the caller's to report. */
   readonly onRecord: (record: KafkaRecord) => void;
-  /** The reader has ended (not authorised). */
+  /** All is read again, from the beginning: what was given before may not be on the topic any more. It was made anew, or lost its end. */
+  readonly onRestart?: () => void;
+  /** The reader has ended (not authorised, or the topic is not compacted). */
   readonly onFatal?: (error: Error) => void;
 }
 
 /**
- * Reads in the background, whatever the broker does. It needs no consumer group, so a rebalance cannot delay it and no group
+ * Reads in the background, whatever the broker does: up to the high watermark, because the open transaction of a stranger would hide
+ * all behind it, a disabling too. It needs no consumer group, so a rebalance cannot delay it and no group
  * is left behind by a process that died.
  */
 export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
@@ -41,6 +45,7 @@ export class TableReader {
   readonly #link: Link;
   readonly #fetcher: Fetcher;
   readonly #partitions = new Map<number, TablePartition>();
+  #isCompacted = false;
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
   #catchingUp: Promise<void> = Promise.resolve();
@@ -52,6 +57,7 @@ export class TableReader {
   constructor(options: TableReaderOptions) {
     this.#options = options;
     this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
+    this.#link.cluster.isolationLevel = READ_UNCOMMITTED;
     this.#fetcher = new Fetcher({
       link: this.#link,
       log: options.kafka.log,
@@ -96,8 +102,8 @@ export class TableReader {
 
   /** A new leader reports its end once it knows all that was acknowledged (KIP-207); a fetch does not wait for that. */
   async #readToEnds(): Promise<void> {
-    const { kafka, topic } = this.#options;
-    const ends = await fetchEndOffsets(kafka, topic);
+    const { topic } = this.#options;
+    const ends = await endOffsetsOf(this.#link, topic);
     const deadlineAt = performance.now() + CATCH_UP_MS;
     await this.#until(() => this.#passed(ends) || performance.now() > deadlineAt);
     if (!this.#passed(ends)) throw new Error(`${topic} was not read to its end within ${CATCH_UP_MS} ms`);
@@ -140,8 +146,11 @@ export class TableReader {
   }
 
   async #listPartitions(): Promise<void> {
+    const { kafka, topic } = this.#options;
+    this.#isCompacted ||= await requireCompacted(kafka, topic);
     const startedAt = performance.now();
-    const count = await countPartitions(this.#link, this.#options.topic, FRESH_MS);
+    const count = await countPartitions(this.#link, topic, FRESH_MS);
+    if (count < this.#partitions.size) this.#restart();
     if (count === 0 || count > this.#partitions.size) await this.#addPartitions();
     if (count <= this.#partitions.size) this.#listedAt = startedAt;
     this.#wake();
@@ -156,9 +165,21 @@ export class TableReader {
     for (const partition of partitions) {
       const earliest = offsets.get(partition) ?? 0;
       const onRecord = (record: KafkaRecord) => this.#deliver(record);
-      this.#partitions.set(partition, new TablePartition({ topic, partition }, earliest, onRecord));
+      const restart = () => this.#restart();
+      this.#partitions.set(partition, new TablePartition({ topic, partition }, earliest, onRecord, restart));
     }
     this.#fetcher.kick();
+  }
+
+  /** All partitions: the others may have been made anew, too, and have grown beyond what was read of them. */
+  #restart(): void {
+    const { kafka, topic, onRestart } = this.#options;
+    kafka.log('error', 'kafka: a topic was made anew, or lost its end; all of it is read again', { topic });
+    // What is on its way is not taken any more.
+    for (const partition of this.#partitions.values()) partition.seek(-Infinity);
+    this.#partitions.clear();
+    this.#listedAt = -Infinity;
+    onRestart?.();
   }
 
   #deliver(record: KafkaRecord): void {

@@ -4,6 +4,7 @@ import Cluster from 'kafkajs/src/cluster/index.js';
 import { eventually, randomName } from '@webhooks/testkit';
 import {
   createKafka,
+  ensureTopics,
   fetchEndOffsets,
   openSink,
   openTableReader,
@@ -12,6 +13,7 @@ import {
 } from '../src/index.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from './support/cluster.js';
 import { foreignProducer, TRANSACTIONS } from './support/foreign-producer.js';
+import { openTransaction } from './support/open-transaction.js';
 
 const kafka = sharedKafka();
 const admin = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
@@ -129,6 +131,20 @@ describe('table reader', () => {
     await reader.close();
   });
 
+  it('reads on behind the open transaction of a foreign producer, and catches up there', async () => {
+    const topic = await newTopic(kafka, 1, COMPACT);
+    await put(topic, { a: '1' });
+    const { rows, reader } = openTable(topic);
+    await reader.whenFresh();
+    const abort = await openTransaction(kafka.brokers, { topic, key: 'stranger', value: 'open' });
+    await put(topic, { a: 'disabled' });
+    await reader.catchUp();
+    expect(rows.get('a')).toBe('disabled');
+    expect(reader.isFresh()).toBe(true);
+    await abort();
+    await reader.close();
+  });
+
   it('reads partitions that are added later, and is not fresh before', async () => {
     const topic = await newTopic(kafka, 1, COMPACT);
     const { rows, reader } = openTable(topic);
@@ -149,7 +165,7 @@ describe('table reader', () => {
     const { reader } = openTable(topic);
     const { reader: nowhere } = openTable(topic, kafkaAt(['127.0.0.1:1']));
     await admin.createTopics({
-      topics: [{ topic, numPartitions: 1, replicationFactor: 1 }],
+      topics: [{ topic, configEntries: [{ name: 'cleanup.policy', value: 'compact' }] }],
       waitForLeaders: false,
     });
     await reader.whenFresh();
@@ -158,6 +174,41 @@ describe('table reader', () => {
     await nowhere.close();
     await expect(waiting).rejects.toThrow(/closed/);
     await expect(nowhere.whenFresh()).rejects.toThrow(/closed/);
+    await reader.close();
+  });
+
+  it('says that it goes back to the beginning when the topic was made anew, and reads all of it', async () => {
+    const topic = await newTopic(kafka, 4, COMPACT);
+    await sink.sendMany(Array.from({ length: 40 }, (_, n) => ({ topic, key: `${n}`, value: 'before' })));
+    let rows = new Map<string, string>();
+    const reader = openTableReader({
+      kafka,
+      topic,
+      onRecord: ({ key, value }) => void rows.set(String(key), String(value)),
+      onRestart: () => (rows = new Map()),
+    });
+    await reader.whenFresh();
+    expect(rows.size).toBe(40);
+    await admin.deleteTopics({ topics: [topic] });
+    await ensureTopics(kafka, [{ name: topic, partitions: 2, replicationFactor: 1, configs: COMPACT }]);
+    await eventually(() => rows.size === 0, { timeoutMs: 20_000 });
+    const late = await openSink({ kafka });
+    await eventually(() =>
+      late.send({ topic, key: 'a', value: 'after' }, { deadlineMs: 2_000 }).then(() => true),
+    );
+    await reader.catchUp();
+    expect([...rows]).toEqual([['a', 'after']]);
+    await reader.whenFresh();
+    await late.close();
+    await reader.close();
+  });
+
+  it('refuses a topic of which Kafka deletes records by their age', async () => {
+    const topic = await newTopic(kafka, 1, { 'cleanup.policy': 'compact,delete' });
+    const fatal = Promise.withResolvers<Error>();
+    const reader = openTableReader({ kafka, topic, onRecord: () => undefined, onFatal: fatal.resolve });
+    expect((await fatal.promise).message).toContain(`${topic} has cleanup.policy=compact,delete`);
+    await expect(reader.whenFresh()).rejects.toThrow(/cleanup\.policy/);
     await reader.close();
   });
 

@@ -9,23 +9,26 @@ export interface HealthReport {
 
 /**
  * What a service reports of itself. *Ready* follows what it needs to do its work. *Live* follows its own progress, and only
- * while it is ready: a restart mends no dependency, and repeats everything that was not committed.
+ * while no dependency is away: a restart mends none, and repeats everything that was not committed.
  */
 export class HealthBoard {
   private readonly live = new Map<string, HealthProbe>();
   private readonly ready = new Map<string, HealthProbe>();
+  private readonly dependencies = new Map<string, HealthProbe>();
 
   liveness(name: string, probe: HealthProbe): void {
     this.live.set(name, probe);
   }
 
-  readiness(name: string, probe: HealthProbe): void {
+  /** `showsDependency`: it fails only while a dependency is away. What our own fault may hold as well must not excuse a standstill. */
+  readiness(name: string, probe: HealthProbe, showsDependency = true): void {
     this.ready.set(name, probe);
+    if (showsDependency) this.dependencies.set(name, probe);
   }
 
   isLive(): HealthReport {
-    const ready = report(this.ready);
-    return ready.ok ? report(this.live) : { ok: true, faults: {} };
+    const dependencies = report(this.dependencies);
+    return dependencies.ok ? report(this.live) : { ok: true, faults: {} };
   }
 
   isReady(): HealthReport {

@@ -13,3 +13,12 @@ it('a standstill is no liveness fault while a dependency is away, and is one aga
   kafka = undefined;
   expect(health.isLive()).toEqual({ ok: false, faults: { source: 'no progress for 121 s' } });
 });
+
+it('a standstill is a liveness fault although something that our own fault may hold is not ready', () => {
+  const health = new HealthBoard();
+  health.readiness('kafka sink', () => 'no acknowledgement', false);
+  health.readiness('source', () => undefined);
+  health.liveness('source', () => 'no progress for 121 s');
+  expect(health.isLive()).toEqual({ ok: false, faults: { source: 'no progress for 121 s' } });
+  expect(health.isReady().ok).toBe(false);
+});

@@ -84,6 +84,7 @@ function startSweep(database: Database, { publish }: Publisher, scope: ServiceSc
 
 export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
+  scope.log.info('keys of secrets', { keys: config.keyring.keys.map(({ id }) => id) });
   createTopicsSometime(kafka, config, scope);
   const database = await openDatabase(config.mongodb, scope);
   const publisher = await openPublisher(kafka, database, scope);

@@ -69,9 +69,9 @@ export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promis
     const page = await ports.page(after, PAGE);
     for (const document of page) {
       after = configurationKey(document.tenantId, document.ref);
-      if (document.updatedAt.getTime() > settledBefore) continue;
       if (differenceOf(document, ports.onTopic.stateOf(document)) === 'none') continue;
-      if (!(await repairOne(document, ports))) isDone = false;
+      const isSettled = document.updatedAt.getTime() <= settledBefore;
+      if (!isSettled || !(await repairOne(document, ports))) isDone = false;
     }
     if (page.length < PAGE || signal.aborted) return isDone;
   }

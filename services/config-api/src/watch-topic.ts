@@ -17,15 +17,14 @@ export interface WatchTopicOptions {
   readonly ports: () => Omit<RepairPorts, 'onTopic' | 'noteRepair'>;
 }
 
-/** One round of repairs: what became doubtful, and at the first round and every five minutes all documents. */
-function createRound({ scope, ports }: WatchTopicOptions, cache: ConfigurationCache) {
-  const repairs = new Counter({
-    name: 'config_api_topic_repairs_total',
-    help: 'Configurations that the topic said differently from the database',
-    registers: [scope.registry],
-  });
+/**
+ * Rounds of repairs while the topic is read on: what became doubtful, and at the first round and every five minutes all
+ * documents.
+ */
+function createRounds({ scope, ports }: WatchTopicOptions, repairs: Counter) {
+  const cache = new ConfigurationCache();
   let compareAt = Number.NEGATIVE_INFINITY;
-  return async (signal: AbortSignal): Promise<void> => {
+  const run = async (signal: AbortSignal): Promise<void> => {
     let repaired = 0;
     const all = { ...ports(), onTopic: cache, noteRepair: () => void (repaired += 1) };
     for (const doubt of cache.doubts()) doubt.isSettled = await repairOne(doubt, all);
@@ -34,6 +33,7 @@ function createRound({ scope, ports }: WatchTopicOptions, cache: ConfigurationCa
     repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });
   };
+  return { cache, run };
 }
 
 /**
@@ -42,14 +42,19 @@ function createRound({ scope, ports }: WatchTopicOptions, cache: ConfigurationCa
  */
 export function watchTopic(options: WatchTopicOptions): void {
   const { kafka, scope } = options;
-  const cache = new ConfigurationCache();
-  const round = createRound(options, cache);
+  const repairs = new Counter({
+    name: 'config_api_topic_repairs_total',
+    help: 'Configurations that the topic said differently from the database',
+    registers: [scope.registry],
+  });
+  let rounds = createRounds(options, repairs);
   let fault: Error | undefined;
   const open = (): TableReader =>
     openTableReader({
       kafka,
       topic: TOPICS.configurations,
-      onRecord: (record) => cache.apply(record),
+      onRecord: (record) => rounds.cache.apply(record),
+      onRestart: () => (rounds = createRounds(options, repairs)),
       onFatal: (error) => (fault = error),
     });
   let reader = open();
@@ -66,7 +71,7 @@ export function watchTopic(options: WatchTopicOptions): void {
     log: scope.log,
     work: async (signal) => {
       if (fault) await reopen(fault);
-      else if (reader.isFresh()) await round(signal);
+      else if (reader.isFresh()) await rounds.run(signal);
     },
   });
   scope.onClose('topic watch', async () => {
@@ -74,5 +79,5 @@ export function watchTopic(options: WatchTopicOptions): void {
     await reader.close();
   });
   const help = 'Keys on the topic of configurations as this process sees it';
-  addGauge(scope.registry, 'config_api_topic_keys', help, () => cache.size);
+  addGauge(scope.registry, 'config_api_topic_keys', help, () => rounds.cache.size);
 }

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configurationKey } from '@webhooks/contracts';
+import { TOPICS, TOPIC_TABLE, configurationKey, parseConfigurationRecord } from '@webhooks/contracts';
+import type { ConfigurationRecord } from '@webhooks/contracts';
 import { freePort, startKafka } from '@webhooks/engines';
 import type { KafkaEngine } from '@webhooks/engines';
+import { RevisionTable, createKafka, ensureTopics, openTableReader } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
+import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import type { Connection } from 'mongoose';
 import { createConnection } from 'mongoose';
 import { modelOn, toRow } from '../src/configuration-model.js';
@@ -44,6 +47,15 @@ const rowOf = async (ref: string): Promise<ConfigurationRow | null> =>
     .collection<ConfigurationRow>('configurations')
     .findOne({ _id: configurationKey(acme.tenantId, ref) });
 const lastOf = (ref: string): SeenConfiguration | undefined => topic.recordsOf(acme.tenantId, ref).at(-1);
+/** What a worker that starts now goes by. */
+function inForce(ref: string): ConfigurationRecord | undefined {
+  const table = new RevisionTable<ConfigurationRecord>();
+  for (const seen of topic.recordsOf(acme.tenantId, ref)) {
+    const read = parseConfigurationRecord(Buffer.from(JSON.stringify(seen)));
+    if (read.ok) table.apply(read.configuration);
+  }
+  return table.find(acme.tenantId, ref);
+}
 const untilLast = (ref: string, revision: number, count: number): Promise<unknown> =>
   eventually(
     () => lastOf(ref)?.['revision'] === revision && topic.recordsOf(acme.tenantId, ref).length >= count,
@@ -104,6 +116,29 @@ describe('the topic', () => {
     await acme.put({ ...HOOK, ref, enabled: false });
     await untilLast(ref, 34, 4);
     expect(lastOf(ref)).toMatchObject({ enabled: false });
+  });
+
+  it.each([
+    ['far above what changes reach', () => 1e12],
+    ['of this moment', () => Date.now()],
+    ['of the next hour', () => Date.now() + 3_600_000],
+    ['that is the highest number', () => Number.MAX_SAFE_INTEGER],
+  ])('gets a change that readers apply above a revision %s, and then no more records', async (_name, now) => {
+    const ref = await register();
+    const first = await topic.recordOf(acme.tenantId, ref, 1);
+    await topic.write(acme.tenantId, ref, JSON.stringify({ ...first, revision: now() }));
+    await acme.put({ ...HOOK, ref, enabled: false });
+    await eventually(() => expect(inForce(ref)).toMatchObject({ enabled: false }), { timeoutMs: 15_000 });
+    const count = (): number => topic.recordsOf(acme.tenantId, ref).length;
+    let [seen, since] = [count(), performance.now()];
+    await eventually(
+      () => {
+        if (count() > seen) [seen, since] = [count(), performance.now()];
+        return performance.now() - since > 2_500;
+      },
+      { timeoutMs: 15_000, message: 'nothing is published any more' },
+    );
+    expect(inForce(ref)).toMatchObject({ enabled: false });
   });
 
   it.each([1, 2])(
@@ -185,6 +220,37 @@ describe('with a broker of its own', () => {
     await own.stop();
     await kafka.stop();
     await rm(folder, { recursive: true, force: true });
+  });
+
+  it('a topic of configurations that was made anew gets all of them at once', async () => {
+    const tenant = await own.tenant();
+    const register = async (): Promise<string> => {
+      const { body } = await tenant.post({ ...HOOK, endpointUrl: `https://a.b/${randomUUID()}` });
+      return body['published'] === undefined ? String(body['ref']) : '';
+    };
+    await eventually(register, { timeoutMs: 30_000, message: 'the topics are there' });
+    const refs = await Promise.all(Array.from({ length: 20 }, register));
+    const admin = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+    await admin.connect();
+    const keys = async () => Number(/^config_api_topic_keys (\d+)$/m.exec(await own.metrics())?.[1]);
+    await eventually(async () => (await keys()) >= 20, { timeoutMs: 10_000 });
+    await admin.deleteTopics({ topics: [TOPICS.configurations] });
+    await eventually(async () => !(await admin.listTopics()).includes(TOPICS.configurations));
+    const client = createKafka({ brokers: kafka.brokers, clientId: 'made-anew' });
+    await ensureTopics(client, TOPIC_TABLE);
+    const seen = new Set<string>();
+    const reader = openTableReader({
+      kafka: client,
+      topic: TOPICS.configurations,
+      onRecord: ({ key }) => void seen.add(String(key)),
+    });
+    await eventually(() => refs.every((ref) => seen.has(configurationKey(tenant.tenantId, ref))), {
+      timeoutMs: 15_000,
+      message: 'all are on the topic again',
+    });
+    await reader.close();
+    await client.close();
+    await admin.disconnect();
   });
 
   it('the service creates the topics by itself, goes on while the broker is away and catches up when it is back', async () => {

@@ -86,10 +86,10 @@ function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
     decide: (outcome, task, { terms }) => decide(outcome, decisionOf(task, terms?.delaysMs)),
     isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,
     defer: (deferred, task) => defer(deferred, decisionOf(task)),
-    deferAfterFault: (task, fault) => {
+    deferAfterFault: (task, fault, deadReason) => {
       const { ref, deliveryId } = task;
       log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) });
-      return deferAfterFault(task.parkedCount, decisionOf(task));
+      return deferAfterFault(task.parkedCount, decisionOf(task), deadReason);
     },
   } satisfies Partial<DeliverPorts>;
 }

@@ -157,7 +157,8 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
   const kafka = connectKafka(config.kafka, scope);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
-  const publish = await openPublisher(kafka, scope);
+  const sources: SourceParts['sources'] = new Map();
+  const publish = await openPublisher(kafka, scope, () => sources.get('retries')?.missingTopics() ?? []);
   const cache = await openConfigurationCache(kafka, config.keyring, scope);
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
   const parts = { cache, publish, observers };
@@ -169,10 +170,9 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
     const leftMs = Math.max(endAt - performance.now(), DRAIN_MS / 3);
     await Promise.all(stops.map((stop) => stop(leftMs)));
   });
-  const sources: SourceParts['sources'] = new Map();
   watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);
   const budget = createQuarantineBudget(scope.log);
-  scope.health.readiness('records put aside', budget.fault);
+  scope.health.readiness('records put aside', budget.fault, false);
   createSourceGauges(sources, scope);
   const sourceParts = { ...parts, kafka, config, scope, delivering, budget, sources, stops };
   // Side by side: each join waits up to 1.5 s for the other members of its group.

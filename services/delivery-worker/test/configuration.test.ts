@@ -138,7 +138,7 @@ describe('the configuration in force', () => {
     table.apply(configuration(change));
     const current = await currentConfiguration(buildTask(), fakeCache(table));
     const result =
-      current.kind === 'active' ? 'active' : 'reason' in current.settlement ? current.settlement.reason : '';
+      current.kind === 'ended' && 'reason' in current.settlement ? current.settlement.reason : current.kind;
     expect(result).toBe(expected);
   });
 
@@ -157,8 +157,8 @@ describe('the configuration in force', () => {
     expect(current).toEqual({ kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } });
   });
 
-  it('is dead, not cancelled, when it stays unknown', async () => {
+  it('is neither dead nor cancelled when it stays unknown', async () => {
     const current = await currentConfiguration(buildTask(), fakeCache(new ConfigurationTable()));
-    expect(current).toEqual({ kind: 'ended', settlement: { kind: 'dead', reason: 'configuration-unknown' } });
+    expect(current).toEqual({ kind: 'unknown' });
   });
 });

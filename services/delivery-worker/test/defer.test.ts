@@ -45,6 +45,18 @@ describe('after our own fault a delivery', () => {
   ])('%s', (_, parkedCount, over, expected) => {
     expect(deferAfterFault(parkedCount, decision(over))).toEqual(expected);
   });
+
+  it.each<[string, number, Settlement]>([
+    [
+      'waits like any other',
+      0,
+      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
+    ],
+    ['is dead at its greatest age', 8 * DAY, { kind: 'dead', reason: 'configuration-unknown' }],
+  ])('to a webhook that is not known %s', (_, ageMs, expected) => {
+    const task = decision({ firstDueAt: NOW - ageMs });
+    expect(deferAfterFault(0, task, 'configuration-unknown')).toEqual(expected);
+  });
 });
 
 describe('a delivery that admission defers', () => {

@@ -40,6 +40,7 @@ describe('what is counted on the way of a delivery', () => {
       'kind="delivered",reason=""': 2,
       'kind="parked",reason="busy"': 2,
       'kind="parked",reason="breaker"': 1,
+      'kind="parked",reason="fault"': 0,
       'kind="dead",reason="expired"': 1,
       'kind="dead",reason="attempts-exhausted"': 0,
       'kind="dead",reason="configuration-unknown"': 0,

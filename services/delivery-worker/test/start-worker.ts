@@ -8,7 +8,7 @@ import { TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { startKafka } from '@webhooks/engines';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { AdminPage, LogFields } from '@webhooks/runtime';
+import type { AdminPage, HealthReport, LogFields } from '@webhooks/runtime';
 import { sharedAuthority } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import { composeDeliveryWorker } from '../src/compose.js';
@@ -22,6 +22,7 @@ export interface SeenRecord {
 
 export interface RunningWorker {
   readonly metrics: () => Promise<string>;
+  readonly ready: () => HealthReport;
   /** What a page of the admin server shows. */
   readonly page: (path: string) => unknown;
   /** Its log. */
@@ -31,7 +32,10 @@ export interface RunningWorker {
 
 /** A broker of its own, and what a test does with it besides the worker: publish, and look at topics. */
 export interface Bench {
-  readonly startWorker: (env?: Readonly<Record<string, string>>) => Promise<RunningWorker>;
+  readonly startWorker: (
+    env?: Readonly<Record<string, string>>,
+    onError?: (message: string) => void,
+  ) => Promise<RunningWorker>;
   /** A worker in a process of its own, which may be killed. */
   readonly spawnWorker: (env?: Readonly<Record<string, string>>) => ChildProcess;
   readonly publish: (
@@ -78,24 +82,31 @@ async function runWorker(
   brokers: readonly string[],
   env: Readonly<Record<string, string>>,
   faults: LogFields[],
+  onError: (message: string) => void = silent,
 ): Promise<RunningWorker> {
   const closers = new Closers();
   const registry = new Registry();
+  const health = new HealthBoard();
   const pages: AdminPage[] = [];
   const lines: string[] = [];
   const note = (message: string, fields?: LogFields): void =>
     void lines.push(JSON.stringify({ message, ...fields }));
+  const error = (message: string, fields?: LogFields): void => {
+    note(message, fields);
+    onError(message);
+  };
   const settings = new SettingsReader({ ...(await settingsFor(brokers)), ...env });
   await composeDeliveryWorker(readWorkerConfig(settings), {
-    log: { debug: note, info: note, warn: note, error: note },
+    log: { debug: note, info: note, warn: note, error },
     registry,
-    health: new HealthBoard(),
+    health,
     onClose: (name, close) => closers.add(name, close),
     addPage: (page) => pages.push(page),
-    fail: (error) => faults.push({ error }),
+    fail: (fault) => faults.push({ error: fault }),
   });
   return {
     metrics: () => registry.metrics(),
+    ready: () => health.isReady(),
     lines,
     page: (path) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
@@ -148,14 +159,15 @@ export async function openBench(): Promise<Bench> {
     await producer.send({ topic, acks: -1, messages: [record] });
   };
   return {
-    startWorker: (env = {}) => runWorker(engine.brokers, env, faults),
+    startWorker: (env = {}, onError) => runWorker(engine.brokers, env, faults, onError),
     spawnWorker: (env = {}) => spawnWorker({ ...settings, ...env }),
     publish,
     createTopic: async (topic, configs) => {
       const admin = kafka.admin();
       await admin.connect();
       const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
-      await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, configEntries }] });
+      const topics = [{ topic, numPartitions: PARTITIONS, configEntries }];
+      await admin.createTopics({ topics, waitForLeaders: false });
       await admin.disconnect();
     },
     configure: (configuration) =>

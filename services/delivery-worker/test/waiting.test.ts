@@ -28,10 +28,14 @@ describe('a waiting record', () => {
       headers: taskHeaders(task),
     });
 
-  it('whose configuration is unknown is dead, not cancelled', async () => {
-    const task = waiting({ ref: randomUUID(), tenantId: randomName('tenant') });
+  it.each([
+    ['waits', 0, 'parked'],
+    ['is dead at its greatest age', 8 * 86_400_000, 'dead configuration-unknown'],
+  ])('whose webhook is unknown %s', async (_, ageMs, expected) => {
+    const firstDueAt = Date.now() - ageMs;
+    const task = waiting({ ref: randomUUID(), tenantId: randomName('tenant'), firstDueAt });
     await put(task);
-    await rig.untilStory(task.ref, ['dead configuration-unknown']);
+    await rig.untilStory(task.ref, [expected]);
   });
 
   it('that stands twice after a crash is attempted once', async () => {

@@ -23,6 +23,7 @@ const FATAL_TYPES = new Set([
   'INVALID_GROUP_ID',
   'INCONSISTENT_GROUP_PROTOCOL',
   'INVALID_SESSION_TIMEOUT',
+  'INVALID_CONFIG',
 ]);
 
 /** Trying again cannot help: an operator must change something. */

@@ -22,7 +22,7 @@ export interface FetcherOptions extends LinkUse {
   /** From one request to a broker to the next, at least (default 0): else each response to a steady stream holds a record or two. */
   readonly minIntervalMs?: number;
   /** Bytes of one response, all partitions together (default 960 KiB); a single batch may be larger. */
-  readonly maxResponseBytes?: number;
+  readonly responseBytes?: number;
   /** The time (Unix milliseconds) of the last position that is known of a partition; default: of none. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
   /** A broker responded, with whatever. */
@@ -86,12 +86,13 @@ export class Fetcher {
   }
 
   async #fetch(nodeId: number, wanted: readonly Wanted[]): Promise<void> {
-    const { maxWaitMs, minIntervalMs = 0, maxResponseBytes = MAX_RESPONSE_BYTES } = this.#options;
+    const { link, maxWaitMs, minIntervalMs = 0, responseBytes = MAX_RESPONSE_BYTES } = this.#options;
+    const { isolationLevel } = link.cluster;
     const node = this.#nodes.get(nodeId) ?? { turn: 0, waitMs: SHORTEST_WAIT_MS };
     this.#nodes.set(nodeId, node);
     const first = node.turn++ % wanted.length;
     const targets = [...wanted.slice(first), ...wanted.slice(0, first)];
-    const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), maxBytes: maxResponseBytes };
+    const limits = { maxWaitMs: Math.min(node.waitMs, maxWaitMs), maxBytes: responseBytes, isolationLevel };
     const startedAt = performance.now();
     const { partitions, errorCode } = await this.#leaders.send(nodeId, fetchRequest(targets, limits));
     if (this.#leaders.stopped) return;

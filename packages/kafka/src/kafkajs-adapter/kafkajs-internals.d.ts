@@ -146,6 +146,8 @@ declare module 'kafkajs/src/cluster/index.js' {
 
   class Cluster {
     brokerPool: { findConnectedBroker(): Promise<Broker> };
+    /** Of fetches and of the ends of logs. */
+    isolationLevel: number;
     constructor(options: {
       logger: KafkajsLogger;
       socketFactory: (options: SocketOptions) => Socket;
@@ -211,6 +213,7 @@ declare module 'kafkajs/src/consumer/consumerGroup.js' {
     memberId: string | null;
     generationId: number | null;
     coordinator: Broker | null;
+    topicsSubscribed: string[];
     constructor(options: {
       retry: object;
       cluster: Cluster;

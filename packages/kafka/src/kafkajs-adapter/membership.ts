@@ -10,7 +10,6 @@ import { backoffMs } from './backoff.js';
 import type { Link } from './link.js';
 import { openLinkOf } from './create-kafka.js';
 import { faultOf, isFatal } from './faults.js';
-import { partitionIdsOf } from './offsets.js';
 import { stickyAssigner, type Holding } from './sticky-assigner.js';
 
 /** Where a group stands on a partition. */
@@ -55,6 +54,8 @@ export class Membership {
   readonly #group: ConsumerGroup;
   readonly #firstJoin = Promise.withResolvers<true>();
   joined = false;
+  /** Topics that Kafka does not know: without partitions to deal, they keep nobody from the others. */
+  missing: readonly string[] = [];
   #stopped = false;
   #holding: Holding = { generation: -1, partitions: {} };
   /** When the coordinator last confirmed that we are a member. */
@@ -115,7 +116,10 @@ export class Membership {
   async #join(): Promise<void> {
     const { kafka, link, topics, groupId } = this.#options;
     await link.cluster.connect();
-    for (const topic of topics) await partitionIdsOf(link, topic);
+    await link.cluster.addMultipleTargetTopics(topics);
+    await link.cluster.refreshMetadata();
+    this.#group.topicsSubscribed = this.#existingTopics();
+    if (this.missing.length === topics.length) throw new Error(`no metadata of ${topics.join(', ')}`);
     await this.#replaceNamesakes();
     await this.#group.joinAndSync();
     const assigned = this.#group.assigned();
@@ -128,6 +132,13 @@ export class Membership {
     this.#options.onAssigned(positions);
     this.joined = true;
     this.#firstJoin.resolve(true);
+  }
+
+  #existingTopics(): string[] {
+    const { link, topics } = this.#options;
+    const isThere = (topic: string) => link.cluster.findTopicPartitionMetadata(topic).length > 0;
+    this.missing = topics.filter((topic) => !isThere(topic));
+    return topics.filter(isThere);
   }
 
   /** Once: two live processes of one name remove each other at their starts, and then both stay. */
@@ -159,11 +170,12 @@ export class Membership {
       await delay(HEARTBEAT_MS);
       if (this.#stopped) return false;
       try {
-        this.#group.checkForStaleAssignment();
         // Always one: kafkajs' own interval sends none, when the clock has gone back, until it is where it was.
         await this.#group.heartbeat({ interval: -Infinity });
         this.#confirmedAt = performance.now();
         this.#options.onHeartbeat();
+        this.#group.checkForStaleAssignment();
+        if (this.#existingTopics().length !== this.#group.topicsSubscribed.length) return true;
       } catch (error) {
         this.#options.onError(error);
         if (this.#mustRejoin(error)) return true;

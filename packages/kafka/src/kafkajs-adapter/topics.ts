@@ -1,5 +1,8 @@
+import kafkajs from 'kafkajs';
 import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
 import { untilDeadline } from '../deadline.js';
+import { faultOf } from './faults.js';
+import type { Link } from './link.js';
 import { listOffsets, partitionIdsOf } from './offsets.js';
 
 /** End offset (the offset the next record will get) by partition number. */
@@ -57,13 +60,39 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
   kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
 }
 
+/** Settings of a topic by their names. */
+export async function settingsOf(kafka: Kafka, name: string, configNames: string[]) {
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }];
+  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
+  const entries = described.resources.flatMap(({ configEntries }) => configEntries);
+  return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+}
+
+/** Rejects for good when Kafka would delete records by their age. Who may not read the setting goes on without knowing. */
+export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
+  try {
+    const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
+    if (policy === 'compact') return true;
+    const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes what is old; it must be compact`;
+    throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
+  } catch (error) {
+    if (faultOf(error).type !== 'TOPIC_AUTHORIZATION_FAILED') throw error;
+    kafka.log('warn', 'kafka: no right to read whether a topic is compacted', { topic });
+    return true;
+  }
+}
+
 /** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
-export async function fetchEndOffsets(
+export function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
   { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  const link = adminLinkOf(kafka);
+  return endOffsetsOf(adminLinkOf(kafka), topic, deadlineMs);
+}
+
+/** The same on connections of one's own, by their isolation level. */
+export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
     await link.cluster.refreshMetadata(); // partitions may have been added
     return listOffsets(link, topic, await partitionIdsOf(link, topic));

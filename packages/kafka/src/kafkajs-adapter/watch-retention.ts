@@ -1,7 +1,7 @@
 import { Gauge, repeat, type ServiceScope } from '@webhooks/runtime';
-import kafkajs from 'kafkajs';
 import type { SourceHealth } from '../source-types.js';
-import { adminOf, type Kafka } from './create-kafka.js';
+import type { Kafka } from './create-kafka.js';
+import { settingsOf } from './topics.js';
 
 export interface RetentionOptions {
   readonly kafka: Kafka;
@@ -18,21 +18,14 @@ const POLICY = 'cleanup.policy';
 const AGE = 'retention.ms';
 
 /**
- * For how long the broker keeps a record of each topic by its age, in milliseconds; Infinity for ever (an age of -1, or a compacted
+ * For how long the broker keeps a record of a topic by its age, in milliseconds; Infinity for ever (an age of -1, or a compacted
  * topic, unless its policy says so, too). A bound in bytes (`retention.bytes`) may take it earlier and is not reported.
  */
-async function fetchRetentions(kafka: Kafka, topics: readonly string[]): Promise<Map<string, number>> {
-  const type = kafkajs.ConfigResourceTypes.TOPIC;
-  const resources = topics.map((name) => ({ type, name, configNames: [POLICY, AGE] }));
-  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
-  return new Map(
-    described.resources.map(({ resourceName, configEntries }) => {
-      const values = new Map(configEntries.map(({ configName, configValue }) => [configName, configValue]));
-      const ms = Number(values.get(AGE) ?? NaN);
-      if (Number.isNaN(ms)) throw new Error(`the broker does not tell ${AGE} of ${resourceName}`);
-      return [resourceName, values.get(POLICY)?.includes('delete') && ms >= 0 ? ms : Infinity];
-    }),
-  );
+async function fetchRetention(kafka: Kafka, topic: string): Promise<number> {
+  const settings = await settingsOf(kafka, topic, [POLICY, AGE]);
+  const ms = Number(settings.get(AGE) ?? NaN);
+  if (Number.isNaN(ms)) throw new Error(`the broker does not tell ${AGE} of ${topic}`);
+  return settings.get(POLICY)?.includes('delete') && ms >= 0 ? ms : Infinity;
 }
 
 /**
@@ -44,19 +37,20 @@ export function watchRetention(
   { kafka, topics, sources, everyMs = EVERY_MS }: RetentionOptions,
   { registry, log, onClose }: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
 ): void {
-  let retentions: ReadonlyMap<string, number> = new Map();
+  const retentions = new Map<string, number>();
   const reading = repeat({
     name: 'reading the retention of topics',
     everyMs,
     log,
     work: async () => {
-      retentions = await fetchRetentions(kafka, topics);
+      const read = async (topic: string) => retentions.set(topic, await fetchRetention(kafka, topic));
+      await Promise.all(topics.map(read)); // one that is missing hides no other
     },
   });
   onClose('retention', () => reading.stop());
   new Gauge({
     name: 'webhook_retention_used_ratio',
-    help: 'Age of the oldest record that was read and is not handled, against the time for which its topic is kept',
+    help: 'Age of the oldest record that is not handled, against the time for which its topic is kept',
     labelNames: ['source'],
     registers: [registry],
     collect() {

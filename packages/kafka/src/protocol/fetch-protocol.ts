@@ -4,6 +4,8 @@ import { ByteReader, ByteWriter } from './bytes.js';
 
 // Fetch version 11 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
 const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' };
+/** Fetches and counts up to the high watermark, whatever becomes of open transactions. */
+export const READ_UNCOMMITTED = 0;
 /** Fetches and counts up to the last stable offset: records of open or aborted transactions are never delivered. */
 export const READ_COMMITTED = 1;
 const CONSUMER = -1;
@@ -18,6 +20,7 @@ export interface FetchTarget extends TopicPartition {
 export interface FetchLimits {
   readonly maxWaitMs: number;
   readonly maxBytes: number;
+  readonly isolationLevel: number;
 }
 
 /** A transaction that was rolled back: its producer's records from `firstOffset` to the abort marker do not count. */
@@ -29,7 +32,6 @@ export interface AbortedTransaction {
 export interface FetchedPartition extends TopicPartition {
   readonly errorCode: number;
   readonly highWatermark: number;
-  readonly lastStableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
   /** Record batches as they lie in the log; the last one may be cut. */
   readonly records: Buffer;
@@ -42,7 +44,7 @@ function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
   );
   const out = new ByteWriter(size);
   out.int32(CONSUMER).int32(limits.maxWaitMs).int32(1).int32(limits.maxBytes);
-  out.int8(READ_COMMITTED).int32(NO_SESSION).int32(UNKNOWN).int32(targets.length);
+  out.int8(limits.isolationLevel).int32(NO_SESSION).int32(UNKNOWN).int32(targets.length);
   // Each partition has a topic entry of its own: the broker takes them as they come.
   for (const { topic, partition, offset, maxBytes } of targets) {
     out.string(topic).int32(1);
@@ -55,11 +57,11 @@ function decodePartition(reader: ByteReader, topic: string): FetchedPartition {
   const partition = reader.int32();
   const errorCode = reader.int16();
   const highWatermark = reader.int64();
-  const lastStableOffset = reader.int64();
+  reader.int64(); // last stable offset
   reader.int64(); // log start offset
   const aborted = reader.array(() => ({ producerId: reader.int64(), firstOffset: reader.int64() }));
   reader.int32(); // preferred read replica
-  return { topic, partition, errorCode, highWatermark, lastStableOffset, aborted, records: reader.bytes() };
+  return { topic, partition, errorCode, highWatermark, aborted, records: reader.bytes() };
 }
 
 function decode(payload: Buffer) {

@@ -6,7 +6,6 @@ const answer = (records: Buffer) => ({
   ...PLACE,
   errorCode: 0,
   highWatermark: 10,
-  lastStableOffset: 10,
   aborted: [],
   records,
 });

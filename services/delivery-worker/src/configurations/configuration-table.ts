@@ -10,14 +10,26 @@ interface Route {
 
 /** All configurations, found in constant time by (tenant, ref), and the enabled ones by (tenant, event type). */
 export class ConfigurationTable extends RevisionTable<Configuration> {
+  /** Enabled ones whose deliveries need a key that is missing. */
+  readonly unopened = new Set<Configuration>();
   readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
 
   override apply(next: Configuration): boolean {
     const previous = this.find(next.tenantId, next.ref);
     if (!super.apply(next)) return false;
-    if (previous?.enabled) this.#changedRoute(previous)?.delete(previous);
-    if (next.enabled) this.#changedRoute(next)?.add(next);
+    if (previous?.enabled) this.#remove(previous);
+    if (next.enabled) this.#add(next);
     return true;
+  }
+
+  #remove(previous: Configuration): void {
+    this.#changedRoute(previous)?.delete(previous);
+    this.unopened.delete(previous);
+  }
+
+  #add(next: Configuration): void {
+    this.#changedRoute(next)?.add(next);
+    if (next.missingKey !== undefined) this.unopened.add(next);
   }
 
   /** Those that are notified of such an event now, by `ref`. The list never changes. */

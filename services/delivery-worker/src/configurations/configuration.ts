@@ -1,4 +1,5 @@
-import { EVENT_TYPES, configurationKey, openSecret, parseConfigurationRecord } from '@webhooks/contracts';
+import { EVENT_TYPES, configurationKey, missingKey, openSecret } from '@webhooks/contracts';
+import { parseConfigurationRecord } from '@webhooks/contracts';
 import type {
   ConfigurationRecord,
   ConfigurationSwitch,
@@ -27,6 +28,8 @@ export interface Configuration {
   readonly enabled: boolean;
   /** A newer version wrote it, and only whether it is enabled could be read: its deliveries are deferred. */
   readonly isUnreadable?: true;
+  /** The id of a key that its deliveries need and `SECRETS_KEYS` lacks. */
+  readonly missingKey?: string | undefined;
   /** Always the same object for one configuration. */
   readonly target: EndpointTarget;
   /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
@@ -67,6 +70,7 @@ class LazyConfiguration implements Configuration {
   readonly eventType: EventType;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
+  readonly missingKey: string | undefined;
   #endpoint: string | EndpointTarget;
   #policy: DeliveryPolicy | EndpointTerms | undefined;
   readonly #secrets: readonly KeptSecret[] | undefined;
@@ -82,6 +86,8 @@ class LazyConfiguration implements Configuration {
     this.#endpoint = record.endpointUrl;
     this.#policy = record.policy;
     this.#secrets = record.secrets?.length ? record.secrets.map(keepSecret) : undefined;
+    const used = record.secrets?.filter((secret) => Date.now() < keepSecret(secret).expiresAt) ?? [];
+    this.missingKey = missingKey(keyring, [record.policy?.sealed, ...used.map(({ sealed }) => sealed)]);
     this.#keyring = keyring;
   }
 

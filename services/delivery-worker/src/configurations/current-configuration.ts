@@ -3,10 +3,11 @@ import type { Configuration } from './configuration.js';
 import type { Settlement } from '../path/decide.js';
 import type { ConfigurationCache } from './open-configuration-cache.js';
 
-/** The configuration that an attempt made now has to follow, or why there is to be none. */
+/** The configuration that an attempt made now has to follow, or why there is to be none. Unknown is our own fault: no webhook vanishes. */
 export type Current =
   | { readonly kind: 'active'; readonly configuration: Configuration }
-  | { readonly kind: 'ended'; readonly settlement: Settlement };
+  | { readonly kind: 'ended'; readonly settlement: Settlement }
+  | { readonly kind: 'unknown' };
 
 const cancelled = (reason: 'disabled' | 'event-type-changed' | 'application-changed'): Current => ({
   kind: 'ended',
@@ -41,13 +42,12 @@ export function currentConfiguration(
 
 /**
  * A `ref` that is unknown, or older here than the task says, is looked up again once the cache holds everything
- * published before; still unknown is dead, never cancelled.
+ * published before.
  */
 async function catchUp(task: DeliveryTask, { table, reader }: ConfigurationCache): Promise<Current> {
   if (!knows(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
   // Fresh comes last, as above.
   if (!reader.isFresh()) await reader.whenFresh();
   const configuration = table.find(task.tenantId, task.ref);
-  if (configuration) return judge(task, configuration);
-  return { kind: 'ended', settlement: { kind: 'dead', reason: 'configuration-unknown' } };
+  return configuration ? judge(task, configuration) : { kind: 'unknown' };
 }

@@ -1,6 +1,6 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
-import { openTableReader } from '@webhooks/kafka';
+import { fetchEndOffsets, openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
 import { addGauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -13,6 +13,12 @@ export interface ConfigurationCache {
   readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
 }
 
+const EMPTIED = 'webhooks.configurations is empty although deliveries were made; config-api has to fill it';
+
+/** A log keeps its end when its records are deleted. */
+const wereDeliveriesMade = async (kafka: Kafka): Promise<boolean> =>
+  [...(await fetchEndOffsets(kafka, TOPICS.attempts)).values()].some((end) => end > 0);
+
 /** Resolves when the cache is complete: before the first record is handled. */
 export async function openConfigurationCache(
   kafka: Kafka,
@@ -20,23 +26,35 @@ export async function openConfigurationCache(
   scope: ServiceScope,
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
+  const first = Promise.withResolvers<undefined>();
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
     onRecord: (record) => {
       const configuration = readConfiguration(record, keyring, scope.log);
-      if (configuration) table.apply(configuration);
+      if (configuration && table.apply(configuration)) first.resolve(undefined);
     },
     onFatal: scope.fail,
   });
   scope.onClose('configuration cache', () => reader.close());
-  scope.health.readiness('configurations', () =>
-    reader.isFresh() ? undefined : 'the configuration cache is stale',
-  );
+  const staleness = () => (reader.isFresh() ? undefined : 'the configuration cache is stale');
+  scope.health.readiness('configurations', staleness, false);
+  const lacking = (): string | undefined => {
+    const keys = new Set([...table.unopened].map(({ missingKey }) => missingKey));
+    return keys.size > 0 ? `SECRETS_KEYS lacks ${[...keys].join(', ')}` : undefined;
+  };
+  scope.health.readiness('secrets', lacking, false);
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
   await reader.catchUp();
+  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
+  if (table.size === 0 && (await wereDeliveriesMade(kafka))) {
+    scope.log.error(EMPTIED);
+    scope.health.readiness('webhooks', () => (table.size === 0 ? EMPTIED : undefined));
+    await first.promise;
+    await reader.catchUp();
+  }
   return { table, reader };
 }

@@ -27,15 +27,14 @@ const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** What is counted and timed on the way of a delivery. */
 export function createMeters(registry: Registry) {
-  const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers });
+    new Counter({ name, help, labelNames, registers: [registry] });
   const seconds = <Label extends string>(
     name: string,
     help: string,
     buckets: number[],
     ...labelNames: Label[]
-  ) => new Histogram({ name, help, buckets, labelNames, registers });
+  ) => new Histogram({ name, help, buckets, labelNames, registers: [registry] });
   const events = counter(
     'webhook_events_total',
     'Records read from payments.events, by what becomes of them',
@@ -47,6 +46,7 @@ export function createMeters(registry: Registry) {
   // Read as 0 from the start, so that an alert sees the first one.
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
+  settlements.inc({ kind: 'parked', reason: 'fault' }, 0);
   return {
     event: (result: (typeof EVENT_RESULTS)[number]) => events.inc({ result }),
     attempted: (outcome: AttemptOutcome): void => {

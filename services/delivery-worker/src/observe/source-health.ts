@@ -1,17 +1,32 @@
-import type { SourceHealth } from '@webhooks/kafka';
-import { addSourceGauge } from '@webhooks/runtime';
+import type { Source } from '@webhooks/kafka';
+import { Gauge, addSourceGauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 
-export interface Watched {
-  health(): SourceHealth;
+export type Watched = Pick<Source, 'health' | 'missingTopics'>;
+
+/** Names topics that are missing: what stands in for them makes retries cost more, or nothing does. */
+function watchTopics(sources: ReadonlyMap<string, Watched>, { health, registry }: ServiceScope): void {
+  const missing = () => [...sources.values()].flatMap((source) => source.missingTopics());
+  const fault = () => (missing().length > 0 ? `missing: ${missing().join(', ')}` : undefined);
+  health.readiness('topics', fault, false);
+  new Gauge({
+    name: 'webhook_topic_missing',
+    help: '1 for each topic that this worker reads and Kafka does not know',
+    labelNames: ['topic'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const topic of missing()) this.set({ topic }, 1);
+    },
+  });
 }
 
 /** The gauges of all sources, by their names. */
 export function createSourceGauges(sources: ReadonlyMap<string, Watched>, scope: ServiceScope): void {
-  const gauge = (name: string, help: string, read: (health: SourceHealth) => number): void =>
+  watchTopics(sources, scope);
+  const gauge = (name: string, help: string, read: (health: ReturnType<Source['health']>) => number): void =>
     addSourceGauge(scope, { name, help, label: 'source' }, sources, read);
-  const age =
-    'Age of the oldest record that was read and is not handled; of retries, how long the oldest has waited';
+  const age = 'Age of the oldest record that is not handled; of retries, how long the oldest has waited';
   gauge('webhook_source_lag_records', 'Records behind the end of the topics', ({ lag }) => lag);
   gauge('webhook_source_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
   gauge('webhook_source_joined', 'Whether the source is a member of its group', ({ joined }) =>

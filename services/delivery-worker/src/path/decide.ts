@@ -5,6 +5,7 @@ import type { RetrySchedule } from './schedule.js';
 
 /** Why a delivery ends without a 2xx. */
 export const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unknown'] as const;
+export type DeadReason = (typeof DEAD_REASONS)[number];
 
 /** What becomes of a delivery after an attempt, or instead of one. */
 export type Settlement =
@@ -18,7 +19,7 @@ export type Settlement =
       /** Whether it gets an entry in the attempt log: once for each pause of an endpoint, and for each fault. */
       readonly isLogged: boolean;
     }
-  | { readonly kind: 'dead'; readonly reason: (typeof DEAD_REASONS)[number] }
+  | { readonly kind: 'dead'; readonly reason: DeadReason }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
 export type CancelReason = 'disabled' | 'event-type-changed' | 'application-changed';
@@ -65,15 +66,17 @@ const LAST_ATTEMPT_GRACE_MS = 86_400_000;
 
 /**
  * When an attempt that could not be made is tried again: 30 s, doubling to 30 min. At its greatest age a delivery is owed one
- * attempt, and our own fault is none: it has a day more.
+ * attempt, and our own fault is none: it has a day more, unless there is no webhook to attempt it for.
  */
 export function deferAfterFault(
   parkedCount: number,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
+  deadReason: DeadReason = 'expired',
 ): Settlement {
   const { now } = decision;
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
-  if (now >= limit + LAST_ATTEMPT_GRACE_MS) return { kind: 'dead', reason: 'expired' };
+  const graceMs = deadReason === 'expired' ? LAST_ATTEMPT_GRACE_MS : 0;
+  if (now >= limit + graceMs) return { kind: 'dead', reason: deadReason };
   const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** parkedCount, MAX_FAULT_WAIT_MS);
   const latest = now < limit ? limit : dueAt;
   return { kind: 'parked', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };

@@ -4,7 +4,7 @@ import type { Admission } from '../admission/admission.js';
 import type { Deferred, Permit, PermitEnd } from '../admission/endpoint-state.js';
 import type { Configuration } from '../configurations/configuration.js';
 import type { Current } from '../configurations/current-configuration.js';
-import type { Settlement } from './decide.js';
+import type { DeadReason, Settlement } from './decide.js';
 import { failureOf, toOutcome } from './outcome.js';
 import type { AttemptOutcome } from './outcome.js';
 
@@ -26,8 +26,8 @@ export interface DeliverPorts {
   readonly isLast: (task: DeliveryTask) => boolean;
   /** When a task is due that admission defers. */
   readonly defer: (deferred: Deferred, task: DeliveryTask) => Settlement;
-  /** What to do with a task whose attempt could not be made by our own fault. */
-  readonly deferAfterFault: (task: DeliveryTask, fault: unknown) => Settlement;
+  /** What to do with a task whose attempt could not be made by our own fault; `deadReason`: if it never can be. */
+  readonly deferAfterFault: (task: DeliveryTask, fault: unknown, deadReason?: DeadReason) => Settlement;
   /** Rejects when the worker stops before Kafka acknowledged: then the task counts as not handled. */
   readonly settle: (settled: Settled) => Promise<unknown>;
   /** Counts and logs what is settled. Must not throw: it would be attempted again. */
@@ -49,6 +49,8 @@ export interface Settled {
 type Decided = Omit<Settled, 'task' | 'source'>;
 
 const unmade = (settlement: Settlement): Decided => ({ outcome: undefined, at: Date.now(), settlement });
+
+const UNKNOWN = new Error('webhooks.configurations does not hold this webhook');
 
 const endOf = (outcome: AttemptOutcome): PermitEnd =>
   outcome.kind === 'accepted'
@@ -87,6 +89,8 @@ async function decideOn(task: DeliveryTask, ports: DeliverPorts): Promise<Decide
   for (;;) {
     const current = await ports.look(task);
     if (current.kind === 'ended') return unmade(current.settlement);
+    if (current.kind === 'unknown')
+      return unmade(ports.deferAfterFault(task, UNKNOWN, 'configuration-unknown'));
     const { configuration } = current;
     const verdict = await ports.admission.admit(task, configuration.target, ports.isLast(task));
     if (verdict.kind === 'deferred') return unmade(ports.defer(verdict, task));

@@ -29,13 +29,13 @@ function createTeller(log: Logger): (topic: string, error: unknown) => void {
  * Publishes until it succeeds, unless it never will. A failed attempt was made and must not be made again because a broker is
  * away: its settlement waits here, bounded by the window of the source that read the record.
  */
-export function createPublishWithRetry(sink: Sink, log: Logger, signal: AbortSignal): PublishWithRetry {
+export function createPublishWithRetry(sink: Pick<Sink, 'send'>, log: Logger, signal: AbortSignal) {
   const tell = createTeller(log);
   let pausing: Promise<void> | undefined;
   /** One for all who wait: thousands of listeners to one signal would cost seconds. */
   const pause = (): Promise<void> =>
     (pausing ??= sleep(PAUSE_MS, undefined, { signal }).finally(() => (pausing = undefined)));
-  return async (record) => {
+  return async (record: OutgoingRecord): Promise<void> => {
     for (;;) {
       try {
         await sink.send(record, { deadlineMs: DEADLINE_MS });

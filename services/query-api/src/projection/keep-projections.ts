@@ -44,7 +44,7 @@ function addGauges(running: Running, scope: ServiceScope): void {
   const gauge = (name: string, help: string, read: (health: SourceHealth) => number): void =>
     addSourceGauge(scope, { name, help, label: 'projection' }, running, read);
   gauge('query_projection_lag_records', 'Records that are not projected yet', ({ lag }) => lag);
-  const age = 'Age of the oldest record that was read and is not projected';
+  const age = 'Age of the oldest record that is not projected';
   gauge('query_projection_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
   const joined = 'Whether the projection is a member of its group';
   gauge('query_projection_joined', joined, (health) => Number(health.joined));

@@ -1,0 +1,34 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { configurationKey, sealSecret } from '@webhooks/contracts';
+import { eventually, randomName, startEndpoint } from '@webhooks/testkit';
+import { buildRecord } from './builders.js';
+import { WAIT, eventFor } from './rig.js';
+import { KEYRING, openBench } from './start-worker.js';
+
+const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
+const next = { id: 'next', key: randomBytes(32) };
+
+it('a worker names the key that it lacks, defers by its own fault, and delivers once it has it', async () => {
+  const bench = await openBench();
+  const endpoint = await startEndpoint();
+  const [tenantId, ref] = [randomName('tenant'), randomUUID()];
+  const sealed = sealSecret({ keys: [next] }, SECRET, configurationKey(tenantId, ref));
+  const webhook = buildRecord({ tenantId, ref, endpointUrl: endpoint.url, secrets: [{ sealed }] });
+  const first = await bench.startWorker();
+  expect(first.ready().faults).not.toHaveProperty('secrets');
+  await bench.configure(webhook);
+  await eventually(() => expect(first.ready().faults['secrets']).toBe('SECRETS_KEYS lacks next'), WAIT);
+  await bench.send(eventFor(webhook));
+  const deferred = 'webhook_settlements_total{kind="parked",reason="fault"} 1';
+  await eventually(async () => expect(await first.metrics()).toContain(deferred), WAIT);
+  await first.stop();
+  const env = { SECRETS_KEYS: `${KEYRING},next:${next.key.toString('base64')}` };
+  const second = await bench.startWorker(env);
+  expect(second.ready().faults).not.toHaveProperty('secrets');
+  expect(second.lines.join()).toContain('"keys":["test","next"]');
+  await bench.send(eventFor(webhook));
+  await eventually(() => expect(endpoint.arrivals).toHaveLength(1), WAIT);
+  await second.stop();
+  await endpoint.close();
+  await bench.stop();
+});
