@@ -47,7 +47,14 @@ export interface DeadEntry extends LogEntry {
 }
 export type AttemptLogEntry = AttemptEntry | ParkedEntry | CancelledEntry | DeadEntry;
 
-/** One record of `webhooks.attempts`: several entries, in no particular order. */
+/** An event is on `webhooks.fan-outs`: not all of its deliveries are made (`isOpen`), or they are now. */
+export interface FanOutEntry extends Pick<LogEntry, 'tenantId' | 'eventId' | 'at'> {
+  readonly kind: 'fan-out';
+  readonly isOpen: boolean;
+}
+export type PackEntry = AttemptLogEntry | FanOutEntry;
+
+/** One record of `webhooks.attempts` as it is read: several entries, in no particular order. */
 export interface AttemptPack {
   readonly v: 1;
   readonly records: readonly AttemptLogEntry[];
@@ -55,12 +62,17 @@ export interface AttemptPack {
 
 export const MAX_PACK_ENTRIES = 256;
 
-export const encodeAttemptPack = (records: readonly AttemptLogEntry[]): Buffer =>
-  Buffer.from(JSON.stringify({ v: 1, records } satisfies AttemptPack));
+export const encodeAttemptPack = (records: readonly PackEntry[]): Buffer =>
+  Buffer.from(JSON.stringify({ v: 1, records }));
 
 /** `damaged` entries were left out; entries of a kind that is not known here are left out too and are no damage. */
 export type ParsedAttemptPack =
-  | { readonly ok: true; readonly pack: AttemptPack; readonly damaged: number }
+  | {
+      readonly ok: true;
+      readonly pack: AttemptPack;
+      readonly fanOuts: readonly FanOutEntry[];
+      readonly damaged: number;
+    }
   | { readonly ok: false; readonly reason: 'not-json' | 'not-a-pack' | 'unknown-version' };
 
 type Members = Readonly<Record<string, unknown>>;
@@ -93,7 +105,7 @@ function isOrigin(value: unknown): boolean {
   return isWord(topic) && isWhole(0, MAX_PARTITION)(partition) && matches(/^\d{1,20}$/)(offset);
 }
 
-const SHARED: Readonly<Record<string, Test>> = {
+const SHARED = {
   deliveryId: isWord,
   cycle: matches(new RegExp(PATTERNS.cycle, 'u')),
   eventId: matches(new RegExp(PATTERNS.eventId, 'u')),
@@ -104,7 +116,7 @@ const SHARED: Readonly<Record<string, Test>> = {
   attempt: isWhole(1, MAX_ATTEMPT),
   at: isTime,
   source: isOrigin,
-};
+} satisfies Readonly<Record<string, Test>>;
 
 const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, Test>>>> = {
   attempt: {
@@ -123,9 +135,14 @@ const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, 
 const testsOf = new Map<unknown, readonly (readonly [string, Test])[]>(
   Object.entries(OF_KIND).map(([kind, own]) => [kind, Object.entries({ ...SHARED, ...own })]),
 );
+const { tenantId, eventId, at } = SHARED;
+testsOf.set(
+  'fan-out',
+  Object.entries({ tenantId, eventId, at, isOpen: (value) => typeof value === 'boolean' }),
+);
 
 /** An entry with the members that are known here; `damaged` when one of them is not what it must be. */
-function readEntry(value: unknown): AttemptLogEntry | 'damaged' | 'unknown-kind' {
+function readEntry(value: unknown): PackEntry | 'damaged' | 'unknown-kind' {
   if (!isObject(value)) return 'damaged';
   const tests = testsOf.get(value['kind']);
   if (!tests) return typeof value['kind'] === 'string' ? 'unknown-kind' : 'damaged';
@@ -135,7 +152,7 @@ function readEntry(value: unknown): AttemptLogEntry | 'damaged' | 'unknown-kind'
     if (!test(member)) return 'damaged';
     if (member !== undefined) entry[name] = member;
   }
-  return entry as unknown as AttemptLogEntry;
+  return entry as unknown as PackEntry;
 }
 
 function parseJson(bytes: Uint8Array): unknown {
@@ -156,7 +173,9 @@ export function parseAttemptPack(bytes: Uint8Array): ParsedAttemptPack {
   if (!isObject(value) || !Array.isArray(value['records'])) return { ok: false, reason: 'not-a-pack' };
   if (value['v'] !== 1 && value['v'] !== 2) return { ok: false, reason: 'unknown-version' };
   const entries = value['records'].map(readEntry);
-  const records = entries.filter((entry) => typeof entry === 'object');
+  const known = entries.filter((entry) => typeof entry === 'object');
+  const records = known.filter((entry) => entry.kind !== 'fan-out');
+  const fanOuts = known.filter((entry) => entry.kind === 'fan-out');
   const damaged = entries.filter((entry) => entry === 'damaged').length;
-  return { ok: true, pack: { v: 1, records }, damaged };
+  return { ok: true, pack: { v: 1, records }, fanOuts, damaged };
 }

@@ -216,6 +216,18 @@ describe('a pack of attempts in asyncapi.yaml', () => {
     expect(faultsOf('attemptPack', packMessage(ENTRIES))).toEqual([]);
   });
 
+  it('tells of a fan-out, which is no entry of a delivery', () => {
+    const { tenantId, eventId, at: time } = ENTRIES[0] ?? {};
+    const fanOut = { kind: 'fan-out', tenantId, eventId, at: time, isOpen: true };
+    const value = { v: 1, records: [...ENTRIES, fanOut] };
+    expect(faultsOf('attemptPack', { ...packMessage(ENTRIES), value })).toEqual([]);
+    const damaged = { ...fanOut, isOpen: 'yes' };
+    expect(parseAttemptPack(bytesOf({ v: 1, records: [...value.records, damaged] }))).toMatchObject({
+      pack: { records: { length: ENTRIES.length } },
+      ...{ fanOuts: [fanOut], damaged: 1 },
+    });
+  });
+
   it.each(['attempt', 'parked', 'cancelled', 'dead'] as const)('has every member of the kind %s', (kind) => {
     const written = ENTRIES.filter((entry) => entry.kind === kind).flatMap((entry) => Object.keys(entry));
     const described = new Set(membersOf(at('components', 'schemas', names[kind])));

@@ -36,6 +36,7 @@ describe('a pack of attempts', () => {
     expect(parseAttemptPack(encodeAttemptPack(ENTRIES))).toEqual({
       ok: true,
       pack: { v: 1, records: ENTRIES },
+      fanOuts: [],
       damaged: 0,
     });
   });
@@ -49,7 +50,7 @@ describe('a pack of attempts', () => {
         { ...base, kind: 'compensated', amount: 1 },
       ],
     };
-    expect(parse(later)).toEqual({ ok: true, pack: { v: 1, records: [failed] }, damaged: 0 });
+    expect(parse(later)).toEqual({ ok: true, pack: { v: 1, records: [failed] }, fanOuts: [], damaged: 0 });
   });
 
   it.each([
@@ -84,6 +85,7 @@ describe('a pack of attempts', () => {
     expect(parse({ v: 1, records: [{ ...failed, ...damage }, failed] })).toEqual({
       ok: true,
       pack: { v: 1, records: [failed] },
+      fanOuts: [],
       damaged: 1,
     });
   });

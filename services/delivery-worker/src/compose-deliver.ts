@@ -7,7 +7,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { Admission } from './admission/admission.js';
 import { drain } from './admission/drain.js';
 import { TICK_MS } from './admission/stalled.js';
-import { createAttemptLog } from './publish/attempt-log.js';
+import type { AttemptLog } from './publish/attempt-log.js';
 import { attempt } from './path/attempt.js';
 import type { WorkerConfig } from './config.js';
 import { currentConfiguration } from './configurations/current-configuration.js';
@@ -31,6 +31,7 @@ export interface Delivering {
 export interface DeliveryParts {
   readonly cache: ConfigurationCache;
   readonly publish: PublishWithRetry;
+  readonly attemptLog: AttemptLog;
   readonly observers: Observers;
 }
 
@@ -96,10 +97,10 @@ function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
 
 /** The way of one delivery, from its task to its settlement. */
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): Delivering {
-  const { cache, publish, observers } = parts;
+  const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
-  const settlePorts = { publish, attemptLog: createAttemptLog(publish) };
+  const settlePorts = { publish, attemptLog };
   const admission = openAdmission(config, cache, scope);
   const ports: DeliverPorts = {
     admission,

@@ -21,6 +21,7 @@ import { composeDeliver } from './compose-deliver.js';
 import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import { createObservers } from './observe/attempt-line.js';
 import { openConfigurationCache } from './configurations/open-configuration-cache.js';
+import { createAttemptLog } from './publish/attempt-log.js';
 import { openPublisher } from './publish/open-publisher.js';
 import { NOT_HANDLED, createQuarantine } from './quarantine/quarantine.js';
 import { createQuarantineBudget } from './quarantine/budget.js';
@@ -91,10 +92,11 @@ async function openLiveSource(
 }
 
 async function openEventSource(parts: SourceParts): Promise<void> {
-  const { cache, publish, observers, delivering, budget, scope } = parts;
+  const { cache, publish, attemptLog, observers, delivering, budget, scope } = parts;
   const ports: ConsumeEventPorts = {
     cache,
     publish,
+    attemptLog,
     deliver: delivering.deliver,
     reject: (record, why) => rejectRecord(record, why, publish),
     observe: observers.event,
@@ -109,7 +111,7 @@ async function openEventSource(parts: SourceParts): Promise<void> {
 }
 
 async function openTaskSources(parts: SourceParts): Promise<void> {
-  const { kafka, config, scope, cache, publish, observers, delivering, budget } = parts;
+  const { kafka, config, scope, cache, publish, attemptLog, observers, delivering, budget } = parts;
   const { maxAgeMs } = config.schedule;
   const ports: ConsumeTaskPorts = {
     publish,
@@ -128,7 +130,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
   });
   const maxInFlight = WAITING_FAN_OUTS * config.maxInFlight;
   const inTurn = createTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
-  const fanOutPorts = { ...ports, cache, inTurn };
+  const fanOutPorts = { ...ports, cache, attemptLog, inTurn };
   const fanOuts = {
     handle: (record: KafkaRecord) => consumeFanOut(record, fanOutPorts),
     maxInFlight,
@@ -161,7 +163,7 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   const publish = await openPublisher(kafka, scope, () => sources.get('retries')?.missingTopics() ?? []);
   const cache = await openConfigurationCache(kafka, config.keyring, scope);
   const observers = createObservers(scope.registry, scope.log, config.successLogSample);
-  const parts = { cache, publish, observers };
+  const parts = { cache, publish, attemptLog: createAttemptLog(publish), observers };
   const delivering = composeDeliver(config, parts, scope);
   const stops: SourceParts['stops'] = [];
   scope.onClose('sources', async ({ orderly }) => {

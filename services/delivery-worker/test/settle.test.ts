@@ -1,5 +1,5 @@
 import { RETRY_TIERS, TOPICS, parseAttemptHistory, parseDeliveryTask } from '@webhooks/contracts';
-import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
+import type { DeliveryTask, PackEntry } from '@webhooks/contracts';
 import type { OutgoingRecord } from '@webhooks/kafka';
 import type { Settled } from '../src/path/deliver.js';
 import type { AttemptOutcome } from '../src/path/outcome.js';
@@ -13,14 +13,14 @@ const timedOut: AttemptOutcome = { kind: 'unreachable', error: 'TIMEOUT', code: 
 
 interface Written {
   readonly record: OutgoingRecord | undefined;
-  readonly entries: readonly AttemptLogEntry[];
+  readonly entries: readonly PackEntry[];
 }
 
 /** What a settlement writes, and in which order. */
 async function written(over: Partial<Settled>): Promise<Written> {
   const steps: string[] = [];
   const records: OutgoingRecord[] = [];
-  const entries: AttemptLogEntry[] = [];
+  const entries: PackEntry[] = [];
   await settle(
     { task: buildTask(), source, outcome: undefined, at: AT, settlement: { kind: 'delivered' }, ...over },
     {

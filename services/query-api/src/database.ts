@@ -4,6 +4,7 @@ import type { Ask, MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
 import { deliveryModelOn } from './delivery-log/delivery-model.js';
+import { fanOutModelOn } from './delivery-log/fan-outs.js';
 import { positionModelOn } from './projection/positions.js';
 import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-store.js';
@@ -16,6 +17,7 @@ const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) =
   redeliveries: redeliveryModelOn(connection, logMs),
   endpointHealth: healthModelOn(connection),
   events: eventModelOn(connection, transactionMs),
+  fanOuts: fanOutModelOn(connection),
 });
 
 /** Every collection of this service. */

@@ -1,7 +1,8 @@
 import { headerText, isTraceparent, readEvent, renderNotification } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin, Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { makeTasks, publishFanOut, settleAll } from './fan-out.js';
+import { fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
+import type { AttemptLog } from '../publish/attempt-log.js';
 import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
 import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
@@ -23,6 +24,7 @@ type RecordOriginNumbers = Pick<KafkaRecord, 'topic' | 'partition' | 'offset'>;
 export interface ConsumeEventPorts {
   readonly cache: ConfigurationCache;
   readonly publish: PublishWithRetry;
+  readonly attemptLog: AttemptLog;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
   readonly reject: (
     record: KafkaRecord,
@@ -90,12 +92,17 @@ export async function refuseEvent(
   });
 }
 
-function dispatch(fanOut: FanOut, { cache, publish, deliver, observe }: ConsumeEventPorts) {
+/** Before it is handled here it is told that its deliveries are made elsewhere: until then it is not known what a webhook missed. */
+const leave = (fanOut: FanOut, { publish, attemptLog }: ConsumeEventPorts): Promise<unknown> =>
+  Promise.all([publishFanOut(publish, fanOut), attemptLog.append(fanOutEntry(fanOut, true))]);
+
+function dispatch(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
+  const { cache, deliver, observe } = ports;
   const { tenantId, eventType, origin } = fanOut;
   const configurations = cache.table.enabledFor(tenantId, eventType);
   const isConfigured = configurations.length > 0 || cache.table.hasTenant(tenantId);
   observe(isConfigured ? { deliveries: configurations.length } : { unconfiguredTenantId: tenantId });
-  if (configurations.length > MAX_DIRECT_TASKS) return publishFanOut(publish, fanOut);
+  if (configurations.length > MAX_DIRECT_TASKS) return leave(fanOut, ports);
   const work = makeTasks(fanOut, configurations).map((task) => deliver(task, origin));
   const [first] = work;
   return first && work.length === 1 ? first : settleAll(work);

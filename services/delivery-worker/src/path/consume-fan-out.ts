@@ -6,11 +6,13 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
 import { originOf } from './consume-event.js';
 import { publishDamaged } from './consume-task.js';
+import type { AttemptLog } from '../publish/attempt-log.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
-import { SLICE_TASKS, makeTasks, publishFanOut, settleAll } from './fan-out.js';
+import { SLICE_TASKS, fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
 
 export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
   readonly cache: ConfigurationCache;
+  readonly attemptLog: AttemptLog;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
   /** Does the work in its tenant's turn. */
   readonly inTurn: (tenantId: string, work: () => Promise<void>) => Promise<void>;
@@ -26,6 +28,7 @@ async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: Consume
   const last = slice.at(-1);
   if (last && rest.length > slice.length)
     await publishFanOut(ports.publish, { ...fanOut, afterRef: last.ref });
+  else await ports.attemptLog.append(fanOutEntry(fanOut, false));
 }
 
 /** One record of `webhooks.fan-outs`: read → wait for the tenant's turn → deliver a slice → publish the rest. */

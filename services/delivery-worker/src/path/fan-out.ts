@@ -1,5 +1,5 @@
 import { TOPICS, deliveryIdOf, fanOutHeaders } from '@webhooks/contracts';
-import type { DeliveryTask, FanOut } from '@webhooks/contracts';
+import type { DeliveryTask, FanOut, FanOutEntry } from '@webhooks/contracts';
 import type { Configuration } from '../configurations/configuration.js';
 import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 
@@ -34,6 +34,11 @@ export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration
 /** Leaves the deliveries of an event, or the rest of them, to whoever reads `webhooks.fan-outs`. */
 export const publishFanOut = (publish: PublishWithRetry, fanOut: FanOut): Promise<void> =>
   publish({ topic: TOPICS.fanOuts, key: fanOut.eventId, value: fanOut.body, headers: fanOutHeaders(fanOut) });
+
+export const fanOutEntry = ({ tenantId, eventId }: FanOut, isOpen: boolean): FanOutEntry => ({
+  kind: 'fan-out',
+  ...{ tenantId, eventId, at: Date.now(), isOpen },
+});
 
 /** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
 export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {

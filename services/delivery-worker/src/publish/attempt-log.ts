@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_PACK_ENTRIES, TOPICS, encodeAttemptPack } from '@webhooks/contracts';
-import type { AttemptLogEntry } from '@webhooks/contracts';
+import type { PackEntry } from '@webhooks/contracts';
+
 import type { PublishWithRetry } from './publish-with-retry.js';
 
 /** Tells `webhooks.attempts` what happened, in packs. */
 export interface AttemptLog {
   /** Resolves when the pack that holds this entry is acknowledged by Kafka. */
-  append(entry: AttemptLogEntry): Promise<void>;
+  append(entry: PackEntry): Promise<void>;
 }
 
 interface Pack extends PromiseWithResolvers<undefined> {
-  readonly entries: AttemptLogEntry[];
+  readonly entries: PackEntry[];
   readonly timer: NodeJS.Timeout;
 }
 
@@ -18,7 +19,7 @@ interface Pack extends PromiseWithResolvers<undefined> {
 const publishPack = async (
   publish: PublishWithRetry,
   key: string,
-  entries: readonly AttemptLogEntry[],
+  entries: readonly PackEntry[],
 ): Promise<void> => publish({ topic: TOPICS.attempts, key, value: encodeAttemptPack(entries) });
 
 /** Collects entries for `lingerMs` or up to 256, and sends them as one record: an attempt costs a share of a message. */

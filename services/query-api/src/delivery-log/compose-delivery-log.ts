@@ -8,6 +8,7 @@ import type { Projection } from '../projection/projection.js';
 import { deliveryStoreWithin } from './delivery-store.js';
 import { createDeliveryOperations, findDelivery } from './operations.js';
 import type { DeliveryPorts } from './operations.js';
+import { keepFanOuts } from './fan-outs.js';
 import { readRecords } from './read-records.js';
 import type { DeadNotification } from './read-records.js';
 import { toDelivery, toRow } from './delivery-model.js';
@@ -59,10 +60,11 @@ export function composeDeliveryLog({ database, keepNotification, passedOver, ...
       intervalMs: INTERVAL_MS,
       isAwaited: true,
       apply: async (records) => {
-        const { entries, notifications } = readRecords(records, passedOver);
+        const { entries, notifications, fanOuts } = readRecords(records, passedOver);
         // Before the deliveries: one that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
         await writeEntries(database.writing(), entries);
+        await keepFanOuts(database.writing(), fanOuts);
       },
     } satisfies Projection,
     operations: createDeliveryOperations(ports),

@@ -9,7 +9,7 @@ import {
   parseAttemptPack,
   parseDeliveryTask,
 } from '@webhooks/contracts';
-import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
+import type { AttemptLogEntry, DeliveryTask, FanOutEntry } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { DeliveryEntry } from './merge-entries.js';
@@ -20,6 +20,7 @@ export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'orig
 export interface ReadRecords {
   readonly entries: readonly DeliveryEntry[];
   readonly notifications: readonly DeadNotification[];
+  readonly fanOuts: readonly FanOutEntry[];
 }
 
 const REF = new RegExp(PATTERNS.ref, 'u');
@@ -28,16 +29,18 @@ const REF = new RegExp(PATTERNS.ref, 'u');
 const isItself = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
   REF.test(ref) && isTenantId(tenantId) && deliveryIdOf(tenantId, ref, eventId) === deliveryId;
 
-function readPack(record: KafkaRecord, value: Buffer, passedOver: PassedOver): readonly DeliveryEntry[] {
+const NOTHING: ReadRecords = { entries: [], notifications: [], fanOuts: [] };
+
+function readPack(record: KafkaRecord, value: Buffer, passedOver: PassedOver): ReadRecords {
   const parsed = parseAttemptPack(value);
   if (!parsed.ok) {
     passedOver(record, parsed.reason);
-    return [];
+    return NOTHING;
   }
   const { records } = parsed.pack;
   const entries = records.filter(isItself);
   if (parsed.damaged > 0 || entries.length < records.length) passedOver(record, 'damaged-entry');
-  return entries;
+  return { ...NOTHING, entries, fanOuts: parsed.fanOuts };
 }
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
@@ -61,20 +64,20 @@ function readDeadLetter(record: KafkaRecord, passedOver: PassedOver): ReadRecord
   if (!parsed.ok || !end || !isItself(end)) {
     // The worker puts records there that it could not read either; operators look at those.
     passedOver(record, 'damaged-dead-letter');
-    return { entries: [], notifications: [] };
+    return NOTHING;
   }
   const { tenantId, eventId, origin, body } = parsed.task;
-  return { entries: [end], notifications: [{ tenantId, eventId, origin, body }] };
+  return { ...NOTHING, entries: [end], notifications: [{ tenantId, eventId, origin, body }] };
 }
 
 function readRecord(record: KafkaRecord, passedOver: PassedOver): ReadRecords {
   if (record.undecodable !== undefined || record.value === null) {
     passedOver(record, record.value === null ? 'null-value' : 'undecodable');
-    return { entries: [], notifications: [] };
+    return NOTHING;
   }
   return record.topic === TOPICS.deadLetters
     ? readDeadLetter(record, passedOver)
-    : { entries: readPack(record, record.value, passedOver), notifications: [] };
+    : readPack(record, record.value, passedOver);
 }
 
 /** What records of `webhooks.attempts` and `webhooks.dead-letters` tell. Never throws: what cannot be read is told of. */
@@ -83,5 +86,6 @@ export function readRecords(records: readonly KafkaRecord[], passedOver: PassedO
   return {
     entries: parts.flatMap(({ entries }) => entries),
     notifications: parts.flatMap(({ notifications }) => notifications),
+    fanOuts: parts.flatMap(({ fanOuts }) => fanOuts),
   };
 }

@@ -4,7 +4,8 @@ import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
 import type { DeliveryCount, PageWish } from '../delivery-log/delivery-store.js';
 import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
-import { idOf } from '../payments/event-model.js';
+import { findOpen } from '../delivery-log/fan-outs.js';
+import { idOf, keyOf } from '../payments/event-model.js';
 import type { EventRow as Row } from '../payments/event-model.js';
 import { findBodies } from '../payments/event-store.js';
 import { MAX_STATEMENT } from '../write-rows.js';
@@ -68,7 +69,7 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
   return { ...range, appendedAt: { $gte: last, $lt: to }, ...behind };
 }
 
-/** Events of the webhook's type, without those of which a delivery to it is in the log. `only`: the members that are read, when no body is kept. */
+/** Events of the webhook's type, without those of which a delivery to it is in the log, or may still be made. `only`: the members that are read, when no body is kept. */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
   // Not since it was heard of: a dead letter of one webhook keeps the event, and not its deliveries to others.
@@ -85,11 +86,18 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
+  // First: a fan-out that has ended by then has its deliveries in the log.
+  const open = await findOpen(
+    ask,
+    rows.map(({ _id }) => _id),
+  );
   const made = await ask(({ deliveries }) => deliveries.distinct('_id', { _id: { $in: ids } }).exec());
   const known = new Set(made);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
-    candidates: candidates.filter(({ deliveryId }) => !known.has(deliveryId)),
+    candidates: candidates.filter(
+      ({ deliveryId, eventId }) => !known.has(deliveryId) && !open.has(keyOf(tenantId, eventId)),
+    ),
     next: last && `${last.appendedAt?.getTime()} ${last._id}`,
   };
 }

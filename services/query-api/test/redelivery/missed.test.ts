@@ -1,7 +1,8 @@
 import { renderNotification } from '@webhooks/contracts';
-import type { PaymentEvent } from '@webhooks/contracts';
+import type { FanOutEntry, PaymentEvent } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { writeEntries } from '../../src/delivery-log/compose-delivery-log.js';
+import { keepFanOuts } from '../../src/delivery-log/fan-outs.js';
 import { keepEvents, keepTestEvent } from '../../src/payments/event-store.js';
 import { countMatches, readJobPage } from '../../src/redelivery/job-pages.js';
 import type { RedeliveryFilter } from '../../src/redelivery/redelivery-job.js';
@@ -200,4 +201,21 @@ it('what a webhook missed is read through its index, in the order of that', asyn
   const plan = JSON.stringify(await query?.explain('queryPlanner'));
   expect(plan).toContain('"IXSCAN"');
   expect(plan).toContain('appendedAt');
+});
+
+it('what a fan-out that has not ended will still send is not missed yet, in whatever order that is told', async () => {
+  const tenantId = randomName('tenant');
+  const { missed, filter, parts } = await fill(tenantId);
+  const count = async () => (await countMatches(tenantId, filter, 1_000, parts)).matched;
+  const [first = '', second = ''] = missed.map(({ id }) => id);
+  const entry = (eventId: string, isOpen: boolean): FanOutEntry => {
+    const at = Date.now();
+    return { kind: 'fan-out', tenantId, eventId, at, isOpen };
+  };
+  const ask = test.database.within(10_000);
+  await keepFanOuts(ask, [entry(first, true), entry(second, true)]);
+  expect(await count()).toBe(missed.length - 2);
+  await keepFanOuts(ask, [entry(first, false)]);
+  await keepFanOuts(ask, [entry(first, true)]);
+  expect(await count()).toBe(missed.length - 1);
 });

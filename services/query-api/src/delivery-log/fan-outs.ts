@@ -1,0 +1,44 @@
+import type { FanOutEntry } from '@webhooks/contracts';
+import type { Ask } from '@webhooks/mongodb';
+import { Schema } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
+import { keyOf } from '../payments/event-model.js';
+import { expiring } from '../retention.js';
+
+/** An event whose deliveries are made a slice at a time, as a document of the collection `fan_outs`. */
+export interface FanOutRow {
+  /** `tenantId/eventId`. */
+  readonly _id: string;
+  readonly isOpen: boolean;
+  readonly at: Date;
+}
+
+type AskFanOuts = Ask<{ readonly fanOuts: Model<FanOutRow> }>;
+
+/** As long as `webhooks.fan-outs` keeps a record: one that was damaged ends by then. */
+const KEPT_MS = 7 * 86_400_000;
+
+export function fanOutModelOn(connection: Connection): Model<FanOutRow> {
+  const schema = new Schema<FanOutRow>(
+    { _id: { type: String, required: true } },
+    { versionKey: false, strict: false },
+  );
+  schema.index({ at: 1 }, expiring(KEPT_MS));
+  return connection.model<FanOutRow>('FanOut', schema, 'fan_outs');
+}
+
+/** Its end may be read before its beginning: that changes nothing then. */
+const writeOf = ({ tenantId, eventId, at, isOpen }: FanOutEntry) => {
+  const told = { isOpen, at: new Date(at) };
+  const update = isOpen ? { $setOnInsert: told } : { $set: told };
+  return { updateOne: { filter: { _id: keyOf(tenantId, eventId) }, update, upsert: true } };
+};
+
+export async function keepFanOuts(ask: AskFanOuts, entries: readonly FanOutEntry[]): Promise<void> {
+  if (entries.length > 0)
+    await ask(({ fanOuts }) => fanOuts.bulkWrite(entries.map(writeOf), { ordered: false }));
+}
+
+/** Of these events those of which more deliveries will be made. */
+export const findOpen = async (ask: AskFanOuts, keys: readonly string[]): Promise<ReadonlySet<string>> =>
+  new Set(await ask(({ fanOuts }) => fanOuts.distinct('_id', { _id: { $in: keys }, isOpen: true }).exec()));
