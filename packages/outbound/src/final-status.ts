@@ -14,6 +14,13 @@ const INTERIM_LIMIT = 16;
 /** Of no upgrade: nobody asked for one. */
 const isInterim = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
 
+/** The status of a response that begins with these bytes; undefined while it needs more, 0 for what is no response. */
+function statusOf(bytes: Buffer): number | undefined {
+  const line = bytes.toString('latin1', 0, STATUS_LINE_BYTES);
+  if (line.length < STATUS_LINE_BYTES && START.startsWith(line.slice(0, START.length))) return undefined;
+  return Number(STATUS_LINE.exec(line)?.[1] ?? 0);
+}
+
 /**
  * Looks at the bytes of a response before undici takes them: interim responses, which a client must be able to skip (RFC 9110 §15.2),
  * are dropped, and the status of the final one is remembered whatever undici thinks of the rest of its head. The bytes stay as they are.
@@ -62,15 +69,14 @@ export class FinalStatus {
 
   /** What undici may have of these bytes; undefined while that is nothing. */
   #passOn(bytes: Buffer): Buffer | undefined {
-    const line = bytes.toString('latin1', 0, STATUS_LINE_BYTES);
-    const status = Number(STATUS_LINE.exec(line)?.[1] ?? 0);
-    const isShort = line.length < STATUS_LINE_BYTES && START.startsWith(line.slice(0, START.length));
-    if (!isShort && !isInterim(status)) {
+    const status = statusOf(bytes);
+    if (status === undefined) return this.#hold(bytes);
+    if (!isInterim(status)) {
       this.#isOver = true;
       this.#status = status >= 200 ? status : undefined;
       return bytes;
     }
-    const end = isShort ? null : HEAD_END.exec(bytes.toString('latin1', 0, this.#headerLimitBytes));
+    const end = HEAD_END.exec(bytes.toString('latin1', 0, this.#headerLimitBytes));
     if (end === null) return this.#hold(bytes);
     this.#interim += 1;
     if (this.#interim > INTERIM_LIMIT)
