@@ -12,23 +12,16 @@ export const pemBlock = (label: string, bytes: Buffer): string => {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ''].join('\n');
 };
 
-/** DSA of 16,000 bits as PKCS #8: OpenSSL computes its public key, for two seconds. */
-export function slowKey(): string {
+/** DSA of 16,000 bits as PKCS #8: OpenSSL computes its public key, for two seconds, under the label of RSA or EC, too. */
+export function slowKey(type: '' | 'RSA ' | 'EC ' = ''): string {
   const algorithm = der(
     0x30,
     Buffer.from('06072a8648ce380401', 'hex'),
     der(0x30, number(2_000), number(32), number(2_000)),
   );
   const version = Buffer.from([2, 1, 0]);
-  return pemBlock('PRIVATE KEY', der(0x30, version, algorithm, der(4, number(2_000))));
+  return pemBlock(`${type}PRIVATE KEY`, der(0x30, version, algorithm, der(4, number(2_000))));
 }
-
-/** The same kind as six numbers, under the label of RSA: OpenSSL takes it for what it is. */
-export const mislabelledKey = (): string =>
-  pemBlock(
-    'RSA PRIVATE KEY',
-    der(0x30, Buffer.from([2, 1, 0]), number(1_000), number(32), number(1_000), number(1_000), number(32)),
-  );
 
 /** A key of RSA with 2,048 bits whose two factors are as long as its modulus: each signature takes nine times as long. */
 export function longFactors(): string {
