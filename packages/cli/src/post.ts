@@ -8,7 +8,7 @@ export interface Response {
 }
 
 /** As long as a delivery waits for a response. */
-const ATTEMPT_TIMEOUT_MS = 10_000;
+export const ATTEMPT_TIMEOUT_MS = 10_000;
 
 /**
  * One POST of exactly these headers and this body, on a connection of its own. Redirects are not followed. Rejects with

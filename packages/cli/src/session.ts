@@ -1,4 +1,4 @@
-import { createClient, type Client } from '@webhooks/client';
+import { createClient, ProblemError, type Client } from '@webhooks/client';
 import { toLoginFailure } from './failure.js';
 import { card, createOutput, type Output } from './output.js';
 import { readProfile, type Profile } from './profiles.js';
@@ -23,10 +23,26 @@ export async function connect(profile: Profile): Promise<Client> {
   return client;
 }
 
+/** Undefined for what is not there. */
+export const orNothing = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof ProblemError && error.problem.status === 404) return undefined;
+    throw error;
+  });
+
+/** Between two looks at what takes seconds to hours: a person reads no faster. */
+export const POLL_MS = 1_000;
+
 /** The options of every command. */
 export interface GlobalOptions {
   readonly json?: unknown;
   readonly profile?: unknown;
+}
+
+/** Whoever is logged in. */
+export async function logIn({ profile: name }: GlobalOptions): Promise<Pick<Session, 'client' | 'profile'>> {
+  const profile = readProfile(typeof name === 'string' ? name : undefined);
+  return { profile, client: await connect(profile) };
 }
 
 /** A command that needs nobody to be logged in. */
@@ -37,10 +53,7 @@ export const offline =
 
 /** A command that talks to the service. */
 export const online = <A extends object>(work: (session: Session, args: A) => Promise<void>) =>
-  offline<A & GlobalOptions>(async (output, args) => {
-    const profile = readProfile(typeof args.profile === 'string' ? args.profile : undefined);
-    await work({ ...output, profile, client: await connect(profile) }, args);
-  });
+  offline<A & GlobalOptions>(async (output, args) => work({ ...output, ...(await logIn(args)) }, args));
 
 /** A command that shows what one call gives. */
 export const showing = <A extends object, T extends object>(

@@ -75,6 +75,36 @@ test('find shows each reversal, and a verdict on top', async () => {
   expect(found.out).toMatch(/REVERSALS\n.*settledAt\n\w{32} +DEVOLVIDO +1\.00 +– +20\S+Z\n/);
 });
 
+const head = (...lines: string[]): string => ['HTTP/1.1 200 OK', ...lines, 'content-length: 0'].join('\r\n');
+/** What Node's client refuses, and deliveries do not. */
+const IRREGULAR: readonly (readonly [what: string, bytes: string])[] = [
+  ['bare line feeds', 'HTTP/1.1 200 OK\ncontent-length: 0\n\n'],
+  ['a folded header', `${head('x-a: 1', ' 2')}\r\n\r\n`],
+  ['two lengths', `${head('content-length: 2')}\r\n\r\n`],
+];
+
+test.each(IRREGULAR)('doctor --ref says that a 200 with %s is a delivery', async (what, bytes) => {
+  const { certPem, keyPem } = await cli.stack.authority.issue(['localhost']);
+  const receiver = await startEndpoint({ certPem, keyPem, answer: { kind: 'raw', bytes, then: 'end' } });
+  const url = `${receiver.url}?${encodeURIComponent(what)}`;
+  const env = { ...cli.env, NODE_EXTRA_CA_CERTS: cli.stack.description().tls.caFile };
+  const alone = await run(['doctor', url], env);
+  const { ref } = await json('create', '--event-type', 'PIX_OUT', '--endpoint-url', url);
+  const { code, out } = await run(['doctor', url, '--ref', String(ref)], env);
+  await json('disable', String(ref));
+  await receiver.close();
+  expect({ code: alone.code, out: alone.out }).toEqual({
+    code: 1,
+    out: expect.stringMatching(/response +fault +HPE_/) as string,
+  });
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(
+      /\ndelivery +ok +delivered: 200 .*\nresponse +warning +HPE_\S+ \(SOCKET\); the service delivers all/s,
+    ) as string,
+  });
+});
+
 test('trigger says why an event was not accepted', async () => {
   const { err } = await run(['trigger', 'PIX_OUT', '--amount', '1'], cli.env);
   expect(err).toMatch(/not all were accepted: \S*amount /);

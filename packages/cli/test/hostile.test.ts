@@ -95,6 +95,43 @@ test.each(['paused', 'failing'])('find advises no job while the webhook is %s', 
   expect(out).not.toContain('missed');
 });
 
+const attempt = { attempt: 1, cycle: '0', redelivery: false, at: '2026-01-01T00:00:00Z', durationMs: 9 };
+const refused = { result: 'failed', error: 'TLS', code: 'CERT_HAS_EXPIRED', cause: 'Renew it.' };
+
+test.each([
+  ['a failure without a response', [{ ...attempt, ...refused }], /failed: TLS CERT_HAS_EXPIRED +Renew it\./],
+  [
+    'a status that is none of success',
+    [{ ...attempt, result: 'failed', status: 410, cause: 'Gone.' }],
+    /failed: 410 +Gone\./,
+  ],
+  ['no attempt in time', [], /no attempt has ended yet +look again: webhooks deliveries show a{52}/],
+])('doctor --ref shows what the service says of its test: %s', async (_what, attempts, says) => {
+  const receiver = await startEndpoint();
+  const url = `https://localhost:${receiver.port}/`;
+  const { ref } = webhook(url);
+  const { deliveryId } = delivery;
+  const env = await startService({
+    [`GET /webhooks/${ref}`]: () => [200, webhook(url)],
+    [`GET /webhooks/${ref}/policy`]: () => [200, { timeoutMs: 1 }],
+    [`POST /webhooks/${ref}/test`]: () => [202, { deliveryId, eventId: 'evt_test_1' }],
+    [`GET /webhooks/deliveries/${deliveryId}`]: (nth) =>
+      nth === 1 ? [404, { code: 'not-found' }] : [200, { ...delivery, status: 'pending', attempts }],
+  });
+  const { code, out } = await run(['doctor', url, '--ref', ref], env);
+  await receiver.close();
+  // The certificate is one of an authority that is unknown here.
+  expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(says) as string });
+  expect(out).toMatch(attempts.length === 0 ? /\ndelivery +warning/ : /\ndelivery +fault/);
+});
+
+test('doctor --ref sends nothing for a webhook with another address', async () => {
+  const { ref, endpointUrl } = webhook('https://a.example.com/');
+  const env = await startService({ [`GET /webhooks/${ref}`]: () => [200, webhook(endpointUrl)] });
+  const { code, err } = await run(['doctor', 'https://b.example.com/', '--ref', ref], env);
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`is at ${endpointUrl}`) as string });
+});
+
 const page = (id: string) => ({
   results: 1,
   data: [{ id, eventType: 'PIX_OUT', body: '{}' }],

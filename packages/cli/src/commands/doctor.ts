@@ -1,11 +1,14 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DeliveryAttempt } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { checkAddress } from '../doctor/check-address.js';
 import { checkReceiver } from '../doctor/check-receiver.js';
 import { checkTls } from '../doctor/check-tls.js';
-import type { Check } from '../doctor/check.js';
-import { Failure } from '../failure.js';
+import { fault, ok, type Check } from '../doctor/check.js';
+import { Failure, usage } from '../failure.js';
 import { table, type Output } from '../output.js';
-import { offline } from '../session.js';
+import { ATTEMPT_TIMEOUT_MS } from '../post.js';
+import { logIn, offline, orNothing, POLL_MS, type GlobalOptions } from '../session.js';
 import { VENDOR } from '../sign.js';
 
 function urlOf(text: string): URL {
@@ -18,9 +21,10 @@ const OPTIONS = {
   url: { type: 'string', coerce: urlOf, demandOption: true, describe: 'https://host/path' },
   secret: { type: 'string', describe: 'The secret that it has; better WEBHOOKS_SECRET' },
   vendor: VENDOR,
+  ref: { type: 'string', describe: 'Its webhook: let the service send it a test, too' },
   'name-server': { type: 'string', describe: 'ADDRESS[:PORT]; default: those of this machine' },
 } as const;
-type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>>;
+type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & GlobalOptions;
 
 async function* examine({ url, nameServer, secret, vendor }: Arguments): AsyncGenerator<Check> {
   yield* checkAddress(url, nameServer);
@@ -28,17 +32,49 @@ async function* examine({ url, nameServer, secret, vendor }: Arguments): AsyncGe
   yield* checkReceiver(url, secret ?? process.env['WEBHOOKS_SECRET'], vendor);
 }
 
+function checkAttempt({ result, status, error, code, cause = 'look at its log' }: DeliveryAttempt): Check {
+  const found = `${result}: ${[status, error, code].join(' ').trim()}`;
+  return result === 'delivered' ? ok('delivery', found) : fault('delivery', found, cause);
+}
+
+/** What the service makes of a test notification, which goes the way of every delivery. */
+async function checkDelivery({ url, profile }: Arguments, ref: string): Promise<Check> {
+  const { client } = await logIn({ profile });
+  const { endpointUrl: own } = await client.get(ref);
+  if (new URL(own).href !== url.href) throw usage(`${ref} is at ${own}`, 'examine that address');
+  const { timeoutMs = ATTEMPT_TIMEOUT_MS } = await client.policy(ref);
+  const { deliveryId } = await client.sendTest(ref);
+  // Its own time, and as much as most have for the way there and into the log.
+  const until = Date.now() + timeoutMs + ATTEMPT_TIMEOUT_MS;
+  while (Date.now() < until) {
+    const delivery = await orNothing(client.delivery(deliveryId));
+    if (delivery?.attempts[0]) return checkAttempt(delivery.attempts[0]);
+    await delay(POLL_MS);
+  }
+  const fix = `look again: webhooks deliveries show ${deliveryId}`;
+  return { check: 'delivery', state: 'warning', found: 'no attempt has ended yet', fix };
+}
+
+/** Each check needs those before it, but for the last two. */
+const isFatal = ({ check, state }: Check): boolean => state === 'fault' && !/signature|replay/.test(check);
+
+/** What keeps this program from a response did not keep the service from a 2xx. */
+function besideDelivery(check: Check): Check {
+  if (!isFatal(check) || /^(status|redirect)/.test(check.found)) return check;
+  return { ...check, state: 'warning', found: `${check.found}; the service delivers all the same` };
+}
+
 async function doctor({ show }: Output, args: Arguments): Promise<void> {
-  const checks: Check[] = [];
+  const checks: Check[] = args.ref === undefined ? [] : [await checkDelivery(args, args.ref)];
+  const isDelivered = checks[0]?.state === 'ok';
   for await (const check of examine(args)) {
-    checks.push(check);
-    // Each check needs those before it, but for the last two.
-    if (check.state === 'fault' && !/signature|replay/.test(check.check)) break;
+    checks.push(isDelivered ? besideDelivery(check) : check);
+    if (isFatal(check)) break;
   }
   const { origin, pathname } = args.url;
   show({ url: origin + pathname, checks }, table(checks, ['check', 'state', 'found', 'fix']));
-  const fault = checks.find(({ state }) => state === 'fault');
-  if (fault) throw new Failure('failed', `${origin}: ${fault.found}`, fault.fix, 'unfit-receiver');
+  const first = checks.find(({ state }) => state === 'fault');
+  if (first) throw new Failure('failed', `${origin}: ${first.found}`, first.fix, 'unfit-receiver');
 }
 
 export const addDoctor = (cli: Argv): Argv =>

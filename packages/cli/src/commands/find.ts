@@ -1,4 +1,3 @@
-import { ProblemError } from '@webhooks/client';
 import type { Charge, ChargePix, Client, DeliveryDetail, DeliveryFilter } from '@webhooks/client';
 import type { ListedWebhook, Transaction } from '@webhooks/client';
 import type { Argv } from 'yargs';
@@ -6,17 +5,10 @@ import { positional } from '../arguments.js';
 import { Failure } from '../failure.js';
 import { card, dim, table } from '../output.js';
 import { collect } from '../present.js';
-import { online, type Session } from '../session.js';
+import { online, orNothing, type Session } from '../session.js';
 import { deliveryText } from './deliveries.js';
 
 type Payment = Transaction | Charge;
-
-/** Undefined for what is not there. */
-const orNothing = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  asked.catch((error: unknown) => {
-    if (error instanceof ProblemError && error.problem.status === 404) return undefined;
-    throw error;
-  });
 
 async function identifyPayment(
   client: Client,

@@ -7,7 +7,7 @@ import { confirmed } from '../confirm.js';
 import { Failure, usage } from '../failure.js';
 import { card, table } from '../output.js';
 import { collect, present } from '../present.js';
-import { online, showing, type Session } from '../session.js';
+import { online, POLL_MS, showing, type Session } from '../session.js';
 
 const OPTIONS = {
   ref: { type: 'string', describe: 'To this webhook' },
@@ -50,8 +50,6 @@ function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): st
   const left = Number.isFinite(rest) ? `, about ${rest} s left` : '';
   return `${doneOf(job)} of ${job.matchedIsLowerBound ? 'at least ' : ''}${job.matched}${left}`;
 }
-
-const POLL_MS = 1_000; // a job takes seconds to hours, and a person reads no faster
 
 async function watch({ client, show, json }: Session, { id }: { readonly id: string }): Promise<void> {
   const first = await client.redelivery(id);

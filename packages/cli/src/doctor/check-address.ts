@@ -14,10 +14,8 @@ function checkUrl(url: URL): Check {
   const check = 'address';
   const broken = URL_RULES.find(([isBroken]) => isBroken(url));
   if (broken) return fault(check, broken[1], broken[2]);
-  const fix = 'only a development service delivers to it';
-  return url.hostname === 'localhost'
-    ? { check, state: 'warning', found: 'this machine', fix }
-    : ok(check, url.origin);
+  if (url.hostname !== 'localhost') return ok(check, url.origin);
+  return { check, state: 'warning', found: 'this machine', fix: 'only a development service delivers to it' };
 }
 
 /** Asks name servers as the service does: neither hosts files nor search domains count. */

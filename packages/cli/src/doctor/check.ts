@@ -7,9 +7,7 @@ export interface Check {
 }
 
 export const ok = (check: string, found: string): Check => ({ check, state: 'ok', found });
-export const fault = (check: string, found: string, fix: string): Check => ({
-  check,
-  state: 'fault',
-  found,
-  fix,
-});
+
+export function fault(check: string, found: string, fix: string): Check {
+  return { check, state: 'fault', found, fix };
+}
