@@ -1,7 +1,8 @@
 import type { World } from './world/world.js';
 
-/** Faults of one lane are taken back before the next begins, though what was hit may still be coming up; the two lanes run side by side. */
-export type Lane = 'system' | 'receivers';
+/** Faults of one lane are taken back before the next begins, though what was hit may still be coming up; the lanes run side by side. */
+export const LANES = ['system', 'receivers', 'topics'] as const;
+export type Lane = (typeof LANES)[number];
 
 /** Takes a fault back; resolves when what was hit is up again, and rejects when it does not come back. */
 export type End = () => Promise<void> | void;

@@ -1,7 +1,9 @@
+import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import type { Answer } from '@webhooks/testkit';
 import { NotNow } from './fault.js';
 import type { Fault } from './fault.js';
 import type { ReceiverName } from './world/configurations.js';
+import { deleteConfigurations, holdTransaction } from './world/kafka-tools.js';
 import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
 import type { Manners } from './world/receiver.js';
 import type { LinkState } from './world/tcp-proxy.js';
@@ -119,6 +121,28 @@ const WRONG: readonly (number | Answer)[] = [
   ...[404, 500, 503, 200],
 ];
 
+/** A producer that is no part of the system holds a transaction open. One fault for each topic, so that all have their turn. */
+const foreignTransaction = (topic: string): Fault => ({
+  name: 'foreign-transaction',
+  lane: 'topics',
+  weight: 1,
+  targets: [topic],
+  // Milliseconds: so long that readers stand still, so short that twenty of them and the gaps between fill two minutes.
+  lasts: [1_000, 3_000],
+  begin: (target, { stack }) => holdTransaction(stack.description().kafkaBrokers, target),
+});
+
+/** Somebody deletes the topic of webhooks and makes it anew, empty; config-api has to fill it, and workers have to keep what they know. */
+const remakeTopic: Fault = {
+  name: 'remake-topic',
+  lane: 'topics',
+  weight: 1,
+  targets: [TOPICS.configurations],
+  // Milliseconds: readers that look each 700 ms find it gone, or not.
+  lasts: [0, 3_000],
+  begin: (target, { stack }) => deleteConfigurations(stack, target),
+};
+
 /** Every fault there is, by the name that `--faults` takes. */
 export const FAULTS: readonly Fault[] = [
   endProcess({ name: 'kill', weight: 8 }, 'SIGKILL'),
@@ -137,4 +161,6 @@ export const FAULTS: readonly Fault[] = [
     answer: ({ index }) => ({ kind: 'cut', stage: STAGES[index % STAGES.length] ?? 'in-body' }),
   }),
   misbehave('receiver-answers-wrongly', { answer: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
+  ...TOPIC_TABLE.map(({ name }) => foreignTransaction(name)),
+  remakeTopic,
 ];

@@ -6,7 +6,7 @@ import { USAGE, readArguments } from './read-arguments.js';
 import type { ChaosArguments } from './read-arguments.js';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
-const NAMES = FAULTS.map(({ name }) => name);
+const NAMES = [...new Set(FAULTS.map(({ name }) => name))];
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 

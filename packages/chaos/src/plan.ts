@@ -1,5 +1,6 @@
 import { createRandom } from '@webhooks/testkit';
 import type { Random } from '@webhooks/testkit';
+import { LANES } from './fault.js';
 import type { Fault, Lane } from './fault.js';
 
 /** One fault at one moment. Times are milliseconds from the start of the run. */
@@ -42,8 +43,8 @@ function lengthOf({ lasts: [least, most] }: PlannedFault, durationMs: number, ra
 }
 
 function planLane(lane: Lane, { seed, durationMs, faults }: PlanInput): readonly Step[] {
-  // Each lane has a sequence of its own: leaving the faults of one out changes nothing in the other.
-  const random = createRandom(lane === 'system' ? seed : ~seed);
+  // Each lane has a sequence of its own: leaving the faults of one out changes nothing in the others.
+  const random = createRandom({ system: seed, receivers: ~seed, topics: -seed }[lane]);
   const own = faults.filter((fault) => fault.lane === lane);
   const steps: Step[] = [];
   let atMs = FIRST_MS;
@@ -61,7 +62,7 @@ function planLane(lane: Lane, { seed, durationMs, faults }: PlanInput): readonly
  * one lane come one after the other; nothing begins or lasts beyond the run.
  */
 export function makePlan(input: PlanInput): readonly Step[] {
-  return [...planLane('system', input), ...planLane('receivers', input)].sort((a, b) => a.atMs - b.atMs);
+  return LANES.flatMap((lane) => planLane(lane, input)).sort((a, b) => a.atMs - b.atMs);
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1);

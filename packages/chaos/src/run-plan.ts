@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Print } from '@webhooks/ledger';
-import { NotNow } from './fault.js';
+import { LANES, NotNow } from './fault.js';
 import type { End, Fault, Lane } from './fault.js';
 import type { Step } from './plan.js';
 import type { World } from './world/world.js';
@@ -90,10 +90,10 @@ async function runLane(lane: Lane, run: PlanRun): Promise<readonly DoneStep[]> {
 }
 
 /**
- * Does the steps of both lanes, each lane in order. What comes back slowly does not hold its lane up; a step that is late is
+ * Does the steps of all lanes, each lane in order. What comes back slowly does not hold its lane up; a step that is late is
  * done at once, and what has not begun when the time is over is left out.
  */
 export async function runPlan(run: PlanRun): Promise<readonly DoneStep[]> {
-  const lanes = await Promise.all([runLane('system', run), runLane('receivers', run)]);
+  const lanes = await Promise.all(LANES.map((lane) => runLane(lane, run)));
   return lanes.flat().sort((a, b) => a.startedAt - b.startedAt);
 }

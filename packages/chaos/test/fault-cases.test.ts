@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { FAULTS } from '../src/faults.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const CASES = 40;
+const CASES = 42;
 const COMMAND = 'npm run chaos -- --faults ';
 
 interface Row {
@@ -47,7 +47,7 @@ const PAGE = readFileSync(join(ROOT, 'packages/chaos/fault-cases.md'), 'utf8');
 const rows = readRows(PAGE);
 
 describe('the page of fault cases', () => {
-  it('tries each of the forty in their order, or says why not', () => {
+  it('tries each in their order, or says why not', () => {
     const tried = [...new Set(rows.map(({ name }) => name))];
     const untried = PAGE.matchAll(/^- (F\d+(?:, F\d+)*):/gm);
     const named = new Set([...tried, ...[...untried].flatMap(([, names]) => names?.split(', ') ?? [])]);

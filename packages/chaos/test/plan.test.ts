@@ -1,3 +1,5 @@
+import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
+import { FAULTS as ALL_FAULTS } from '../src/faults.js';
 import { formatPlan, makePlan } from '../src/plan.js';
 import type { PlannedFault, Step } from '../src/plan.js';
 
@@ -55,6 +57,16 @@ describe('the plan', () => {
         .slice(0, 5)
         .map((step) => step.fault);
       expect(first.sort()).toEqual(['cut', 'freeze', 'kill', 'kill', 'kill']);
+    }
+  });
+
+  it('holds a transaction open on each topic, and makes that of webhooks anew, within two minutes', () => {
+    for (const seed of SEEDS) {
+      const steps = plan(seed, 120_000, ALL_FAULTS).filter(({ lane }) => lane === 'topics');
+      const topicsOf = (name: string) =>
+        new Set(steps.filter(({ fault: one }) => one === name).map(({ target }) => target));
+      expect(topicsOf('foreign-transaction')).toEqual(new Set(TOPIC_TABLE.map(({ name }) => name)));
+      expect(topicsOf('remake-topic')).toEqual(new Set([TOPICS.configurations]));
     }
   });
 

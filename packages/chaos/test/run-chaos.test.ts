@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TOPICS } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
+import { FAULTS } from '../src/faults.js';
 import type { Change } from '../src/generator/changes.js';
 import type { Step } from '../src/plan.js';
 import { findUntested, runChaos } from '../src/run-chaos.js';
@@ -42,7 +44,7 @@ describe('a short run', () => {
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
   const stepAt = (seconds: number, fault: string, target: string, lastsMs = 0): Step => ({
-    lane: fault.startsWith('receiver') ? 'receivers' : 'system',
+    lane: FAULTS.find(({ name }) => name === fault)?.lane ?? 'system',
     ...{ atMs: 1_000 * seconds, fault, target, lastsMs },
   });
   /**
@@ -52,9 +54,11 @@ describe('a short run', () => {
   const STEPS: readonly Step[] = [
     stepAt(1, 'receiver-resets', 'moody-1', 2_000),
     stepAt(2, 'kill', 'ingest'),
+    stepAt(3, 'foreign-transaction', TOPICS.events, 2_000),
     stepAt(4, 'kill', 'config-api'),
     stepAt(6, 'cut-network', 'delivery-worker', 500),
     stepAt(8, 'terminate', 'delivery-worker-2'),
+    stepAt(9, 'remake-topic', TOPICS.configurations, 1_000),
     stepAt(10, 'freeze', 'query-api', 1_000),
     stepAt(12, 'kill', 'kafka'),
     stepAt(15, 'kill', 'delivery-worker'),

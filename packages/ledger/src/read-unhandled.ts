@@ -68,6 +68,11 @@ export async function readUnhandled(
   const open = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
   if (open.size === 0) return;
   const consumer = kafka.consumer({ groupId: randomName('read-spans'), maxWaitTimeInMs: 100 });
+  // Not in `eachBatch`, which is not called for markers and for what was aborted.
+  consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) => {
+    const key = keyOf(topic, partition);
+    if (Number(lastOffset) >= (open.get(key)?.to ?? 0) - 1) open.delete(key);
+  });
   await consumer.connect();
   try {
     await consumer.subscribe({ topics: [...new Set(spans.map(({ topic }) => topic))], fromBeginning: true });
@@ -77,7 +82,6 @@ export async function readUnhandled(
         const { from, to } = open.get(keyOf(topic, partition)) ?? { from: 0, to: 0 };
         const isOpen = ({ offset }: KafkaMessage): boolean => Number(offset) >= from && Number(offset) < to;
         for (const message of messages.filter(isOpen)) onRecord({ topic, partition, message });
-        if (Number(messages.at(-1)?.offset ?? -1) >= to - 1) open.delete(keyOf(topic, partition));
         return Promise.resolve();
       },
     });

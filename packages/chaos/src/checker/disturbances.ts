@@ -6,14 +6,10 @@ import type { DoneStep } from '../run-plan.js';
  */
 const ELSEWHERE: ReadonlySet<string> = new Set(['config-api', 'ingest', 'query-api', 'mongodb']);
 
-/** What may have hit a worker, or what a worker needs. What was passed over found nothing to hit: it excuses nothing. */
-export const findHindrances = (steps: readonly DoneStep[]): readonly DoneStep[] =>
+/** What may have hit a worker, or what a worker needs, or one of these targets. What was passed over found nothing to hit: it excuses nothing. */
+export const findDisturbances = (steps: readonly DoneStep[], ...targets: string[]): readonly DoneStep[] =>
   steps.filter(
-    ({ lane, target, outcome }) => outcome !== 'passed-over' && lane === 'system' && !ELSEWHERE.has(target),
+    ({ lane, target, outcome }) =>
+      outcome !== 'passed-over' &&
+      (targets.includes(target) || (lane === 'system' && !ELSEWHERE.has(target))),
   );
-
-/** When something was broken that may make deliveries to this receiver come again. */
-export const findDisturbances = (steps: readonly DoneStep[], receiver: string): readonly DoneStep[] => [
-  ...findHindrances(steps),
-  ...steps.filter(({ target, outcome }) => outcome !== 'passed-over' && target === receiver),
-];

@@ -1,6 +1,7 @@
+import { TOPICS } from '@webhooks/contracts';
 import type { DoneStep } from '../run-plan.js';
 import type { Delivery } from './case-file.js';
-import { findHindrances } from './disturbances.js';
+import { findDisturbances } from './disturbances.js';
 import { isDisabling } from './owed.js';
 import type { Toggles } from './owed.js';
 
@@ -8,6 +9,9 @@ import type { Toggles } from './owed.js';
 const READ_MS = 5_000;
 /** A worker that was killed belongs to its group for 6 s at most; then its partitions change hands. */
 const RECOVERY_MS = 11_000;
+
+/** What is done to these topics keeps events, slices or webhooks from a worker for a while, and makes nothing come again. */
+const READ_FROM = [TOPICS.events, TOPICS.fanOuts, TOPICS.configurations];
 
 /** Until when an event was read for sure, whatever was broken meanwhile; Unix milliseconds. */
 function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
@@ -28,7 +32,7 @@ export function mayNeverHaveBegun(
 ): boolean {
   const last = copies.at(-1);
   if (!last || tasks.length > 0) return false;
-  const until = readBy(last.appendedAt, findHindrances(steps));
+  const until = readBy(last.appendedAt, findDisturbances(steps, ...READ_FROM));
   const own = toggles.get(configuration.ref) ?? [];
   return own.some(
     (change) => isDisabling(change) && change.requestedAt > sentAt && change.requestedAt <= until,

@@ -15,7 +15,7 @@ export const PROCESSES = [
 ] as const;
 
 /** Whatever was hit is up again within this time. */
-const BACK_DEADLINE_MS = 120_000;
+export const BACK_DEADLINE_MS = 120_000;
 const LOOK_MS = 50;
 
 /** Whether it lives and is our child: the id of a dead one may have been given to somebody else (proc_pid_stat(5)). */

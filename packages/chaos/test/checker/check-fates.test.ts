@@ -114,6 +114,8 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
       kinds(evidence({ ...nowhere, ...disabledAfter(20), steps: [step(4, 10, over)] }));
     expect(late()).toEqual([]);
     expect(late({ target: 'config-api' })).toEqual(['lost']);
+    expect(late({ lane: 'topics', target: 'payments.events' })).toEqual([]);
+    expect(late({ lane: 'topics', target: 'webhooks.attempts' })).toEqual(['lost']);
     expect(late({ outcome: 'passed-over' })).toEqual(['lost']);
     const entries = [entry(20.1, { kind: 'cancelled', reason: 'disabled' } as object)];
     const log = new Map([[deliveryId, 'cancelled' as const]]);
