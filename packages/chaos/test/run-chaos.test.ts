@@ -58,7 +58,6 @@ describe('a short run', () => {
     stepAt(4, 'kill', 'config-api'),
     stepAt(6, 'cut-network', 'delivery-worker', 500),
     stepAt(8, 'terminate', 'delivery-worker-2'),
-    stepAt(9, 'remake-topic', TOPICS.configurations, 1_000),
     stepAt(10, 'freeze', 'query-api', 1_000),
     stepAt(12, 'kill', 'kafka'),
     stepAt(15, 'kill', 'delivery-worker'),
