@@ -4,15 +4,15 @@ import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { SendFailure } from './send-failure.js';
 
-/** CPU of one turn of the event loop, milliseconds: a handshake takes 2, and everybody waits meanwhile. */
+/** CPU time of one turn of the event loop, milliseconds: a handshake takes 2, and everybody waits meanwhile. */
 const LONG_TURN_MS = 50;
-/** Within two pauses: a tenant that happens to be there when another's turn is long seldom is three times. */
+/** Within a minute, two pauses: a tenant that happens to be there when another's turn is long seldom is three times. */
 const STRIKES = 3;
 /** Without a new handshake, milliseconds: as the first pause of a breaker. */
 const PAUSE_MS = 30_000;
-/** Without reading of any handshake after a strike, milliseconds: so three long turns are no second in a row. */
+/** Without reading of any handshake after a strike, milliseconds: three long turns in a row would be a second for everybody. */
 const REST_MS = 1_000;
-/** From one look at all connections to the next, milliseconds: a flood of TLS costs as much CPU at most. */
+/** From one look at all connections to the next, milliseconds: a flood of TLS costs as much CPU time at most. */
 const LOOK_EVERY_MS = 100;
 
 /** No connection for this attempt now, through no fault of its endpoint; in `waitMs` there may be one, milliseconds. */
@@ -25,12 +25,11 @@ export class ThrottledError extends SendFailure {
   }
 }
 
-/** A TLS connection, and that of TCP below it. */
+/** A TLS connection of a tenant. Bytes of TLS are those that are not of HTTP: tickets, key updates, heads of records. */
 export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
   readonly tenant: TenantHandshakes;
-  #bytesRead = 0;
   #mostBytes: number;
 
   /** `mostBytes` of TLS may come in the handshake. */
@@ -41,23 +40,20 @@ export class SecuredSocket {
     this.#mostBytes = mostBytes;
   }
 
-  /** From now on so many bytes that are of TLS and not of HTTP may come: tickets, key updates, heads of records. */
-  allow(bytes: number): void {
-    this.#mostBytes = this.#tlsBytes + bytes;
+  get #tlsBytes(): number {
+    return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
-  /** Whether bytes came since it was asked before. */
-  moved(): boolean {
-    const before = this.#bytesRead;
-    this.#bytesRead = this.tcp.bytesRead;
-    return this.#bytesRead > before;
+  /** From now on so many bytes of TLS may come. */
+  allow(bytes: number): void {
+    this.#mostBytes = this.#tlsBytes + bytes;
   }
 
   endFlood(): void {
     if (this.#tlsBytes > this.#mostBytes) this.strike();
   }
 
-  /** It ends, and counts against its tenant. */
+  /** Ends the connection, and counts against its tenant. */
   strike(): void {
     this.tenant.strike();
     this.tls.destroy(new SendFailure('PROTOCOL', 'TLS_FLOOD'));
@@ -68,18 +64,15 @@ export class SecuredSocket {
     const { _handle } = this.tls as unknown as { _handle: Record<string, (() => void) | undefined> | null };
     _handle?.[isReading ? 'readStart' : 'readStop']?.();
   }
-
-  get #tlsBytes(): number {
-    return this.tcp.bytesRead - this.tls.bytesRead;
-  }
 }
 
-/** What the endpoints of one tenant made our thread compute, and what follows for its handshakes. */
+/** The handshakes of one tenant. One reads at a time: no turn of the event loop has two costly ones. */
 export class TenantHandshakes {
   readonly #onPause: () => void;
-  /** The one that reads is the last. */
+  /** The next to read first. */
   readonly #underWay = new Set<SecuredSocket>();
-  #turn: NodeJS.Timeout | undefined;
+  #reader: SecuredSocket | undefined;
+  #bytesBefore = 0;
   #strikes: readonly number[] = [];
   #restsUntil = 0;
   #pausedUntil = 0;
@@ -93,45 +86,44 @@ export class TenantHandshakes {
     return this.#pausedUntil - performance.now();
   }
 
-  /** One handshake reads at a time, for 1 ms: no turn of the event loop has two costly ones, and one that is silent holds up none. */
+  /** It reads when its turn comes. */
   add(socket: SecuredSocket): void {
-    socket.setReading(false);
     this.#underWay.add(socket);
-    this.#turn ??= setTimeout(() => this.#takeTurn(), 1).unref();
+    socket.setReading(false);
   }
 
+  /** It has ended, and so was the one that read. */
   delete(socket: SecuredSocket): void {
-    socket.setReading(true);
     this.#underWay.delete(socket);
   }
 
-  /** No handshake reads for a while. */
-  rest(): void {
-    this.#restsUntil = performance.now() + REST_MS;
+  /**
+   * From now on the next handshake reads, so that a silent one holds up none. `wasLong`: the turn of the event loop before this
+   * took too much CPU time; a strike if the handshake that read in it received bytes. False: no handshake is under way.
+   */
+  takeTurn(wasLong: boolean): boolean {
+    if (this.#reader !== undefined) this.#endTurn(this.#reader, wasLong);
+    const [next] = this.#underWay;
+    this.#reader = performance.now() < this.#restsUntil ? undefined : next;
+    this.#bytesBefore = next?.tcp.bytesRead ?? 0;
+    this.#reader?.setReading(true);
+    return next !== undefined;
+  }
+
+  #endTurn(reader: SecuredSocket, wasLong: boolean): void {
+    if (wasLong && reader.tcp.bytesRead > this.#bytesBefore) this.strike();
+    if (this.#underWay.delete(reader)) this.add(reader);
   }
 
   /** A success takes none back: an endpoint that answers 200 has cost us as much. */
   strike(): void {
-    this.rest();
     const now = performance.now();
+    this.#restsUntil = now + REST_MS;
     this.#strikes = [...this.#strikes.filter((at) => at > now - 2 * PAUSE_MS), now];
     if (this.#strikes.length < STRIKES) return;
-    this.#strikes = [];
     this.#pausedUntil = now + PAUSE_MS;
     for (const { tls } of this.#underWay) tls.destroy(new ThrottledError(PAUSE_MS));
     this.#onPause();
-  }
-
-  #takeTurn(): void {
-    const restMs = this.#restsUntil - performance.now();
-    const [next] = this.#underWay;
-    for (const socket of this.#underWay) socket.setReading(socket === next && restMs <= 0);
-    this.#turn = undefined;
-    if (next === undefined) return;
-    this.#underWay.delete(next);
-    this.#underWay.add(next);
-    if (this.#underWay.size > 1 || restMs > 0)
-      this.#turn = setTimeout(() => this.#takeTurn(), Math.max(1, restMs)).unref();
   }
 }
 
@@ -141,22 +133,23 @@ const cpuMs = (): number => {
 };
 
 /**
- * Who made a turn of the event loop long. OpenSSL computes before any of our code runs. So the CPU time of our thread is read when a
- * handshake has ended, and every 100 ms: the strike is for this handshake, and for those that received bytes since the last reading.
+ * Who made a turn of the event loop long. OpenSSL computes before any of our code runs, so the CPU time of our thread is read every
+ * millisecond while handshakes are under way. A strike is for those that received bytes since the reading before.
  * CPU time does not pass while other processes have the core.
  */
 export class HandshakeBudget {
   readonly #tenants: LRUCache<string, TenantHandshakes>;
-  readonly #underWay = new Set<SecuredSocket>();
+  /** Those with handshakes under way. */
+  readonly #active = new Set<TenantHandshakes>();
   readonly #open = new Set<SecuredSocket>();
-  readonly #looking = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+  readonly #looking = setInterval(() => this.#endFloods(), LOOK_EVERY_MS).unref();
   readonly #collections = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) this.#collectedMs += duration;
   });
+  #turn: NodeJS.Timeout | undefined;
   #collectedMs = 0;
-  #last = { cpuMs: cpuMs(), at: performance.now(), collectedMs: 0 };
-  /** When the last attempt ended, `performance.now()`: what came before is not the work of a handshake that ends now. */
-  attemptEndedAt = 0;
+  #longestMs = 0;
+  #readMs = 0;
 
   constructor(maxTenants: number, onPause: ((tenantId: string) => void) | undefined) {
     this.#tenants = new LRUCache({
@@ -172,17 +165,21 @@ export class HandshakeBudget {
 
   /** To be called as soon as its handshake has begun; `ended` settles with that. */
   async measure(socket: SecuredSocket, ended: Promise<void>): Promise<void> {
+    const { tenant } = socket;
     this.#open.add(socket);
     socket.tls.once('close', () => this.#open.delete(socket));
-    this.#underWay.add(socket);
-    socket.tenant.add(socket);
-    try {
-      await ended;
-    } finally {
-      socket.tenant.delete(socket);
-      this.#judge(socket);
-      this.#underWay.delete(socket);
-    }
+    this.#active.add(tenant);
+    this.#turn ??= setTimeout(() => this.#takeTurns(), 1).unref();
+    // Node itself begins to read in this tick.
+    process.nextTick(() => tenant.add(socket));
+    await ended.finally(() => tenant.delete(socket));
+  }
+
+  /** To be called when an attempt ends: the work of our own code for many of them is not taken for that of one handshake. */
+  readCpu(): void {
+    const before = this.#readMs;
+    this.#readMs = cpuMs();
+    this.#longestMs = Math.max(this.#longestMs, this.#readMs - before);
   }
 
   close(): void {
@@ -190,24 +187,15 @@ export class HandshakeBudget {
     this.#collections.disconnect();
   }
 
-  #look(): void {
-    this.#judge();
-    for (const socket of this.#open) socket.endFlood();
+  #takeTurns(): void {
+    this.readCpu();
+    const wasLong = this.#longestMs - this.#collectedMs > LONG_TURN_MS;
+    [this.#longestMs, this.#collectedMs] = [0, 0];
+    for (const tenant of this.#active) if (!tenant.takeTurn(wasLong)) this.#active.delete(tenant);
+    this.#turn = this.#active.size > 0 ? setTimeout(() => this.#takeTurns(), 1).unref() : undefined;
   }
 
-  /** The CPU time since the last reading is at least that of both, less the time that passed until an attempt ended. */
-  #judge(ended?: SecuredSocket): void {
-    const before = this.#last;
-    this.#last = { cpuMs: cpuMs(), at: performance.now(), collectedMs: this.#collectedMs };
-    const othersMs = Math.max(0, this.attemptEndedAt - before.at);
-    const longMs = this.#last.cpuMs - before.cpuMs - othersMs - LONG_TURN_MS;
-    const moved = [...this.#underWay].filter((socket) => socket.moved() || socket === ended);
-    if (longMs <= 0 || moved.length === 0) return;
-    for (const { tenant } of moved) tenant.rest();
-    const judge = (): void => {
-      if (longMs > this.#collectedMs - before.collectedMs) for (const { tenant } of moved) tenant.strike();
-    };
-    // Collections of this turn are reported in the next ones.
-    setTimeout(judge, LOOK_EVERY_MS).unref();
+  #endFloods(): void {
+    for (const socket of this.#open) socket.endFlood();
   }
 }

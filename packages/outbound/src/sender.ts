@@ -119,10 +119,9 @@ class PooledSender implements Sender {
     this.#inFlight.add(attempt);
     try {
       pool.start(attempt);
-      const result = await attempt.ended;
-      this.#budget.attemptEndedAt = attempt.startedAt + result.durationMs;
-      return result;
+      return await attempt.ended;
     } finally {
+      this.#budget.readCpu();
       this.#inFlight.delete(attempt);
     }
   }

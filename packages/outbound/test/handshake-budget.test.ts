@@ -1,5 +1,6 @@
 import { eventually, startCostlyHost } from '@webhooks/testkit';
 import type { Cost, CostlyHost } from '@webhooks/testkit';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Sender, SendResult } from '../src/index.js';
 import { BODY, Rig } from './rig.js';
 
@@ -16,13 +17,18 @@ async function startHost(cost: Cost): Promise<CostlyHost> {
   return host;
 }
 
-const postFor = (tenantId: string, sender: Sender, origin: string): Promise<SendResult> =>
-  sender.post({ tenantId, target: { origin, path: '/hook' }, headers: [], body: BODY });
+const postFor = (
+  tenantId: string,
+  sender: Sender,
+  origin: string,
+  mayStart = (): boolean => true,
+): Promise<SendResult> =>
+  sender.post({ tenantId, target: { origin, path: '/hook' }, headers: [], body: BODY, mayStart });
 
-/** CPU time without a turn of the event loop. */
+/** Takes so much CPU time of our thread, in one turn of the event loop. */
 function compute(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
+  const before = process.threadCpuUsage();
+  while (process.threadCpuUsage(before).user < 1_000 * ms);
 }
 
 describe('what an endpoint makes our thread compute', () => {
@@ -72,15 +78,43 @@ describe('what an endpoint makes our thread compute', () => {
     expect(known.stats()).toMatchObject({ connections: 1, arrivals: 2 });
   });
 
+  it('is once a second for one tenant at most', async () => {
+    const sender = rig.sender(await rig.endpoint());
+    const { origin } = await startHost('chain');
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 5);
+    const endedIn = await Promise.all(
+      [1, 2].map(async () => {
+        await postFor('acme', sender, origin);
+        return turns;
+      }),
+    );
+    clearInterval(timer);
+    // There would be one without the rest of a second.
+    expect(Math.max(...endedIn) - Math.min(...endedIn)).toBeGreaterThan(5);
+  });
+
   it('is nothing when we computed ourselves', async () => {
-    const [first, second] = await Promise.all([rig.endpoint(), rig.endpoint()]);
-    const sender = rig.sender(first);
-    for (let pauses = 0; pauses < 5; pauses += 1) {
-      const posted = postFor('acme', sender, first.origin);
-      compute(120);
+    const paused: string[] = [];
+    const onPause = (tenantId: string): void => void paused.push(tenantId);
+    const known = await rig.endpoint();
+    const sender = rig.sender(known, { onPause, connectTimeoutMs: 20_000, attemptTimeoutMs: 20_000 });
+    expect(await postFor('globex', sender, known.origin)).toMatchObject({ status: 200 });
+    const computeAndWithdraw = (): boolean => {
+      compute(20);
+      return false;
+    };
+    for (const { origin } of await Promise.all([1, 2, 3].map(() => rig.endpoint()))) {
+      const posted = postFor('acme', sender, origin);
+      while (sender.stats().inFlight > 0) {
+        // In one turn of the event loop.
+        for (let attempts = 0; attempts < 4; attempts += 1)
+          await postFor('globex', sender, known.origin, computeAndWithdraw);
+        await nextTurn();
+      }
       expect(await posted).toMatchObject({ status: 200 });
     }
-    expect(await postFor('acme', sender, second.origin)).toMatchObject({ status: 200 });
+    expect(paused).toEqual([]);
   });
 });
 

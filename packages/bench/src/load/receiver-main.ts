@@ -1,7 +1,7 @@
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { plannedStatus, startEndpoint, toAnswer } from '@webhooks/testkit';
-import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
+import { plannedStatus, startCostlyHost, startEndpoint, toAnswer } from '@webhooks/testkit';
+import type { Answer, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
 import { monotonicMicros } from '../measure/clock.js';
 import type { Receipt } from '../measure/run-ledger.js';
 import { REPORT_EVERY_MS } from './receiver.js';
@@ -22,15 +22,17 @@ function answer({ path, id }: Arrival): Answer {
 
 const [certPem, keyPem] = [readFileSync(plan.certFile, 'utf8'), readFileSync(plan.keyFile, 'utf8')];
 const settings = { certPem, keyPem, answer, remember: 0, keepAliveTimeoutMs: 0 };
-const endpoints: Endpoint[] = [];
-for (let index = 0; index < plan.ports; index += 1) endpoints.push(await startEndpoint(settings));
+const start = (): Promise<Endpoint | CostlyHost> =>
+  plan.cost === undefined ? startEndpoint(settings) : startCostlyHost(plan.cost, settings);
+const endpoints: (Endpoint | CostlyHost)[] = [];
+for (let index = 0; index < plan.ports; index += 1) endpoints.push(await start());
 process.once('disconnect', () => process.exit(0));
 setInterval(() => {
   if (receipts.length === 0) return;
   report({ kind: 'received', receipts });
   receipts = [];
   // What an endpoint remembers of ids would grow for ever.
-  for (const endpoint of endpoints) endpoint.forget();
+  for (const endpoint of endpoints) if ('forget' in endpoint) endpoint.forget();
 }, REPORT_EVERY_MS);
 report({ kind: 'listening', origins: endpoints.map(({ origin }) => origin) });
 for await (const [command] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)

@@ -1,4 +1,4 @@
-import type { Answer } from '@webhooks/testkit';
+import type { Answer, Cost } from '@webhooks/testkit';
 import type { Receipt } from '../measure/run-ledger.js';
 import { startChild } from './child.js';
 import type { Child } from './child.js';
@@ -12,6 +12,8 @@ export interface ReceiverPlan {
   readonly keyFile: string;
   /** How many ports it listens at. */
   readonly ports: number;
+  /** Its hosts make whoever connects to them compute; nothing arrives there. */
+  readonly cost?: Cost;
 }
 
 /** What a path is answered from now on. */
