@@ -41,6 +41,18 @@ export const MAX_SECRETS = 3;
 
 export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
 
+/**
+ * Key of the one record of the topic that is no configuration. config-api writes `begun` before it fills an empty topic, and `done`
+ * behind: in between the topic lacks webhooks that are in force. No tenant has this name.
+ */
+export const REFILL_KEY = '/refill';
+export type Refill = 'begun' | 'done';
+
+/** What a record says of a refill; undefined for every other record. */
+export const readRefill = (
+  record: Readonly<Record<'key' | 'value', Uint8Array | null>>,
+): string | undefined => (String(record.key ?? '') === REFILL_KEY ? String(record.value) : undefined);
+
 const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;
 
 export const CONFIGURATION_RECORD_SCHEMA = {

@@ -1,4 +1,4 @@
-import { configurationKey, parseConfigurationRecord } from '@webhooks/contracts';
+import { configurationKey, parseConfigurationRecord, readRefill } from '@webhooks/contracts';
 import { RevisionTable } from '@webhooks/kafka';
 import type { KafkaRecord, Revised } from '@webhooks/kafka';
 
@@ -28,6 +28,8 @@ export interface Doubt extends PublishedRecord {
 export class ConfigurationCache {
   readonly #kept = new RevisionTable<PublishedRecord>();
   readonly #doubts = new Map<string, Doubt>();
+  /** How a refill of the topic stands; undefined when there was none. */
+  refill: string | undefined;
 
   get size(): number {
     return this.#kept.size;
@@ -39,7 +41,13 @@ export class ConfigurationCache {
     return last && { last, kept: kept ?? last };
   }
 
-  apply({ key: bytes, value }: Pick<KafkaRecord, 'key' | 'value'>): void {
+  apply(record: Pick<KafkaRecord, 'key' | 'value'>): void {
+    const refill = readRefill(record);
+    if (refill === undefined) this.#applyConfiguration(record);
+    else this.refill = refill;
+  }
+
+  #applyConfiguration({ key: bytes, value }: Pick<KafkaRecord, 'key' | 'value'>): void {
     const key = String(bytes ?? '');
     const last = readRecord(key, value);
     if (last.revision > 0) this.#kept.apply(last);

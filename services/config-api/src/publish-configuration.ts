@@ -1,4 +1,5 @@
-import { TOPICS, configurationKey } from '@webhooks/contracts';
+import { REFILL_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
+import type { Refill } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
@@ -14,6 +15,8 @@ export interface Publisher {
   readonly publish: PublishConfiguration;
   /** Publishes a revision whatever is known: the topic turned out to say something else. */
   readonly republish: PublishConfiguration;
+  /** Rejects when Kafka does not acknowledge it in time. */
+  readonly markRefill: (refill: Refill) => Promise<void>;
 }
 
 export interface PublisherOptions {
@@ -85,5 +88,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     running.set(name, sending);
     return sending;
   };
-  return { publish, republish };
+  const { sink, timeoutMs: deadlineMs } = options;
+  const markRefill = async (value: Refill): Promise<void> => {
+    await sink.send({ topic: TOPICS.configurations, key: REFILL_KEY, value }, { deadlineMs });
+  };
+  return { publish, republish, markRefill };
 }

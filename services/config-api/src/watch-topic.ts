@@ -6,6 +6,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 import { ConfigurationCache } from './configuration-cache.js';
 import { repairAll, repairOne } from './repair-topic.js';
 import type { RepairPorts } from './repair-topic.js';
+import type { Publisher } from './publish-configuration.js';
 
 const ROUND_MS = 1_000;
 const COMPARE_ALL_MS = 300_000;
@@ -15,20 +16,29 @@ export interface WatchTopicOptions {
   readonly scope: ServiceScope;
   /** The ports for one round. */
   readonly ports: () => Omit<RepairPorts, 'onTopic' | 'noteRepair'>;
+  readonly markRefill: Publisher['markRefill'];
 }
 
 /**
  * Rounds of repairs while the topic is read on: what became doubtful, and at the first round and every five minutes all
  * documents.
  */
-function createRounds({ scope, ports }: WatchTopicOptions, repairs: Counter) {
+function createRounds({ scope, ports, markRefill }: WatchTopicOptions, repairs: Counter) {
   const cache = new ConfigurationCache();
   let compareAt = Number.NEGATIVE_INFINITY;
+  /** A worker that starts meanwhile waits for the end, or it would discard events of webhooks that are not there yet. */
+  const compareAll = async (all: RepairPorts, signal: AbortSignal): Promise<boolean> => {
+    const isEmpty = cache.size === 0 && (await all.page('', 1)).length > 0;
+    if (isEmpty && cache.refill !== 'begun') await markRefill('begun');
+    const isDone = await repairAll(all, signal);
+    if (isDone && (isEmpty || cache.refill === 'begun')) await markRefill('done');
+    return isDone;
+  };
   const run = async (signal: AbortSignal): Promise<void> => {
     let repaired = 0;
     const all = { ...ports(), onTopic: cache, noteRepair: () => void (repaired += 1) };
     for (const doubt of cache.doubts()) doubt.isSettled = await repairOne(doubt, all);
-    if (performance.now() >= compareAt && (await repairAll(all, signal)))
+    if (performance.now() >= compareAt && (await compareAll(all, signal)))
       compareAt = performance.now() + COMPARE_ALL_MS;
     repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });

@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TOPICS, TOPIC_TABLE, configurationKey, parseConfigurationRecord } from '@webhooks/contracts';
+import {
+  TOPICS,
+  TOPIC_TABLE,
+  configurationKey,
+  parseConfigurationRecord,
+  readRefill,
+} from '@webhooks/contracts';
 import type { ConfigurationRecord } from '@webhooks/contracts';
 import { freePort, startKafka } from '@webhooks/engines';
 import type { KafkaEngine } from '@webhooks/engines';
@@ -239,15 +245,21 @@ describe('with a broker of its own', () => {
     const client = createKafka({ brokers: kafka.brokers, clientId: 'made-anew' });
     await ensureTopics(client, TOPIC_TABLE);
     const seen = new Set<string>();
+    const refills: string[] = [];
     const reader = openTableReader({
       kafka: client,
       topic: TOPICS.configurations,
-      onRecord: ({ key }) => void seen.add(String(key)),
+      onRecord: (record) => {
+        seen.add(String(record.key));
+        refills.push(...[readRefill(record) ?? []].flat());
+      },
     });
     await eventually(() => refs.every((ref) => seen.has(configurationKey(tenant.tenantId, ref))), {
       timeoutMs: 15_000,
       message: 'all are on the topic again',
     });
+    // So a worker that starts meanwhile knows that not all are there.
+    await eventually(() => expect(refills).toEqual(['begun', 'done']), { timeoutMs: 15_000 });
     await reader.close();
     await client.close();
     await admin.disconnect();

@@ -1,4 +1,4 @@
-import { TOPICS } from '@webhooks/contracts';
+import { TOPICS, readRefill } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { fetchEndOffsets, openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
@@ -13,7 +13,7 @@ export interface ConfigurationCache {
   readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
 }
 
-const EMPTIED = 'webhooks.configurations is empty although deliveries were made; config-api has to fill it';
+const EMPTIED = 'webhooks.configurations was made anew and lacks webhooks; config-api has to fill it';
 
 /** A log keeps its end when its records are deleted. */
 const wereDeliveriesMade = async (kafka: Kafka): Promise<boolean> =>
@@ -26,13 +26,17 @@ export async function openConfigurationCache(
   scope: ServiceScope,
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
-  const first = Promise.withResolvers<undefined>();
+  let isRefilling = false;
+  let next = Promise.withResolvers<undefined>();
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
     onRecord: (record) => {
-      const configuration = readConfiguration(record, keyring, scope.log);
-      if (configuration && table.apply(configuration)) first.resolve(undefined);
+      const refill = readRefill(record);
+      const configuration = refill ?? readConfiguration(record, keyring, scope.log);
+      if (typeof configuration === 'object') table.apply(configuration);
+      if (refill !== undefined) isRefilling = refill === 'begun';
+      next.resolve(undefined);
     },
     onFatal: scope.fail,
   });
@@ -50,10 +54,11 @@ export async function openConfigurationCache(
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
   await reader.catchUp();
   scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
-  if (table.size === 0 && (await wereDeliveriesMade(kafka))) {
+  const lacksWebhooks = (): boolean => isRefilling || table.size === 0;
+  if (isRefilling || (lacksWebhooks() && (await wereDeliveriesMade(kafka)))) {
     scope.log.error(EMPTIED);
-    scope.health.readiness('webhooks', () => (table.size === 0 ? EMPTIED : undefined));
-    await first.promise;
+    scope.health.readiness('webhooks', () => (lacksWebhooks() ? EMPTIED : undefined));
+    for (; lacksWebhooks(); await next.promise) next = Promise.withResolvers();
     await reader.catchUp();
   }
   return { table, reader };
