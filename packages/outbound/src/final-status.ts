@@ -11,6 +11,8 @@ const HEAD_END = /\n\r?\n/;
 /** More interim responses than this before the final one are taken as an attack. */
 const INTERIM_LIMIT = 16;
 
+const NOTHING: Buffer = Buffer.alloc(0);
+
 /** Of no upgrade: nobody asked for one. */
 const isInterim = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
 
@@ -28,7 +30,7 @@ function statusOf(bytes: Buffer): number | undefined {
 export class FinalStatus {
   readonly #socket: Socket;
   readonly #headerLimitBytes: number;
-  #held: Buffer = Buffer.alloc(0);
+  #held = NOTHING;
   #interim = 0;
   #isOver = true;
   #status: number | undefined;
@@ -41,7 +43,7 @@ export class FinalStatus {
     socket.read = () => {
       let chunk = read();
       while (chunk !== null && !this.#isOver) {
-        const passed = this.#passOn(Buffer.concat([this.#held, chunk]));
+        const passed = this.#passOn(this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk);
         if (passed !== undefined) return passed;
         chunk = read();
       }
@@ -51,7 +53,7 @@ export class FinalStatus {
 
   /** A response is expected from now on. */
   expect(): void {
-    this.#held = Buffer.alloc(0);
+    this.#held = NOTHING;
     this.#interim = 0;
     this.#isOver = false;
     this.#status = undefined;
