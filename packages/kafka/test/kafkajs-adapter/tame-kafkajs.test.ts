@@ -51,7 +51,7 @@ describe('kafkajs, tamed', () => {
 
   it('[`RequestQueue` arms a negative timer: about 900 wake-ups a second for each idle socket] arms no negative timer, and few at all', async () => {
     const kafka = sharedKafka();
-    const topic = await newTopic(kafka, 4);
+    const topic = await newTopic(kafka, 4, { 'cleanup.policy': 'compact' });
     const sink = await openSink({ kafka });
     const reader = openTableReader({ kafka, topic, onRecord: () => undefined });
     await sink.send({ topic, key: 'a', value: 'a' });
