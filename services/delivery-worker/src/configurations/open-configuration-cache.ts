@@ -26,16 +26,16 @@ export async function openConfigurationCache(
   scope: ServiceScope,
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
-  let isRefilling = false;
+  let refill: string | undefined;
   let next = Promise.withResolvers<undefined>();
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
     onRecord: (record) => {
-      const refill = readRefill(record);
-      const configuration = refill ?? readConfiguration(record, keyring, scope.log);
-      if (typeof configuration === 'object') table.apply(configuration);
-      if (refill !== undefined) isRefilling = refill === 'begun';
+      const told = readRefill(record);
+      const configuration = told === undefined && readConfiguration(record, keyring, scope.log);
+      if (configuration) table.apply(configuration);
+      refill = told ?? refill;
       next.resolve(undefined);
     },
     onFatal: scope.fail,
@@ -54,11 +54,15 @@ export async function openConfigurationCache(
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
   await reader.catchUp();
   scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
-  const lacksWebhooks = (): boolean => isRefilling || table.size === 0;
-  if (isRefilling || (lacksWebhooks() && (await wereDeliveriesMade(kafka)))) {
+  const isRefilling = (): boolean => refill === 'begun';
+  const lacksWebhooks = (): boolean => isRefilling() || table.size === 0;
+  if (isRefilling() || (lacksWebhooks() && (await wereDeliveriesMade(kafka)))) {
     scope.log.error(EMPTIED);
     scope.health.readiness('webhooks', () => (lacksWebhooks() ? EMPTIED : undefined));
-    for (; lacksWebhooks(); await next.promise) next = Promise.withResolvers();
+    while (lacksWebhooks()) {
+      next = Promise.withResolvers();
+      await next.promise;
+    }
     await reader.catchUp();
   }
   return { table, reader };
