@@ -12,21 +12,21 @@ const STAMPS = join(ROOT, 'node_modules', '.bootstrap');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const bin = (name) => join(ROOT, 'node_modules', name);
 
+/** kafkajs 2.2.4 arms timers with a negative delay, and Node 24 prints a warning for the first one. */
+const QUIET_TIMERS = '--disable-warning=TimeoutNegativeWarning';
+
 /** Each command: does it need a build, and what does the pinned Node run, side by side? Further arguments go to the last. */
 const COMMANDS = {
   build: { build: true, runs: [] },
-  // kafkajs 2.2.4 arms timers with a negative delay, and Node 24 prints a warning for the first one.
-  start: {
-    build: true,
-    runs: [['--disable-warning=TimeoutNegativeWarning', 'packages/demo/dist/src/main.js']],
-  },
+  start: { build: true, runs: [[QUIET_TIMERS, 'packages/demo/dist/src/main.js']] },
   // One thread for collections, as the services have: with two the endpoint of `bench handlers` stood still for 0.15 s on full cores.
-  bench: { build: true, runs: [['--v8-pool-size=1', 'packages/bench/dist/src/main.js']] },
-  chaos: { build: true, runs: [['packages/chaos/dist/src/main.js']] },
+  bench: { build: true, runs: [[QUIET_TIMERS, '--v8-pool-size=1', 'packages/bench/dist/src/main.js']] },
+  chaos: { build: true, runs: [[QUIET_TIMERS, 'packages/chaos/dist/src/main.js']] },
   test: {
     build: true,
     runs: [
       [
+        QUIET_TIMERS,
         '--experimental-vm-modules',
         '--disable-warning=ExperimentalWarning',
         bin('jest/bin/jest.js'),

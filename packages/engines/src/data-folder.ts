@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAlive } from './cache/lock.js';
 import { runCommand } from './command.js';
 import { ANSWER_DEADLINE_MS } from './deadline.js';
+import { errorCode } from './error-text.js';
 import type { Log } from './log.js';
 import { untilClear } from './poll.js';
 
@@ -31,6 +31,15 @@ export async function awaitFreeDataFolder(
     if ((await untilClear(look, { deadlineMs })) !== undefined) throw new Error(inUse);
   }
   await rm(path, { force: true });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) === 'EPERM';
+  }
 }
 
 /** Whether the process lives and names the folder in its command line; a recycled id or a zombie does not. */

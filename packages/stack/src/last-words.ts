@@ -1,21 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { lastLines } from '@webhooks/engines';
 
-const TAIL_BYTES = 16_384;
 const MAX_WORDS = 3;
 const MAX_LENGTH = 500;
-
-function tailOf(file: string, from: number): string {
-  const handle = openSync(file, 'r');
-  try {
-    const { size } = fstatSync(handle);
-    const tail = Buffer.alloc(Math.min(Math.max(0, size - from), TAIL_BYTES));
-    readSync(handle, tail, 0, tail.length, size - tail.length);
-    return tail.toString();
-  } finally {
-    closeSync(handle);
-  }
-}
 
 /** The message of a log line of level error; undefined for any other line. */
 function errorOf(line: string): string | undefined {
@@ -24,7 +11,7 @@ function errorOf(line: string): string | undefined {
     if (level !== 'error') return undefined;
     return [message, error].filter((part) => typeof part === 'string').join(': ');
   } catch {
-    // No JSON: Node prints such lines when a process ends by a fault, and the tail may begin with half a line.
+    // No JSON: Node prints such lines when a process ends by a fault.
     return undefined;
   }
 }
@@ -34,11 +21,11 @@ function errorOf(line: string): string | undefined {
  * earlier processes wrote to the same file.
  */
 export function lastWords(logFile: string, from: number): string {
-  const tail = tailOf(logFile, from);
-  const errors = tail
+  const log = readFileSync(logFile).subarray(from).toString();
+  const errors = log
     .split('\n')
     .map(errorOf)
     .filter((error) => error !== undefined);
-  const words = errors.length > 0 ? errors.slice(-MAX_WORDS).join('; ') : lastLines(tail, 1);
+  const words = errors.length > 0 ? errors.slice(-MAX_WORDS).join('; ') : lastLines(log, 1);
   return (words === '' ? 'its log is empty' : words).slice(0, MAX_LENGTH);
 }

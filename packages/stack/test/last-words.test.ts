@@ -27,11 +27,8 @@ it.each([
   expect(lastWords(file, 0)).toBe(expected);
 });
 
-it('are those at the end of a long log, and 500 characters at most', () => {
-  writeFileSync(
-    file,
-    `${line('error', 'long ago')}\n${`${line('info', 'x')}\n`.repeat(2_000)}${'y'.repeat(9_000)}`,
-  );
+it('are 500 characters at most', () => {
+  writeFileSync(file, 'y'.repeat(9_000));
   expect(lastWords(file, 0)).toBe('y'.repeat(500));
 });
 

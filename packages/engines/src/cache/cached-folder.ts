@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { withLock } from './lock.js';
-import type { Log } from '../log.js';
 
 const ABANDONED_AFTER_MS = 3_600_000;
 
@@ -15,21 +13,13 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 
 /**
  * The folder `name` of the cache; `fill` writes it when it is missing. It appears whole or not at all (written beside and
- * renamed). Two processes that need it at the same time do the work once.
+ * renamed). Two processes that need it at the same time both do the work; the folder of the first stays.
  */
-export async function cachedFolder(
-  name: string,
-  log: Log,
-  fill: (folder: string) => Promise<void>,
-): Promise<string> {
+export async function cachedFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheRoot(), name);
   if (existsSync(folder)) return folder;
-  const waiting = { waitMs: 600_000, onWait: () => log(`waiting for another process that prepares ${name}`) };
-  await withLock(`${folder}.lock`, waiting, async () => {
-    if (existsSync(folder)) return;
-    await removeAbandoned();
-    await fillAtomically(folder, fill);
-  });
+  await removeAbandoned();
+  await fillAtomically(folder, fill);
   return folder;
 }
 
@@ -40,7 +30,7 @@ async function fillAtomically(folder: string, fill: (folder: string) => Promise<
     await rename(unfinished, folder);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });
-    // Another process took our lock as stale and was faster. Its folder is the same as ours.
+    // Another process was faster. Its folder is the same as ours.
     if (!existsSync(folder)) throw error;
   }
 }

@@ -18,7 +18,7 @@ export async function ensureKafkaJars(log: Log): Promise<string> {
   const name = `kafka-jars-${lock.fingerprint}`;
   const title = `fetching ${lock.jars.length} jars of Apache Kafka from Maven Central`;
   const ensure = () =>
-    cachedFolder(name, log, (target) => withProgress(log, title, () => fetchJars(lock.jars, target)));
+    cachedFolder(name, (target) => withProgress(log, title, () => fetchJars(lock.jars, target)));
   let folder = await ensure();
   if (!lock.jars.every((jar) => existsSync(join(folder, jar.fileName)))) {
     log(`${folder} lacks some of its files: fetching them again`);

@@ -3,7 +3,7 @@ import type { RunningContainer } from '../container.js';
 import { READY_DEADLINE_MS } from '../deadline.js';
 import { freePort } from '../free-port.js';
 import type { Log } from '../log.js';
-import { awaitSoundMongo } from './mongo-ready.js';
+import { awaitMongo } from './mongo-ready.js';
 
 const IMAGE = 'mongo:8.0';
 const MONGO_PORT = 27_017;
@@ -21,7 +21,7 @@ export async function startMongoContainer(
       hostPort: port,
       containerPort: MONGO_PORT,
       environment: () => ({}),
-      awaitReady: (host) => awaitSoundMongo(uriAt(host), { deadlineMs: READY_DEADLINE_MS }),
+      awaitReady: (host) => awaitMongo(uriAt(host), { deadlineMs: READY_DEADLINE_MS }),
     },
     log,
   );

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launchEngine, type EngineLaunch } from '../engine-lifecycle.js';
 import type { GuardedProcess } from '../guarded-process.js';
-import { awaitSoundMongo } from './mongo-ready.js';
+import { awaitMongo } from './mongo-ready.js';
 
 export interface MongoPlace {
   readonly port: number;
@@ -22,7 +22,7 @@ export interface MongoProgram extends Pick<EngineLaunch, 'title' | 'command' | '
 export const embeddedUri = (port: number): string =>
   `mongodb://127.0.0.1:${port}/?directConnection=true&retryWrites=false&serverMonitoringMode=poll`;
 
-/** Starts the program and resolves when it serves and passed the self-test. */
+/** Starts the program and resolves when it serves. */
 export async function launchMongo(
   program: MongoProgram,
   folder: string,
@@ -37,6 +37,6 @@ export async function launchMongo(
     folder,
     logName: 'mongo.log',
     args: program.args({ port, dataFolder, configPath }),
-    awaitReady: (patience) => awaitSoundMongo(embeddedUri(port), patience),
+    awaitReady: (patience) => awaitMongo(embeddedUri(port), patience),
   });
 }

@@ -50,7 +50,7 @@ export async function findSecantus(log: Log): Promise<MongoProgram> {
   const { command, version } = await findPython();
   const name = `secantusdb-0.7-python${version}-${process.platform}-${process.arch}`;
   const title = 'installing SecantusDB (a MongoDB-compatible database, a separate GPL-2.0 program) with pip';
-  const folder = await cachedFolder(name, log, (target) =>
+  const folder = await cachedFolder(name, (target) =>
     withProgress(log, title, () => install(command, target)),
   );
   return {

@@ -77,34 +77,16 @@ describe('the certificate authority', () => {
     );
   });
 
-  it('keeps itself and its certificates, with keys only the owner can read', async () => {
+  it('keeps itself, with keys only the owner can read', async () => {
     const again = await openCertificateAuthority(folder);
     expect(again.caPem).toBe(authority.caPem);
     expect(await readFile(again.caFile, 'utf8')).toBe(authority.caPem);
-    const [first, second] = [await authority.issue(['kept.example']), await again.issue(['kept.example'])];
-    expect(second).toEqual(first);
+    const { keyFile } = await again.issue(['kept.example']);
     expect((await stat(join(folder, 'ca-key.pem'))).mode & 0o777).toBe(0o600);
-    expect((await stat(first.keyFile)).mode & 0o777).toBe(0o600);
+    expect((await stat(keyFile)).mode & 0o777).toBe(0o600);
   });
 
-  it('does not let a faulty certificate take the place of the good one', async () => {
-    await authority.issue(['mixed.example'], { notAfter: new Date(Date.now() - 1_000) });
-    await expect(verdict(await authority.issue(['mixed.example']), 'mixed.example')).resolves.toBe('trusted');
-  });
-
-  it('makes a certificate anew when the kept one is near its end', async () => {
-    const kept = await authority.issue(['old.example']);
-    const short = await authority.issue(['old.example'], { notAfter: new Date(Date.now() + 5 * DAY_MS) });
-    await writeFile(kept.certFile, short.certPem);
-    await writeFile(kept.keyFile, short.keyPem);
-    const renewed = await authority.issue(['old.example']);
-    expect(new X509Certificate(renewed.certPem).validToDate.getTime()).toBeGreaterThan(
-      Date.now() + 60 * DAY_MS,
-    );
-    await expect(verdict(renewed, 'old.example')).resolves.toBe('trusted');
-  });
-
-  it('starts anew when its files are damaged, and then its certificates too', async () => {
+  it('starts anew when its files are damaged', async () => {
     const damaged = await scratch();
     const before = await openCertificateAuthority(damaged);
     await before.issue(['localhost']);
@@ -114,14 +96,5 @@ describe('the certificate authority', () => {
     await expect(verdict(await after.issue(['localhost']), 'localhost', after.caPem)).resolves.toBe(
       'trusted',
     );
-  });
-
-  it('is one and the same for two who open it at once', async () => {
-    const shared = await scratch();
-    const [one, two] = await Promise.all([
-      openCertificateAuthority(shared),
-      openCertificateAuthority(shared),
-    ]);
-    expect(one.caPem).toBe(two.caPem);
   });
 });

@@ -1,4 +1,4 @@
-// Asks for one cached folder; says on standard output whether this process filled it.
+// Asks for one cached folder, fills it for 300 ms if it has to, and says on standard output where it is.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cachedFolder } from '../../src/cache/cached-folder.js';
@@ -6,15 +6,9 @@ import { untilClear } from '../../src/poll.js';
 
 const [name = ''] = process.argv.slice(2);
 const startedAt = Date.now();
-let filled = false;
-const folder = await cachedFolder(
-  name,
-  () => undefined,
-  async (target) => {
-    filled = true;
-    const look = () => Promise.resolve(Date.now() - startedAt > 300 ? undefined : 'not yet');
-    await untilClear(look, { deadlineMs: 1_000 });
-    await writeFile(join(target, 'content'), 'whole');
-  },
-);
-process.stdout.write(`${JSON.stringify({ folder, filled })}\n`);
+const folder = await cachedFolder(name, async (target) => {
+  const look = () => Promise.resolve(Date.now() - startedAt > 300 ? undefined : 'not yet');
+  await untilClear(look, { deadlineMs: 1_000 });
+  await writeFile(join(target, 'content'), 'whole');
+});
+process.stdout.write(`${folder}\n`);
