@@ -24,7 +24,7 @@ interface EventParts {
   readonly firstDueAt: number;
   readonly origin: RecordOrigin;
   /** As the event's producer gave it; always one that `isTraceparent` accepts. */
-  readonly traceparent?: string;
+  readonly traceparent?: string | undefined;
   /** The exact bytes to send. */
   readonly body: Buffer;
 }
@@ -42,20 +42,20 @@ export interface DeliveryTask extends EventParts {
   readonly cycle: string;
   readonly ref: string;
   /** Application of the configuration when the delivery was made; another one later cancels it. */
-  readonly applicationId?: string;
+  readonly applicationId?: string | undefined;
   /** Revision of the configuration that made this delivery. */
   readonly revision: number;
   /** Number of the attempt to be made next, from 1. */
   readonly attempt: number;
   /** Unix milliseconds. */
-  readonly firstAttemptAt?: number;
+  readonly firstAttemptAt?: number | undefined;
   /** How often it was put aside without an attempt. */
   readonly parkedCount: number;
   /** Why the attempt before this one failed. */
-  readonly errorCode?: string;
-  readonly httpStatus?: number;
+  readonly errorCode?: string | undefined;
+  readonly httpStatus?: number | undefined;
   /** The attempts before this one (`parseAttemptHistory` reads them); absent before the first has failed. */
-  readonly history?: AttemptHistory;
+  readonly history?: AttemptHistory | undefined;
 }
 
 /** Header of a task's record that says when it is due. */
@@ -152,21 +152,6 @@ const CYCLE = new RegExp(PATTERNS.cycle, 'u');
 const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
 const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
 
-function optionalParts(headers: RecordHeaders): Partial<DeliveryTask> {
-  const applicationId = optionalText(headers, 'application-id');
-  const firstAttemptAt = headerNumber(headers, 'first-attempt-at');
-  const errorCode = optionalText(headers, 'error-code');
-  const httpStatus = headerNumber(headers, 'http-status');
-  const history = readAttemptHistory(headerText(headers, 'history'));
-  return {
-    ...(applicationId === undefined ? {} : { applicationId }),
-    ...(firstAttemptAt === undefined ? {} : { firstAttemptAt }),
-    ...(errorCode === undefined ? {} : { errorCode }),
-    ...(httpStatus === undefined ? {} : { httpStatus }),
-    ...(history === undefined ? {} : { history }),
-  };
-}
-
 function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
   const eventType = headerText(headers, 'event-type');
   const version = headerText(headers, 'task-version') ?? FORMAT;
@@ -184,7 +169,7 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
       partition: wantNumber(headers, 'origin-partition', MAX_PARTITION),
       offset: String(wantNumber(headers, 'origin-offset')),
     },
-    ...(isTraceparent(traceparent) ? { traceparent } : {}),
+    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     body,
   };
 }
@@ -207,7 +192,11 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     revision: wantNumber(headers, 'configuration-revision'),
     attempt,
     parkedCount: headerNumber(headers, 'parked-count') ?? 0,
-    ...optionalParts(headers),
+    applicationId: optionalText(headers, 'application-id'),
+    firstAttemptAt: headerNumber(headers, 'first-attempt-at'),
+    errorCode: optionalText(headers, 'error-code'),
+    httpStatus: headerNumber(headers, 'http-status'),
+    history: readAttemptHistory(headerText(headers, 'history')),
   };
 }
 

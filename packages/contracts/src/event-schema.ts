@@ -13,7 +13,10 @@ const money = text(PATTERNS.money, 'must be text with two decimals after a point
 const reasonCode = text(PATTERNS.reasonCode, 'must be 1 to 35 letters, digits, _ or -');
 const shortId = (pattern: string, range = '1 to 35') => text(pattern, `must be ${range} letters or digits`);
 
-/** JSON Schemas of `data` for each type: required fields and the others that may travel. Unknown fields are ignored. */
+/**
+ * JSON Schemas of `data` for each type: required fields and the others that may travel, in the order in which a notification carries
+ * them. Unknown fields are ignored.
+ */
 export const DATA_SCHEMAS = {
   PIX_DYNAMIC_PAID: {
     type: 'object',
@@ -62,6 +65,14 @@ export const DATA_SCHEMAS = {
     },
   },
 } as const satisfies Record<EventType, object>;
+
+/** The fields of `data` that travel, in this order. */
+export const DATA_FIELDS: Readonly<Record<EventType, readonly string[]>> = {
+  PIX_DYNAMIC_PAID: Object.keys(DATA_SCHEMAS.PIX_DYNAMIC_PAID.properties),
+  PIX_STATIC: Object.keys(DATA_SCHEMAS.PIX_STATIC.properties),
+  PIX_REVERSAL: Object.keys(DATA_SCHEMAS.PIX_REVERSAL.properties),
+  PIX_OUT: Object.keys(DATA_SCHEMAS.PIX_OUT.properties),
+};
 
 /** The whole event of one type as it stands on the topic: every envelope field is there. */
 export const eventSchema = (eventType: EventType) => ({

@@ -1,8 +1,5 @@
-import { DATA_FIELDS } from './payment-event.js';
+import { DATA_FIELDS } from './event-schema.js';
 import type { PaymentEvent } from './payment-event.js';
-
-/** Raised whenever the bytes of a notification would change for the same event. */
-export const NOTIFICATION_VERSION = 1;
 
 /** The fields of `data` that are on the list, in the list's order; everything else stays behind. */
 function listedData(event: PaymentEvent): Record<string, unknown> {

@@ -55,21 +55,3 @@ export type PaymentEvent = PaymentFact & {
   readonly tenantId: string;
   readonly occurredAt: UtcTime;
 };
-
-/** The fields of `data` that travel, in the order in which a notification carries them. */
-export const DATA_FIELDS: Readonly<Record<EventType, readonly string[]>> = {
-  PIX_DYNAMIC_PAID: ['txId', 'endToEndId', 'amount', 'paidAt', 'chargeAmount'],
-  PIX_STATIC: ['endToEndId', 'amount', 'txId'],
-  PIX_REVERSAL: [
-    'endToEndId',
-    'reversalId',
-    'rtrId',
-    'amount',
-    'status',
-    'txId',
-    'reason',
-    'requestedAt',
-    'settledAt',
-  ],
-  PIX_OUT: ['endToEndId', 'amount', 'status', 'paymentId', 'reason'],
-};

@@ -67,7 +67,7 @@ function readRecord(
       firstDueAt: now,
       // Clocks differ, and a topic made by others may keep its producers' times.
       dueAt: record.timestamp > 0 ? Math.min(record.timestamp, now) : now,
-      ...(isTraceparent(traceparent) ? { traceparent } : {}),
+      traceparent: isTraceparent(traceparent) ? traceparent : undefined,
     },
   };
 }

@@ -22,8 +22,8 @@ function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuratio
     parkedCount: 0,
     origin,
     body,
-    ...(applicationId === undefined ? {} : { applicationId }),
-    ...(traceparent === undefined ? {} : { traceparent }),
+    applicationId,
+    traceparent,
   };
 }
 

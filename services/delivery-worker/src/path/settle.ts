@@ -15,15 +15,15 @@ export interface SettlePorts {
 /** What the task says of the attempt that failed now: its class or status in place of the former one, and its history. */
 function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   if (!outcome) return task;
-  const { errorCode: _errorCode, httpStatus: _httpStatus, ...rest } = task;
   const { durationMs } = outcome;
-  const [failure, result] =
+  const failure =
     'status' in outcome
-      ? [{ errorCode: 'STATUS', httpStatus: outcome.status }, outcome.status]
-      : [{ errorCode: outcome.error }, outcome.error];
+      ? { errorCode: 'STATUS', httpStatus: outcome.status }
+      : { errorCode: outcome.error, httpStatus: undefined };
+  const result = failure.httpStatus ?? failure.errorCode;
   const code = 'code' in outcome ? { code: outcome.code } : {};
   const history = appendAttempt(task.history, { attempt: task.attempt, at, durationMs, result, ...code });
-  return { ...rest, ...failure, history };
+  return { ...task, ...failure, history };
 }
 
 /** The task as it waits for its next attempt. */

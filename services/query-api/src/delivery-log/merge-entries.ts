@@ -6,7 +6,7 @@ import { present } from '../present.js';
 
 /** What a dead letter tells: the end, and the attempts before it. */
 export interface DeadLetterEntry extends DeadEntry {
-  readonly history?: AttemptHistory;
+  readonly history?: AttemptHistory | undefined;
 }
 export type DeliveryEntry = Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry;
 

@@ -22,7 +22,7 @@ export function makeTask(
     eventType,
     tenantId,
     ref,
-    ...(applicationId === undefined ? {} : { applicationId }),
+    applicationId,
     revision,
     attempt: 1,
     dueAt: now,
