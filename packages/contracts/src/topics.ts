@@ -21,6 +21,8 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const MIB = 1_048_576;
+/** How long Kafka keeps what workers and query-api read at once. */
+export const LIVE_RETENTION_MS = 7 * DAY;
 
 const TIER_DELAYS: readonly (readonly [string, number])[] = [
   // What rests below 5 s waits in the worker's memory: looked at later, a wait below a second would end late.
@@ -100,12 +102,12 @@ const COMPACTED: Record<string, string> = {
 
 /** The one table from which every topic is created. */
 export const TOPIC_TABLE: readonly TopicSpec[] = [
-  { name: TOPICS.events, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  { name: TOPICS.events, partitions: 12, configs: kept(LIVE_RETENTION_MS, 4 * MIB) },
   { name: TOPICS.rejected, partitions: 3, configs: kept(30 * DAY, 16 * MIB) },
   { name: TOPICS.configurations, partitions: 4, configs: COMPACTED },
-  { name: TOPICS.deliveries, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
-  { name: TOPICS.fanOuts, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  { name: TOPICS.deliveries, partitions: 12, configs: kept(LIVE_RETENTION_MS, 4 * MIB) },
+  { name: TOPICS.fanOuts, partitions: 12, configs: kept(LIVE_RETENTION_MS, 4 * MIB) },
   ...RETRY_TIERS.map((tier) => ({ name: tier.topic, partitions: 12, configs: kept(14 * DAY, 4 * MIB) })),
-  { name: TOPICS.attempts, partitions: 12, configs: kept(7 * DAY, 4 * MIB) },
+  { name: TOPICS.attempts, partitions: 12, configs: kept(LIVE_RETENTION_MS, 4 * MIB) },
   { name: TOPICS.deadLetters, partitions: 3, configs: kept(30 * DAY, 4 * MIB) },
 ];

@@ -1,3 +1,4 @@
+import { LIVE_RETENTION_MS } from '@webhooks/contracts';
 import type { FanOutEntry } from '@webhooks/contracts';
 import type { Ask } from '@webhooks/mongodb';
 import { Schema } from 'mongoose';
@@ -15,15 +16,13 @@ export interface FanOutRow {
 
 type AskFanOuts = Ask<{ readonly fanOuts: Model<FanOutRow> }>;
 
-/** As long as `webhooks.fan-outs` keeps a record: one that was damaged ends by then. */
-const KEPT_MS = 7 * 86_400_000;
-
 export function fanOutModelOn(connection: Connection): Model<FanOutRow> {
   const schema = new Schema<FanOutRow>(
     { _id: { type: String, required: true } },
     { versionKey: false, strict: false },
   );
-  schema.index({ at: 1 }, expiring(KEPT_MS));
+  // As long as `webhooks.fan-outs` keeps a record: one that was damaged ends by then.
+  schema.index({ at: 1 }, expiring(LIVE_RETENTION_MS));
   return connection.model<FanOutRow>('FanOut', schema, 'fan_outs');
 }
 

@@ -1,4 +1,4 @@
-import { TEST_EVENT, TOPICS, readEvent, readNotification } from '@webhooks/contracts';
+import { LIVE_RETENTION_MS, TEST_EVENT, TOPICS, readEvent, readNotification } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { Ask } from '@webhooks/mongodb';
@@ -8,14 +8,17 @@ import { writeRows } from '../write-rows.js';
 
 export type AskEvents = Ask<{ readonly events: EventModel }>;
 
-/** The topic holds little that is older than 7 days, whatever a foreign producer wrote as the time of its record. */
-const OLDEST_MS = 7 * 86_400_000;
-
-/** When a record was appended, but not later than now; and from when its event is kept, for some days at least. */
+/**
+ * When a record was appended, but not later than now; and from when its event is kept, for some days at least: the topic holds little
+ * that is older, whatever a foreign producer wrote as the time of its record.
+ */
 function timesOf(timestamp: number) {
   const now = Date.now();
   const appendedAt = Math.min(timestamp, now);
-  return { appendedAt: new Date(appendedAt), heardAt: new Date(Math.max(appendedAt, now - OLDEST_MS)) };
+  return {
+    appendedAt: new Date(appendedAt),
+    heardAt: new Date(Math.max(appendedAt, now - LIVE_RETENTION_MS)),
+  };
 }
 
 /** The document of a record; none when it cannot be read: the delivery worker moves that to the rejected ones. */
