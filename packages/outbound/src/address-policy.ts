@@ -46,11 +46,6 @@ export function createAddressPolicy(rules: AddressRules = {}): AddressPolicy {
   };
 }
 
-/** The one-shot form, for a caller without a policy at hand. */
-export function classifyAddress(address: string, rules: AddressRules = {}): AddressVerdict {
-  return createAddressPolicy(rules)(address);
-}
-
 /** First check: the named range of ipaddr.js must be plain unicast, and for IPv6 the first three bits 001. */
 export function checkByRange(address: string): string | undefined {
   const parsed = ipaddr.parse(address);

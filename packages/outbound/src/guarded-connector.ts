@@ -113,8 +113,7 @@ class Connecting {
     const tcp = connect(this.#optionsFor(addresses));
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
-    const refusal = this.#refusalOf(tcp, addresses);
-    if (refusal !== undefined) throw refusal;
+    this.#judgeSocket(tcp, addresses);
     const socket = await this.#secured(tcp);
     this.#guard.onOpen();
     socket.tls.once('close', this.#guard.onClose);
@@ -146,23 +145,15 @@ class Connecting {
   }
 
   #judge(address: string): void {
-    const refusal = this.#refusal(address);
-    if (refusal !== undefined) throw refusal;
-  }
-
-  #refusal(address: string): SendFailure | undefined {
     const verdict = this.#guard.allowAddress(address);
-    return verdict.allowed ? undefined : new SendFailure('ADDRESS_DENIED', verdict.reason);
+    if (!verdict.allowed) throw new SendFailure('ADDRESS_DENIED', verdict.reason);
   }
 
   /** Of the socket that is going to be used, not of what was said about it before. */
-  #refusalOf({ remoteAddress }: Socket, addresses: readonly string[]): SendFailure | undefined {
-    if (remoteAddress === undefined) return new SendFailure('CONNECT', 'ECONNRESET');
-    const isOther = !addresses.includes(remoteAddress);
-    return (
-      this.#refusal(remoteAddress) ??
-      (isOther ? new SendFailure('ADDRESS_DENIED', 'not of the answer') : undefined)
-    );
+  #judgeSocket({ remoteAddress }: Socket, addresses: readonly string[]): void {
+    if (remoteAddress === undefined) throw new SendFailure('CONNECT', 'ECONNRESET');
+    this.#judge(remoteAddress);
+    if (!addresses.includes(remoteAddress)) throw new SendFailure('ADDRESS_DENIED', 'not of the answer');
   }
 
   /**

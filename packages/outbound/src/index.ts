@@ -1,5 +1,4 @@
-export { classifyAddress, createAddressPolicy } from './address-policy.js';
-export type { AddressPolicy, AddressRules, AddressVerdict } from './address-policy.js';
+export { createAddressPolicy } from './address-policy.js';
 export {
   checkClientCertificate,
   readClientCertificate,

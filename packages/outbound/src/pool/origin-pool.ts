@@ -4,7 +4,6 @@ import type { ConnectionLimits } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
 import { ThrottledError } from '../handshake-budget.js';
 import type { TenantHandshakes } from '../handshake-budget.js';
-import { parseOrigin } from '../parse-origin.js';
 import { toConnectFailure } from '../send-failure.js';
 
 export interface PoolLimits extends ConnectionLimits {
@@ -180,6 +179,13 @@ export class OriginPool {
     this.#ports.idle.delete(connection);
     this.#goOn();
   }
+}
+
+function parseOrigin(origin: string): URL {
+  const url = new URL(origin);
+  const rest = url.pathname.slice(1) + url.search + url.hash + url.username + url.password;
+  if (rest !== '') throw new Error('expected an origin of scheme, host and port, and nothing more');
+  return url;
 }
 
 function remove<T>(list: T[], member: T): void {
