@@ -7,16 +7,6 @@ import type { DeliveryPage, DeliveryStore } from './delivery-store.js';
 import type { Delivery } from './delivery.js';
 import { LIST_PARAMETERS, cursorAfter, readListQuery } from './list-query.js';
 import { viewDelivery, viewSummary } from './view-delivery.js';
-import type { DeliverySummary } from './view-delivery.js';
-
-export interface DeliveryList {
-  /** The newest first. */
-  readonly data: readonly DeliverySummary[];
-  /** Length of `data`. */
-  readonly results: number;
-  /** Present when there may be more. */
-  readonly nextCursor?: string;
-}
 
 export interface DeliveryPorts {
   /** What the database works on lists at once. */
@@ -30,7 +20,8 @@ export interface DeliveryPorts {
 const COLLECTION = '/integration/v1/webhooks/deliveries';
 const READ = ['delivery.read'] as const;
 
-async function list({ identity, query }: ApiRequest, ports: DeliveryPorts): Promise<DeliveryList> {
+/** The newest first. */
+async function list({ identity, query }: ApiRequest, ports: DeliveryPorts) {
   const { filter, wish } = readListQuery(query);
   const store = ports.storeFor();
   const namesPayment = filter.endToEndId !== undefined || filter.txId !== undefined;
@@ -48,6 +39,8 @@ async function list({ identity, query }: ApiRequest, ports: DeliveryPorts): Prom
     ...(next === undefined ? {} : { nextCursor: cursorAfter(next) }),
   };
 }
+
+export type DeliveryList = Awaited<ReturnType<typeof list>>;
 
 /** A delivery of this tenant. Throws 404 when there is none, and 503 when that is not known yet. */
 export async function findDelivery(

@@ -12,7 +12,6 @@ import type { PassedOver } from '../projection/pass-over-refused.js';
 import { countPacks, findBuckets } from './count-attempts.js';
 import type { ReadPack } from './count-attempts.js';
 import { DAY_MS, viewHealth } from './view-health.js';
-import type { HealthView } from './view-health.js';
 
 export interface HealthOptions {
   readonly database: Database;
@@ -43,7 +42,7 @@ export function composeHealth({ database, configurations, passedOver }: HealthOp
   readonly projection: Projection;
   readonly operations: readonly Operation[];
 } {
-  const health = async (tenantId: string, ref: string): Promise<HealthView> => {
+  const health = async (tenantId: string, ref: string) => {
     const configuration = await configurations.current(tenantId, ref);
     const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
     const [buckets, page] = await Promise.all([

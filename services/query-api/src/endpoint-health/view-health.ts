@@ -1,56 +1,14 @@
 import { causeOf } from '@webhooks/contracts';
-import type { UtcTime } from '@webhooks/contracts';
 import type { KnownConfiguration } from '../configurations/open-configurations.js';
 import { present } from '../present.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
-export interface WindowView {
-  /** Beginning of what is counted: the window reaches back to the start of a stretch of 10 minutes. */
-  readonly from: UtcTime;
-  readonly attempts: number;
-  /** Share of them that was answered with 2xx, 0 to 1; absent when there was none. */
-  readonly successRate?: number;
-  /** Milliseconds, at most 10 % too high; absent when there was no attempt. */
-  readonly p50Ms?: number;
-  readonly p95Ms?: number;
-}
-
-export interface FailureView {
-  readonly class: string;
-  readonly code?: string;
-  /** A sentence to act on. */
-  readonly cause?: string;
-  readonly count: number;
-  readonly lastAt: UtcTime;
-}
-
-export interface HealthView {
-  readonly ref: string;
-  /**
-   * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `deferred`:
-   * deliveries wait by a fault of our own. `paused`: failing, and the next attempts wait until `until`.
-   */
-  readonly state: 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
-  readonly failingSince?: UtcTime;
-  readonly until?: UtcTime;
-  readonly lastSuccessAt?: UtcTime;
-  readonly lastFailureAt?: UtcTime;
-  /** The terms of delivery that apply in place of the defaults. */
-  readonly policy?: NonNullable<KnownConfiguration['policy']>;
-  /** Whether the webhook's own client certificate ends within 30 days, or has ended; absent without one. */
-  readonly certificateEndsSoon?: boolean;
-  readonly lastHour: WindowView;
-  readonly lastDay: WindowView;
-  /** The last day's failures by class and code, the latest first. */
-  readonly failures: readonly FailureView[];
-  /** The oldest event that is under way or waits; absent when there is none. */
-  readonly oldestUndelivered?: {
-    readonly eventId: string;
-    readonly deliveryId: string;
-    readonly at: UtcTime;
-  };
-}
+/**
+ * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `deferred`:
+ * deliveries wait by a fault of our own. `paused`: failing, and the next attempts wait until `until`.
+ */
+type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
 export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
@@ -59,9 +17,10 @@ const WARNING_MS = 30 * DAY_MS;
 /** A single failure among successes is nothing to be told of. */
 const FAILING_AFTER = 3;
 
-const timeOf = (at: number): UtcTime => new Date(at).toISOString();
+const timeOf = (at: number): string => new Date(at).toISOString();
 
-function viewWindow(buckets: readonly HealthBucket[], from: number): WindowView {
+/** Percentiles are at most 10 % too high. The window reaches back to the start of a stretch of 10 minutes. */
+function viewWindow(buckets: readonly HealthBucket[], from: number) {
   const recent = buckets.filter(({ startAt }) => startAt >= from);
   const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
   const attempts = recent.reduce((sum, bucket) => sum + bucket.failed, succeeded);
@@ -97,39 +56,43 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   };
 }
 
-type StateView = Pick<HealthView, 'state' | 'failingSince' | 'until' | 'lastSuccessAt' | 'lastFailureAt'>;
-
 /** Of what is disabled nothing fails now and nothing waits. */
-function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number): StateView {
+function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number) {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
   const times = present({
     lastSuccessAt: lastSuccess > 0 ? timeOf(lastSuccess) : undefined,
     lastFailureAt: lastFailure > 0 ? timeOf(lastFailure) : undefined,
   });
-  if (!enabled) return { state: 'disabled', ...times };
+  const view = (state: State, failing: { readonly until?: string; readonly failingSince?: string } = {}) => ({
+    state,
+    ...failing,
+    ...times,
+  });
+  if (!enabled) return view('disabled');
   const { inARow, since } = failingOf(buckets, lastSuccess);
   if (inARow < FAILING_AFTER) {
     const isDeferred = latest(buckets.map(({ faultAt }) => faultAt)) > lastSuccess;
     const state = Math.max(lastSuccess, lastFailure) === 0 ? 'idle' : 'healthy';
-    return { state: isDeferred ? 'deferred' : state, ...times };
+    return view(isDeferred ? 'deferred' : state);
   }
-  const failing = { failingSince: timeOf(since), ...times };
+  const failingSince = timeOf(since);
   const until = latest(buckets.map(({ parkedUntil }) => parkedUntil));
   return until > now
-    ? { state: 'paused', until: timeOf(until), ...failing }
-    : { state: 'failing', ...failing };
+    ? view('paused', { until: timeOf(until), failingSince })
+    : view('failing', { failingSince });
 }
 
 /** Its name is made by `kindOf`. */
-function viewFailure(name: string, { count, lastAt }: FailureCount): FailureView {
+function viewFailure(name: string, { count, lastAt }: FailureCount) {
   const [kind = '', ...rest] = name.split('/');
   const code = rest.length === 0 ? undefined : rest.join('/');
   const cause = causeOf(/^\d{3}$/.test(kind) ? { status: Number(kind) } : { error: kind, code });
   return { class: kind, ...present({ code, cause }), count, lastAt: timeOf(lastAt) };
 }
 
-function failuresOf(buckets: readonly HealthBucket[]): HealthView['failures'] {
+/** The latest first. */
+function failuresOf(buckets: readonly HealthBucket[]) {
   const all = new Map<string, FailureCount>();
   for (const [name, { count, lastAt }] of buckets.flatMap(({ failures }) => Object.entries(failures))) {
     const known = all.get(name);
@@ -147,7 +110,7 @@ export function viewHealth(
   { enabled, policy }: Pick<KnownConfiguration, 'enabled' | 'policy'>,
   buckets: readonly HealthBucket[],
   now: number,
-): Omit<HealthView, 'oldestUndelivered'> {
+) {
   const { certificateNotAfter: end } = policy ?? {};
   const certificateEndsSoon = end === undefined ? undefined : Date.parse(end) < now + WARNING_MS;
   return {

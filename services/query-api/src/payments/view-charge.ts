@@ -6,34 +6,6 @@ import type { Transaction } from './merge-events.js';
 import { byText, inTurn } from '../order.js';
 import { present } from '../present.js';
 import { viewReversals } from './view-reversals.js';
-import type { ReversalView } from './view-reversals.js';
-
-/** One Pix of a charge; `amount` and `paidAt` are absent while only its reversals are known. */
-export interface ChargePixView {
-  readonly endToEndId: string;
-  readonly txId: string;
-  /** Decimal text. */
-  readonly amount?: string;
-  /** When it was paid, else when it occurred. */
-  readonly paidAt?: UtcTime;
-  readonly reversals: readonly ReversalView[];
-  /** Ids of the events that told of it; the deliveries of each are found by it. */
-  readonly events: readonly string[];
-}
-
-/** The answer for one charge. */
-export interface ChargeView {
-  readonly txId: string;
-  readonly status: 'ATIVA' | 'CONCLUIDA';
-  /** Decimal text; absent while no payment is known, or when `truncated`. */
-  readonly amount?: string;
-  /** The oldest payment first, then by endToEndId; those whose payment is not known come last. */
-  readonly pix: readonly ChargePixView[];
-  /** A test notification told of it: nothing was paid. */
-  readonly test?: true;
-  /** More is known than is answered: of 1,000 events at most. */
-  readonly truncated?: true;
-}
 
 type Paid = Extract<Payment, { readonly eventType: 'PIX_DYNAMIC_PAID' }>;
 
@@ -66,7 +38,7 @@ const inOrder = inTurn<Share>(
   byText(({ endToEndId }) => endToEndId),
 );
 
-function viewShare({ endToEndId, payment, reversals, events }: Share, txId: string): ChargePixView {
+function viewShare({ endToEndId, payment, reversals, events }: Share, txId: string) {
   const paid = payment && {
     amount: formatCents(parseCents(payment.data.amount)),
     paidAt: paidAtOf(payment),
@@ -85,9 +57,9 @@ function amountOf(payments: readonly Paid[]): string | undefined {
 
 /**
  * A charge as its query answers it, of the transactions that name it: `CONCLUIDA` once a payment is known. What tests told
- * is left out as soon as anything real is known. Undefined when nothing is known.
+ * is left out as soon as anything real is known. The oldest payment comes first. Undefined when nothing is known.
  */
-export function viewCharge(txId: string, found: readonly Transaction[]): ChargeView | undefined {
+export function viewCharge(txId: string, found: readonly Transaction[]) {
   const isTest = found.every(({ test }) => test);
   const shares = found
     .filter(({ test }) => test === isTest)

@@ -1,4 +1,3 @@
-import type { UtcTime } from '@webhooks/contracts';
 import { formatCents, parseCents } from './cents.js';
 import { timeKey } from './event-order.js';
 import type { Reversal } from './event-order.js';
@@ -6,18 +5,7 @@ import { byText, inTurn } from '../order.js';
 import { present } from '../present.js';
 
 /** One reversal as a query answers it. */
-export interface ReversalView {
-  readonly reversalId: string;
-  readonly rtrId: string;
-  /** Decimal text. */
-  readonly amount: string;
-  readonly status: Reversal['data']['status'];
-  readonly reason?: string;
-  readonly requestedAt?: UtcTime;
-  readonly settledAt?: UtcTime;
-}
-
-function toView({ data }: Reversal): ReversalView {
+function toView({ data }: Reversal) {
   const { reversalId, rtrId, amount, status, reason, requestedAt, settledAt } = data;
   const rest = present({ reason, requestedAt, settledAt });
   return { reversalId, rtrId, amount: formatCents(parseCents(amount)), status, ...rest };
@@ -29,5 +17,5 @@ const inOrder = inTurn<Reversal>(
 );
 
 /** One element for each rtrId, as the last of its events tells it, whichever txId they name: the oldest first, then by rtrId. */
-export const viewReversals = (reversals: readonly Reversal[]): readonly ReversalView[] =>
+export const viewReversals = (reversals: readonly Reversal[]) =>
   [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(inOrder).map(toView);

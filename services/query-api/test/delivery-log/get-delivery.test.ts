@@ -1,5 +1,5 @@
 import { randomName } from '@webhooks/testkit';
-import type { DeliveryView } from '../../src/delivery-log/view-delivery.js';
+import type { viewDelivery } from '../../src/delivery-log/view-delivery.js';
 import { T0, baseOf, deadRecord, delivered, failed, packRecord } from './support/entries.js';
 import { openLog } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';
@@ -67,7 +67,7 @@ describe('one delivery', () => {
           status: 200,
         },
       ],
-    } satisfies DeliveryView);
+    } satisfies ReturnType<typeof viewDelivery>);
   });
 
   it('of another tenant looks exactly like one that there is not', async () => {

@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { keyOf, toRow } from '../../src/payments/event-model.js';
 import { mergeRows } from '../../src/payments/find-transactions.js';
 import { viewCharge } from '../../src/payments/view-charge.js';
-import type { ChargePixView } from '../../src/payments/view-charge.js';
 import { viewTransaction } from '../../src/payments/view-transaction.js';
 import { TX } from './support/events.js';
 import { anyEvents, END_TO_END_IDS, inAnyOrder, TENANTS, TX_IDS } from './support/histories.js';
@@ -85,7 +84,9 @@ it('each identifier of an event resolves for its own tenant, and for no tenant t
   );
 });
 
-function expectTruePix(pix: ChargePixView): void {
+type ChargePix = NonNullable<ReturnType<typeof viewCharge>>['pix'][number];
+
+function expectTruePix(pix: ChargePix): void {
   expect(pix.txId).toBe(TX);
   const settled = pix.reversals.filter(({ status }) => status === 'DEVOLVIDO');
   // Each was settled in the end, whatever was told of it before.
