@@ -82,7 +82,7 @@ describe('the documents', () => {
     const sources = find('services/*/src/**/*.ts', 'packages/{http-api,kafka,outbound,runtime}/src/**/*.ts');
     const names = found(
       sources.map(read).join('\n'),
-      /(?:name: |addGauge\([\w.]+, |(?:gauge|counter|seconds)\(\s*)'((?:webhook|query|http|ingest|config_api|log)_[a-z_]+)'/g,
+      /(?:name: |add(?:Gauge|Counter)\(\s*[\w.]+,\s*|(?:gauge|seconds)\(\s*)'((?:webhook|query|http|ingest|config_api|log)_[a-z_]+)'/g,
     );
     expect(found(firstColumn(section(OPERATE, 'Metrics')), /`([a-z_]+)`/g)).toEqual(names);
     expect(names.length).toBeGreaterThan(20);
