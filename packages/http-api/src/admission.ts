@@ -11,8 +11,7 @@ export type Admit = (operation: Operation, identity: Identity) => () => void;
 
 /** In the order of what a refusal costs: the tenant's rate, what the operation itself looks at, the room that is left. */
 export function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: AdmissionLimits): Admit {
-  const now = (): number => performance.now();
-  const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope, now });
+  const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
   const open = createOpenRequests({ total: maxOpenRequests, uncountedScope });
   return (operation, identity) => {
     rate.take(identity, 1);

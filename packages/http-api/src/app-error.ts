@@ -3,6 +3,7 @@ import type { Shed } from './shed.js';
 
 export interface AppErrorOptions {
   readonly violations?: readonly Violation[];
+  /** `Retry-After` is a second, where the same request may be sent again, unless it is given. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the problem, such as the `ref` of a conflict. */
   readonly members?: Readonly<Record<string, unknown>>;
@@ -10,6 +11,8 @@ export interface AppErrorOptions {
   readonly shed?: Shed;
   readonly cause?: unknown;
 }
+
+const PASSING = new Set<ProblemCode>(['too-many-requests', 'database-unavailable', 'unavailable']);
 
 /** A fault that the caller may see: it becomes a problem (RFC 9457) with the status of its code. */
 export class AppError extends Error {
@@ -25,7 +28,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.violations = options.violations ?? [];
-    this.headers = options.headers ?? {};
+    this.headers = { ...(PASSING.has(code) && { 'retry-after': '1' }), ...options.headers };
     this.members = options.members ?? {};
     this.shed = options.shed;
   }
@@ -41,3 +44,7 @@ export function invalidRequest(
   const more = violations.length > 1 ? `, and ${violations.length - 1} more: see violations` : '';
   return new AppError(code, `${detail}${more}`, { violations });
 }
+
+/** What a statement throws that the database did not do in time; see `createAsk`. */
+export const databaseUnavailable = (cause?: unknown): AppError =>
+  new AppError('database-unavailable', 'the database is not available; try again', { cause });

@@ -20,7 +20,6 @@ export interface BodyBudget {
 
 const refuse = (tenantId?: string): AppError =>
   new AppError('unavailable', 'too many request bodies are being read; send this one again', {
-    headers: { 'retry-after': '1' },
     shed: tenantId === undefined ? { reason: 'open-bodies' } : { reason: 'tenant-share', tenantId },
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { Counter, Histogram } from '@webhooks/runtime';
+import { Histogram, addCounter } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import express from 'express';
 import type { NextFunction, Request, Response } from 'express';
@@ -36,18 +36,10 @@ export interface ApiOptions {
   readonly limits: AdmissionLimits & Pick<ApiSettings, 'maxOpenBodyBytes'>;
 }
 
-interface Meters {
-  readonly requests: Counter<'operation' | 'status'>;
-  readonly seconds: Histogram<'operation'>;
-}
+const REQUESTS = 'Requests answered, by operation and status';
 
-const createMeters = (registry: Registry): Meters => ({
-  requests: new Counter({
-    name: 'http_requests_total',
-    help: 'Requests answered, by operation and status',
-    labelNames: ['operation', 'status'],
-    registers: [registry],
-  }),
+const createMeters = (registry: Registry) => ({
+  requests: addCounter(registry, 'http_requests_total', REQUESTS, 'operation', 'status'),
   seconds: new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from the request line to the end of the answer',
@@ -120,7 +112,7 @@ const toAppError = (error: unknown): AppError =>
     : new AppError('internal-error', 'the request could not be served', { cause: error });
 
 /** Counts a request when its connection is done with it; a caller that did not wait for its answer gets a word of its own. */
-function measure(label: string, response: Response, { log }: ApiOptions, meters: Meters): void {
+function measure(label: string, response: Response, { log, meters }: Shared): void {
   const stop = meters.seconds.startTimer({ operation: label });
   response.once('close', () => {
     stop();
@@ -134,7 +126,7 @@ function measure(label: string, response: Response, { log }: ApiOptions, meters:
 
 /** What the requests of one application share. */
 interface Shared extends ApiOptions {
-  readonly meters: Meters;
+  readonly meters: ReturnType<typeof createMeters>;
   readonly budget: BodyBudget;
   readonly admit: Admit;
   readonly tellShed: (shed: Shed) => void;
@@ -149,8 +141,8 @@ function share(options: ApiOptions): Shared {
     meters: createMeters(registry),
     budget: createBodyBudget(limits.maxOpenBodyBytes, limits.uncountedScope),
     admit: createAdmission(limits),
-    tellShed: createShedTeller(log, registry, () => performance.now()),
-    logRefusedToken: createRefusedTokenLog(log, () => performance.now()),
+    tellShed: createShedTeller(log, registry),
+    logRefusedToken: createRefusedTokenLog(log),
     logFault: createFaultLog(log),
   };
 }
@@ -189,7 +181,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
   return async (request: Request, response: Response): Promise<void> => {
     const operation = operations.find(({ method }) => method === methodOf(request));
     const label = `${operation?.method ?? 'other'} ${operations[0]?.path ?? ''}`;
-    measure(label, response, shared, shared.meters);
+    measure(label, response, shared);
     if (!operation)
       throw new AppError('method-not-allowed', `there is only ${allow} here`, { headers: { allow } });
     const head = await readHead(operation, request, shared);
@@ -227,10 +219,6 @@ function answerFault(fault: unknown, request: Request, response: Response, share
   else sendProblem(request, response, error);
 }
 
-function byPath(operations: readonly Operation[]): Map<string, Operation[]> {
-  return Map.groupBy(operations, ({ path }) => path);
-}
-
 /**
  * Serves requests with Express and our manners: token → scope and tenant → limits → query → body → work; every
  * error is a problem; nothing of a library or a stack reaches the caller.
@@ -251,7 +239,8 @@ export function createApi(options: ApiOptions): RequestListener {
       throw new AppError('not-found', `this address belongs to ${owner}`);
     next();
   });
-  for (const [path, operations] of byPath(options.operations)) app.all(path, dispatcher(operations, shared));
+  for (const [path, operations] of Map.groupBy(options.operations, (operation) => operation.path))
+    app.all(path, dispatcher(operations, shared));
   app.use(() => {
     throw new AppError('not-found', 'there is nothing at this path');
   });

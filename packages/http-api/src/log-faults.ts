@@ -5,17 +5,17 @@ import type { AppError } from './app-error.js';
 
 /** Reports faults of ours, of each kind by a tally of its own: while a dependency is away there is one for each request. */
 export function createFaultLog(log: Logger) {
-  const tally = createTallies(() => performance.now());
+  const tally = createTallies();
   return (error: AppError, request: Request, response: Response): void => {
     if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
-    const requests = tally(error.code);
-    if (requests === undefined) return;
-    log.error('requests failed', {
-      ...{ requests, requestId: response.get('x-request-id') },
-      path: request.path,
-      code: error.code,
-      ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
-    });
+    tally(error.code, (requests) =>
+      log.error('requests failed', {
+        ...{ requests, requestId: response.get('x-request-id') },
+        path: request.path,
+        code: error.code,
+        ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
+      }),
+    );
   };
 }
 
@@ -31,16 +31,14 @@ function clientOf(cause: unknown): string | undefined {
 /** Characters of a client's id in a log line. */
 const MAX_CLIENT_ID = 128;
 
-/** Reports 401 in the log, of each kind of fault by a tally of its own (see `createTallies`, also for `now`). */
-export function createRefusedTokenLog(log: Logger, now: () => number): (error: AppError) => void {
-  const tally = createTallies(now);
+/** Reports 401 in the log, of each kind of fault by a tally of its own. */
+export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
+  const tally = createTallies();
   return ({ message, cause }) => {
-    const requests = tally(message);
-    if (requests === undefined) return;
     const clientId = clientOf(cause);
-    log.warn('access tokens are refused', {
-      ...{ fault: message, requests },
-      ...(clientId === undefined ? {} : { latestClientId: clientId }),
-    });
+    const latest = clientId === undefined ? {} : { latestClientId: clientId };
+    tally(message, (requests) =>
+      log.warn('access tokens are refused', { fault: message, requests, ...latest }),
+    );
   };
 }

@@ -18,7 +18,6 @@ const refuse = (tenantId?: string): AppError =>
     'too-many-requests',
     `too many requests${tenantId === undefined ? '' : ' of this tenant'} are under way; send this one again`,
     {
-      headers: { 'retry-after': '1' },
       shed: tenantId === undefined ? { reason: 'open-requests' } : { reason: 'tenant-share', tenantId },
     },
   );

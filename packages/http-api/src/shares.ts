@@ -3,6 +3,10 @@ import type { Identity } from './identity.js';
 
 export type Caller = Pick<Identity, 'tenantId' | 'scopes'>;
 
+/** Whether bounds for tenants are for this caller, too. */
+export const isCounted = ({ scopes }: Caller, uncountedScope: string | undefined): boolean =>
+  uncountedScope === undefined || !scopes.has(uncountedScope);
+
 export interface SharesOptions {
   /** What all callers may hold together. */
   readonly total: number;
@@ -37,7 +41,7 @@ export class Shares {
   take(caller: Caller, amount: number): void {
     const { each = Infinity, refuse } = this.#options;
     if (amount > this.#free) throw refuse();
-    if (this.#isCounted(caller)) {
+    if (isCounted(caller, this.#options.uncountedScope)) {
       const held = (this.#byTenant.get(caller.tenantId) ?? 0) + amount;
       if (held > Math.min(this.#free, each)) throw refuse(caller.tenantId);
       this.#byTenant.set(caller.tenantId, held);
@@ -48,14 +52,9 @@ export class Shares {
   /** Gives back what the same caller took. */
   give(caller: Caller, amount: number): void {
     this.#free += amount;
-    if (!this.#isCounted(caller)) return;
+    if (!isCounted(caller, this.#options.uncountedScope)) return;
     const held = (this.#byTenant.get(caller.tenantId) ?? 0) - amount;
     if (held === 0) this.#byTenant.delete(caller.tenantId);
     else this.#byTenant.set(caller.tenantId, held);
-  }
-
-  #isCounted({ scopes }: Caller): boolean {
-    const { uncountedScope } = this.#options;
-    return uncountedScope === undefined || !scopes.has(uncountedScope);
   }
 }

@@ -1,4 +1,4 @@
-import { Counter, createTallies } from '@webhooks/runtime';
+import { addCounter, createTallies } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
 /** The bound that a request was refused for. A word of a metric: there are no others. */
@@ -20,22 +20,14 @@ export interface Shed {
   readonly tenantId?: string;
 }
 
-/** Counts refused requests and logs them, each reason by a tally of its own (see `createTallies`, also for `now`). */
-export function createShedTeller(log: Logger, registry: Registry, now: () => number): (shed: Shed) => void {
-  const counter = new Counter({
-    name: 'http_requests_shed_total',
-    help: 'Requests refused with 429 or 503, by what was at its bound',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
-  const tally = createTallies(now);
+/** Counts refused requests and logs them, each reason by a tally of its own. */
+export function createShedTeller(log: Logger, registry: Registry): (shed: Shed) => void {
+  const help = 'Requests refused with 429 or 503, by what was at its bound';
+  const counter = addCounter(registry, 'http_requests_shed_total', help, 'reason');
+  const tally = createTallies();
   return ({ reason, tenantId }) => {
     counter.inc({ reason });
-    const requests = tally(reason);
-    if (requests === undefined) return;
-    log.warn('requests are refused', {
-      ...{ reason, requests },
-      ...(tenantId === undefined ? {} : { latestTenantId: tenantId }),
-    });
+    const latest = tenantId === undefined ? {} : { latestTenantId: tenantId };
+    tally(reason, (requests) => log.warn('requests are refused', { reason, requests, ...latest }));
   };
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from './app-error.js';
-import type { Identity } from './identity.js';
+import { isCounted } from './shares.js';
+import type { Caller } from './shares.js';
 
 /** How much of something one tenant may have from one instance. */
 export interface RateLimit {
@@ -16,11 +17,9 @@ export interface TenantLimiterOptions {
   readonly counted: 'requests' | 'events';
   /** Tokens with this scope are the operator's own: they are not counted. */
   readonly uncountedScope?: string | undefined;
-  /** Milliseconds of a clock that never goes back. */
-  readonly now: () => number;
+  /** Milliseconds of a clock that never goes back; default: that of this process. */
+  readonly now?: () => number;
 }
-
-type Caller = Pick<Identity, 'tenantId' | 'scopes'>;
 
 /** A limit for each tenant by itself. */
 export interface TenantLimiter {
@@ -55,13 +54,11 @@ function tooMany(
  * costs one look-up whatever the limit, and who is refused by it loses nothing by asking.
  */
 export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
-  const { limit, uncountedScope, now } = options;
+  const { limit, uncountedScope, now = () => performance.now() } = options;
   if (limit.perSecond === 0) return UNLIMITED;
   const eachMs = 1_000 / limit.perSecond;
   const burstMs = limit.burst * eachMs;
   const fullAt = new LRUCache<string, number>({ max: REMEMBERED_TENANTS });
-  const isCounted = ({ scopes }: Caller): boolean =>
-    uncountedScope === undefined || !scopes.has(uncountedScope);
 
   /** The moment at which the bucket is full again after `count` were taken now. */
   const fullAfter = (tenantId: string, count: number): number => {
@@ -73,10 +70,10 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
   };
   return {
     take: (caller, count) => {
-      if (isCounted(caller)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
+      if (isCounted(caller, uncountedScope)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
     },
     check: (caller, count = 1) => {
-      if (isCounted(caller)) fullAfter(caller.tenantId, count);
+      if (isCounted(caller, uncountedScope)) fullAfter(caller.tenantId, count);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import { shareNext } from '@webhooks/runtime';
 import { openLinkOf, type Kafka } from './kafkajs-adapter/create-kafka.js';
 import type { KafkaRecord } from './record.js';
 import { TablePartition } from './table-partition.js';
@@ -48,8 +49,7 @@ export class TableReader {
   #isCompacted = false;
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
-  #catchingUp: Promise<void> = Promise.resolve();
-  #nextCatchUp: Promise<void> | undefined;
+  readonly #catchUp = shareNext(() => this.#readToEnds());
   /** Wakes all who wait, to look again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
@@ -83,16 +83,10 @@ export class TableReader {
 
   /**
    * Resolves when everything that was published before this call has been given to `onRecord`; rejects when its run
-   * takes longer than 35 s. One run at a time, shared by all who call before it begins: one under way may not know of their records.
+   * takes longer than 35 s.
    */
   catchUp(): Promise<void> {
-    this.#nextCatchUp ??= this.#catchingUp.then(() => {
-      this.#nextCatchUp = undefined;
-      const run = this.#readToEnds();
-      this.#catchingUp = run.catch(() => undefined);
-      return run;
-    });
-    return this.#nextCatchUp;
+    return this.#catchUp();
   }
 
   async close(): Promise<void> {

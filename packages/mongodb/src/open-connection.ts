@@ -4,44 +4,37 @@ import { createConnection } from 'mongoose';
 import type { Connection } from 'mongoose';
 import type { MongodbSettings } from './mongodb-settings.js';
 
-export interface ConnectionOptions {
+export interface ConnectionOptions<M> {
   /** Under which its faults are shown (default `database`): each pool of a service has its own. */
   readonly name?: string;
-  /** Connections at once (default 50). */
-  readonly maxPoolSize?: number;
   /** A server that stays silent for so long is given up; longer than any statement takes (default 4,000). */
   readonly socketMs?: number;
+  readonly modelsOn: (connection: Connection) => M;
   /** Done once the first connection stands: indexes, without which nothing may be written. Tried again until it succeeds. */
-  readonly prepare: (connection: Connection) => Promise<void>;
+  readonly prepare?: (models: M) => Promise<unknown>;
 }
 
-export interface KeptConnection {
-  readonly connection: Connection;
-  /** Whether the first connection stood and was prepared. */
-  isPrepared(): boolean;
-}
-
+/** What the database gets of the 5 s within which a caller is told that it is not available. */
+export const REQUEST_MS = 4_000;
 const SELECTION_MS = 2_000;
-const SOCKET_MS = 4_000;
 const PAUSE_MS = 1_000;
+/** Connections at once. */
 const MAX_POOL_SIZE = 50;
 /** Characters of a cause in readiness. */
 const MAX_CAUSE = 300;
 
-const optionsOf = ({ maxPoolSize = MAX_POOL_SIZE, socketMs = SOCKET_MS }: ConnectionOptions) =>
-  ({
-    bufferCommands: false,
-    autoIndex: false,
-    autoCreate: false,
-    serverSelectionTimeoutMS: SELECTION_MS,
-    connectTimeoutMS: SELECTION_MS,
-    socketTimeoutMS: socketMs,
-    waitQueueTimeoutMS: SELECTION_MS,
-    maxPoolSize,
-    // An answer of 200 is a promise: the write survives the loss of any one server.
-    writeConcern: { w: 'majority', journal: true },
-    readPreference: 'primary',
-  }) as const;
+const OPTIONS = {
+  bufferCommands: false,
+  autoIndex: false,
+  autoCreate: false,
+  serverSelectionTimeoutMS: SELECTION_MS,
+  connectTimeoutMS: SELECTION_MS,
+  waitQueueTimeoutMS: SELECTION_MS,
+  maxPoolSize: MAX_POOL_SIZE,
+  // An answer of 200 is a promise: the write survives the loss of any one server.
+  writeConcern: { w: 'majority', journal: true },
+  readPreference: 'primary',
+} as const;
 
 async function ping(connection: Connection): Promise<void> {
   await connection.db?.command({ ping: 1 });
@@ -63,24 +56,26 @@ function createStateLog({ log }: ServiceScope): (error: unknown) => string | und
 
 /**
  * Connects to MongoDB and stays connected: a server that is away at the start or later is tried again until it is there,
- * and meanwhile the service is not ready. Resolves after the first try.
+ * and meanwhile the service is not ready. Resolves after the first try, with what gives the models: undefined until the first
+ * connection stood and was prepared.
  */
-export async function openConnection(
+export async function openConnection<M>(
   { uri, database }: MongodbSettings,
-  options: ConnectionOptions,
+  { name = 'database', socketMs = REQUEST_MS, modelsOn, prepare }: ConnectionOptions<M>,
   scope: ServiceScope,
-): Promise<KeptConnection> {
-  const { name = 'database' } = options;
+): Promise<() => M | undefined> {
   const connection = createConnection();
   const note = createStateLog(scope);
+  let models: M | undefined;
   let prepared = false;
   let fault: string | undefined = 'not connected yet';
 
   const look = async (): Promise<void> => {
     try {
       if (!prepared) {
-        await connection.openUri(uri, { ...optionsOf(options), dbName: database });
-        await options.prepare(connection);
+        await connection.openUri(uri, { ...OPTIONS, socketTimeoutMS: socketMs, dbName: database });
+        models ??= modelsOn(connection);
+        await prepare?.(models);
         prepared = true;
       }
       await withDeadline(ping(connection), SELECTION_MS, 'the ping');
@@ -97,5 +92,5 @@ export async function openConnection(
     await connection.close();
   });
   scope.health.readiness(name, () => fault);
-  return { connection, isPrepared: () => prepared };
+  return () => (prepared ? models : undefined);
 }

@@ -1,4 +1,5 @@
-import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { addCounter } from './add-counter.js';
 import { startAdminServer } from './admin-server.js';
 import type { AdminPage } from './admin-server.js';
 import { Closers } from './closing.js';
@@ -86,11 +87,8 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
  * for. Without a listener each failed line would be an uncaught exception, whose line fails as well, and so on for ever.
  */
 function outliveLogReader(registry: Registry): void {
-  const failed = new Counter({
-    name: 'log_writes_failed_total',
-    help: 'Writes of log lines that failed, because nobody reads them or there is no room',
-    registers: [registry],
-  });
+  const help = 'Writes of log lines that failed, because nobody reads them or there is no room';
+  const failed = addCounter(registry, 'log_writes_failed_total', help);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }
 

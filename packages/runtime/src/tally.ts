@@ -1,29 +1,31 @@
-/** Between two numbers, in milliseconds. */
+/** Between two lines, in milliseconds. */
 const AGAIN_MS = 10_000;
 
+/** Writes the line with how many there were since the one before it. */
+type Tell = (count: number) => void;
+
 /**
- * For a line in the log of what may happen thousands of times a second. To be called each time; gives how many there
- * were since it last gave a number: at the first one at once, then at most once in 10 s, undefined in between. `now` in
- * milliseconds of a clock that never goes back.
+ * For a line in the log of what may happen thousands of times a second. To be called each time: it tells at the first one
+ * at once, then at most once in 10 s. `now` in milliseconds of a clock that never goes back.
  */
-export function createTally(now: () => number): () => number | undefined {
+export function createTally(now = () => performance.now()): (tell: Tell) => void {
   let [count, toldAt] = [0, -Infinity];
-  return () => {
+  return (tell) => {
     count += 1;
     const at = now();
-    if (at - toldAt < AGAIN_MS) return undefined;
+    if (at - toldAt < AGAIN_MS) return;
     const told = count;
     [count, toldAt] = [0, at];
-    return told;
+    tell(told);
   };
 }
 
 /** A tally for each of a bounded set of words. */
-export function createTallies(now: () => number): (word: string) => number | undefined {
-  const tallies = new Map<string, () => number | undefined>();
-  return (word) => {
-    const tally = tallies.get(word) ?? createTally(now);
+export function createTallies(): (word: string, tell: Tell) => void {
+  const tallies = new Map<string, (tell: Tell) => void>();
+  return (word, tell) => {
+    const tally = tallies.get(word) ?? createTally();
     tallies.set(word, tally);
-    return tally();
+    tally(tell);
   };
 }

@@ -1,23 +1,30 @@
 import { createTally } from '../src/tally.js';
 
-it('gives the first one at once, and then how many there were, once in 10 s', () => {
+it('tells of the first one at once, and then how many there were, once in 10 s', () => {
   let nowMs = 1_000_000;
   const tally = createTally(() => nowMs);
-  const told: (number | undefined)[] = [];
+  const told: (readonly [second: number, count: number])[] = [];
   for (let second = 0; second < 25; second += 1) {
-    told.push(...Array.from({ length: 250 }, tally));
+    for (let event = 0; event < 250; event += 1) tally((count) => told.push([second, count]));
     nowMs += 1_000;
   }
-  expect(told.filter((count) => count !== undefined)).toEqual([1, 2_500, 2_500]);
-  expect(told.findIndex((count) => count !== undefined)).toBe(0);
+  expect(told).toEqual([
+    [0, 1],
+    [10, 2_500],
+    [20, 2_500],
+  ]);
 });
 
-it('gives one that comes after a quiet time at once', () => {
+it('tells of one that comes after a quiet time at once', () => {
   let nowMs = 0;
   const tally = createTally(() => nowMs);
-  expect(tally()).toBe(1);
+  const told: number[] = [];
+  const tell = (count: number): void => void told.push(count);
+  tally(tell);
   nowMs = 9_999;
-  expect(tally()).toBeUndefined();
+  tally(tell);
+  expect(told).toEqual([1]);
   nowMs = 10_000;
-  expect(tally()).toBe(2);
+  tally(tell);
+  expect(told).toEqual([1, 2]);
 });

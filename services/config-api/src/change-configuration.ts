@@ -1,20 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { databaseUnavailable } from '@webhooks/http-api';
 import type { ConfigurationName } from './configuration-cache.js';
-import { databaseUnavailable } from './configuration-store.js';
-import type { ReplaceResult } from './configuration-store.js';
+import type { ConfigurationStore } from './configuration-store.js';
 import { revise } from './configuration.js';
 import type { Configuration } from './configuration.js';
-import { getWebhook } from './get-webhook.js';
-import type { FindByRef } from './get-webhook.js';
 
 /** A configuration before and after a request; the same object twice when a registration was repeated. */
 export interface Change {
   readonly before: Configuration | undefined;
   readonly after: Configuration;
-}
-
-export interface ChangePorts {
-  readonly replace: (before: Configuration, after: Configuration) => Promise<ReplaceResult>;
 }
 
 /** What to change, and of what. */
@@ -38,7 +32,10 @@ export const pauseBefore = (round: number): Promise<void> =>
  * Reads, changes and writes a configuration as if nobody else did (compare-and-set by `revision`); starts again when it
  * was changed in between, at most 20 times.
  */
-export async function changeConfiguration(plan: Plan, ports: ChangePorts): Promise<Change> {
+export async function changeConfiguration(
+  plan: Plan,
+  ports: Pick<ConfigurationStore, 'replace'>,
+): Promise<Change> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (round > 0) await pauseBefore(round);
     const before = await plan.find();
@@ -57,8 +54,7 @@ export async function changeConfiguration(plan: Plan, ports: ChangePorts): Promi
   );
 }
 
-export interface ChangeOnePorts extends ChangePorts {
-  readonly findByRef: FindByRef;
+export interface ChangeOnePorts extends Pick<ConfigurationStore, 'get' | 'replace'> {
   readonly now: () => Date;
 }
 
@@ -70,7 +66,7 @@ export const changeOne = (
 ): Promise<Change> =>
   changeConfiguration(
     {
-      find: () => getWebhook(name, ports.findByRef),
+      find: () => ports.get(name),
       change: (current, now = ports.now()) => revise(current, change(current, now), now),
       onTaken: () => Promise.reject(new Error('a change that keeps the route collided with another one')),
     },

@@ -1,19 +1,17 @@
-import { TOPIC_TABLE, openSecret, sealSecret } from '@webhooks/contracts';
-import { serveApi } from '@webhooks/http-api';
+import { TOPIC_TABLE } from '@webhooks/contracts';
+import { databaseUnavailable, serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
-import { generateSecret } from '@webhooks/outbound';
-import { Counter, repeat } from '@webhooks/runtime';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import { addCounter, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { v7 as uuidv7 } from 'uuid';
 import { createAudit } from './audit.js';
 import type { ConfigApiConfig } from './config.js';
-import { idOf } from './configuration-model.js';
-import { databaseUnavailable, storeWithin } from './configuration-store.js';
+import { storeWithin } from './configuration-store.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
 import { createDeliveryPolicies } from './delivery-policies.js';
-import { DATABASE_MS, createOperations } from './operations.js';
+import { createOperations } from './operations.js';
 import { keepPublicationNotes } from './note-published.js';
 import { openProver } from './prove-endpoint.js';
 import { createPolicyReader } from './policy-input.js';
@@ -24,7 +22,6 @@ import { createTurns } from './take-turns.js';
 import { watchTopic } from './watch-topic.js';
 import { readWebhookInput } from './webhook-input.js';
 
-const PUBLISH_MS = 2_000;
 const NOTE_MS = 1_000;
 /** One try; what it could not do in time the next one does. Closing waits for it. */
 const TOPICS_MS = 5_000;
@@ -59,13 +56,9 @@ async function openPublisher(kafka: Kafka, database: Database, scope: ServiceSco
   scope.onClose('publication notes', notes.close);
   const sink = await openSink({ kafka });
   scope.onClose('configuration sink', () => sink.close());
-  const published = new Counter({
-    name: 'config_api_publications_total',
-    help: 'Configurations given to Kafka, by whether Kafka acknowledged them in time',
-    labelNames: ['result'],
-    registers: [scope.registry],
-  });
-  return createPublisher({ sink, timeoutMs: PUBLISH_MS, note: notes.note, log, published });
+  const help = 'Configurations given to Kafka, by whether Kafka acknowledged them in time';
+  const published = addCounter(scope.registry, 'config_api_publications_total', help, 'result');
+  return createPublisher({ sink, note: notes.note, log, published });
 }
 
 function startSweep(database: Database, { publish }: Publisher, scope: ServiceScope): void {
@@ -97,21 +90,12 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
   });
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
-    storeFor: (ms) => storeWithin(database, ms),
+    storeFor: () => storeWithin(database, REQUEST_MS),
     prove: openProver(config, scope),
-    takeTurns: createTurns(DATABASE_MS, databaseUnavailable),
+    takeTurns: createTurns(REQUEST_MS, databaseUnavailable),
     publish: publisher.publish,
     audit: createAudit(scope.log),
-    newRef: uuidv7,
-    newSecret: generateSecret,
-    seal: (secret, configuration) => sealSecret(config.keyring, secret, idOf(configuration)),
-    open: (sealed, configuration) => {
-      try {
-        return openSecret(config.keyring, sealed, idOf(configuration));
-      } catch {
-        return undefined;
-      }
-    },
+    keyring: config.keyring,
     readPolicy: createPolicyReader(config.policyRules),
     policies: createDeliveryPolicies(config.keyring),
     now,

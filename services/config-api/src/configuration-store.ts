@@ -1,24 +1,17 @@
 import { configurationKey } from '@webhooks/contracts';
-import { AppError } from '@webhooks/http-api';
+import { AppError, databaseUnavailable } from '@webhooks/http-api';
 import { createAsk, isDuplicate } from '@webhooks/mongodb';
 import type { Ask } from '@webhooks/mongodb';
+import type { ConfigurationName } from './configuration-cache.js';
 import { idOf, toConfiguration, toRow } from './configuration-model.js';
 import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
 import { routeKeyOf } from './configuration.js';
 import type { Configuration, Route } from './configuration.js';
 import type { Database, WriteMemory } from './database.js';
-import type { ListQuery } from './list-query.js';
+import type { ListQuery } from './list-webhooks.js';
 
-export const databaseUnavailable = (cause?: unknown): AppError =>
-  new AppError('database-unavailable', 'the database is not available; try again', {
-    headers: { 'retry-after': '1' },
-    cause,
-  });
-
-/** `taken`: another document has the ref, the route or the place. */
-export type InsertResult = 'inserted' | 'taken';
-/** `stale`: the document has another revision by now. */
-export type ReplaceResult = 'replaced' | 'stale' | 'taken';
+/** Documents of one statement of what goes on in the background. */
+export const PAGE = 500;
 
 type AskModel = Ask<ConfigurationModel>;
 
@@ -35,8 +28,15 @@ function readsOf(ask: AskModel, memory: WriteMemory) {
     );
     return rows.map(toConfiguration);
   };
+  const findByRef = (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) });
   return {
-    findByRef: (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) }),
+    findByRef,
+    /** Throws 404 when the tenant has none with this ref, whoever else may have one. */
+    get: async ({ tenantId, ref }: ConfigurationName): Promise<Configuration> => {
+      const found = await findByRef(tenantId, ref);
+      if (!found) throw new AppError('not-found', 'there is no webhook with this ref');
+      return found;
+    },
     findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
     /** Those of one application (or of none) for one event type, whatever their URL. */
     findByType: (tenantId: string, { applicationId, eventType }: Route, limit: number) =>
@@ -87,7 +87,8 @@ function writesOf(ask: AskModel, memory: WriteMemory) {
     }
   };
   return {
-    insert: async (configuration: Configuration): Promise<InsertResult> => {
+    /** `taken`: another document has the ref, the route or the place. */
+    insert: async (configuration: Configuration): Promise<'inserted' | 'taken'> => {
       const { tenantId, position } = configuration;
       const result = await write((model) => model.insertOne(toRow(configuration)));
       if (result === 'taken') {
@@ -99,8 +100,8 @@ function writesOf(ask: AskModel, memory: WriteMemory) {
       return 'inserted';
     },
 
-    /** Puts `after` in the place of `before`. */
-    replace: async (before: Configuration, after: Configuration): Promise<ReplaceResult> => {
+    /** Puts `after` in the place of `before`. `stale`: the document has another revision by now. */
+    replace: async (before: Configuration, after: Configuration): Promise<'replaced' | 'stale' | 'taken'> => {
       const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
       if (result === 'taken') return 'taken';
       if (result.matchedCount !== 1) return 'stale';

@@ -42,23 +42,7 @@ export interface Configuration extends Route {
 }
 
 /** An element of a list. */
-export interface ListedWebhook {
-  readonly ref: string;
-  readonly eventType: EventType;
-  readonly endpointUrl: string;
-  readonly applicationId?: string;
-  readonly enabled: boolean;
-}
-
-export interface WebhookView extends ListedWebhook {
-  readonly hasSecret: boolean;
-  /** When the newest secret was made. */
-  readonly secretRotatedAt?: string;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
-
-export const toListed = (configuration: Configuration): ListedWebhook => ({
+export const toListed = (configuration: Configuration) => ({
   ref: configuration.ref,
   eventType: configuration.eventType,
   endpointUrl: configuration.endpointUrl,
@@ -72,7 +56,7 @@ const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
 });
 
 /** What callers see of a configuration. */
-export function toView(configuration: Configuration): WebhookView {
+export function toView(configuration: Configuration) {
   const [newest] = configuration.secrets;
   return {
     ...toListed(configuration),

@@ -1,24 +1,77 @@
+import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
+import type { EventType } from '@webhooks/contracts';
+import { readQuery, wholeNumber } from '@webhooks/http-api';
+import type { QueryParameters } from '@webhooks/http-api';
 import { toListed } from './configuration.js';
 import type { Configuration } from './configuration.js';
-import { cursorAfter } from './list-query.js';
-import type { ListQuery } from './list-query.js';
 
-export type ListConfigurations = (tenantId: string, query: ListQuery) => Promise<readonly Configuration[]>;
+interface ListFilter {
+  readonly eventType?: EventType;
+  readonly applicationId?: string;
+  readonly enabled?: boolean;
+  readonly ref?: string;
+}
 
-export interface WebhookList {
-  readonly data: readonly ReturnType<typeof toListed>[];
-  /** Length of `data`. */
-  readonly results: number;
-  /** Present when there are more. */
-  readonly nextCursor?: string;
+export interface ListQuery {
+  readonly filter: ListFilter;
+  /** Place after which the page begins. */
+  readonly after: number;
+  readonly limit: number;
+}
+
+const MAX_PAGE = 1_000;
+
+const ref = new RegExp(PATTERNS.givenRef);
+
+/** Every text of this form is the place of some element: there is no cursor that is well-formed and wrong. */
+const CURSOR = /^c([1-9a-z][0-9a-z]{0,6})$/;
+
+/** A cursor is the place of the last element of a page; callers need not know. */
+const cursorAfter = (position: number): string => `c${position.toString(36)}`;
+
+function parseCursor(text: string): number | undefined {
+  const position = CURSOR.exec(text)?.[1];
+  return position === undefined ? undefined : Number.parseInt(position, 36);
+}
+
+interface Parsed extends Required<ListFilter> {
+  readonly limit: number;
+  readonly cursor: number;
+}
+
+/** 1 to 128 characters (code points, as JSON Schema counts), none of them NUL; composed, as applications are kept. */
+function parseApplicationId(text: string): string | undefined {
+  const { length } = Array.from(text);
+  return length >= 1 && length <= 128 && !text.includes('\0') ? text.normalize('NFC') : undefined;
+}
+
+export const LIST_PARAMETERS: QueryParameters<Parsed> = {
+  eventType: {
+    expected: `must be one of ${EVENT_TYPES.join(', ')}`,
+    parse: (text) => (isEventType(text) ? text : undefined),
+  },
+  applicationId: { expected: 'must be 1 to 128 characters', parse: parseApplicationId },
+  enabled: {
+    expected: 'must be true or false',
+    parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
+  },
+  ref: { expected: 'must be a UUID', parse: (text) => (ref.test(text) ? text.toLowerCase() : undefined) },
+  limit: wholeNumber(1, MAX_PAGE),
+  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+};
+
+/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */
+export function readListQuery(query: URLSearchParams): ListQuery {
+  const { limit = MAX_PAGE, cursor = 0, ...filter } = readQuery(query, LIST_PARAMETERS);
+  return { filter, after: cursor, limit };
 }
 
 /** `GET`: a tenant's configurations in the order of their registration. */
 export async function listWebhooks(
   tenantId: string,
   query: ListQuery,
-  list: ListConfigurations,
-): Promise<WebhookList> {
+  list: (tenantId: string, query: ListQuery) => Promise<readonly Configuration[]>,
+) {
   // One more than `limit` shows whether there is a next page.
   const found = await list(tenantId, { ...query, limit: query.limit + 1 });
   const data = found.slice(0, query.limit);

@@ -1,45 +1,35 @@
 import { repeat } from '@webhooks/runtime';
 import type { Repetition } from '@webhooks/runtime';
+import { PAGE } from './configuration-store.js';
+import type { ConfigurationStore } from './configuration-store.js';
 import type { Configuration } from './configuration.js';
-
-export interface PublicationNotes {
-  readonly note: (configuration: Configuration) => void;
-  /** Writes what is noted, once more, and ends. */
-  readonly close: () => Promise<void>;
-}
-
-export interface NotesOptions extends Pick<Repetition, 'log'> {
-  readonly markPublished: (configurations: readonly Configuration[]) => Promise<void>;
-}
 
 const EVERY_MS = 200;
 /** A note beyond this is lost, which costs one more publication by the sweep. */
 const MAX_WAITING = 10_000;
-const MAX_BATCH = 500;
 
 /**
  * Writes down, a few times a second and together, which revisions Kafka has. Nobody waits for it: the note only spares the
  * sweep a publication.
  */
-export function keepPublicationNotes({ markPublished, log }: NotesOptions): PublicationNotes {
+export function keepPublicationNotes({
+  markPublished,
+  log,
+}: Pick<Repetition, 'log'> & Pick<ConfigurationStore, 'markPublished'>) {
   let waiting: Configuration[] = [];
   const flush = async (): Promise<void> => {
-    const batch = waiting.slice(0, MAX_BATCH);
+    const batch = waiting.slice(0, PAGE);
     if (batch.length === 0) return;
     await markPublished(batch);
     waiting = waiting.slice(batch.length);
   };
-  const flushing = repeat({
-    name: 'noting what Kafka has',
-    everyMs: EVERY_MS,
-    log,
-    work: flush,
-  });
+  const flushing = repeat({ name: 'noting what Kafka has', everyMs: EVERY_MS, log, work: flush });
   return {
-    note: (configuration) => {
+    note: (configuration: Configuration): void => {
       if (waiting.length < MAX_WAITING) waiting.push(configuration);
     },
-    close: async () => {
+    /** Writes what is noted, once more, and ends. */
+    close: async (): Promise<void> => {
       await flushing.stop();
       await flush().catch(() => undefined);
     },

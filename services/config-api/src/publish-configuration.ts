@@ -3,9 +3,10 @@ import type { Refill } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
+import { LRUCache } from 'lru-cache';
 import { toRecord } from './configuration.js';
 import type { Configuration } from './configuration.js';
-import { RecentMap } from './recent-map.js';
+import { REMEMBERED } from './database.js';
 
 /** True once Kafka acknowledged this revision with `acks=all`, false when it did not in time. Never throws. */
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
@@ -21,12 +22,14 @@ export interface Publisher {
 
 export interface PublisherOptions {
   readonly sink: Sink;
-  readonly timeoutMs: number;
   /** Told of each revision that Kafka has. */
   readonly note: (configuration: Configuration) => void;
   readonly log: Logger;
   readonly published: Counter<'result'>;
 }
+
+/** For Kafka's acknowledgement, of the 5 s within which a caller has an answer. */
+export const PUBLISH_MS = 2_000;
 
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
@@ -34,26 +37,24 @@ const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(ten
 const versionOf = ({ revision, updatedAt }: Configuration): string => `${revision}@${updatedAt.getTime()}`;
 
 /** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
-function createSend({ sink, timeoutMs, log, published }: PublisherOptions): PublishConfiguration {
-  const tally = createTally(() => performance.now());
+function createSend({ sink, log, published }: PublisherOptions): PublishConfiguration {
+  const tally = createTally();
   return async (configuration) => {
     const value = JSON.stringify(toRecord(configuration));
     try {
       await sink.send(
         { topic: TOPICS.configurations, key: keyOf(configuration), value },
-        { deadlineMs: timeoutMs },
+        { deadlineMs: PUBLISH_MS },
       );
       published.inc({ result: 'acknowledged' });
       return true;
     } catch (error) {
       const { ref, revision } = configuration;
       published.inc({ result: 'failed' });
-      const count = tally();
-      if (count !== undefined)
-        log.warn('configurations were not acknowledged by Kafka', {
-          ...{ count, ref, revision },
-          ...errorFields(error),
-        });
+      tally((count) => {
+        const fields = { count, ref, revision, ...errorFields(error) };
+        log.warn('configurations were not acknowledged by Kafka', fields);
+      });
       return false;
     }
   };
@@ -61,7 +62,7 @@ function createSend({ sink, timeoutMs, log, published }: PublisherOptions): Publ
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const send = createSend(options);
-  const acknowledged = new RecentMap<string, string>();
+  const acknowledged = new LRUCache<string, string>(REMEMBERED);
   /** Publications on their way, so that many callers who ask for one revision at once cost one record. */
   const running = new Map<string, Promise<boolean>>();
 
@@ -88,9 +89,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     running.set(name, sending);
     return sending;
   };
-  const { sink, timeoutMs: deadlineMs } = options;
-  const markRefill = async (value: Refill): Promise<void> => {
-    await sink.send({ topic: TOPICS.configurations, key: REFILL_KEY, value }, { deadlineMs });
+  const markRefill = (value: Refill): Promise<void> => {
+    const record = { topic: TOPICS.configurations, key: REFILL_KEY, value };
+    return options.sink.send(record, { deadlineMs: PUBLISH_MS });
   };
   return { publish, republish, markRefill };
 }

@@ -1,19 +1,16 @@
-import { AppError } from '@webhooks/http-api';
+import { AppError, databaseUnavailable } from '@webhooks/http-api';
+import { v7 as uuidv7 } from 'uuid';
 import { MAX_ROUNDS, pauseBefore } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
-import { databaseUnavailable } from './configuration-store.js';
-import type { InsertResult } from './configuration-store.js';
-import type { Configuration, Route } from './configuration.js';
+import type { ConfigurationStore } from './configuration-store.js';
+import type { Configuration } from './configuration.js';
 import { differencesOf, withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
 
-export interface RegisterPorts {
-  readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
-  readonly findByRoute: (tenantId: string, route: Route) => Promise<Configuration | undefined>;
-  readonly lastPosition: (tenantId: string) => Promise<number>;
-  readonly insert: (configuration: Configuration) => Promise<InsertResult>;
-  readonly confirm: (configuration: Configuration) => Promise<boolean>;
-  readonly newRef: () => string;
+export interface RegisterPorts extends Pick<
+  ConfigurationStore,
+  'findByRef' | 'findByRoute' | 'lastPosition' | 'insert' | 'confirm'
+> {
   readonly now: () => Date;
   /** Configurations that one tenant may have. */
   readonly maxWebhooks: number;
@@ -55,7 +52,7 @@ function create(
   const now = ports.now();
   return {
     ...withInput({ enabled: true }, input),
-    ref: input.ref ?? ports.newRef(),
+    ref: input.ref ?? uuidv7(),
     tenantId,
     position,
     revision: 1,

@@ -1,24 +1,18 @@
 import { configurationKey } from '@webhooks/contracts';
 import type { ConfigurationCache, ConfigurationName, TopicState } from './configuration-cache.js';
-import type { ReplaceResult } from './configuration-store.js';
+import { PAGE } from './configuration-store.js';
+import type { ConfigurationStore } from './configuration-store.js';
 import type { Configuration } from './configuration.js';
 import type { PublishConfiguration } from './publish-configuration.js';
 
-export interface RepairPorts {
+export interface RepairPorts extends Pick<ConfigurationStore, 'findByRef' | 'page' | 'replace' | 'confirm'> {
   readonly onTopic: Pick<ConfigurationCache, 'stateOf'>;
-  readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
-  /** All configurations in the order of their keys. */
-  readonly page: (afterKey: string, limit: number) => Promise<readonly Configuration[]>;
-  readonly replace: (before: Configuration, after: Configuration) => Promise<ReplaceResult>;
-  /** See `storeWithin`. */
-  readonly confirm: (configuration: Configuration) => Promise<boolean>;
   readonly republish: PublishConfiguration;
   readonly now: () => Date;
   /** Called for each configuration that was published again. */
   readonly noteRepair: () => void;
 }
 
-const PAGE = 500;
 /** A younger change may be on its way to the topic. */
 const SETTLED_MS = 5_000;
 

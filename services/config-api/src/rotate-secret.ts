@@ -1,18 +1,13 @@
-import { MAX_SECRETS, compileCheck } from '@webhooks/contracts';
+import { MAX_SECRETS, compileCheck, openSecret, sealSecret } from '@webhooks/contracts';
+import type { Keyring } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
-import { parseSecret } from '@webhooks/outbound';
+import { generateSecret, parseSecret } from '@webhooks/outbound';
 import { changeOne } from './change-configuration.js';
 import type { Change, ChangeOnePorts } from './change-configuration.js';
 import type { ConfigurationName } from './configuration-cache.js';
+import { idOf } from './configuration-model.js';
 import type { Configuration, StoredSecret } from './configuration.js';
-
-export interface SecretPorts {
-  readonly newSecret: () => string;
-  readonly seal: (secret: string, configuration: Configuration) => string;
-  /** Undefined when no key opens it. */
-  readonly open: (sealed: string, configuration: Configuration) => string | undefined;
-}
 
 export interface Rotation extends Change {
   /** The new secret, shown this once and kept only sealed. */
@@ -51,18 +46,28 @@ const previousOf = (secrets: readonly StoredSecret[], now: Date): readonly Store
     .filter(({ expiresAt }) => expiresAt > now)
     .slice(0, MAX_SECRETS - 1);
 
+/** False, too, when no key opens it. */
+function holds(keyring: Keyring, sealed: string, secret: string, owner: string): boolean {
+  try {
+    return openSecret(keyring, sealed, owner) === secret;
+  } catch {
+    return false;
+  }
+}
+
 /** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last ones stay valid for 24 h each. */
 export async function rotateSecret(
   name: ConfigurationName,
   { secret: brought, expirePrevious }: RotationRequest,
-  ports: ChangeOnePorts & SecretPorts,
+  ports: ChangeOnePorts & { readonly keyring: Keyring },
 ): Promise<Rotation> {
-  const secret = brought ?? ports.newSecret();
+  const { keyring } = ports;
+  const secret = brought ?? generateSecret();
   const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
     // One that is there already is not its own predecessor: brought again, it takes none away.
-    const others = current.secrets.filter(({ sealed }) => ports.open(sealed, current) !== secret);
+    const others = current.secrets.filter(({ sealed }) => !holds(keyring, sealed, secret, idOf(current)));
     const previous = expirePrevious === true ? [] : previousOf(others, now);
-    return { secrets: [{ sealed: ports.seal(secret, current), createdAt: now }, ...previous] };
+    return { secrets: [{ sealed: sealSecret(keyring, secret, idOf(current)), createdAt: now }, ...previous] };
   };
   return { ...(await changeOne(name, change, ports)), secret };
 }

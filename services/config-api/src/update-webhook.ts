@@ -1,19 +1,18 @@
-import { AppError } from '@webhooks/http-api';
+import { AppError, databaseUnavailable } from '@webhooks/http-api';
 import { changeConfiguration } from './change-configuration.js';
-import type { Change, ChangePorts } from './change-configuration.js';
-import { databaseUnavailable } from './configuration-store.js';
+import type { Change } from './change-configuration.js';
+import type { ConfigurationStore } from './configuration-store.js';
 import { revise } from './configuration.js';
-import type { Configuration, Route } from './configuration.js';
+import type { Configuration } from './configuration.js';
 import { requireFormat } from './delivery-policies.js';
 import { alreadyRegistered } from './register-webhook.js';
 import { withInput } from './webhook-input.js';
 import type { WebhookInput } from './webhook-input.js';
 
-export interface UpdatePorts extends ChangePorts {
-  readonly findByRef: (tenantId: string, ref: string) => Promise<Configuration | undefined>;
-  readonly findByRoute: (tenantId: string, route: Route) => Promise<Configuration | undefined>;
-  readonly findByType: (tenantId: string, route: Route, limit: number) => Promise<readonly Configuration[]>;
-  readonly findByUrl: (tenantId: string, route: Route, limit: number) => Promise<readonly Configuration[]>;
+export interface UpdatePorts extends Pick<
+  ConfigurationStore,
+  'findByRef' | 'findByRoute' | 'findByType' | 'findByUrl' | 'replace'
+> {
   readonly now: () => Date;
 }
 

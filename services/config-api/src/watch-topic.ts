@@ -1,8 +1,8 @@
 import { TOPICS } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
-import { Counter, addGauge, repeat } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import { addCounter, addGauge, repeat } from '@webhooks/runtime';
+import type { Counter, ServiceScope } from '@webhooks/runtime';
 import { ConfigurationCache } from './configuration-cache.js';
 import { repairAll, repairOne } from './repair-topic.js';
 import type { RepairPorts } from './repair-topic.js';
@@ -52,11 +52,8 @@ function createRounds({ scope, ports, markRefill }: WatchTopicOptions, repairs: 
  */
 export function watchTopic(options: WatchTopicOptions): void {
   const { kafka, scope } = options;
-  const repairs = new Counter({
-    name: 'config_api_topic_repairs_total',
-    help: 'Configurations that the topic said differently from the database',
-    registers: [scope.registry],
-  });
+  const repaired = 'Configurations that the topic said differently from the database';
+  const repairs = addCounter(scope.registry, 'config_api_topic_repairs_total', repaired);
   let rounds = createRounds(options, repairs);
   let fault: Error | undefined;
   const open = (): TableReader =>

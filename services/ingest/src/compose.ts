@@ -2,38 +2,12 @@ import { MAX_EVENT_BYTES, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import { Shares, createTenantLimiter, serveApi } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
-import { Counter, createTally, errorFields, repeat } from '@webhooks/runtime';
-import type { Logger, ServiceScope } from '@webhooks/runtime';
+import { repeat } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
 import { ANY_TENANT } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
 import { createPublishEvent } from './publish-event.js';
-
-const now = (): number => performance.now();
-
-const countPublished = ({ registry }: ServiceScope) =>
-  new Counter({
-    name: 'ingest_events_published_total',
-    help: 'Events given to Kafka, by whether Kafka acknowledged them in time',
-    labelNames: ['result'],
-    registers: [registry],
-  });
-
-/**
- * Says in the log that events were not acknowledged, with what became of the latest: while Kafka is away there are
- * thousands a second, and a line for each would take more than the events do. See `createTally`.
- */
-function createTellFailed(log: Logger): (eventId: string, error: unknown) => void {
-  const tally = createTally(now);
-  return (eventId, error) => {
-    const events = tally();
-    if (events === undefined) return;
-    log.warn('events were not acknowledged by Kafka', {
-      ...{ events, latestEventId: eventId },
-      ...errorFields(error),
-    });
-  };
-}
 
 /** Not ready before the topic was there once: with `TOPICS_CREATE=false` somebody else makes it, maybe later. */
 function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
@@ -58,14 +32,12 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
     sink,
     source: config.eventSource,
     timeoutMs: config.publishTimeoutMs,
-    onFailed: createTellFailed(scope.log),
-    published: countPublished(scope),
+    scope,
   });
   const tenantEvents = createTenantLimiter({
     limit: config.tenantEvents,
     counted: 'events',
     uncountedScope: ANY_TENANT,
-    now,
   });
   const pending = new Shares({
     total: config.maxPendingBytes,

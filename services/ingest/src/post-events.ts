@@ -7,13 +7,11 @@ import { readCandidates } from './read-candidates.js';
 import type { Posted } from './read-candidates.js';
 
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
-const RETRY_AFTER = { 'retry-after': '1' };
 const NONE_ACCEPTED = 'none of the events was accepted';
 
 /** 503: Kafka does not acknowledge, or as much as may be waits for it. */
 export const notDurable = (members = {}) =>
   new AppError('unavailable', 'Kafka did not acknowledge the events in time; post them again', {
-    headers: RETRY_AFTER,
     shed: { reason: 'kafka' },
     members,
   });
@@ -21,7 +19,6 @@ export const notDurable = (members = {}) =>
 /** 429: the tenant has its share of what waits for Kafka. */
 export const tooManyPending = (tenantId: string) =>
   new AppError('too-many-requests', 'too many events of this tenant wait for Kafka; send these again', {
-    headers: RETRY_AFTER,
     shed: { reason: 'tenant-share', tenantId },
   });
 

@@ -1,25 +1,22 @@
 import { TOPICS, cloudEventHeaders, encodeEvent } from '@webhooks/contracts';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
-import type { Counter } from '@webhooks/runtime';
+import { addCounter, createTally, errorFields } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
 import type { PublishEvent } from './accept-event.js';
 
 export interface PublishOptions {
   readonly sink: Sink;
   readonly source: string;
   readonly timeoutMs: number;
-  /** Called for each event that Kafka did not acknowledge in time, or that found too much waiting. */
-  readonly onFailed: (eventId: string, error: unknown) => void;
-  readonly published: Counter<'result'>;
+  readonly scope: Pick<ServiceScope, 'log' | 'registry'>;
 }
 
 /** Publishes to `payments.events`, keyed by the end-to-end id, so that the facts of one payment share a partition. */
-export function createPublishEvent({
-  sink,
-  source,
-  timeoutMs,
-  onFailed,
-  published,
-}: PublishOptions): PublishEvent {
+export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOptions): PublishEvent {
+  const help = 'Events given to Kafka, by whether Kafka acknowledged them in time';
+  const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
+  // While Kafka is away thousands a second fail, and a line for each would take more than the events do.
+  const tally = createTally();
   const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
     try {
       await sink.send(record, { deadlineMs: timeoutMs });
@@ -27,7 +24,10 @@ export function createPublishEvent({
       return true;
     } catch (error) {
       published.inc({ result: 'failed' });
-      onFailed(id, error);
+      tally((events) => {
+        const fields = { events, latestEventId: id, ...errorFields(error) };
+        scope.log.warn('events were not acknowledged by Kafka', fields);
+      });
       return false;
     }
   };

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { buildEvent } from '@webhooks/testkit';
 import type { ApiRequest } from '@webhooks/http-api';
+import { Registry } from '@webhooks/runtime';
 import { createPublishEvent } from '../src/publish-event.js';
 import type { PublishOptions } from '../src/publish-event.js';
 import { postEvents } from '../src/post-events.js';
@@ -18,7 +19,8 @@ const collect = runInNewContext('gc') as () => void;
 it('what waits for Kafka holds the encoded event, not what was parsed of its body', async () => {
   const waiting: unknown[] = [];
   const sink = { send: (record: unknown) => new Promise((resolve) => waiting.push(record, resolve)) };
-  const publish = createPublishEvent({ sink, source: 'test' } as unknown as PublishOptions);
+  const scope = { registry: new Registry() };
+  const publish = createPublishEvent({ sink, source: 'test', scope } as unknown as PublishOptions);
   const none = (): undefined => undefined;
   const ports = { publish, tenantEvents: { take: none, check: none }, pending: { take: none, give: none } };
   const extra = Array.from({ length: VALUES }, () => ({}));

@@ -3,7 +3,7 @@ import type { Operation } from '@webhooks/http-api';
 import { createOpenRequests, serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
-import { Counter } from '@webhooks/runtime';
+import { addCounter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { QueryApiConfig } from './config.js';
 import { openConfigurations } from './configurations/open-configurations.js';
@@ -39,12 +39,8 @@ async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<Publish
 
 /** Tells of records that cannot be read, or written: once for each in the log, and by their reason in a counter. */
 function createPassedOver({ log, registry }: ServiceScope): PassedOver {
-  const records = new Counter({
-    name: 'query_unreadable_records_total',
-    help: 'Records that could not be read, whole or in part, or written, by the reason',
-    labelNames: ['reason'],
-    registers: [registry],
-  });
+  const help = 'Records that could not be read, whole or in part, or written, by the reason';
+  const records = addCounter(registry, 'query_unreadable_records_total', help, 'reason');
   return ({ topic, partition, offset }, reason) => {
     records.inc({ reason });
     log.warn('a record cannot be read or written', { topic, partition, offset, reason });

@@ -1,5 +1,5 @@
-import { AppError } from '@webhooks/http-api';
-import { createAsk, openConnection } from '@webhooks/mongodb';
+import { databaseUnavailable } from '@webhooks/http-api';
+import { REQUEST_MS, createAsk, openConnection } from '@webhooks/mongodb';
 import type { Ask, MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
@@ -32,14 +32,6 @@ export interface Database {
   readonly writing: () => Ask<Models>;
 }
 
-const databaseUnavailable = (cause?: unknown): AppError =>
-  new AppError('database-unavailable', 'the database is not available; try again', {
-    headers: { 'retry-after': '1' },
-    cause,
-  });
-
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
-export const REQUEST_MS = 4_000;
 /** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
 const BATCH_MS = 25_000;
 
@@ -49,21 +41,14 @@ export async function openDatabase(
   retention: Retention,
   scope: ServiceScope,
 ): Promise<Database> {
-  /** Gives the models of a pool of connections as soon as they may be used. */
-  const openPool = async (name: string, work?: (models: Models) => Promise<void>) => {
-    let made: Models | undefined;
-    const prepare = async (connection: Connection): Promise<void> => {
-      made ??= modelsOn(connection, retention);
-      await work?.(made);
-    };
-    const kept = await openConnection(settings, { name, prepare, socketMs: BATCH_MS + REQUEST_MS }, scope);
-    return () => (kept.isPrepared() ? made : undefined);
-  };
-  const models = await openPool('database', async (all) => {
+  const socketMs = BATCH_MS + REQUEST_MS;
+  const pool = { modelsOn: (connection: Connection) => modelsOn(connection, retention), socketMs };
+  const prepare = async (all: Models): Promise<void> => {
     // As the code and the settings say: others, and those of another retention, are dropped.
     for (const model of Object.values(all)) await model.syncIndexes();
-  });
-  const written = await openPool('database of projections');
+  };
+  const models = await openConnection(settings, { ...pool, prepare }, scope);
+  const written = await openConnection(settings, { ...pool, name: 'database of projections' }, scope);
   return {
     models,
     within: (ms) => createAsk(models, ms, databaseUnavailable),

@@ -21,7 +21,7 @@ export async function readAfterCatchUp<T>({ read, catchUp }: ReadingAfterCatchUp
   const result = await catchUp();
   const found = await read();
   if (found !== undefined || result === 'passed') return found;
-  throw new AppError('unavailable', NOT_YET[result], { headers: { 'retry-after': '1' } });
+  throw new AppError('unavailable', NOT_YET[result]);
 }
 
 /** Reads at once, and waits only on a miss: for what is known once and for all, or is looked at again anyway. */

@@ -63,7 +63,7 @@ const harmless =
  */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number): Observers {
   const meters = createMeters(registry);
-  const unconfigured = createTally(() => performance.now());
+  const unconfigured = createTally();
   let ordinary = 0;
   const observeAttempt = ({ task, outcome, at }: Settled): void => {
     if (!outcome) return;
@@ -86,13 +86,11 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     event: harmless(log, (result) => {
       if ('rejected' in result)
         log.warn('a record of payments.events was rejected', { reason: result.rejected });
-      if ('unconfiguredTenantId' in result) {
-        const events = unconfigured();
-        if (events !== undefined)
-          log.warn('events of a tenant without any webhook', {
-            ...{ events, latestTenantId: result.unconfiguredTenantId },
-          });
-      }
+      if ('unconfiguredTenantId' in result)
+        unconfigured((events) => {
+          const fields = { events, latestTenantId: result.unconfiguredTenantId };
+          log.warn('events of a tenant without any webhook', fields);
+        });
       meters.event(countedAs(result));
     }),
     damaged: harmless(log, () => meters.damaged.inc()),

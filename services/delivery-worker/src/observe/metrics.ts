@@ -1,5 +1,5 @@
 import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
-import { Counter, Histogram } from '@webhooks/runtime';
+import { Histogram, addCounter } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
 import { DEAD_REASONS } from '../path/decide.js';
 import type { Settlement } from '../path/decide.js';
@@ -27,22 +27,18 @@ const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** What is counted and timed on the way of a delivery. */
 export function createMeters(registry: Registry) {
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers: [registry] });
   const seconds = <Label extends string>(
     name: string,
     help: string,
     buckets: number[],
     ...labelNames: Label[]
   ) => new Histogram({ name, help, buckets, labelNames, registers: [registry] });
-  const events = counter(
-    'webhook_events_total',
-    'Records read from payments.events, by what becomes of them',
-    'result',
-  );
-  const attempts = counter('webhook_attempts_total', 'Attempts, by outcome class', 'outcome');
+  const read = 'Records read from payments.events, by what becomes of them';
+  const events = addCounter(registry, 'webhook_events_total', read, 'result');
+  const attempts = addCounter(registry, 'webhook_attempts_total', 'Attempts, by outcome class', 'outcome');
   const duration = seconds('webhook_attempt_duration_seconds', 'Time of one attempt', SECONDS, 'outcome');
-  const settlements = counter('webhook_settlements_total', 'Decisions, by kind and reason', 'kind', 'reason');
+  const decisions = 'Decisions, by kind and reason';
+  const settlements = addCounter(registry, 'webhook_settlements_total', decisions, 'kind', 'reason');
   // Read as 0 from the start, so that an alert sees the first one.
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
@@ -71,7 +67,8 @@ export function createMeters(registry: Registry) {
       'From the due time of a retry to the start of its attempt',
       SECONDS,
     ),
-    damaged: counter(
+    damaged: addCounter(
+      registry,
       'webhook_damaged_tasks_total',
       'Records of deliveries and retries that could not be read',
     ),

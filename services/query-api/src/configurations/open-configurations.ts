@@ -64,10 +64,7 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope): Configura
   // As many wait as the API lets requests in (`MAX_OPEN_REQUESTS`), and one page of a job.
   const upToDate = (): Promise<void> =>
     withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
-      throw new AppError('unavailable', 'the configurations cannot be read now; try again', {
-        headers: { 'retry-after': '1' },
-        cause,
-      });
+      throw new AppError('unavailable', 'the configurations cannot be read now; try again', { cause });
     });
   return {
     upToDate,

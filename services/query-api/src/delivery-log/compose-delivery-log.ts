@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TOPICS } from '@webhooks/contracts';
+import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Ask } from '@webhooks/mongodb';
-import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { Projection } from '../projection/projection.js';

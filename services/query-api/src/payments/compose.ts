@@ -2,7 +2,7 @@ import { TOPICS } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
-import { REQUEST_MS } from '../database.js';
+import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
 import type { CatchUp } from '../projection/catch-up.js';
 import type { Projection } from '../projection/projection.js';
@@ -29,8 +29,7 @@ const STATEMENT_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
   const unread = (cause?: unknown): never => {
-    const headers = { 'retry-after': '1' };
-    throw new AppError('unavailable', 'the events are not read now; try again', { headers, cause });
+    throw new AppError('unavailable', 'the events are not read now; try again', { cause });
   };
   let known: Keyring | undefined;
   return createPullOperation({

@@ -1,6 +1,6 @@
 import { AppError } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
 import DataLoader from 'dataloader';
-import { REQUEST_MS } from '../database.js';
 import type { EventRow } from './event-model.js';
 import type { AskEvents } from './event-store.js';
 import { MAX_EVENTS, MAX_KEYS, findEvents } from './find-transactions.js';
@@ -65,8 +65,6 @@ export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
       const rows = await loader.load(keys);
       if (rows !== undefined) return rows;
     }
-    throw new AppError('too-many-requests', 'too many large queries of this tenant are under way', {
-      headers: { 'retry-after': '1' },
-    });
+    throw new AppError('too-many-requests', 'too many large queries of this tenant are under way');
   };
 }

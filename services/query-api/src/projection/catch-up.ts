@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withDeadline } from '@webhooks/runtime';
+import { shareNext, withDeadline } from '@webhooks/runtime';
 import type { EndOffsets } from '@webhooks/kafka';
 import type { Positions } from './positions.js';
 
@@ -28,15 +28,12 @@ const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
 
 /**
  * Waits until the projection has passed everything that was on the topic when the wait began: a miss means
- * "not there" only then. Those who come while a request for the ends is under way share the next one, for the one under
- * way may have been answered before their event was appended.
+ * "not there" only then.
  */
 export class CatchUp {
   readonly positions: CatchUpOptions['positions'];
   readonly #options: CatchUpOptions;
   #waiting = 0;
-  #asking: Promise<EndOffsets> | undefined;
-  #askingNext: Promise<EndOffsets> | undefined;
   #looking: Promise<void> | undefined;
   #reading: Promise<void> | undefined;
 
@@ -96,20 +93,5 @@ export class CatchUp {
   }
 
   /** The ends, by a request that begins after this call. */
-  endsFromNow(): Promise<EndOffsets> {
-    if (this.#asking === undefined) return this.#ask();
-    this.#askingNext ??= this.#asking.catch(() => undefined).then(() => this.#ask());
-    return this.#askingNext;
-  }
-
-  #ask(): Promise<EndOffsets> {
-    this.#askingNext = undefined;
-    const asking = this.#options.fetchEnds(this.#options.waitMs ?? WAIT_MS);
-    this.#asking = asking;
-    const over = (): void => {
-      if (this.#asking === asking) this.#asking = undefined;
-    };
-    asking.then(over, over);
-    return asking;
-  }
+  readonly endsFromNow = shareNext(() => this.#options.fetchEnds(this.#options.waitMs ?? WAIT_MS));
 }

@@ -53,11 +53,9 @@ function addGauges(running: Running, scope: ServiceScope): void {
 /** How each topic is waited for. */
 function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
   // One line for all that failed meanwhile, with the latest fault: a thousand may wait at once.
-  const tally = createTally(() => performance.now());
+  const tally = createTally();
   const onFault = (error: unknown): void => {
-    const queries = tally();
-    if (queries !== undefined)
-      log.warn('queries did not wait to their end', { queries, ...errorFields(error) });
+    tally((queries) => log.warn('queries did not wait to their end', { queries, ...errorFields(error) }));
   };
   return new Map(
     positions.map((one) => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operation } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
 import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
-import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { findBodies } from '../payments/event-store.js';
 import { readOrCatchUp } from '../read-after-catch-up.js';

@@ -21,9 +21,7 @@ export const createPublishTasks =
       await sink.sendMany(tasks.map(toRecord), { deadlineMs });
     } catch (error) {
       if (error instanceof RecordRefused) throw error;
-      throw new AppError('unavailable', 'the broker did not take the delivery in time; try again', {
-        headers: { 'retry-after': '1' },
-        cause: error,
-      });
+      const detail = 'the broker did not take the delivery in time; try again';
+      throw new AppError('unavailable', detail, { cause: error });
     }
   };

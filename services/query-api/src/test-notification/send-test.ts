@@ -1,9 +1,9 @@
 import { TEST_EVENT, deliveryIdOf, makeTestEvent, renderNotification } from '@webhooks/contracts';
 import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
 import { v7 as uuidv7 } from 'uuid';
 import type { Configurations } from '../configurations/open-configurations.js';
-import { REQUEST_MS } from '../database.js';
 import type { Database } from '../database.js';
 import { keepTestEvent } from '../payments/event-store.js';
 import type { PublishTasks } from '../redelivery/publish-tasks.js';
