@@ -4,16 +4,15 @@ import { Histogram, addCounter } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import express from 'express';
 import type { NextFunction, Request, Response } from 'express';
-import { createAdmission } from './admission.js';
-import type { Admit, AdmissionLimits } from './admission.js';
 import { AppError } from './app-error.js';
 import { createBodyBudget } from './body-budget.js';
 import type { BodyBudget } from './body-budget.js';
 import { identify } from './identity.js';
-import type { TenantRule } from './identity.js';
+import type { Identity, TenantRule } from './identity.js';
 import type { ApiRequest, Operation } from './operation.js';
 import { TRANSFER_MS } from './listen.js';
 import { createFaultLog, createRefusedTokenLog } from './log-faults.js';
+import { createOpenRequests } from './open-requests.js';
 import { originForm } from './origin-form.js';
 import { ownerOf } from './path-owner.js';
 import { CallerGone, checkBodyHeaders, readBody, refuseBody, refuseRepeatedHeaders } from './read-body.js';
@@ -22,7 +21,7 @@ import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
 import type { Caller } from './shares.js';
 import { createShedTeller } from './shed.js';
-import type { Shed } from './shed.js';
+import { createTenantLimiter } from './tenant-limiter.js';
 import type { TokenVerifier } from './token-verifier.js';
 
 export interface ApiOptions {
@@ -33,7 +32,10 @@ export interface ApiOptions {
   readonly registry: Registry;
   /** Aborted when the service ends. */
   readonly closing: AbortSignal;
-  readonly limits: AdmissionLimits & Pick<ApiSettings, 'maxOpenBodyBytes'>;
+  readonly limits: Pick<
+    ApiSettings,
+    'maxOpenRequests' | 'maxOpenBodyBytes' | 'tenantRequests' | 'uncountedScope'
+  >;
 }
 
 const REQUESTS = 'Requests answered, by operation and status';
@@ -124,17 +126,22 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
   });
 }
 
-/** What the requests of one application share. */
-interface Shared extends ApiOptions {
-  readonly meters: ReturnType<typeof createMeters>;
-  readonly budget: BodyBudget;
-  readonly admit: Admit;
-  readonly tellShed: (shed: Shed) => void;
-  readonly logRefusedToken: (error: AppError) => void;
-  readonly logFault: ReturnType<typeof createFaultLog>;
+/**
+ * Lets a request in, before its body is read, and gives back what ends it. Throws 429 with `Retry-After`, in the order of what a refusal
+ * costs: the tenant's rate, what the operation itself looks at, the room that is left.
+ */
+function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
+  const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
+  const open = createOpenRequests({ total: maxOpenRequests, uncountedScope });
+  return (operation: Operation, identity: Identity): (() => void) => {
+    rate.take(identity, 1);
+    operation.admit?.(identity);
+    return open.enter(identity);
+  };
 }
 
-function share(options: ApiOptions): Shared {
+/** What the requests of one application share. */
+function share(options: ApiOptions) {
   const { limits, registry, log } = options;
   return {
     ...options,
@@ -146,6 +153,8 @@ function share(options: ApiOptions): Shared {
     logFault: createFaultLog(log),
   };
 }
+
+type Shared = ReturnType<typeof share>;
 
 /** Calls `done` when the connection is done with an answer: what nobody reads is held in memory until then. */
 function whenRead(response: Response, done: () => void): void {

@@ -1,7 +1,6 @@
 import { BlockList } from 'node:net';
 import { isTenantId } from '@webhooks/contracts';
 import type { SettingsReader } from '@webhooks/runtime';
-import { DEFAULT_OPEN_BODY_BYTES } from './body-budget.js';
 import type { TenantRule } from './identity.js';
 import { IDLE_MS, parseBlocks } from './listen.js';
 import type { ListenOptions } from './listen.js';
@@ -71,9 +70,7 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
       max: 31_536_000,
     }),
     // The largest body of an operation (1 MiB) must fit into half, the share of one tenant, or it never would.
-    maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', DEFAULT_OPEN_BODY_BYTES, {
-      min: 2 * 1_048_576,
-    }),
+    maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', 64 * 1_048_576, { min: 2 * 1_048_576 }),
     maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
       min: 1,
       max: 100_000,

@@ -7,8 +7,9 @@ export type { KafkaRecord } from './record.js';
 export { RevisionTable } from './revision-table.js';
 export type { Revised } from './revision-table.js';
 export { openSink } from './sink.js';
+export type { Sink } from './sink.js';
 export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
-export type { OutgoingRecord, Sink } from './sink-types.js';
+export type { OutgoingRecord } from './sink-types.js';
 export { openDelayedSource, openSource } from './source.js';
 export type {
   DelayedSourceOptions,

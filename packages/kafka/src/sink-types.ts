@@ -24,20 +24,6 @@ export interface SendOptions {
   readonly deadlineMs?: number;
 }
 
-export interface Sink {
-  /**
-   * Resolves when the record is acknowledged by all in-sync replicas. Rejects with `SinkOverloaded`, `SinkTimeout` (it may
-   * have been written), `RecordRefused` (Kafka will never take this record) or `SinkClosed`.
-   */
-  send(record: OutgoingRecord, options?: SendOptions): Promise<void>;
-  /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
-  sendMany(records: readonly OutgoingRecord[], options?: SendOptions): Promise<void>;
-  /** `lastError` is absent when nothing went wrong since the brokers last responded as they should. */
-  health(): { readonly pendingRecords: number; readonly pendingBytes: number; readonly lastError?: string };
-  /** Waits for what is pending (at most `deadlineMs`, default 5,000), then closes its connections. */
-  close(options?: { readonly deadlineMs?: number }): Promise<void>;
-}
-
 /** More bytes wait than the bound allows: the caller should slow down (HTTP: 503). */
 export class SinkOverloaded extends Error {
   override readonly name = 'SinkOverloaded';

@@ -6,7 +6,7 @@ import { METADATA_MAX_AGE_MS, Sender } from './kafkajs-adapter/sender.js';
 import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
 import { asError } from './protocol/as-error.js';
 import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
-import type { OutgoingRecord, SendOptions, Sink, SinkOptions } from './sink-types.js';
+import type { OutgoingRecord, SendOptions, SinkOptions } from './sink-types.js';
 
 const DEFAULTS = {
   /** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
@@ -23,10 +23,10 @@ const SWEEP_MS = 50;
 
 /** Resolves at once: the first connection is made in the background, and a missing broker is a matter of deadlines. */
 export function openSink(options: SinkOptions): Promise<Sink> {
-  return Promise.resolve(new BatchingSink(options));
+  return Promise.resolve(new Sink(options));
 }
 
-class BatchingSink implements Sink {
+export class Sink {
   readonly #options: Required<Omit<SinkOptions, 'kafka'>>;
   readonly #link: Link;
   readonly #sender: Sender;
@@ -50,10 +50,15 @@ class BatchingSink implements Sink {
     });
   }
 
+  /**
+   * Resolves when the record is acknowledged by all in-sync replicas. Rejects with `SinkOverloaded`, `SinkTimeout` (it may
+   * have been written), `RecordRefused` (Kafka will never take this record) or `SinkClosed`.
+   */
   send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {
     return this.sendMany([record], options);
   }
 
+  /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
   sendMany(records: readonly OutgoingRecord[], options: SendOptions = {}): Promise<void> {
     if (records.length === 0) return Promise.resolve();
     const deadlineAt = performance.now() + (options.deadlineMs ?? DEADLINE_MS);
@@ -71,9 +76,10 @@ class BatchingSink implements Sink {
     });
   }
 
+  /** `lastError` is undefined when nothing went wrong since the brokers last responded as they should. */
   health() {
-    const base = { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes };
-    return this.#lastError === undefined ? base : { ...base, lastError: this.#lastError };
+    const lastError = this.#lastError;
+    return { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes, lastError };
   }
 
   #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {
@@ -128,6 +134,7 @@ class BatchingSink implements Sink {
     this.#sender.dropSettled();
   }
 
+  /** Waits for what is pending (at most `deadlineMs`, default 5,000), then closes its connections. */
   async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
     this.#closed = true;
     this.#sender.flush();

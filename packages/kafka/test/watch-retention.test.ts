@@ -39,10 +39,7 @@ function watch(source: Pick<Source, 'health'>, topic: string): () => Promise<num
   const registry = new Registry();
   const sources = new Map([['events', source]]);
   const scope = { registry, log, onClose: closers.add.bind(closers) };
-  watchRetention(
-    { kafka, topics: ['one-that-is-missing', topic], sources: () => sources, everyMs: 50 },
-    scope,
-  );
+  watchRetention({ kafka, topics: ['one-that-is-missing', topic], sources, everyMs: 50 }, scope);
   return async () => {
     const found = /^webhook_retention_used_ratio\{source="events"\} (\S+)$/m.exec(await registry.metrics());
     return found ? Number(found[1]) : undefined;

@@ -13,12 +13,11 @@ export interface UrlPolicy {
   readonly allowLocalhost: boolean;
 }
 
+/** As `ENDPOINT_PORTS` has it. */
+export const DEFAULT_PORTS = '443,8443,1024-65535';
+
 export const DEFAULT_URL_POLICY: UrlPolicy = {
-  allowedPorts: [
-    { from: 443, to: 443 },
-    { from: 8443, to: 8443 },
-    { from: 1024, to: 65_535 },
-  ],
+  allowedPorts: parsePortRanges(DEFAULT_PORTS),
   ownHosts: [],
   allowLocalhost: false,
 };

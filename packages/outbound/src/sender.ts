@@ -29,33 +29,6 @@ export interface SenderOptions extends Partial<PoolLimits> {
   readonly onPause?: (tenantId: string) => void;
 }
 
-export interface SenderStats {
-  readonly pools: number;
-  readonly inFlight: number;
-  /** For how long the oldest of them has been under way, milliseconds; 0 when there is none. */
-  readonly oldestMs: number;
-  /** Attempts started so far. Minus `connectionsOpened`: how often a connection was reused. */
-  readonly posts: number;
-  readonly connectionsOpened: number;
-  readonly connectionsOpen: number;
-}
-
-export interface Sender {
-  /**
-   * One attempt. An endpoint's failure is a value; the promise rejects only for a mistake of the caller
-   * (an invalid header, a closed sender). It settles at the deadline at the latest.
-   */
-  post(request: SendRequest): Promise<SendResult>;
-  /**
-   * From now on attempts without a certificate of their own get connections that present this one. Those before it carry what was given to them to its end
-   * and close when they are idle. Throws when it is none.
-   */
-  present(certificate: ClientCertificate): void;
-  /** Takes no new request, lets those in flight end (their deadline bounds it), closes all connections. */
-  close(): Promise<void>;
-  stats(): SenderStats;
-}
-
 const DEFAULT_LIMITS: PoolLimits = {
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second
   usedConnectionMs: 50, // a used connection of a quick endpoint comes sooner, and costs nothing
@@ -69,10 +42,10 @@ const DEFAULT_LIMITS: PoolLimits = {
 
 /** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
 export function createSender(options: SenderOptions = {}): Sender {
-  return new PooledSender(options);
+  return new Sender(options);
 }
 
-class PooledSender implements Sender {
+export class Sender {
   readonly #timeoutMs: number;
   readonly #pools: OriginPools;
   readonly #budget: HandshakeBudget;
@@ -110,6 +83,10 @@ class PooledSender implements Sender {
     );
   }
 
+  /**
+   * One attempt. An endpoint's failure is a value; the promise rejects only for a mistake of the caller
+   * (an invalid header, a closed sender). It settles at the deadline at the latest.
+   */
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
     const { tenantId, target, clientCertificate } = request;
@@ -126,10 +103,15 @@ class PooledSender implements Sender {
     }
   }
 
+  /**
+   * From now on attempts without a certificate of their own get connections that present this one. Those before it carry what was given to them to its end
+   * and close when they are idle. Throws when it is none.
+   */
   present(certificate: ClientCertificate): void {
     this.#pools.present(certificate);
   }
 
+  /** Takes no new request, lets those in flight end (their deadline bounds it), closes all connections. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
@@ -142,11 +124,13 @@ class PooledSender implements Sender {
     return 0;
   }
 
-  stats(): SenderStats {
+  stats() {
     return {
       pools: this.#pools.size,
       inFlight: this.#inFlight.size,
+      /** For how long the oldest of them has been under way, milliseconds; 0 when there is none. */
       oldestMs: this.#oldestMs(),
+      /** Attempts started so far. Minus `connectionsOpened`: how often a connection was reused. */
       posts: this.#posts,
       connectionsOpened: this.#connectionsOpened,
       connectionsOpen: this.#connectionsOpen,

@@ -4,11 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { HealthBoard, HealthReport } from './health.js';
 
-export interface AdminServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** A further page of the admin server: a path and what it answers as JSON. */
 export interface AdminPage {
   readonly path: string;
@@ -47,7 +42,7 @@ export async function startAdminServer(options: {
   readonly health: HealthBoard;
   readonly registry: Registry;
   readonly pages: readonly AdminPage[];
-}): Promise<AdminServer> {
+}) {
   const { health, registry, pages } = options;
   const serve = async (path: string, response: ServerResponse): Promise<void> => {
     if (path === '/livez') answerHealth(response, health.isLive());
@@ -66,7 +61,7 @@ export async function startAdminServer(options: {
   });
   return {
     port: (server.address() as AddressInfo).port,
-    close: () =>
+    close: (): Promise<void> =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();

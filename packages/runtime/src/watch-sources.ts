@@ -28,19 +28,23 @@ export function addGauge(registry: Registry, name: string, help: string, read: (
   });
 }
 
-/** A gauge with a value for each source, which `label` names; read at each scrape. */
+/** A gauge with a value for each source of which `read` gives one, which `label` names; read at each scrape. */
 export function addSourceGauge<S>(
   { registry }: Pick<ServiceScope, 'registry'>,
   { label, ...names }: { readonly name: string; readonly help: string; readonly label: string },
   sources: ReadonlyMap<string, { health(): S }>,
-  read: (state: S) => number,
+  read: (state: S) => number | undefined,
 ): void {
   new Gauge({
     ...names,
     labelNames: [label],
     registers: [registry],
     collect() {
-      for (const [source, watched] of sources) this.set({ [label]: source }, read(watched.health()));
+      this.reset();
+      for (const [source, watched] of sources) {
+        const value = read(watched.health());
+        if (value !== undefined) this.set({ [label]: source }, value);
+      }
     },
   });
 }

@@ -22,37 +22,30 @@ export interface Plan {
 }
 
 /** Each round one of the contenders wins, and those of one process take turns: more rounds than replicas and some. */
-export const MAX_ROUNDS = 20;
+const MAX_ROUNDS = 20;
 
-/** A pause that grows to some 50 ms and is never the same for two contenders. */
-export const pauseBefore = (round: number): Promise<void> =>
-  wait(Math.random() * Math.min(5 * round, 50), undefined);
-
-/**
- * Reads, changes and writes a configuration as if nobody else did (compare-and-set by `revision`); starts again when it
- * was changed in between, at most 20 times.
- */
-export async function changeConfiguration(
-  plan: Plan,
-  ports: Pick<ConfigurationStore, 'replace'>,
-): Promise<Change> {
+/** What `once` gives; undefined when others came in between: then again, after a pause that grows to some 50 ms and is never the same for two. */
+export async function untilAlone<T>(once: () => Promise<T | undefined>, fault: string): Promise<T> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    if (round > 0) await pauseBefore(round);
-    const before = await plan.find();
-    const after = plan.change(before);
-    switch (await ports.replace(before, after)) {
-      case 'replaced':
-        return { before, after };
-      case 'taken':
-        return plan.onTaken(after);
-      case 'stale':
-        continue;
-    }
+    if (round > 0) await wait(Math.random() * Math.min(5 * round, 50));
+    const result = await once();
+    if (result !== undefined) return result;
   }
-  throw databaseUnavailable(
-    new Error(`the configuration was changed by others ${MAX_ROUNDS} times in a row`),
-  );
+  throw databaseUnavailable(new Error(`${fault} ${MAX_ROUNDS} times in a row`));
 }
+
+/** Reads, changes and writes a configuration as if nobody else did (compare-and-set by `revision`). */
+export const changeConfiguration = (
+  { find, change, onTaken }: Plan,
+  { replace }: Pick<ConfigurationStore, 'replace'>,
+): Promise<Change> =>
+  untilAlone(async () => {
+    const before = await find();
+    const after = change(before);
+    const result = await replace(before, after);
+    if (result === 'taken') return onTaken(after);
+    return result === 'replaced' ? { before, after } : undefined;
+  }, 'the configuration was changed by others');
 
 export interface ChangeOnePorts extends Pick<ConfigurationStore, 'get' | 'replace'> {
   readonly now: () => Date;

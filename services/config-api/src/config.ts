@@ -7,7 +7,7 @@ import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
 import {
-  DEFAULT_URL_POLICY,
+  DEFAULT_PORTS,
   parsePortRanges,
   readSenderSettings,
   vendorSignatureHeader,
@@ -45,9 +45,7 @@ const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequ
 
 function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings): UrlPolicy {
   return {
-    allowedPorts:
-      settings.parsed('ENDPOINT_PORTS', '443,8443,1024-65535', parsePortRanges) ??
-      DEFAULT_URL_POLICY.allowedPorts,
+    allowedPorts: settings.parsed('ENDPOINT_PORTS', DEFAULT_PORTS, parsePortRanges) ?? [],
     ownHosts: settings.list('OWN_HOSTS', []),
     allowLocalhost: addresses.allowLoopback === true,
   };

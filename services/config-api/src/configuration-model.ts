@@ -1,33 +1,20 @@
 import { configurationKey } from '@webhooks/contracts';
-import type { DeliveryPolicy, EventType } from '@webhooks/contracts';
+import type { DeliveryPolicy } from '@webhooks/contracts';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import { routeKeyOf } from './configuration.js';
 import type { Configuration } from './configuration.js';
 
 /** A configuration as a document of the collection `configurations`. */
-export interface ConfigurationRow {
+export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
   /** `tenantId/ref`: a ref is unique within its tenant. */
-  _id: string;
-  tenantId: string;
-  ref: string;
-  position: number;
+  readonly _id: string;
   /** Derived from tenant, application, event type and URL; see `routeKeyOf`. */
-  routeKey: string;
-  revision: number;
-  publishedRevision: number;
+  readonly routeKey: string;
   /** Present while `publishedRevision` is lower than `revision`. */
-  unpublished?: boolean;
-  eventType: EventType;
-  endpointUrl: string;
-  normalizedUrl: string;
-  applicationId?: string;
-  enabled: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-  secrets: { sealed: string; createdAt?: Date; expiresAt?: Date }[];
+  readonly unpublished?: boolean;
   /** Absent: empty. */
-  policy?: DeliveryPolicy;
+  readonly policy?: DeliveryPolicy;
 }
 
 export type ConfigurationModel = Model<ConfigurationRow>;

@@ -11,15 +11,6 @@ import { REMEMBERED } from './database.js';
 /** True once Kafka acknowledged this revision with `acks=all`, false when it did not in time. Never throws. */
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
 
-export interface Publisher {
-  /** Publishes a revision unless Kafka is known to have it. */
-  readonly publish: PublishConfiguration;
-  /** Publishes a revision whatever is known: the topic turned out to say something else. */
-  readonly republish: PublishConfiguration;
-  /** Rejects when Kafka does not acknowledge it in time. */
-  readonly markRefill: (refill: Refill) => Promise<void>;
-}
-
 export interface PublisherOptions {
   readonly sink: Sink;
   /** Told of each revision that Kafka has. */
@@ -60,12 +51,15 @@ function createSend({ sink, log, published }: PublisherOptions): PublishConfigur
   };
 }
 
-export function createPublisher(options: PublisherOptions): Publisher {
+export type Publisher = ReturnType<typeof createPublisher>;
+
+export function createPublisher(options: PublisherOptions) {
   const send = createSend(options);
   const acknowledged = new LRUCache<string, string>(REMEMBERED);
   /** Publications on their way, so that many callers who ask for one revision at once cost one record. */
   const running = new Map<string, Promise<boolean>>();
 
+  /** Publishes a revision whatever is known: the topic turned out to say something else. */
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
     acknowledged.set(keyOf(configuration), versionOf(configuration));
@@ -73,6 +67,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     return true;
   };
 
+  /** Publishes a revision unless Kafka is known to have it. */
   const publish: PublishConfiguration = (configuration) => {
     const { publishedRevision, revision } = configuration;
     if (publishedRevision >= revision) return Promise.resolve(true);
@@ -89,6 +84,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     running.set(name, sending);
     return sending;
   };
+  /** Rejects when Kafka does not acknowledge it in time. */
   const markRefill = (value: Refill): Promise<void> => {
     const record = { topic: TOPICS.configurations, key: REFILL_KEY, value };
     return options.sink.send(record, { deadlineMs: PUBLISH_MS });

@@ -1,6 +1,6 @@
-import { AppError, databaseUnavailable } from '@webhooks/http-api';
+import { AppError } from '@webhooks/http-api';
 import { v7 as uuidv7 } from 'uuid';
-import { MAX_ROUNDS, pauseBefore } from './change-configuration.js';
+import { untilAlone } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
 import type { ConfigurationStore } from './configuration-store.js';
 import type { Configuration } from './configuration.js';
@@ -84,15 +84,8 @@ async function tryToRegister(
  * its value (a safe repeat). The limit of a tenant holds however many register at once: a configuration needs a free place
  * from 1 to the limit, and a unique index gives each place once.
  */
-export async function registerWebhook(
+export const registerWebhook = (
   tenantId: string,
   input: WebhookInput,
   ports: RegisterPorts,
-): Promise<Change> {
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    if (round > 0) await pauseBefore(round);
-    const change = await tryToRegister(tenantId, input, ports);
-    if (change) return change;
-  }
-  throw databaseUnavailable(new Error(`others registered in between ${MAX_ROUNDS} times in a row`));
-}
+): Promise<Change> => untilAlone(() => tryToRegister(tenantId, input, ports), 'others registered in between');

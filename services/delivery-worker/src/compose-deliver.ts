@@ -12,7 +12,6 @@ import { attempt } from './path/attempt.js';
 import type { WorkerConfig } from './config.js';
 import { currentConfiguration } from './configurations/current-configuration.js';
 import { decide, defer, deferAfterFault } from './path/decide.js';
-import type { Settlement } from './path/decide.js';
 import { deliver } from './path/deliver.js';
 import type { DeliverPorts } from './path/deliver.js';
 import type { Observers } from './observe/attempt-line.js';
@@ -20,13 +19,6 @@ import type { ConfigurationCache } from './configurations/open-configuration-cac
 import type { PublishWithRetry } from './publish/publish-with-retry.js';
 import { settle } from './path/settle.js';
 import { watchAdmission } from './observe/watch-admission.js';
-
-export interface Delivering {
-  readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
-  readonly waiting: Admission['waiting'];
-  /** To be awaited before the sources stop in order. */
-  readonly drain: () => Promise<void>;
-}
 
 export interface DeliveryParts {
   readonly cache: ConfigurationCache;
@@ -96,7 +88,7 @@ function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
 }
 
 /** The way of one delivery, from its task to its settlement. */
-export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope): Delivering {
+export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope) {
   const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
   const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
@@ -113,8 +105,11 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
     observe: observers.settled,
   };
   return {
-    deliver: (task, source) => deliver(task, source, ports),
+    deliver: (task: DeliveryTask, source: RecordOrigin) => deliver(task, source, ports),
     waiting: admission.waiting,
+    /** To be awaited before the sources stop in order. */
     drain: () => drain(admission, () => sender.stats().oldestMs, LONGEST_TIMEOUT_MS),
   };
 }
+
+export type Delivering = ReturnType<typeof composeDeliver>;

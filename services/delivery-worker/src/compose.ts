@@ -172,7 +172,7 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
     const leftMs = Math.max(endAt - performance.now(), DRAIN_MS / 3);
     await Promise.all(stops.map((stop) => stop(leftMs)));
   });
-  watchRetention({ kafka, topics: READ_TOPICS, sources: () => sources }, scope);
+  watchRetention({ kafka, topics: READ_TOPICS, sources }, scope);
   const budget = createQuarantineBudget(scope.log);
   scope.health.readiness('records put aside', budget.fault, false);
   createSourceGauges(sources, scope);

@@ -23,24 +23,11 @@ const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) =
 /** Every collection of this service. */
 export type Models = ReturnType<typeof modelsOn>;
 
-export interface Database {
-  /** Undefined until the first connection stands and the indexes with it. */
-  readonly models: () => Models | undefined;
-  /** Runs statements of one request, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
-  readonly within: (ms: number) => Ask<Models>;
-  /** The same for a batch of a projection, by connections of its own: what people ask for does not hold it up. */
-  readonly writing: () => Ask<Models>;
-}
-
 /** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
 const BATCH_MS = 25_000;
 
 /** The database of this service; see `openConnection` for how it stays connected. */
-export async function openDatabase(
-  settings: MongodbSettings,
-  retention: Retention,
-  scope: ServiceScope,
-): Promise<Database> {
+export async function openDatabase(settings: MongodbSettings, retention: Retention, scope: ServiceScope) {
   const socketMs = BATCH_MS + REQUEST_MS;
   const pool = { modelsOn: (connection: Connection) => modelsOn(connection, retention), socketMs };
   const prepare = async (all: Models): Promise<void> => {
@@ -50,9 +37,16 @@ export async function openDatabase(
   const models = await openConnection(settings, { ...pool, prepare }, scope);
   const written = await openConnection(settings, { ...pool, name: 'database of projections' }, scope);
   return {
+    /** Undefined until the first connection stands and the indexes with it. */
     models,
-    within: (ms) => createAsk(models, ms, databaseUnavailable),
-    // Nothing is written without the indexes.
-    writing: () => createAsk(() => models() && written(), BATCH_MS, databaseUnavailable),
+    /** Runs statements of one request, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
+    within: (ms: number): Ask<Models> => createAsk(models, ms, databaseUnavailable),
+    /**
+     * The same for a batch of a projection, by connections of its own: what people ask for does not hold it up. Nothing is written
+     * without the indexes.
+     */
+    writing: (): Ask<Models> => createAsk(() => models() && written(), BATCH_MS, databaseUnavailable),
   };
 }
+
+export type Database = Awaited<ReturnType<typeof openDatabase>>;

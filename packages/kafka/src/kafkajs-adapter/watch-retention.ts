@@ -1,4 +1,4 @@
-import { Gauge, repeat, type ServiceScope } from '@webhooks/runtime';
+import { addSourceGauge, repeat, type ServiceScope } from '@webhooks/runtime';
 import type { SourceHealth } from '../source-types.js';
 import type { Kafka } from './create-kafka.js';
 import { settingsOf } from './topics.js';
@@ -8,7 +8,7 @@ export interface RetentionOptions {
   /** What the sources read. */
   readonly topics: readonly string[];
   /** Sources by the name that the metric gives them; read at each look at the metrics. */
-  readonly sources: () => ReadonlyMap<string, { health(): Pick<SourceHealth, 'oldestAgeByTopic'> }>;
+  readonly sources: ReadonlyMap<string, { health(): Pick<SourceHealth, 'oldestAgeByTopic'> }>;
   /** How often the topics' settings are read: an operator may change them. Default 60,000. */
   readonly everyMs?: number;
 }
@@ -35,33 +35,26 @@ async function fetchRetention(kafka: Kafka, topic: string): Promise<number> {
  */
 export function watchRetention(
   { kafka, topics, sources, everyMs = EVERY_MS }: RetentionOptions,
-  { registry, log, onClose }: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
+  scope: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
 ): void {
   const retentions = new Map<string, number>();
   const reading = repeat({
     name: 'reading the retention of topics',
     everyMs,
-    log,
+    log: scope.log,
     work: async () => {
       const read = async (topic: string) => retentions.set(topic, await fetchRetention(kafka, topic));
       await Promise.all(topics.map(read)); // one that is missing hides no other
     },
   });
-  onClose('retention', () => reading.stop());
-  new Gauge({
-    name: 'webhook_retention_used_ratio',
-    help: 'Age of the oldest record that is not handled, against the time for which its topic is kept',
-    labelNames: ['source'],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [source, one] of sources()) {
-        const shares = Object.entries(one.health().oldestAgeByTopic).flatMap(([topic, ageMs]) => {
-          const retentionMs = retentions.get(topic);
-          return retentionMs === undefined ? [] : [ageMs / Math.max(retentionMs, 1)];
-        });
-        if (shares.length > 0) this.set({ source }, Math.max(...shares));
-      }
-    },
+  scope.onClose('retention', () => reading.stop());
+  const name = 'webhook_retention_used_ratio';
+  const help = 'Age of the oldest record that is not handled, against the time for which its topic is kept';
+  addSourceGauge(scope, { name, help, label: 'source' }, sources, ({ oldestAgeByTopic }) => {
+    const shares = Object.entries(oldestAgeByTopic).flatMap(([topic, ageMs]) => {
+      const retentionMs = retentions.get(topic);
+      return retentionMs === undefined ? [] : [ageMs / Math.max(retentionMs, 1)];
+    });
+    return shares.length > 0 ? Math.max(...shares) : undefined;
   });
 }

@@ -8,13 +8,6 @@ import { createMeters } from './metrics.js';
 import { failureFields } from '../path/outcome.js';
 import type { AttemptOutcome } from '../path/outcome.js';
 
-/** None of them throws: what happened has happened, whether or not it can be counted. */
-export interface Observers {
-  readonly settled: (settled: Settled) => void;
-  readonly event: (result: EventResult) => void;
-  readonly damaged: () => void;
-}
-
 function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
   const failure = failureFields(outcome);
   return { ...failure, cause: causeOf(failure), durationMs: Math.round(outcome.durationMs) };
@@ -58,10 +51,10 @@ const harmless =
   };
 
 /**
- * Metrics and log lines of the path, made side by side so that they cannot disagree. Of successes, and of deliveries that
+ * Metrics and log lines of the path, made side by side so that they cannot disagree. None throws: what happened has happened. Of successes, and of deliveries that
  * admission deferred (a backlog can be millions), one in `sampleOf` is logged.
  */
-export function createObservers(registry: Registry, log: Logger, sampleOf: number): Observers {
+export function createObservers(registry: Registry, log: Logger, sampleOf: number) {
   const meters = createMeters(registry);
   const unconfigured = createTally();
   let ordinary = 0;
@@ -78,12 +71,12 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     settlement.kind === 'delivered' || (settlement.kind === 'parked' && settlement.reason !== 'fault');
   const isLogged = (settled: Settled): boolean => !isOrdinary(settled) || ordinary++ % sampleOf === 0;
   return {
-    settled: harmless(log, (settled) => {
+    settled: harmless(log, (settled: Settled) => {
       observeAttempt(settled);
       meters.settled(settled.settlement);
       if (isLogged(settled)) log.info('attempt', fieldsOf(settled));
     }),
-    event: harmless(log, (result) => {
+    event: harmless(log, (result: EventResult) => {
       if ('rejected' in result)
         log.warn('a record of payments.events was rejected', { reason: result.rejected });
       if ('unconfiguredTenantId' in result)
@@ -96,3 +89,5 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     damaged: harmless(log, () => meters.damaged.inc()),
   };
 }
+
+export type Observers = ReturnType<typeof createObservers>;

@@ -5,7 +5,7 @@ import type { SendResult, Sender } from '@webhooks/outbound';
 import type { Configuration } from '../configurations/configuration.js';
 
 export interface AttemptOptions {
-  readonly sender: Sender;
+  readonly sender: Pick<Sender, 'post'>;
   readonly userAgent: string;
   /** `X-<Vendor>-Signature`. */
   readonly vendorHeader: string;

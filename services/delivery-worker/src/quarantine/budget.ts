@@ -4,17 +4,8 @@ import type { Logger } from '@webhooks/runtime';
 const MAX_RECORDS = 10;
 const WINDOW_MS = 60_000;
 
-export interface QuarantineBudget {
-  /** Whether one more record may be put aside now. */
-  readonly take: () => boolean;
-  /** Takes back what was taken last: the record could not be put aside, and is tried again. */
-  readonly giveBack: () => void;
-  /** Why the worker is not ready: within the last minute there was a record that could not be put aside for want of budget. */
-  readonly fault: () => string | undefined;
-}
-
 /** What all sources of a worker put aside together. `now` in milliseconds of a clock that never goes back. */
-export function createQuarantineBudget(log: Logger, now = () => performance.now()): QuarantineBudget {
+export function createQuarantineBudget(log: Logger, now = () => performance.now()) {
   const taken: number[] = [];
   let deniedAt = Number.NEGATIVE_INFINITY;
   const isExhausted = (): boolean => now() - deniedAt < WINDOW_MS;
@@ -28,14 +19,19 @@ export function createQuarantineBudget(log: Logger, now = () => performance.now(
     return false;
   };
   return {
-    take: () => {
+    /** Whether one more record may be put aside now. */
+    take: (): boolean => {
       const [oldest = Number.NEGATIVE_INFINITY] = taken;
       if (taken.length >= MAX_RECORDS && now() - oldest < WINDOW_MS) return deny();
       if (taken.push(now()) > MAX_RECORDS) taken.shift();
       return true;
     },
-    giveBack: () => void taken.pop(),
+    /** Takes back what was taken last: the record could not be put aside, and is tried again. */
+    giveBack: (): void => void taken.pop(),
+    /** Why the worker is not ready: within the last minute there was a record that could not be put aside for want of budget. */
     fault: () =>
       isExhausted() ? `more than ${MAX_RECORDS} records a minute fail by our own fault` : undefined,
   };
 }
+
+export type QuarantineBudget = ReturnType<typeof createQuarantineBudget>;

@@ -17,18 +17,6 @@ export interface KnownConfiguration extends Pick<
   readonly policy?: Omit<DeliveryPolicy, 'sealed'>;
 }
 
-export interface Configurations {
-  /** What is known now; in a job that looks at many, nobody waits for each. */
-  known(tenantId: string, ref: string): KnownConfiguration | undefined;
-  /**
-   * What every change that was confirmed before this call has made of it. Throws 404 for a ref that the tenant does not
-   * have, and 503 while the topic cannot be read to its end.
-   */
-  current(tenantId: string, ref: string): Promise<KnownConfiguration>;
-  /** Resolves when `known` has every change that was confirmed before this call; throws 503 when that takes too long. */
-  upToDate(): Promise<void>;
-}
-
 type Row = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
 
 function readRow(record: KafkaRecord, log: Logger): Row | undefined {
@@ -47,7 +35,7 @@ function readRow(record: KafkaRecord, log: Logger): Row | undefined {
 }
 
 /** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */
-export function openConfigurations(kafka: Kafka, scope: ServiceScope): Configurations {
+export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
   const table = new RevisionTable<Row>();
   const reader = openTableReader({
     kafka,
@@ -61,19 +49,27 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope): Configura
   scope.onClose('configuration reader', () => reader.close());
   const help = 'Configurations known to this instance';
   addGauge(scope.registry, 'query_configurations', help, () => table.size);
-  // As many wait as the API lets requests in (`MAX_OPEN_REQUESTS`), and one page of a job.
+  /**
+   * Resolves when `known` has every change that was confirmed before this call; throws 503 when that takes too long. As many wait as
+   * the API lets requests in (`MAX_OPEN_REQUESTS`), and one page of a job.
+   */
   const upToDate = (): Promise<void> =>
     withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
       throw new AppError('unavailable', 'the configurations cannot be read now; try again', { cause });
     });
-  return {
-    upToDate,
-    known: (tenantId, ref) => table.find(tenantId, ref),
-    current: async (tenantId, ref) => {
-      await upToDate();
-      const found = table.find(tenantId, ref);
-      if (found === undefined) throw new AppError('not-found', 'there is no webhook with this ref');
-      return found;
-    },
+  /** What is known now; in a job that looks at many, nobody waits for each. */
+  const known = (tenantId: string, ref: string): KnownConfiguration | undefined => table.find(tenantId, ref);
+  /**
+   * What every change that was confirmed before this call has made of it. Throws 404 for a ref that the tenant does not
+   * have, and 503 while the topic cannot be read to its end.
+   */
+  const current = async (tenantId: string, ref: string): Promise<KnownConfiguration> => {
+    await upToDate();
+    const found = known(tenantId, ref);
+    if (found === undefined) throw new AppError('not-found', 'there is no webhook with this ref');
+    return found;
   };
+  return { upToDate, known, current };
 }
+
+export type Configurations = ReturnType<typeof openConfigurations>;

@@ -3,6 +3,7 @@ import type { DeliveryStatus } from './delivery.js';
 import { timeText } from './place.js';
 import { findEventIds } from '../payments/find-transactions.js';
 import type { AskEvents } from '../payments/event-store.js';
+import { present } from '../present.js';
 
 /** Which deliveries of a tenant are meant; all members that are given must match. */
 export interface DeliveryFilter {
@@ -45,14 +46,11 @@ export interface PageStart {
 }
 
 /** Places of the index, at or after `$gte`, after `$gt` and before `$lt`; empty when everything is meant. */
-function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart): Record<string, string> {
+function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
   const ends = [to && timeText(to.getTime()), order === 'newest-first' ? after : undefined];
-  const end = ends.filter((place) => place !== undefined).sort()[0];
-  return {
-    ...(from ? { $gte: timeText(from.getTime()) } : {}),
-    ...(after !== undefined && order === 'oldest-first' ? { $gt: after } : {}),
-    ...(end === undefined ? {} : { $lt: end }),
-  };
+  const $lt = ends.filter((place) => place !== undefined).sort()[0];
+  const $gt = order === 'oldest-first' ? after : undefined;
+  return present({ $gte: from && timeText(from.getTime()), $gt, $lt });
 }
 
 /** What the database is asked for, always within one tenant; delivery-model.ts has an index for each. */

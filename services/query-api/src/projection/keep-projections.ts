@@ -111,6 +111,6 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   );
   addGauges(running, scope);
   const read = [...new Set(projections.flatMap(({ topics }) => topics))];
-  watchRetention({ kafka, topics: read, sources: () => running }, scope);
+  watchRetention({ kafka, topics: read, sources: running }, scope);
   return catchUps;
 }

@@ -3,6 +3,7 @@ import type { UtcTime } from '@webhooks/contracts';
 import { readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { parseTime } from '../parse-time.js';
+import { present } from '../present.js';
 import { REDELIVERABLE } from './redelivery-job.js';
 import type { RedeliveryFilter } from './redelivery-job.js';
 
@@ -42,10 +43,9 @@ export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
   return {
     filter: {
       ...rest,
-      ...(ref === undefined ? {} : { ref: ref.toLowerCase() }),
+      ...present({ ref: ref?.toLowerCase(), to: to === undefined ? undefined : timeOf(to) }),
       status,
       from: timeOf(from),
-      ...(to === undefined ? {} : { to: timeOf(to) }),
     },
     dryRun,
   };
