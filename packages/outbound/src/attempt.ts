@@ -112,8 +112,7 @@ export class Attempt implements Exchange {
     // Once it was posted to a connection that ended, that end is what it came to.
     if (error instanceof ThrottledError && this.#silentEnd !== undefined) return this.fail(this.#silentEnd);
     const durationMs = this.#finish();
-    if (error instanceof ThrottledError)
-      this.#ended.resolve({ kind: 'throttled', waitMs: error.waitMs, durationMs });
+    if (error instanceof ThrottledError) this.#ended.resolve({ kind: 'throttled', durationMs });
     else if (isOurFault(error)) this.#ended.reject(error);
     else this.#ended.resolve(toFailedResult(error, durationMs));
   }

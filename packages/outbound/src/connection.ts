@@ -50,12 +50,14 @@ export interface Exchange {
 /** From what an endpoint says it keeps a connection for, so that ours ends first. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
+/** Of TLS in one attempt: a record that is not whole yet (16 KiB), and two tickets or the heads of 180 records. */
+const TLS_BYTES = 20_480;
+
 /** HTTP/1.1 over one TLS connection that stands, by an undici `Client` that has no other one: one exchange at a time. */
 export class Connection {
   /** `performance.now()`. */
   readonly openedAt = performance.now();
   readonly #socket: SecuredSocket;
-  readonly #headerLimitBytes: number;
   readonly #finalStatus: FinalStatus;
   readonly #client: Client;
   readonly #onGone: (connection: Connection) => void;
@@ -72,8 +74,8 @@ export class Connection {
     onGone: (connection: Connection) => void,
   ) {
     this.#socket = socket;
-    this.#headerLimitBytes = limits.headerLimitBytes;
-    this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes);
+    const onRead = (): void => socket.budget.readCpu();
+    this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes, onRead);
     this.#onGone = onGone;
     let isTaken = false;
     this.#client = new Client(origin, {
@@ -103,7 +105,7 @@ export class Connection {
     clearTimeout(this.#unused);
     this.#exchange = exchange;
     this.#head = undefined;
-    this.#socket.allow(this.#headerLimitBytes);
+    this.#socket.allow(TLS_BYTES);
     this.#finalStatus.expect();
     const { path, headers, body } = exchange;
     const request = { method: 'POST', path, headers: headers as string[], body } as const;
@@ -154,7 +156,8 @@ export class Connection {
 
   #end(exchange: Exchange): void {
     const head = this.#take(exchange);
-    if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: this.#socket.tls.writable });
+    const { tls, isFlooded } = this.#socket;
+    if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: tls.writable && !isFlooded });
   }
 
   #fail(exchange: Exchange, error: Error, hasBegun: boolean): void {

@@ -10,6 +10,9 @@ const STATUS_LINE_BYTES = 13;
 const HEAD_END = /\n\r?\n/;
 /** More interim responses than this before the final one are taken as an attack. */
 const INTERIM_LIMIT = 16;
+/** Of head and body together: each header and each chunk costs a microsecond or two, and 64 KiB hold 20,000 of them. */
+const LINE_LIMIT = 256;
+const LINE_FEED = 10;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -24,37 +27,45 @@ function statusOf(bytes: Buffer): number | undefined {
 }
 
 /**
- * Looks at the bytes of a response before undici takes them: interim responses, which a client must be able to skip (RFC 9110 §15.2),
- * are dropped, and the status of the final one is remembered whatever undici thinks of the rest of its head. The bytes stay as they are.
+ * Sees the bytes of a response before undici does. It drops interim responses (RFC 9110 §15.2), and remembers the final status, whatever
+ * the rest of the head is. A response of too many lines ends its connection.
  */
 export class FinalStatus {
   readonly #socket: Socket;
   readonly #headerLimitBytes: number;
+  /** The beginning of a status line, or the end of an interim head so far. */
   #held = NOTHING;
+  #isSkipping = false;
+  #skippedBytes = 0;
   #interim = 0;
+  #lines = 0;
   #isOver = true;
   #status: number | undefined;
 
-  /** Nobody else may read from the socket. */
-  constructor(socket: Socket, headerLimitBytes: number) {
+  /** Nobody else may read from the socket. `onRead` is called with each read. */
+  constructor(socket: Socket, headerLimitBytes: number, onRead: () => void) {
     this.#socket = socket;
     this.#headerLimitBytes = headerLimitBytes;
     const read = socket.read.bind(socket) as () => Buffer | null;
     socket.read = () => {
-      let chunk = read();
-      while (chunk !== null && !this.#isOver) {
-        const passed = this.#passOn(this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk);
+      onRead();
+      for (let chunk = read(); chunk !== null; chunk = read()) {
+        const passed = this.#isOver ? chunk : this.#passOn(chunk);
+        this.#countLines(chunk);
+        if (socket.destroyed) return null;
         if (passed !== undefined) return passed;
-        chunk = read();
       }
-      return chunk;
+      return null;
     };
   }
 
   /** A response is expected from now on. */
   expect(): void {
     this.#held = NOTHING;
+    this.#isSkipping = false;
+    this.#skippedBytes = 0;
     this.#interim = 0;
+    this.#lines = 0;
     this.#isOver = false;
     this.#status = undefined;
   }
@@ -66,30 +77,49 @@ export class FinalStatus {
 
   /** Whether anything came that is not passed on, or is no response to its end. */
   get hasBegun(): boolean {
-    return this.#interim > 0 || this.#held.length > 0;
+    return this.#interim > 0 || this.#isSkipping || this.#held.length > 0;
   }
 
   /** What undici may have of these bytes; undefined while that is nothing. */
-  #passOn(bytes: Buffer): Buffer | undefined {
-    const status = statusOf(bytes);
-    if (status === undefined) return this.#hold(bytes);
-    if (!isInterim(status)) {
-      this.#isOver = true;
-      this.#status = status >= 200 ? status : undefined;
-      return bytes;
+  #passOn(chunk: Buffer): Buffer | undefined {
+    let bytes = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk;
+    this.#held = NOTHING;
+    while (this.#isSkipping || !this.#isFinal(bytes)) {
+      if (!this.#isSkipping) return undefined;
+      const end = HEAD_END.exec(bytes.toString('latin1'));
+      if (end === null) return this.#skip(bytes);
+      this.#isSkipping = false;
+      this.#interim += 1;
+      if (this.#interim > INTERIM_LIMIT) this.#endInterim();
+      bytes = bytes.subarray(end.index + end[0].length);
     }
-    const end = HEAD_END.exec(bytes.toString('latin1', 0, this.#headerLimitBytes));
-    if (end === null) return this.#hold(bytes);
-    this.#interim += 1;
-    if (this.#interim > INTERIM_LIMIT)
-      this.#socket.destroy(new SendFailure('PROTOCOL', 'TOO_MANY_INFORMATIONAL'));
-    return this.#passOn(bytes.subarray(end.index + end[0].length));
+    return bytes;
   }
 
-  #hold(bytes: Buffer): Buffer | undefined {
-    this.#held = bytes;
-    // Then it is for undici to say so.
-    this.#isOver = bytes.length >= this.#headerLimitBytes;
-    return this.#isOver ? bytes : undefined;
+  /** Whether a final response begins here, or what is none. Else it is interim and to be skipped, or its beginning is held. */
+  #isFinal(bytes: Buffer): boolean {
+    const status = statusOf(bytes);
+    if (status === undefined) this.#held = bytes;
+    else if (isInterim(status)) this.#isSkipping = true;
+    else {
+      this.#isOver = true;
+      this.#status = status >= 200 ? status : undefined;
+    }
+    return this.#isOver;
+  }
+
+  #skip(bytes: Buffer): undefined {
+    this.#skippedBytes += bytes.length;
+    if (this.#skippedBytes > this.#headerLimitBytes) this.#endInterim();
+    this.#held = bytes.subarray(-2);
+  }
+
+  #endInterim(): void {
+    this.#socket.destroy(new SendFailure('PROTOCOL', 'TOO_MANY_INFORMATIONAL'));
+  }
+
+  #countLines(bytes: Buffer): void {
+    for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === LINE_FEED) this.#lines += 1;
+    if (this.#lines > LINE_LIMIT) this.#socket.destroy(new SendFailure('PROTOCOL', 'TOO_MANY_LINES'));
   }
 }

@@ -3,7 +3,7 @@ import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { checkServerIdentity, connect as connectTls, TLSSocket } from 'node:tls';
 import type { PeerCertificate, SecureContext } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
-import { SecuredSocket } from './handshake-budget.js';
+import { SecuredSocket, ThrottledError } from './handshake-budget.js';
 import type { HandshakeBudget, TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
@@ -41,6 +41,8 @@ const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).b
 const MAX_ADDRESSES = 4;
 /** TLS 1.3 servers send two; each costs 17 µs for 18 bytes. */
 const MAX_TICKETS = 8;
+/** Of a response; behind so many Node reads no more of it in this turn. Most are shorter. Records of one byte cost 11 ms a turn then. */
+const TURN_BYTES = 1_024;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /** A TLS session to resume, of a verified connection to the same origin with the same client certificate; kept up to date by its connections. */
@@ -76,6 +78,7 @@ class Connecting {
   readonly #slot: SessionSlot;
   readonly #tenant: TenantHandshakes;
   readonly #ending = Promise.withResolvers<never>();
+  readonly #startedAt = performance.now();
   #socket: Socket | undefined;
   #given: SendFailure | undefined;
   #earlySession: Buffer | undefined;
@@ -101,7 +104,9 @@ class Connecting {
   }
 
   #giveUp(): void {
-    this.#given = new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    this.#given = this.#tenant.restedSince(this.#startedAt)
+      ? new ThrottledError()
+      : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
     this.#ending.reject(this.#given);
     this.#socket?.destroy();
   }
@@ -162,7 +167,8 @@ class Connecting {
    */
   async #secured(tcp: Socket): Promise<SecuredSocket> {
     const { host } = this.#to;
-    const tls = connectTls({
+    // Node's types have no `highWaterMark` here.
+    const options = {
       socket: tcp,
       ...(isIP(host) === 0 ? { servername: host } : { host }),
       secureContext: this.#guard.secureContext,
@@ -171,12 +177,15 @@ class Connecting {
       rejectUnauthorized: true,
       checkServerIdentity: checkIdentity,
       session: this.#slot.session,
-    });
+      highWaterMark: TURN_BYTES,
+    };
+    const tls = connectTls(options);
     this.#socket = tls;
-    const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
+    const { budget, handshakeBytes } = this.#guard;
+    const socket = new SecuredSocket(tcp, tls, budget, handshakeBytes);
     this.#keepSessions(socket);
     try {
-      await this.#guard.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));
+      await budget.measure(socket, this.#tenant, opened(tls, 'secureConnect', toTlsFailure));
     } catch (error) {
       this.#slot.session = undefined;
       throw error;
@@ -188,7 +197,7 @@ class Connecting {
   #keepSessions(socket: SecuredSocket): void {
     let tickets = 0;
     socket.tls.on('session', (session) => {
-      if ((tickets += 1) === MAX_TICKETS) socket.strike();
+      if ((tickets += 1) === MAX_TICKETS) socket.endAsFlood();
       if (session.length > SESSION_LIMIT_BYTES) return;
       // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
       if (socket.tls.authorized) this.#slot.session = session;

@@ -1,27 +1,21 @@
 import type { Socket } from 'node:net';
-import { PerformanceObserver } from 'node:perf_hooks';
 import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { SendFailure } from './send-failure.js';
 
-/** CPU time of one turn of the event loop, milliseconds: a handshake takes 2, and everybody waits meanwhile. */
-const LONG_TURN_MS = 50;
-/** Within a minute, two pauses: a tenant that happens to be there when another's turn is long seldom is three times. */
-const STRIKES = 3;
-/** Without a new handshake, milliseconds: as the first pause of a breaker. */
-const PAUSE_MS = 30_000;
-/** Without reading of any handshake after a strike, milliseconds: three long turns in a row would be a second for everybody. */
-const REST_MS = 1_000;
+/** CPU time of one piece of a handshake that costs no rest, milliseconds: most take 2 to 5, with P-521 15. At half, honest ones rest. */
+const USUAL_MS = 10;
+/** Rest for each millisecond beyond that: the handshakes of a tenant take a tenth of our thread at most. */
+const REST_TIMES = 9;
+/** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
+const TURN_MS = 5;
 /** From one look at all connections to the next, milliseconds: a flood of TLS costs as much CPU time at most. */
 const LOOK_EVERY_MS = 100;
 
-/** No connection for this attempt now, through no fault of its endpoint; in `waitMs` there may be one, milliseconds. */
+/** No connection within the connect time-out, because the handshakes of this tenant rested: no fault of this endpoint. */
 export class ThrottledError extends SendFailure {
-  readonly waitMs: number;
-
-  constructor(waitMs: number) {
+  constructor() {
     super('CONNECT', 'THROTTLED');
-    this.waitMs = waitMs;
   }
 }
 
@@ -29,14 +23,14 @@ export class ThrottledError extends SendFailure {
 export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
-  readonly tenant: TenantHandshakes;
+  readonly budget: HandshakeBudget;
   #mostBytes: number;
 
   /** `mostBytes` of TLS may come in the handshake. */
-  constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, mostBytes: number) {
+  constructor(tcp: Socket, tls: TLSSocket, budget: HandshakeBudget, mostBytes: number) {
     this.tcp = tcp;
     this.tls = tls;
-    this.tenant = tenant;
+    this.budget = budget;
     this.#mostBytes = mostBytes;
   }
 
@@ -44,18 +38,17 @@ export class SecuredSocket {
     return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
+  /** Whether more came than was allowed. */
+  get isFlooded(): boolean {
+    return this.#tlsBytes > this.#mostBytes;
+  }
+
   /** From now on so many bytes of TLS may come. */
   allow(bytes: number): void {
     this.#mostBytes = this.#tlsBytes + bytes;
   }
 
-  endFlood(): void {
-    if (this.#tlsBytes > this.#mostBytes) this.strike();
-  }
-
-  /** Ends the connection, and counts against its tenant. */
-  strike(): void {
-    this.tenant.strike();
+  endAsFlood(): void {
     this.tls.destroy(new SendFailure('PROTOCOL', 'TLS_FLOOD'));
   }
 
@@ -68,62 +61,57 @@ export class SecuredSocket {
 
 /** The handshakes of one tenant. One reads at a time: no turn of the event loop has two costly ones. */
 export class TenantHandshakes {
-  readonly #onPause: () => void;
   /** The next to read first. */
   readonly #underWay = new Set<SecuredSocket>();
   #reader: SecuredSocket | undefined;
   #bytesBefore = 0;
-  #strikes: readonly number[] = [];
+  /** Whether one ended since the last turn. */
+  #hasEnded = false;
   #restsUntil = 0;
-  #pausedUntil = 0;
 
-  constructor(onPause: () => void) {
-    this.#onPause = onPause;
-  }
-
-  /** Until there may be a new handshake, milliseconds; 0 or less when there may be one now. */
-  get pausedMs(): number {
-    return this.#pausedUntil - performance.now();
+  /** Whether they rested at any time since then, `performance.now()`. */
+  restedSince(at: number): boolean {
+    return this.#restsUntil > at;
   }
 
   /** It reads when its turn comes. */
   add(socket: SecuredSocket): void {
-    this.#underWay.add(socket);
     socket.setReading(false);
+    this.#underWay.add(socket);
+    if (this.#reader === undefined) this.#readNext();
   }
 
-  /** It has ended, and so was the one that read. */
+  /** Its handshake has ended. */
   delete(socket: SecuredSocket): void {
     this.#underWay.delete(socket);
+    if (socket !== this.#reader) return;
+    this.#hasEnded = true;
+    this.#readNext();
   }
 
   /**
-   * From now on the next handshake reads, so that a silent one holds up none. `wasLong`: the turn of the event loop before this
-   * took too much CPU time; a strike if the handshake that read in it received bytes. False: no handshake is under way.
+   * From now on the next handshake reads, so that a silent one holds up none. `pieceMs`: the longest piece of CPU time since the turn
+   * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
    */
-  takeTurn(wasLong: boolean): boolean {
-    if (this.#reader !== undefined) this.#endTurn(this.#reader, wasLong);
+  takeTurn(pieceMs: number): boolean {
+    const reader = this.#reader;
+    const hasRead = this.#hasEnded || (reader?.tcp.bytesRead ?? 0) > this.#bytesBefore;
+    this.#hasEnded = false;
+    const now = performance.now();
+    if (hasRead && pieceMs > USUAL_MS) this.#restsUntil = now + REST_TIMES * (pieceMs - USUAL_MS);
+    if (reader === undefined || this.#underWay.size > 1 || this.restedSince(now)) {
+      if (reader !== undefined && this.#underWay.delete(reader)) this.#underWay.add(reader);
+      reader?.setReading(false);
+      this.#readNext();
+    }
+    return this.#underWay.size > 0;
+  }
+
+  #readNext(): void {
     const [next] = this.#underWay;
-    this.#reader = performance.now() < this.#restsUntil ? undefined : next;
+    this.#reader = this.restedSince(performance.now()) ? undefined : next;
     this.#bytesBefore = next?.tcp.bytesRead ?? 0;
     this.#reader?.setReading(true);
-    return next !== undefined;
-  }
-
-  #endTurn(reader: SecuredSocket, wasLong: boolean): void {
-    if (wasLong && reader.tcp.bytesRead > this.#bytesBefore) this.strike();
-    if (this.#underWay.delete(reader)) this.add(reader);
-  }
-
-  /** A success takes none back: an endpoint that answers 200 has cost us as much. */
-  strike(): void {
-    const now = performance.now();
-    this.#restsUntil = now + REST_MS;
-    this.#strikes = [...this.#strikes.filter((at) => at > now - 2 * PAUSE_MS), now];
-    if (this.#strikes.length < STRIKES) return;
-    this.#pausedUntil = now + PAUSE_MS;
-    for (const { tls } of this.#underWay) tls.destroy(new ThrottledError(PAUSE_MS));
-    this.#onPause();
   }
 }
 
@@ -133,30 +121,24 @@ const cpuMs = (): number => {
 };
 
 /**
- * Who made a turn of the event loop long. OpenSSL computes before any of our code runs, so the CPU time of our thread is read every
- * millisecond while handshakes are under way. A strike is for those that received bytes since the reading before.
- * CPU time does not pass while other processes have the core.
+ * Who makes a turn of the event loop long. OpenSSL computes before any of our code runs, so the CPU time of our thread is read in
+ * turns while handshakes are under way. CPU time does not pass while other processes have the core. A piece of our own work that is
+ * taken for a handshake's costs its tenant a short rest, and nothing else.
  */
 export class HandshakeBudget {
   readonly #tenants: LRUCache<string, TenantHandshakes>;
   /** Those with handshakes under way. */
   readonly #active = new Set<TenantHandshakes>();
   readonly #open = new Set<SecuredSocket>();
-  readonly #looking = setInterval(() => this.#endFloods(), LOOK_EVERY_MS).unref();
-  readonly #collections = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) this.#collectedMs += duration;
-  });
+  readonly #looking = setInterval(() => {
+    for (const socket of this.#open) if (socket.isFlooded) socket.endAsFlood();
+  }, LOOK_EVERY_MS).unref();
   #turn: NodeJS.Timeout | undefined;
-  #collectedMs = 0;
   #longestMs = 0;
   #readMs = 0;
 
-  constructor(maxTenants: number, onPause: ((tenantId: string) => void) | undefined) {
-    this.#tenants = new LRUCache({
-      max: maxTenants,
-      memoMethod: (tenantId) => new TenantHandshakes(() => onPause?.(tenantId)),
-    });
-    this.#collections.observe({ entryTypes: ['gc'] });
+  constructor(maxTenants: number) {
+    this.#tenants = new LRUCache({ max: maxTenants, memoMethod: () => new TenantHandshakes() });
   }
 
   of(tenantId: string): TenantHandshakes {
@@ -164,24 +146,20 @@ export class HandshakeBudget {
   }
 
   /** To be called as soon as its handshake has begun; `ended` settles with that. */
-  async measure(socket: SecuredSocket, ended: Promise<void>): Promise<void> {
-    const { tenant } = socket;
+  async measure(socket: SecuredSocket, tenant: TenantHandshakes, ended: Promise<void>): Promise<void> {
     this.#open.add(socket);
     socket.tls.once('close', () => this.#open.delete(socket));
     this.#active.add(tenant);
-    if (this.#turn === undefined) this.#begin();
+    if (this.#turn === undefined) {
+      this.#readMs = cpuMs();
+      this.#takeTurnsLater();
+    }
     // Node itself begins to read in this tick.
     process.nextTick(() => tenant.add(socket));
     await ended.finally(() => tenant.delete(socket));
   }
 
-  #begin(): void {
-    this.#readMs = cpuMs();
-    [this.#longestMs, this.#collectedMs] = [0, 0];
-    this.#turn = setTimeout(() => this.#takeTurns(), 1).unref();
-  }
-
-  /** To be called when an attempt ends: the work of our own code for many of them is not taken for that of one handshake. */
+  /** To be called where a piece of other work ends: that of many attempts is not taken for that of one handshake. */
   readCpu(): void {
     // It costs a microsecond, and says nothing while no handshake is under way.
     if (this.#turn === undefined) return;
@@ -192,18 +170,17 @@ export class HandshakeBudget {
 
   close(): void {
     clearInterval(this.#looking);
-    this.#collections.disconnect();
+  }
+
+  #takeTurnsLater(): void {
+    this.#longestMs = 0;
+    this.#turn = setTimeout(() => this.#takeTurns(), TURN_MS).unref();
   }
 
   #takeTurns(): void {
     this.readCpu();
-    const wasLong = this.#longestMs - this.#collectedMs > LONG_TURN_MS;
-    [this.#longestMs, this.#collectedMs] = [0, 0];
-    for (const tenant of this.#active) if (!tenant.takeTurn(wasLong)) this.#active.delete(tenant);
-    this.#turn = this.#active.size > 0 ? setTimeout(() => this.#takeTurns(), 1).unref() : undefined;
-  }
-
-  #endFloods(): void {
-    for (const socket of this.#open) socket.endFlood();
+    for (const tenant of this.#active) if (!tenant.takeTurn(this.#longestMs)) this.#active.delete(tenant);
+    this.#turn = undefined;
+    if (this.#active.size > 0) this.#takeTurnsLater();
   }
 }

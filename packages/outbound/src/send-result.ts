@@ -50,10 +50,9 @@ export interface Withdrawn {
   readonly durationMs: number;
 }
 
-/** Nothing was sent: it needed a new connection, and its tenant gets none before `waitMs`, for what its endpoints cost us in CPU time. */
+/** Nothing was sent: it needed a new connection, and those of its tenant rested for what they cost us in CPU time. */
 export interface Throttled {
   readonly kind: 'throttled';
-  readonly waitMs: number;
   readonly durationMs: number;
 }
 

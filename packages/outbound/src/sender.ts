@@ -25,8 +25,6 @@ export interface SenderOptions extends Partial<PoolLimits> {
   readonly connectTimeoutMs?: number;
   /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
   readonly attemptTimeoutMs?: number;
-  /** The endpoints of this tenant have cost so much CPU time that it gets no new connection for 30 s. Must not throw. */
-  readonly onPause?: (tenantId: string) => void;
 }
 
 const DEFAULT_LIMITS: PoolLimits = {
@@ -60,7 +58,7 @@ export class Sender {
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openTrust(options.extraCaFile);
     const limits = { ...DEFAULT_LIMITS, ...options };
-    this.#budget = new HandshakeBudget(limits.maxIdleConnections, options.onPause);
+    this.#budget = new HandshakeBudget(limits.maxIdleConnections);
     const guard = {
       budget: this.#budget,
       handshakeBytes: limits.answerLimitBytes,

@@ -5,7 +5,7 @@ import { HandshakeBudget } from '../src/handshake-budget.js';
 /** A group's address: the system refuses a TCP connection to it at once, without asking anybody. */
 const GROUP = '224.0.0.1';
 
-const budget = new HandshakeBudget(10, undefined);
+const budget = new HandshakeBudget(10);
 afterAll(() => budget.close());
 
 /** Everything is allowed; each name has these addresses. */

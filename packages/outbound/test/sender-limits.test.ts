@@ -177,6 +177,11 @@ describe('the limits of an answer', () => {
       'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['an unasked 100', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n${NO_BODY}`],
+    ['three hundred headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(300)}${NO_BODY}`],
+    [
+      'a body in chunks of one byte',
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(300)}0\r\n\r\n`,
+    ],
     [
       'interim responses of bare line feeds',
       `HTTP/1.1 103 Hints\nlink: x\n\nHTTP/1.1 102\n\nHTTP/1.1 200\n${NO_BODY}`,

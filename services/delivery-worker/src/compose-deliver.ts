@@ -37,8 +37,6 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
   const sender = createSender({
     addresses: config.addresses,
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    onPause: (tenantId) =>
-      scope.log.warn('endpoints of a tenant cost too much CPU: no new connections for 30 s', { tenantId }),
     ...(config.extraCaFile === undefined ? {} : { extraCaFile: config.extraCaFile }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
   });

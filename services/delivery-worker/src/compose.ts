@@ -129,8 +129,8 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     budget,
   });
   const maxInFlight = WAITING_FAN_OUTS * config.maxInFlight;
-  const inTurn = createTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
-  const fanOutPorts = { ...ports, cache, attemptLog, inTurn };
+  const turns = createTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
+  const fanOutPorts = { ...ports, cache, attemptLog, turns };
   const fanOuts = {
     handle: (record: KafkaRecord) => consumeFanOut(record, fanOutPorts),
     maxInFlight,

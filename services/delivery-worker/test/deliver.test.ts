@@ -82,19 +82,14 @@ describe('a delivery', () => {
     expect(rig.admission.stats().busy).toBe(0);
   });
 
-  it('whose tenant gets no new connection now is deferred until it does, and no attempt is counted', async () => {
-    const waits: number[] = [];
+  it('whose tenant gets no new connection now is deferred, and no attempt is counted', async () => {
     const rig = openRig({
-      attempt: () => Promise.resolve({ kind: 'throttled', waitMs: 30_000, durationMs: 50 }),
-      defer: ({ waitMs, reason }) => {
-        waits.push(waitMs);
-        return { kind: 'parked', reason, dueAt: 1, isLogged: true };
-      },
+      attempt: () => Promise.resolve({ kind: 'throttled', durationMs: 50 }),
+      defer: ({ reason }) => ({ kind: 'parked', reason, dueAt: 1, isLogged: true }),
     });
     expect(await rig.start()).toBe('parked');
     expect(rig.settled).toMatchObject([{ outcome: undefined, settlement: { reason: 'throttled' } }]);
     expect(rig.ends).toEqual(['unmade']);
-    expect(waits).toEqual([expect.closeTo(30_000, -3)]);
   });
 
   it('of an endpoint that was disabled makes no attempt and takes no slot', async () => {

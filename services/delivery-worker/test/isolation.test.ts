@@ -149,3 +149,23 @@ describe('a tenant with 80 webhooks that hang', () => {
     expect(rig.story(configuration.ref)).not.toContain('1 TIMEOUT');
   }, 180_000);
 });
+
+describe('a tenant whose 20 webhooks take 5 s for each response', () => {
+  it('does not hold up large fan-outs of another one, however many of its own wait', async () => {
+    const healthy = await register(200);
+    const { endpoint, configuration } = await register({ kind: 'status', status: 200, delayMs: 5_000 });
+    for (const [{ tenantId }, { origin }] of [
+      [healthy.configuration, healthy.endpoint],
+      [configuration, endpoint],
+    ] as const)
+      for (let index = 1; index < 20; index += 1)
+        await rig.register({ url: `${origin}/${index}` }, { tenantId });
+    // More than all that may wait.
+    await send(configuration, 700);
+    await eventually(() => expect(endpoint.arrivals.length).toBeGreaterThan(0), LONG);
+    await send(healthy.configuration, 10);
+    await eventually(() => expect(healthy.endpoint.stats().arrivals).toBeGreaterThanOrEqual(200), {
+      timeoutMs: 120_000,
+    });
+  }, 240_000);
+});

@@ -2,7 +2,6 @@ import type { Attempt } from '../attempt.js';
 import { Connection } from '../connection.js';
 import type { ConnectionLimits } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
-import { ThrottledError } from '../handshake-budget.js';
 import type { TenantHandshakes } from '../handshake-budget.js';
 import { toConnectFailure } from '../send-failure.js';
 
@@ -99,21 +98,16 @@ export class OriginPool {
     if (this.#busy + this.#connections.size + this.#handshakes.size === 0) this.#ports.onEmpty();
   }
 
-  /** Begins handshakes for those who wait, as far as the bounds allow. While the tenant gets none, they wait for a used connection only. */
+  /** Begins handshakes for those who wait, as far as the bounds allow. */
   #open(): void {
-    while (this.#needsMore()) {
-      const { pausedMs } = this.#ports.tenant;
-      if (pausedMs > 0) this.#waiting.shift()?.fail(new ThrottledError(pausedMs));
-      else this.#handshake();
-    }
+    while (this.#needsMore()) this.#handshake();
   }
 
   #needsMore(): boolean {
-    const { tenant, limits } = this.#ports;
+    const { handshakesPerOrigin } = this.#ports.limits;
     const underWay = this.#handshakes.size;
-    if (underWay >= Math.min(this.#waiting.length, limits.handshakesPerOrigin)) return false;
-    const unasked = tenant.pausedMs > 0 ? 0 : limits.handshakesPerOrigin;
-    return this.#connections.size + underWay < unasked || this.#haveWaited();
+    if (underWay >= Math.min(this.#waiting.length, handshakesPerOrigin)) return false;
+    return this.#connections.size + underWay < handshakesPerOrigin || this.#haveWaited();
   }
 
   /**

@@ -71,10 +71,9 @@ export class Admission {
     this.#startQueued();
   }
 
-  /** For an attempt that was not made, because its tenant gets no new connection for so long. */
-  throttle({ endpoint }: Permit, task: DeliveryTask, pausedMs: number): Deferred {
-    const deferred = this.#defer(endpoint, 'throttled', task);
-    return { ...deferred, waitMs: Math.max(pausedMs, deferred.waitMs) };
+  /** For an attempt that was not made, because the handshakes of its tenant rest. */
+  throttle({ endpoint }: Permit, task: DeliveryTask): Deferred {
+    return this.#defer(endpoint, 'throttled', task);
   }
 
   /** To be called by our own event loop each `TICK_MS`: what it counts are calls, not milliseconds. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { parseFanOut } from '@webhooks/contracts';
@@ -5,17 +6,24 @@ import type { DeliveryTask, FanOut, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
 import { originOf } from './consume-event.js';
-import { publishDamaged } from './consume-task.js';
+import { deferRecord, publishDamaged } from './consume-task.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
 import { SLICE_TASKS, fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
 
-export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
+export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged' | 'maxAgeMs'> {
   readonly cache: ConfigurationCache;
   readonly attemptLog: AttemptLog;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
-  /** Does the work in its tenant's turn. */
-  readonly inTurn: (tenantId: string, work: () => Promise<void>) => Promise<void>;
+  readonly turns: Turns;
+}
+
+/** Whose slice begins next. */
+export interface Turns {
+  /** Does the work in its tenant's turn, which ends with it, or after a tenth of a second: slow endpoints hold up no other event. */
+  readonly take: (tenantId: string, work: () => Promise<void>) => Promise<void>;
+  /** Whether so many fan-outs of the tenant wait that others would find no room. */
+  readonly isOverShare: (tenantId: string) => boolean;
 }
 
 /** The next webhooks of an event, by `ref`, of those in force now. The rest is published once these are settled. */
@@ -36,15 +44,27 @@ export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPor
   const parsed = parseFanOut(record.headers, record.undecodable === undefined ? record.value : null);
   if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
-  return ports.inTurn(task.tenantId, () => deliverSlice(task, originOf(record), ports));
+  if (ports.turns.isOverShare(task.tenantId)) return deferRecord(record, 'expired', ports);
+  return ports.turns.take(task.tenantId, () => deliverSlice(task, originOf(record), ports));
 }
 
-/** So many slices of a tenant at once, 128 deliveries: with 512 a burst of them delayed other tenants by twice as much. */
+/** Slices of a tenant in their turn at once: 128 deliveries. With 512 a burst of them delayed other tenants by twice as much. */
 const SLICES_OF_TENANT = 4;
+const TURN_MS = 100;
+/** Of all that may wait, for one tenant. */
+const SHARE = 1 / 8;
 
-/** Tenants side by side, each with a few of the slices that run at once. `maxTenants`: that have any waiting. */
-export function createTurns(maxSlices: number, maxTenants: number): ConsumeFanOutPorts['inTurn'] {
+/** Tenants side by side, each with a few of the slices that are in their turn at once. `maxWaiting`: fan-outs that may wait. */
+export function createTurns(maxSlices: number, maxWaiting: number): Turns {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
-  const limits = new LRUCache({ max: maxTenants, memoMethod: () => pLimit(SLICES_OF_TENANT) });
-  return (tenantId, work) => limits.memo(tenantId)(() => all(work));
+  const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
+  return {
+    isOverShare: (tenantId) => limits.memo(tenantId).pendingCount >= SHARE * maxWaiting,
+    take: async (tenantId, work) => {
+      let working: Promise<void> | undefined;
+      const turn = (): Promise<void> => Promise.race([(working = work()), delay(TURN_MS)]);
+      await limits.memo(tenantId)(() => all(turn));
+      await working;
+    },
+  };
 }

@@ -41,8 +41,8 @@ export async function publishDamaged(
   ports.damaged(record, reason);
 }
 
-/** First wait of a record that this version does not know; then a quarter of its age, some 35 waits in 8 days. */
-const UNKNOWN_WAIT_MS = 60_000;
+/** First wait of a record that is put off; then a quarter of its age, some 35 waits in 8 days. */
+const FIRST_WAIT_MS = 60_000;
 
 /** Writes a record to a retry tier as it is, due then. */
 async function publishUnread(
@@ -59,24 +59,34 @@ async function publishUnread(
   });
 }
 
-/** A record that a newer version wrote waits for a worker that knows it, until its greatest age. */
-async function deferUnknown(record: KafkaRecord, reason: string, ports: ConsumeTaskPorts): Promise<void> {
+/** Puts off a record as it is, until its greatest age: then it is kept with the reason. */
+export async function deferRecord(
+  record: KafkaRecord,
+  reason: string,
+  ports: Pick<ConsumeTaskPorts, 'publish' | 'damaged' | 'maxAgeMs'>,
+): Promise<void> {
   const now = Date.now();
   const limit = (headerNumber(record.headers, 'first-due-at') ?? 0) + ports.maxAgeMs;
   if (now >= limit) return publishDamaged(record, reason, ports);
-  const waitMs = Math.max(UNKNOWN_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4);
+  const waitMs = Math.max(FIRST_WAIT_MS, (now - (limit - ports.maxAgeMs)) / 4);
   return publishUnread(record, { dueAt: Math.ceil(Math.min(now + waitMs, limit)), waitMs }, ports.publish);
 }
 
+/** Whether it is a fan-out that was put off: a task names its delivery. */
+const isFanOut = ({ headers }: KafkaRecord): boolean =>
+  headers['delivery-id'] === undefined && headers['event-id'] !== undefined;
+
 /** One record of `webhooks.deliveries`, or one of `webhooks.retries.*` that is due: read → deliver. */
 export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts): Promise<void> {
+  if (isFanOut(record)) return ports.publish({ ...boundedCopy(record), topic: TOPICS.fanOuts });
   const parsed =
     record.undecodable === undefined
       ? parseDeliveryTask(record.headers, record.value)
       : { ok: false as const, reason: 'undecodable', isUnknown: false };
   if (!parsed.ok)
     return parsed.isUnknown
-      ? deferUnknown(record, parsed.reason, ports)
+      ? // A newer version wrote it: it waits for a worker that knows it.
+        deferRecord(record, parsed.reason, ports)
       : publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
   return ports.settled.once(task, () => ports.deliver(task, originOf(record)));
@@ -94,7 +104,7 @@ export async function moveTask(
   { maxRestMs, ...ports }: MoveTaskPorts,
 ): Promise<void> {
   const parsed = parseDeliveryTask(record.headers, record.value);
-  if (!parsed.ok && parsed.isUnknown) {
+  if (!parsed.ok && (parsed.isUnknown || isFanOut(record))) {
     const waitMs = Math.min(remainingMs, maxRestMs);
     return publishUnread(record, { dueAt: Date.now() + waitMs, waitMs }, ports.publish);
   }

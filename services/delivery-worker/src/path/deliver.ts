@@ -72,8 +72,7 @@ async function attempt(
   try {
     const result = await ports.attempt(task, configuration, () => ports.isCurrent(configuration));
     if (result.kind === 'withdrawn') return undefined;
-    if (result.kind === 'throttled')
-      return unmade(ports.defer(ports.admission.throttle(permit, task, result.waitMs), task));
+    if (result.kind === 'throttled') return unmade(ports.defer(ports.admission.throttle(permit, task), task));
     const outcome = toOutcome(result);
     end = endOf(outcome);
     return { outcome, at, settlement: ports.decide(outcome, task, configuration) };
