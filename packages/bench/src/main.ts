@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeMachine, describeVersions } from '@webhooks/ledger';
+import { describeMachine, describeVersions, print } from '@webhooks/ledger';
 import { readUsage, usageText } from './command-line.js';
 import { formatSummary } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
@@ -9,8 +9,6 @@ import { runScenario } from './run-scenario.js';
 import { SCENARIOS } from './scenarios/index.js';
 
 const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const usage = readUsage(process.argv.slice(2), Object.keys(SCENARIOS));

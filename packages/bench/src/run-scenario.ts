@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { VoidRun } from './measure/run-ledger.js';
+import { VoidRun } from './measure/void-run.js';
 import { formatRun } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
 import type { Scenario, Sizes } from './scenario.js';

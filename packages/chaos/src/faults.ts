@@ -140,7 +140,7 @@ const remakeTopic: Fault = {
   targets: [TOPICS.configurations],
   // Milliseconds: readers that look each 700 ms find it gone, or not.
   lasts: [0, 3_000],
-  begin: (target, { stack }) => deleteConfigurations(stack, target),
+  begin: (target, { stack }) => deleteConfigurations(stack.description().kafkaBrokers, target),
 };
 
 /** Every fault there is, by the name that `--faults` takes. */

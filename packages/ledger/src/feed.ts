@@ -5,8 +5,9 @@ import { PAYMENT_SYSTEM } from '@webhooks/stack';
 import { eventually } from '@webhooks/testkit';
 import type { FeedLine } from './feed-line.js';
 import { createPaymentProducer } from './kafka-client.js';
-import { findClient } from './register-hooks.js';
-import type { FedStack } from './register-hooks.js';
+import { findClient } from './register-webhooks.js';
+import type { FedStack } from './register-webhooks.js';
+import { STALLED_MS } from './until-none.js';
 
 /** What the topic and ingest acknowledged and refused. */
 export interface FeedReport {
@@ -21,7 +22,6 @@ export interface FeedReport {
 export const newReport = (): FeedReport => ({ acknowledged: [], refusedByIngest: 0, toBeRejected: 0 });
 
 const BATCH = 100;
-const RETRY_FOR_MS = 120_000;
 
 function* batchesOf(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> {
   for (let from = 0; from < lines.length; from += BATCH) yield lines.slice(from, from + BATCH);
@@ -29,7 +29,7 @@ function* batchesOf(lines: readonly FeedLine[]): Generator<readonly FeedLine[]> 
 
 /** Repeats `work` for two minutes at most: a payment system repeats what was not acknowledged. */
 const persist = (work: () => Promise<unknown>): Promise<unknown> =>
-  eventually(work, { timeoutMs: RETRY_FOR_MS, intervalMs: 500, message: 'what is fed is acknowledged' });
+  eventually(work, { timeoutMs: STALLED_MS, intervalMs: 500, message: 'what is fed is acknowledged' });
 
 /** Keyed by the end-to-end id, acks=all. */
 export async function feedTopic(
@@ -91,14 +91,13 @@ async function feedIngest(client: Client, lines: readonly FeedLine[], report: Fe
 }
 
 /** Feeds every second line straight to the topic and posts the others to ingest, both at the same time. */
-export async function feed(stack: FedStack, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
+export async function feed(stack: FedStack, lines: readonly FeedLine[]): Promise<FeedReport> {
+  const report = newReport();
   const [even, odd] = [0, 1].map((rest) => lines.filter((_, index) => index % 2 === rest));
+  const paymentSystem = findClient(stack, ({ clientId }) => clientId === PAYMENT_SYSTEM);
   await Promise.all([
     feedTopic(stack.kafkaBrokers, even ?? [], report),
-    feedIngest(
-      findClient(stack, ({ clientId }) => clientId === PAYMENT_SYSTEM),
-      odd ?? [],
-      report,
-    ),
+    feedIngest(paymentSystem, odd ?? [], report),
   ]);
+  return report;
 }

@@ -1,4 +1,4 @@
-import type { Acceptance } from '../measure/run-ledger.js';
+import type { Acceptance } from '@webhooks/ledger';
 import { startChild } from './child.js';
 import type { Child } from './child.js';
 import type { EventPlan } from './make-events.js';

@@ -1,5 +1,5 @@
+import type { Receipt } from '@webhooks/ledger';
 import type { Answer, Cost } from '@webhooks/testkit';
-import type { Receipt } from '../measure/run-ledger.js';
 import { startChild } from './child.js';
 import type { Child } from './child.js';
 
@@ -39,7 +39,7 @@ export interface Receiver extends Pick<Child, 'pid' | 'stop'> {
 export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
   const child = startChild<ReceiverReport>('receiver-main.js', plan);
   const { origins } = await child.reported('listening');
-  let received: Receipt[] = [];
+  const received: Receipt[] = [];
   child.onReport((report) => {
     if (report.kind === 'received') received.push(...report.receipts);
   });
@@ -48,10 +48,6 @@ export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
     stop: child.stop,
     origins,
     answerAt: (path, answer) => child.send({ path, answer } satisfies ReceiverCommand),
-    take: () => {
-      const taken = received;
-      received = [];
-      return taken;
-    },
+    take: () => received.splice(0),
   };
 }

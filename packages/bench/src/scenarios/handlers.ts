@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
-import type { ProjectionLag } from '@webhooks/ledger';
+import type { ProjectionLag, Receipt } from '@webhooks/ledger';
 import { startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { request } from 'undici';
 import { makeEvents } from '../load/make-events.js';
 import { monotonicMicros } from '../measure/clock.js';
 import { percentilesOf } from '../measure/percentiles.js';
-import type { Receipt } from '../measure/run-ledger.js';
+import { STRIDE } from '../query/questions.js';
 import { atMost, figure } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
@@ -26,8 +26,6 @@ const WARM_UP_SECONDS = 15;
 const ASK_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');
 const BEHIND = 'behind';
-/** A prime: questions jump through the backlog. */
-const STRIDE = 7_919;
 const QUERY_API = 'query-api';
 
 type QueryOf = (data: DynamicPaidData) => string;
@@ -89,7 +87,7 @@ async function openHandler(world: World): Promise<Handler> {
   endpoint.answerWith(async ({ id, path, body }) => {
     const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
     handler.answers.push(await ask(path.slice(1), handler.queryOf(data)));
-    handler.receipts.push({ id, path, status: 200, arrivedAt: monotonicMicros() });
+    handler.receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
     return toAnswer(200);
   });
   return handler;

@@ -2,7 +2,7 @@ import type { Client } from '@webhooks/client';
 import { makeEvents } from '../load/make-events.js';
 import { monotonicMicros } from '../measure/clock.js';
 import { percentilesOf } from '../measure/percentiles.js';
-import { VoidRun } from '../measure/run-ledger.js';
+import { VoidRun } from '../measure/void-run.js';
 import { beginUsage, cpuOf } from '../measure/usage.js';
 import { fillLog, makeLog, typeOfEndpoint } from '../query/attempt-log.js';
 import { insertBare } from '../query/insert-bare.js';

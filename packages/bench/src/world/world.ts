@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Client } from '@webhooks/client';
-import type { EventType } from '@webhooks/contracts';
 import { clientFor, registerWebhooks } from '@webhooks/ledger';
+import type { OwedEndpoint } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { BENCH_EVENT_TYPE } from '../load/make-events.js';
 import { startReceiver } from '../load/receiver.js';
 import type { Receiver } from '../load/receiver.js';
-import type { OwedEndpoint } from '../measure/run-ledger.js';
 import type { Pids } from '../measure/usage.js';
 
 /** An endpoint that is registered and in force. */
@@ -74,21 +73,26 @@ export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Cli
   clientFor(stack.clientOf(tenantId), stack.description());
 
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
-export function registerEndpoints(
-  { stack, receiver }: World,
-  wanted: readonly (OwedEndpoint & { readonly eventType?: EventType })[],
+export async function registerEndpoints(
+  world: World,
+  wanted: readonly OwedEndpoint[],
 ): Promise<Endpoints> {
-  return Promise.all(
-    wanted.map(async ({ path, tenantId, eventType = BENCH_EVENT_TYPE }, index) => {
-      const origin = receiver.origins[index % receiver.origins.length] ?? '';
-      // A database of MONGODB_URI remembers the deliveries of the last run.
-      const ref = randomUUID();
-      await registerWebhooks(clientOf({ stack }, tenantId), [
-        { ref, eventType, endpointUrl: `${origin}${path}` },
-      ]);
-      return { path, tenantId, origin, ref };
-    }),
+  const { origins } = world.receiver;
+  const endpoints = wanted.map(({ path, tenantId }, index) => {
+    const origin = origins[index % origins.length] ?? '';
+    // A database of MONGODB_URI remembers the deliveries of the last run.
+    return { path, tenantId, origin, ref: randomUUID() };
+  });
+  await registerWebhooks(
+    (tenantId) => clientOf(world, tenantId),
+    endpoints.map(({ path, tenantId, origin, ref }, index) => ({
+      tenantId,
+      ref,
+      eventType: wanted[index]?.eventType ?? BENCH_EVENT_TYPE,
+      endpointUrl: origin + path,
+    })),
   );
+  return endpoints;
 }
 
 /** Ports that ten endpoints with connections of their own need. */

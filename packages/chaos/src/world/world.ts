@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@webhooks/client';
 import { freePort } from '@webhooks/engines';
-import { IN_FORCE_MS, clientFor, findClient } from '@webhooks/ledger';
+import { clientFor, findClient, registerWebhooks } from '@webhooks/ledger';
 import type { Print } from '@webhooks/ledger';
 import { PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/stack';
 import type { Closer, Stack } from '@webhooks/stack';
@@ -85,17 +84,6 @@ async function startServices(links: Links, dataDir: string, print: Print): Promi
   });
 }
 
-/** Registers the configurations of a run and waits until they are in force. */
-async function registerAll(clientOf: World['clientOf'], receivers: Receivers): Promise<void> {
-  for (const { tenantId, ref, eventType, receiver, path } of planConfigurations())
-    await clientOf(tenantId).register({
-      ref,
-      eventType,
-      endpointUrl: `${receivers[receiver].origin}${path}`,
-    });
-  await delay(IN_FORCE_MS);
-}
-
 async function open(dataDir: string, print: Print, closers: Closer[]): Promise<World> {
   const links = await openEach(LINKS, async () => TcpProxy.open(await freePort()), closers);
   const stack = await startServices(links, dataDir, print);
@@ -115,7 +103,11 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
     closers,
   );
   const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
-  await registerAll(clientOf, receivers);
+  const webhooks = planConfigurations().map(({ tenantId, ref, eventType, receiver, path }) => ({
+    ...{ tenantId, ref, eventType },
+    endpointUrl: `${receivers[receiver].origin}${path}`,
+  }));
+  await registerWebhooks(clientOf, webhooks);
   return {
     ...{ stack, links, receivers, arrivalsFile, clientOf },
     paymentSystem: findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM),
