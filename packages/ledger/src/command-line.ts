@@ -2,7 +2,11 @@
 export function readNumber(
   name: string,
   text: string,
-  { least, most, isWhole = true }: { readonly least: number; readonly most: number; readonly isWhole?: boolean },
+  {
+    least,
+    most,
+    isWhole = true,
+  }: { readonly least: number; readonly most: number; readonly isWhole?: boolean },
 ): number {
   const value = Number(text);
   const fits = text.trim() !== '' && value >= least && value <= most;

@@ -46,7 +46,7 @@ export interface Selection {
   readonly due?: readonly [number, number];
 }
 
-const routeOf = ({ tenantId, eventType = '' }: Route): string => `${tenantId} ${eventType}`;
+const routeOf = ({ tenantId, eventType }: Route): string => `${tenantId} ${eventType ?? ''}`;
 const keyOf = (route: Route, id: string): string => `${routeOf(route)} ${id}`;
 
 /** Compares what was acknowledged with what arrived. A pair is one (event, endpoint), owed once however often it was accepted. */
@@ -125,14 +125,12 @@ export class Ledger<E extends OwedEndpoint = OwedEndpoint> {
 
   /** What was owed, and when it was delivered: undefined when it was not. */
   *pairs({ isPath = () => true, due: [from, before] = [0, Infinity] }: Selection = {}) {
-    for (const { endpoint, arrivals } of this.accounts) {
-      if (!isPath(endpoint.path)) continue;
+    const isDue = ({ dueAt = 0 }: Acceptance): boolean => dueAt >= from && dueAt < before;
+    for (const { endpoint, arrivals } of this.accounts.filter(({ endpoint }) => isPath(endpoint.path))) {
       const route = routeOf(endpoint);
-      for (const [index, event] of this.#events.entries()) {
-        const { dueAt = 0 } = event;
-        if (routeOf(event) !== route || dueAt < from || dueAt >= before) continue;
-        yield { event, endpoint, arrivedAt: arrivals.get(index) };
-      }
+      for (const [index, event] of this.#events.entries())
+        if (routeOf(event) === route && isDue(event))
+          yield { event, endpoint, arrivedAt: arrivals.get(index) };
     }
   }
 

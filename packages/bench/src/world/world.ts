@@ -73,10 +73,7 @@ export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Cli
   clientFor(stack.clientOf(tenantId), stack.description());
 
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
-export async function registerEndpoints(
-  world: World,
-  wanted: readonly OwedEndpoint[],
-): Promise<Endpoints> {
+export async function registerEndpoints(world: World, wanted: readonly OwedEndpoint[]): Promise<Endpoints> {
   const { origins } = world.receiver;
   const endpoints = wanted.map(({ path, tenantId }, index) => {
     const origin = origins[index % origins.length] ?? '';

@@ -48,10 +48,7 @@ function judgeMoved({ arrivals }: Delivery, reign: Reign, right: string): Fault 
 }
 
 /** Whether one of the signatures verifies by this secret, as Standard Webhooks 1.0.0 says, written without our sender's code. */
-function verifySignature(
-  { id, startedAtSeconds, signed }: Arrived,
-  secret: string,
-): boolean {
+function verifySignature({ id, startedAtSeconds, signed }: Arrived, secret: string): boolean {
   if (!signed) return false;
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const expected = createHmac('sha256', key)

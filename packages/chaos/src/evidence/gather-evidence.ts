@@ -71,7 +71,7 @@ async function readLog(
   const [first] = sent.values();
   const end = Date.now();
   for (let at = first?.sentAt ?? end; at < end; at += RANGE_MS) {
-    const [from, to] = [at, at + RANGE_MS].map((ms) => new Date(ms).toISOString());
+    const [from, to] = [new Date(at).toISOString(), new Date(at + RANGE_MS).toISOString()];
     for (const client of clients)
       for await (const { deliveryId, status } of client.eachDelivery({ from, to, limit: PAGE }))
         log.set(deliveryId, status);

@@ -55,5 +55,8 @@ export async function untilBack(world: World, before: ReadonlyMap<string, number
     const missing = [...before].filter(([name, pid]) => (now.get(name) ?? pid) === pid);
     if (missing.length > 0) throw new Error(missing.map(([name]) => name).join(', '));
   };
-  await eventually(check, { timeoutMs: BACK_DEADLINE_MS, message: 'what was hit is back, but these are not' });
+  await eventually(check, {
+    timeoutMs: BACK_DEADLINE_MS,
+    message: 'what was hit is back, but these are not',
+  });
 }

@@ -92,7 +92,9 @@ const untilDelivered = (ids: Iterable<string>, path = '/first'): Promise<void> =
 const untilReplicated = (): Promise<void> =>
   eventually(
     async () => {
-      const { topics } = await withAdmin(stack.description().kafkaBrokers, (admin) => admin.fetchTopicMetadata());
+      const { topics } = await withAdmin(stack.description().kafkaBrokers, (admin) =>
+        admin.fetchTopicMetadata(),
+      );
       const behind = topics.flatMap(({ name, partitions }) =>
         partitions.filter(({ isr }) => isr.length < 3).map(({ partitionId }) => `${name}/${partitionId}`),
       );
@@ -116,13 +118,17 @@ async function isReady(service: string): Promise<boolean> {
 async function requireCopies(copies: number): Promise<void> {
   const configEntries = [{ name: 'min.insync.replicas', value: String(copies) }];
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: TOPICS.attempts, configEntries }];
-  await withAdmin(stack.description().kafkaBrokers, (admin) => admin.alterConfigs({ validateOnly: false, resources }));
+  await withAdmin(stack.description().kafkaBrokers, (admin) =>
+    admin.alterConfigs({ validateOnly: false, resources }),
+  );
 }
 
 /** The node that leads the positions of all groups: who is killed next, then the others. */
 async function victims(): Promise<readonly ClusterNode[]> {
   const topics = ['__consumer_offsets'];
-  const metadata = await withAdmin(stack.description().kafkaBrokers, (admin) => admin.fetchTopicMetadata({ topics }));
+  const metadata = await withAdmin(stack.description().kafkaBrokers, (admin) =>
+    admin.fetchTopicMetadata({ topics }),
+  );
   const leader = metadata.topics[0]?.partitions[0]?.leader;
   return cluster.nodes.toSorted(
     (left, right) => Number(right.nodeId === leader) - Number(left.nodeId === leader),

@@ -1,4 +1,4 @@
-import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
+import { createRandom, eventually } from '@webhooks/testkit';
 import { generate, makeEvent } from '../../src/generator/generator.js';
 import type { Journal } from '../../src/generator/generator.js';
 
@@ -22,7 +22,9 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
     eventsPerSecond: 200,
     doors: {
       ingest: (events) => {
-        knownBefore.push(events.every(({ id }) => journal.get(id)?.acceptedAt === undefined && journal.has(id)));
+        knownBefore.push(
+          events.every(({ id }) => journal.get(id)?.acceptedAt === undefined && journal.has(id)),
+        );
         return Promise.resolve(events);
       },
       topic: () => Promise.resolve([]),
@@ -39,24 +41,17 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
   for (const { door, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(door === 'ingest');
 });
 
-it('ends with the first fault of a door, and waits for what is under way', async () => {
-  const journal: Journal = new Map();
-  const lost = buildEvent();
-  let answered = false;
+it('ends with the first fault of a door', async () => {
   const running = generate({
-    ...{ random: createRandom(1), eventsPerSecond: 200, stopping: new AbortController().signal, journal },
+    ...{ random: createRandom(1), eventsPerSecond: 200, stopping: new AbortController().signal },
     doors: {
-      ingest: async () => {
-        await eventually(() => journal.has(lost.id));
-        answered = true;
-        return [];
-      },
-      topic: () => {
-        setTimeout(() => journal.set(lost.id, { event: lost, door: 'topic', sentAt: 0 }), 50);
-        return Promise.reject(new Error('it says 500'));
-      },
+      ingest: () => Promise.resolve([]),
+      topic: () => Promise.reject(new Error('it says 500')),
     },
+    journal: new Map(),
   });
-  await expect(running).rejects.toMatchObject({ message: 'a door failed', cause: { message: 'it says 500' } });
-  expect(answered).toBe(true);
+  await expect(running).rejects.toMatchObject({
+    message: 'a door failed',
+    cause: { message: 'it says 500' },
+  });
 });
