@@ -73,11 +73,10 @@ const rebalance: Fault = {
 };
 
 const BROKER = 'kafka';
-const isLink = (name: string): name is LinkName => LINKS.some((link) => link === name);
 
 /** A link by its name; `kafka` stands for all that lead to the broker. */
 const linksOf = (target: string): readonly LinkName[] =>
-  isLink(target) ? [target] : LINKS.filter((name) => name !== 'mongodb');
+  LINKS.filter((name) => (target === BROKER ? name !== 'mongodb' : name === target));
 
 /** A fault of the network between services and engines. */
 const spoilLinks = (name: string, state: LinkState): Fault => ({

@@ -1,12 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
-import { print, untilSignal } from '@webhooks/ledger';
+import { DATA_DIR, print, untilSignal } from '@webhooks/ledger';
 import { campaign } from './campaign.js';
 import { FAULTS } from './faults.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { ChaosArguments } from './read-arguments.js';
 
-const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 const NAMES = [...new Set(FAULTS.map(({ name }) => name))];
 
 /** Undefined when the arguments are none, which has been said then. */
@@ -29,7 +27,7 @@ async function main(): Promise<number> {
   }
   const stopping = untilSignal();
   stopping.onabort = () => print('· stopping: what is broken is mended, and the ledger is looked at');
-  return (await campaign({ given, dataDir: DATA, stopping, print })) ? 0 : 1;
+  return (await campaign({ given, dataDir: DATA_DIR, stopping, print })) ? 0 : 1;
 }
 
 process.exitCode = await main();

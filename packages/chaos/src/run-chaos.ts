@@ -126,11 +126,8 @@ async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Pro
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   mkdirSync(options.dataDir, { recursive: true });
   const world = await openWorld(options.dataDir, options.print);
-  let result: ChaosResult;
-  try {
-    result = await run(world, options);
-  } catch (error) {
-    return closeAfterFault([() => world.stop()], 'the world', error);
-  }
+  const result = await run(world, options).catch((error: unknown) =>
+    closeAfterFault([() => world.stop()], 'the world', error),
+  );
   return stopAfter(world, result);
 }

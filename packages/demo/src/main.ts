@@ -1,7 +1,7 @@
 import { once as onceEmitted } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createArrivalLines, paint, print, setStage, untilSignal } from '@webhooks/ledger';
+import { DATA_DIR, createArrivalLines, paint, print, setStage, untilSignal } from '@webhooks/ledger';
 import { choosePort, startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { writeEnvFile } from './env-script.js';
@@ -15,7 +15,6 @@ import { untilProjected } from './until-projected.js';
 import { watchBreakers } from './watch-breakers.js';
 
 const RECEIVER_PORT = 8443;
-const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
 /** What has to be stopped in the end, as soon as it is there. */
 interface Running {
@@ -35,7 +34,7 @@ async function stop(running: Running): Promise<void> {
 /** Resolves with the exit code, or with nothing when the stack stays up. */
 async function demonstrate(once: boolean, eventsFile: string, running: Running): Promise<number | undefined> {
   const lines = await readEventsFile(eventsFile);
-  const dataDir = once ? join(DATA, `once-${process.pid}`) : DATA;
+  const dataDir = once ? join(DATA_DIR, `once-${process.pid}`) : DATA_DIR;
   const tenants = [...new Set(lines.flatMap(({ event }) => event?.tenantId ?? []))];
   const started = performance.now();
   print('· starting Kafka, MongoDB, token issuer and services');

@@ -1,3 +1,8 @@
+import { join } from 'node:path';
+
+/** Where the commands of this checkout write. */
+export const DATA_DIR = join(import.meta.dirname, '..', '..', '..', '..', '.data');
+
 /** A number of the command line. Throws with what was expected. */
 export function readNumber(
   name: string,

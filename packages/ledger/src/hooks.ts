@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { EventType, PaymentEvent } from '@webhooks/contracts';
-import type { FeedLine } from './feed-line.js';
+import type { FeedLine } from './feed.js';
 import { findClient, registerWebhooks } from './register-webhooks.js';
 import type { FedStack } from './register-webhooks.js';
 

@@ -1,8 +1,7 @@
-export { readNumber, untilSignal } from './command-line.js';
+export { DATA_DIR, readNumber, untilSignal } from './command-line.js';
 export { describeMachine, describeVersions } from './describe-machine.js';
-export { readFeedLine } from './feed-line.js';
-export type { FeedLine } from './feed-line.js';
-export { feed, feedTopic, newReport } from './feed.js';
+export { batchesOf, feed, feedTopic, newReport, readFeedLine } from './feed.js';
+export type { FeedLine } from './feed.js';
 export { followReceipts } from './follow-receipts.js';
 export { generateSample } from './generate-sample.js';
 export { putInForce, refOf } from './hooks.js';

@@ -46,9 +46,10 @@ export async function registerWebhooks(
   webhooks: readonly (WebhookInput & { readonly tenantId: string })[],
 ): Promise<void> {
   const byTenant = Map.groupBy(webhooks, ({ tenantId }) => tenantId);
-  const registering = [...byTenant].flatMap(([tenantId, own]) => {
+  const registering = [...byTenant].map(async ([tenantId, own]) => {
     const client = clientOf(tenantId);
-    return own.map(({ tenantId: _, ...webhook }) => register(client, webhook));
+    // One by one: config-api refuses a tenant more than some at once.
+    for (const { tenantId: _, ...webhook } of own) await register(client, webhook);
   });
   await Promise.all(registering);
   await delay(IN_FORCE_MS);

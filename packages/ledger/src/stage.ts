@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Stack } from '@webhooks/stack';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import type { FeedLine } from './feed-line.js';
+import type { FeedLine } from './feed.js';
 import { putInForce } from './hooks.js';
 import type { Hook } from './hooks.js';
 

@@ -17,12 +17,6 @@ export type Cost = (typeof COSTS)[number];
 
 type Pair = Pick<IssuedCertificate, 'certPem' | 'keyPem'>;
 
-export interface CostlyHost {
-  readonly origin: string;
-  readonly stats: () => { readonly connections: number };
-  readonly close: () => Promise<void>;
-}
-
 /** Loaded only here, as most users of testkit do not need it; it needs the first one to be there. */
 async function loadX509() {
   await import('reflect-metadata');
@@ -122,7 +116,7 @@ function pour(tcp: Socket, records: Generator<Buffer, undefined>): void {
 }
 
 /** `pair`: of a flood, default one of the authority of the tests. */
-export async function startCostlyHost(cost: Cost, pair?: Pair): Promise<CostlyHost> {
+export async function startCostlyHost(cost: Cost, pair?: Pair) {
   const secureContext = createSecureContext(await tlsOptionsOf(cost, pair));
   const open: Socket[] = [];
   const server = createServer((tcp) => {
@@ -149,3 +143,4 @@ export async function startCostlyHost(cost: Cost, pair?: Pair): Promise<CostlyHo
     },
   };
 }
+export type CostlyHost = Awaited<ReturnType<typeof startCostlyHost>>;

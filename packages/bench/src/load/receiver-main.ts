@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Receipt } from '@webhooks/ledger';
 import { plannedStatus, startCostlyHost, startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Answer, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
-import { monotonicMicros } from '../measure/clock.js';
+import { monotonicMicros } from '../measure/times.js';
 import { REPORT_EVERY_MS } from './receiver.js';
 import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMicros } from '../measure/clock.js';
-import { percentilesOf } from '../measure/percentiles.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
 import type { Outgoing, Target } from './target.js';
 
 /** What was sent. Times are monotonic microseconds, by index of the event. */

@@ -2,11 +2,11 @@ import { COSTS } from '@webhooks/testkit';
 import type { Cost } from '@webhooks/testkit';
 import { startGenerator } from '../load/generator.js';
 import { startReceiver } from '../load/receiver.js';
-import { percentilesOf } from '../measure/percentiles.js';
+import { percentilesOf } from '../measure/times.js';
 import { atMost, figure } from '../report.js';
 import type { Shown } from '../report.js';
 import type { Scenario, Sizes, Stage } from '../scenario.js';
-import { nextSeed, openLoop } from '../world/run.js';
+import { nextSeed, runLoad } from '../world/run.js';
 import type { RunResult } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
@@ -58,11 +58,11 @@ async function measure({ sizes, openWorld, run }: Stage): Promise<void> {
   const world = await openWorld({ tenants: [QUIET, ...COSTS], ports: 1 });
   const endpoints = await registerFanOut(world, QUIET, 1);
   const load = { perSecond: QUIET_PER_SECOND, seconds };
-  await openLoop(world, endpoints, load);
+  await runLoad(world, endpoints, load);
   for (const cost of COSTS) {
     const meanwhile = await prepare(world, cost, sizes);
     await run(`a tenant attacks: ${cost}`, async () =>
-      show(await openLoop(world, endpoints, load, { meanwhile }), seconds),
+      show(await runLoad(world, endpoints, load, { meanwhile }), seconds),
     );
   }
 }

@@ -18,7 +18,7 @@ export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' |
   /** Nothing new for so long means that nothing more will come, default two minutes. */
   readonly quietMs?: number;
   /** What happens once the load has begun; `sent` resolves when everything was acknowledged. The run waits for it. */
-  readonly meanwhile?: (sent: Promise<Load>) => Promise<void>;
+  readonly meanwhile?: (sent: Promise<Load>) => Promise<unknown>;
   /** What happens once everything was delivered; what processes use until this has ended is counted. */
   readonly whenDelivered?: () => Promise<unknown>;
   /** Endpoints that are bad at the end: what they did not get has to be waiting in Kafka. Default: none. */
@@ -115,20 +115,32 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   return { load, ledger, totals: ledger.totals(), waiting, usage, seconds };
 }
 
-/** Sends events and follows them to the receiver. Throws `VoidRun` when the ledger does not balance. */
-async function runLoad(
+/** Events at a fixed rate. */
+export interface Schedule {
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/**
+ * Sends events at a fixed rate, or so many as fast as they are taken, and follows them to the receiver. They go to the topic where
+ * nothing else is said: then a flood shows the worker at its limit. Throws `VoidRun` when the ledger does not balance.
+ */
+export async function runLoad(
   world: World,
   endpoints: Endpoints,
-  { count, perSecond }: { readonly count: number; readonly perSecond?: number },
-  options: RunOptions,
+  load: Schedule | { readonly count: number },
+  options: RunOptions = {},
 ): Promise<RunResult> {
+  const isFlood = 'count' in load;
+  const count = isFlood ? load.count : Math.round(load.perSecond * load.seconds);
   const topic = { kind: 'topic', brokers: world.stack.description().kafkaBrokers } as const;
-  const { seed = nextSeed(), target = topic, warmUp = 0, foreignKeys = false } = options;
+  const defaults = { seed: nextSeed(), target: topic, warmUp: 0, foreignKeys: false };
+  const { seed, target, warmUp, foreignKeys } = { ...defaults, ...options };
   const tenants = [...new Set(endpoints.map(({ tenantId }) => tenantId))];
   const generator = await startGenerator({
     events: { count, seed, tenants },
     target,
-    perSecond,
+    perSecond: isFlood ? undefined : load.perSecond,
     warmUp,
     foreignKeys,
   });
@@ -141,29 +153,6 @@ async function runLoad(
     await generator.stop();
   }
 }
-
-/** Sends events as fast as they are taken, to the topic where nothing else is said: the worker then works at its limit. */
-export const flood = (
-  world: World,
-  endpoints: Endpoints,
-  count: number,
-  options: RunOptions = {},
-): Promise<RunResult> => runLoad(world, endpoints, { count }, options);
-
-/** Events at a fixed rate. */
-export interface Schedule {
-  readonly perSecond: number;
-  readonly seconds: number;
-}
-
-/** Sends events at a fixed rate, to the topic where nothing else is said. */
-export const openLoop = (
-  world: World,
-  endpoints: Endpoints,
-  { perSecond, seconds }: Schedule,
-  options: RunOptions = {},
-): Promise<RunResult> =>
-  runLoad(world, endpoints, { perSecond, count: Math.round(perSecond * seconds) }, options);
 
 /** Past the service, to an endpoint itself. */
 export const toEndpoint = ({ stack }: World, { origin, path }: BenchEndpoint): TargetPlan => ({
@@ -184,12 +173,14 @@ const PROBE_EVENTS = 20_000;
 
 /** Twice as many deliveries as a probe has, or as the run's own `count`: connections are open then, and most code is compiled. */
 export async function warmUpWorker(world: World, endpoints: Endpoints, count: number): Promise<void> {
-  await flood(world, endpoints, Math.ceil((2 * Math.min(PROBE_EVENTS, count)) / endpoints.length));
+  await runLoad(world, endpoints, {
+    count: Math.ceil((2 * Math.min(PROBE_EVENTS, count)) / endpoints.length),
+  });
 }
 
 /** Events a second that a worker takes with one endpoint for each. It is warm then. */
 export async function findThroughput(world: World, endpoints: Endpoints): Promise<number> {
   await warmUpWorker(world, endpoints, PROBE_EVENTS);
-  const { totals, seconds } = await flood(world, endpoints, PROBE_EVENTS);
+  const { totals, seconds } = await runLoad(world, endpoints, { count: PROBE_EVENTS });
   return totals.delivered / seconds;
 }

@@ -4,10 +4,8 @@ import type { Client } from '@webhooks/client';
 import { clientFor, registerWebhooks } from '@webhooks/ledger';
 import type { OwedEndpoint } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
 import { BENCH_EVENT_TYPE } from '../load/make-events.js';
 import { startReceiver } from '../load/receiver.js';
-import type { Receiver } from '../load/receiver.js';
 import type { Pids } from '../measure/usage.js';
 
 /** An endpoint that is registered and in force. */
@@ -20,15 +18,6 @@ export interface BenchEndpoint extends OwedEndpoint {
 /** The endpoints of a run. */
 export type Endpoints = readonly BenchEndpoint[];
 
-/** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
-export interface World {
-  readonly stack: Stack;
-  readonly receiver: Receiver;
-  /** Processes of the system under test, by name: services, broker, database. */
-  pids(): Pids;
-  close(): Promise<void>;
-}
-
 export interface WorldOptions {
   readonly dataDir: string;
   readonly tenants: readonly string[];
@@ -38,7 +27,8 @@ export interface WorldOptions {
   readonly withQueryApi?: boolean;
 }
 
-export async function openWorld(options: WorldOptions): Promise<World> {
+/** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
+export async function openWorld(options: WorldOptions) {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
   const stack = await startStack({
@@ -58,7 +48,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return {
     stack,
     receiver,
-    pids: () => {
+    /** Processes of the system under test, by name: services, broker, database. */
+    pids: (): Pids => {
       const { start: _bench, ...processes } = stack.description().processes;
       return processes;
     },
@@ -68,6 +59,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     },
   };
 }
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
 
 export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Client =>
   clientFor(stack.clientOf(tenantId), stack.description());

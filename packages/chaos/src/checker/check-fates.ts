@@ -5,7 +5,7 @@ import type { Change } from '../generator/changes.js';
 import type { CaseFile, Delivery, Finding } from './case-file.js';
 import { fateOf, isSuccess } from './fate.js';
 import type { Fate } from './fate.js';
-import { mayNeverHaveBegun } from './never-begun.js';
+import { mayNeverHaveBegun } from './disturbances.js';
 import { findToggles, isDisabling, promisedFor } from './owed.js';
 import type { Toggles } from './owed.js';
 
