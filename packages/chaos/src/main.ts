@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { DATA_DIR, print, untilSignal } from '@webhooks/ledger';
+import { print, untilSignal } from '@webhooks/ledger';
 import { campaign } from './campaign.js';
 import { FAULTS } from './faults.js';
 import { USAGE, readArguments } from './read-arguments.js';
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
   }
   const stopping = untilSignal();
   stopping.onabort = () => print('· stopping: what is broken is mended, and the ledger is looked at');
-  return (await campaign({ given, dataDir: DATA_DIR, stopping, print })) ? 0 : 1;
+  return (await campaign({ given, stopping })) ? 0 : 1;
 }
 
 process.exitCode = await main();

@@ -3,17 +3,8 @@ import { Ledger, feed, followReceipts, print, untilNone, withAdmin } from '@webh
 import type { FedStack, FeedLine, Stage } from '@webhooks/ledger';
 import { showTable } from './show.js';
 
-export interface Balance {
-  /** Pairs of (event, endpoint). */
-  readonly accepted: number;
-  readonly balanced: boolean;
-  /** The two closing lines. */
-  readonly closing: readonly [string, string];
-}
-
-const LOOK_MS = 200;
-/** Each tenth look is shown: a line in two seconds. */
-const LOOKS_A_LINE = 10;
+/** Each fourth look is shown: a line in two seconds. */
+const LOOKS_A_LINE = 4;
 
 /** Records that were ever rejected. */
 const countRejected = ({ kafkaBrokers }: FedStack): Promise<number> =>
@@ -30,7 +21,7 @@ export async function feedAndAccount(
   { file, hooks }: Pick<Stage, 'file' | 'hooks'>,
   stack: FedStack,
   lines: readonly FeedLine[],
-): Promise<Balance> {
+) {
   const refusing = hooks.length > 0 ? '; one of them refuses two of three first attempts' : '';
   print(`· ${hooks.length} endpoints registered${refusing}`);
   const started = performance.now();
@@ -56,7 +47,7 @@ export async function feedAndAccount(
     if (looks % LOOKS_A_LINE === 0) print(`· ${delivered} of ${accepted} delivered`);
     return accepted - delivered + Math.max(0, toBeRejected - rejected);
   };
-  await untilNone(countLeft, { everyMs: LOOK_MS });
+  await untilNone(countLeft);
   print(`· settled ${took()} after the first event`);
   showTable(ledger);
   const { accepted, delivered, duplicates } = ledger.totals();
@@ -64,9 +55,11 @@ export async function feedAndAccount(
   return {
     accepted,
     balanced: lost === 0 && accepted > 0 && rejected === toBeRejected,
+    /** The last lines. */
     closing: [
       `rejected=${rejected + refusedByIngest} unmatched=${ledger.unmatched}`,
       `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} lost=${lost}`,
     ],
   };
 }
+export type Balance = Awaited<ReturnType<typeof feedAndAccount>>;

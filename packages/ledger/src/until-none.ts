@@ -3,19 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Longer than a breaker's first two pauses, 30 s and 60 s. Only a run that fails waits for so long. */
 export const STALLED_MS = 120_000;
 
-export interface Looks {
-  readonly everyMs: number;
-  /** How often in a row nothing has to be left, default once. */
-  readonly times?: number;
-  /** Nothing less for so long means that it will not get less, default two minutes. */
-  readonly stalledMs?: number;
-}
+/** Milliseconds between two looks, how often in a row nothing has to be left, and after how long without less it is given up. */
+const LOOKS = { everyMs: 500, times: 1, stalledMs: STALLED_MS };
 
 /** Looks until nothing is left, or until what is left gets no less. */
 export async function untilNone(
   countLeft: () => number | Promise<number>,
-  { everyMs, times = 1, stalledMs = STALLED_MS }: Looks,
+  looks: Partial<typeof LOOKS> = {},
 ): Promise<void> {
+  const { everyMs, times, stalledMs } = { ...LOOKS, ...looks };
   let [least, changedAt] = [Infinity, performance.now()];
   for (let none = 0; performance.now() - changedAt < stalledMs;) {
     const left = await countLeft();

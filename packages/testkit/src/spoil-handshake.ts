@@ -8,7 +8,7 @@ export type ConnectionManners =
   'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
 
 /** The head of a TLS record of the handshake, 4,096 bytes long: what follows is waited for. */
-const RECORD_HEAD = Buffer.from([0x16, 0x03, 0x03, 0x10, 0x00]);
+const RECORD_HEAD = Buffer.from('1603031000', 'hex');
 
 /** TCP connections on which TLS never comes about. */
 export const SPOIL_HANDSHAKE: Readonly<

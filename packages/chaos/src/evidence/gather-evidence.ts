@@ -17,7 +17,7 @@ import { countOpen, readTopics } from './read-topics.js';
  * One look at nothing proves nothing: what was written last may not have been fetched yet. On two cores that others used too, one
  * batch of query-api took 100 s.
  */
-const LOOKS = { everyMs: 500, times: 4, stalledMs: 300_000 };
+const LOOKS = { times: 4, stalledMs: 300_000 };
 const PAGE = 200;
 /** A page costs the embedded database a look at all that its time range holds: 13 pages of 500/s. */
 const RANGE_MS = 5_000;
