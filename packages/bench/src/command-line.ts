@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readNumber } from '@webhooks/ledger';
 import type { Scenario, Sizes } from './scenario.js';
 
 /** What the command line asks for. */
@@ -9,14 +10,7 @@ export interface Usage {
   readonly sizes: Partial<Sizes>;
 }
 
-const LIMIT = 10_000_000;
-
-function readNumber(name: string, text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1 || value > LIMIT)
-    throw new Error(`--${name}: expected a whole number from 1 to ${LIMIT}, came '${text}'`);
-  return value;
-}
+const SIZE = { least: 1, most: 10_000_000 };
 
 /** Reads the arguments; `help` when they ask for it. Throws with what was expected for a name or number that is none. */
 export function readUsage(args: readonly string[], scenarios: readonly string[]): Usage | 'help' {
@@ -35,7 +29,7 @@ export function readUsage(args: readonly string[], scenarios: readonly string[])
   const unknown = positionals.filter((name) => !scenarios.includes(name));
   if (unknown.length > 0)
     throw new Error(`unknown scenario ${unknown.join(', ')}; there are: ${scenarios.join(', ')}`);
-  const sizes = Object.entries(given).map(([name, text]) => [name, readNumber(name, text)] as const);
+  const sizes = Object.entries(given).map(([name, text]) => [name, readNumber(name, text, SIZE)] as const);
   if (positionals.length === 0 && sizes.length > 0)
     throw new Error('--count and --seconds mean something else in each scenario: name the ones you want');
   const names = positionals.length === 0 ? scenarios : [...new Set(positionals)];

@@ -1,16 +1,12 @@
 import { createRequire } from 'node:module';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeMachine, describeVersions } from '@webhooks/ledger';
+import { DATA_DIR, describeMachine, describeVersions, print } from '@webhooks/ledger';
 import { readUsage, usageText } from './command-line.js';
 import { formatSummary } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
 import { runScenario } from './run-scenario.js';
 import { SCENARIOS } from './scenarios/index.js';
-
-const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const usage = readUsage(process.argv.slice(2), Object.keys(SCENARIOS));
@@ -18,7 +14,7 @@ async function main(): Promise<void> {
     usageText(SCENARIOS).forEach(print);
     return;
   }
-  mkdirSync(DATA, { recursive: true });
+  mkdirSync(DATA_DIR, { recursive: true });
   const machine = describeMachine();
   const undici = createRequire(import.meta.url)('undici/package.json') as { readonly version: string };
   const versions = { ...describeVersions(), undici: undici.version };
@@ -29,13 +25,13 @@ async function main(): Promise<void> {
     if (!scenario) continue;
     print(`\n· ${name}: ${scenario.title}`);
     const sizes = { ...(usage.whole ? scenario.whole : scenario.usual), ...usage.sizes };
-    const dataDir = join(DATA, `bench-${process.pid}`);
+    const dataDir = join(DATA_DIR, `bench-${process.pid}`);
     const outcome = await runScenario({ name, scenario, sizes, dataDir, print });
     reports.push(...outcome.reports);
     voids.push(...outcome.voids);
   }
   formatSummary(reports, voids).forEach(print);
-  const file = join(DATA, 'bench.json');
+  const file = join(DATA_DIR, 'bench.json');
   const about = { at: new Date().toISOString(), machine, versions, usage };
   writeFileSync(file, `${JSON.stringify({ ...about, reports, voids }, null, 2)}\n`);
   print(`\nwritten to ${file}`);

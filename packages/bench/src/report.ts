@@ -1,3 +1,4 @@
+import { align } from '@webhooks/ledger';
 import type { ProcessUsage } from './measure/usage.js';
 
 /** What a figure is compared with. */
@@ -56,19 +57,6 @@ export function formatNumber(value: number): string {
 function barText({ bar, unit }: Figure): string {
   if (!bar) return '';
   return `${bar.kind === 'at most' ? '≤' : '≥'} ${formatNumber(bar.value)} ${unit}`.trimEnd();
-}
-
-/** Columns side by side, those of `right` to the right. */
-function align(rows: readonly (readonly string[])[], right: readonly number[]): readonly string[] {
-  const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
-  return rows.map((row) =>
-    row
-      .map((cell, column) =>
-        right.includes(column) ? cell.padStart(widthOf(column)) : cell.padEnd(widthOf(column)),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
 }
 
 /** One run: its title, its ledger, its figures with unit, bar and verdict, and what each process used. */

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { VoidRun } from './measure/run-ledger.js';
+import { VoidRun } from './measure/void-run.js';
 import { formatRun } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
 import type { Scenario, Sizes } from './scenario.js';
@@ -15,14 +15,11 @@ export interface ScenarioOptions {
   readonly print: (line: string) => void;
 }
 
-/** What a scenario has shown, and which of its runs are void. */
-export interface ScenarioOutcome {
-  readonly reports: readonly RunReport[];
-  readonly voids: readonly VoidReport[];
-}
-
-/** Runs one scenario on worlds of its own, which are gone when it has ended. */
-export async function runScenario(options: ScenarioOptions): Promise<ScenarioOutcome> {
+/**
+ * Runs one scenario on worlds of its own, which are gone when it has ended. Gives what it has shown, and which of its runs are
+ * void.
+ */
+export async function runScenario(options: ScenarioOptions) {
   const { name, scenario, sizes, dataDir, print } = options;
   const reports: RunReport[] = [];
   const voids: VoidReport[] = [];
@@ -62,3 +59,4 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioOut
   }
   return { reports, voids };
 }
+export type ScenarioOutcome = Awaited<ReturnType<typeof runScenario>>;

@@ -5,6 +5,8 @@ import type { World, WorldOptions } from './world/world.js';
 export interface Sizes {
   readonly count: number;
   readonly seconds: number;
+  /** Of a fan-out that comes at once; `attacks` alone has one. */
+  readonly fanOut?: { readonly webhooks: number; readonly events: number };
 }
 
 /** What a scenario measures with. */

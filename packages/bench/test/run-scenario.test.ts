@@ -6,7 +6,7 @@ import type { ScenarioOutcome } from '../src/run-scenario.js';
 import { figure } from '../src/report.js';
 import type { Scenario } from '../src/scenario.js';
 import { showRuns, workerCpu } from '../src/scenarios/run-report.js';
-import { flood } from '../src/world/run.js';
+import { runLoad } from '../src/world/run.js';
 import { registerFanOut } from '../src/world/world.js';
 import type { World } from '../src/world/world.js';
 
@@ -30,7 +30,7 @@ const scenario: Scenario = {
     const endpoints = await registerFanOut(world, 'short', 1);
     const measureRun = (run: string, seen: World) =>
       stage.run(run, async () => {
-        const runs = [await flood(seen, endpoints, stage.sizes.count, { quietMs: 5_000 })];
+        const runs = [await runLoad(seen, endpoints, { count: stage.sizes.count }, { quietMs: 5_000 })];
         return showRuns(runs, [figure('CPU', workerCpu(runs), 'µs')]);
       });
     await measureRun('complete', world);

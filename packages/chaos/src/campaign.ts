@@ -1,7 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeMachine, describeVersions } from '@webhooks/ledger';
-import type { Print } from '@webhooks/ledger';
+import { DATA_DIR, describeMachine, describeVersions, print } from '@webhooks/ledger';
 import { FAULTS } from './faults.js';
 import { formatPlan, makePlan } from './plan.js';
 import type { ChaosArguments } from './read-arguments.js';
@@ -11,12 +10,9 @@ import { runChaos } from './run-chaos.js';
 import type { ChaosResult } from './run-chaos.js';
 import { WORKER_SETTINGS } from './world/settings.js';
 
-export interface CampaignOptions {
+interface CampaignOptions {
   readonly given: ChaosArguments;
-  /** Where results are written, and the data of a run while it lasts. */
-  readonly dataDir: string;
   readonly stopping: AbortSignal;
-  readonly print: Print;
 }
 
 /** The options with which a run is made again. */
@@ -27,7 +23,7 @@ const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): 
   ].join(' ');
 
 /** Says what came of a run. It passes when nothing was found, something was delivered, and each thing was tried that is tried by default. */
-function hasPassed({ verdict, untested }: ChaosResult, { given, stopping, print }: CampaignOptions): boolean {
+function hasPassed({ verdict, untested }: ChaosResult, { given, stopping }: CampaignOptions): boolean {
   // Whoever names faults wants these, and looks at them.
   const missing = given.faults.length === 0 ? untested : [];
   for (const what of missing) print(`not tested: ${what}`);
@@ -37,14 +33,14 @@ function hasPassed({ verdict, untested }: ChaosResult, { given, stopping, print 
 
 /** One run with one seed, from its plan to what it found. What did not pass is kept. */
 async function runSeed(seed: number, options: CampaignOptions): Promise<SeedRun> {
-  const { given, print, stopping } = options;
+  const { given, stopping } = options;
   const { minutes, eventsPerSecond } = given;
   const faults = FAULTS.filter(({ name }) => given.faults.length === 0 || given.faults.includes(name));
   const durationMs = 60_000 * minutes;
   const steps = makePlan({ seed, durationMs, faults });
   print(`· the plan of ${optionsOf({ ...given, seed })}: ${steps.length} faults`);
   for (const line of formatPlan(steps)) print(line);
-  const dataDir = join(options.dataDir, `chaos-${process.pid}-${seed}`);
+  const dataDir = join(DATA_DIR, `chaos-${process.pid}-${seed}`);
   try {
     const result = await runChaos({ seed, steps, durationMs, eventsPerSecond, dataDir, stopping, print });
     for (const line of formatReport(result)) print(line);
@@ -60,8 +56,8 @@ async function runSeed(seed: number, options: CampaignOptions): Promise<SeedRun>
 
 /** One run after the other, each with the next seed; true when each passed. What all found so far is written after each. */
 export async function campaign(options: CampaignOptions): Promise<boolean> {
-  const { given, dataDir, print, stopping } = options;
-  const [resultFile, reportFile] = [join(dataDir, 'chaos.json'), join(dataDir, 'chaos-report.md')];
+  const { given, stopping } = options;
+  const [resultFile, reportFile] = [join(DATA_DIR, 'chaos.json'), join(DATA_DIR, 'chaos-report.md')];
   const about = {
     ...{ at: new Date().toISOString(), machine: describeMachine(), versions: describeVersions() },
     settings: { ...given, worker: WORKER_SETTINGS },

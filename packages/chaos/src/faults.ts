@@ -73,11 +73,10 @@ const rebalance: Fault = {
 };
 
 const BROKER = 'kafka';
-const isLink = (name: string): name is LinkName => LINKS.some((link) => link === name);
 
 /** A link by its name; `kafka` stands for all that lead to the broker. */
 const linksOf = (target: string): readonly LinkName[] =>
-  isLink(target) ? [target] : LINKS.filter((name) => name !== 'mongodb');
+  LINKS.filter((name) => (target === BROKER ? name !== 'mongodb' : name === target));
 
 /** A fault of the network between services and engines. */
 const spoilLinks = (name: string, state: LinkState): Fault => ({
@@ -140,7 +139,7 @@ const remakeTopic: Fault = {
   targets: [TOPICS.configurations],
   // Milliseconds: readers that look each 700 ms find it gone, or not.
   lasts: [0, 3_000],
-  begin: (target, { stack }) => deleteConfigurations(stack, target),
+  begin: (target, { stack }) => deleteConfigurations(stack.description().kafkaBrokers, target),
 };
 
 /** Every fault there is, by the name that `--faults` takes. */

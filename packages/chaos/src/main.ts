@@ -1,26 +1,11 @@
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
+import { print, untilSignal } from '@webhooks/ledger';
 import { campaign } from './campaign.js';
 import { FAULTS } from './faults.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { ChaosArguments } from './read-arguments.js';
 
-const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 const NAMES = [...new Set(FAULTS.map(({ name }) => name))];
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-/** Aborts at the first signal, so that the run ends in order; a second one ends the process at once. */
-function untilSignal(): AbortSignal {
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(130);
-      print('· stopping: what is broken is mended, and the ledger is looked at');
-      stopping.abort();
-    });
-  return stopping.signal;
-}
 
 /** Undefined when the arguments are none, which has been said then. */
 function readOrSay(): ChaosArguments | undefined {
@@ -40,7 +25,9 @@ async function main(): Promise<number> {
     print(`${USAGE}\nFaults: ${NAMES.join(', ')}`);
     return 0;
   }
-  return (await campaign({ given, dataDir: DATA, stopping: untilSignal(), print })) ? 0 : 1;
+  const stopping = untilSignal();
+  stopping.onabort = () => print('· stopping: what is broken is mended, and the ledger is looked at');
+  return (await campaign({ given, stopping })) ? 0 : 1;
 }
 
 process.exitCode = await main();

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { readNumber } from '@webhooks/ledger';
 
 /** What the command line requests. */
 export interface ChaosArguments {
@@ -30,19 +31,6 @@ on each way in, and made each kind of change of a configuration. It is 2 for wro
 A run that fails is kept in .data/chaos-<process>-<seed>.
 `;
 
-function readNumber(name: string, text: string, [least, most]: readonly [number, number]): number {
-  const value = Number(text);
-  if (text.trim() === '' || !(value >= least && value <= most))
-    throw new Error(`--${name}: expected a number from ${least} to ${most}, came '${text}'`);
-  return value;
-}
-
-function readWhole(name: string, text: string, bounds: readonly [number, number]): number {
-  const value = readNumber(name, text, bounds);
-  if (!Number.isInteger(value)) throw new Error(`--${name}: expected a whole number, came '${text}'`);
-  return value;
-}
-
 /** Names separated by commas. Throws for one that nothing has. */
 function readNames(text: string | undefined, known: readonly string[]): readonly string[] {
   const names = text?.split(',') ?? [];
@@ -70,11 +58,11 @@ export function readArguments(
     },
   });
   return {
-    seed: readWhole('seed', values.seed, [0, MAX_SEED]),
-    seeds: readWhole('seeds', values.seeds, [1, 1_000]),
-    minutes: readNumber('minutes', values.minutes, [0.1, 1_440]),
+    seed: readNumber('seed', values.seed, { least: 0, most: MAX_SEED }),
+    seeds: readNumber('seeds', values.seeds, { least: 1, most: 1_000 }),
+    minutes: readNumber('minutes', values.minutes, { least: 0.1, most: 1_440, isWhole: false }),
     faults: readNames(values.faults, faults),
-    eventsPerSecond: readWhole('rate', values.rate, [1, 1_000]),
+    eventsPerSecond: readNumber('rate', values.rate, { least: 1, most: 1_000 }),
     help: values.help,
   };
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Print } from '@webhooks/ledger';
 import { closeAfterFault } from '@webhooks/stack';
@@ -11,11 +11,10 @@ import { FAULTS } from './faults.js';
 import { makeChanges } from './generator/changer.js';
 import { isMade } from './generator/changes.js';
 import type { Change } from './generator/changes.js';
-import { giveIngest, openTopicDoor } from './generator/doors.js';
+import { DOORS, giveIngest, openTopicDoor } from './generator/doors.js';
 import type { Give } from './generator/doors.js';
 import { generate } from './generator/generator.js';
-import { DOORS, openJournal } from './generator/journal.js';
-import type { Journal } from './generator/journal.js';
+import type { Journal } from './generator/generator.js';
 import type { Step } from './plan.js';
 import { runPlan, waitOrStop } from './run-plan.js';
 import type { DoneStep } from './run-plan.js';
@@ -96,18 +95,15 @@ async function breakUnderLoad(
 
 async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   const { dataDir, print, seed } = options;
-  const journalFile = join(dataDir, 'journal.ndjson');
   print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${options.durationMs / 1_000} s`);
-  const journal = openJournal(journalFile);
+  const journal: Journal = new Map();
   const topic = await openTopicDoor(world.stack.description().kafkaBrokers);
-  const done = await breakUnderLoad(world, journal, topic.give, options).finally(async () => {
-    journal.close();
-    await topic.close();
-  });
+  const done = await breakUnderLoad(world, journal, topic.give, options).finally(topic.close);
+  writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...journal.values()]));
   print('· calm: nothing is broken any more, and no more events; waiting for the rest');
   // Else its breaker would open, now that it gets nothing else, and the last retries would take hours.
   await world.receivers.stubborn.become({ answer: 200 });
-  const evidence = await gatherEvidence(world, journalFile, done);
+  const evidence = await gatherEvidence(world, { ...done, sent: journal });
   print('· all evidence is there; comparing');
   return {
     verdict: check(evidence),
@@ -130,11 +126,8 @@ async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Pro
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   mkdirSync(options.dataDir, { recursive: true });
   const world = await openWorld(options.dataDir, options.print);
-  let result: ChaosResult;
-  try {
-    result = await run(world, options);
-  } catch (error) {
-    return closeAfterFault([() => world.stop()], 'the world', error);
-  }
+  const result = await run(world, options).catch((error: unknown) =>
+    closeAfterFault([() => world.stop()], 'the world', error),
+  );
   return stopAfter(world, result);
 }

@@ -14,12 +14,12 @@ describe('the arguments', () => {
   });
 
   it.each([
-    [['--seed', 'x'], '--seed: expected a number from 0 to 4294967295'],
+    [['--seed', 'x'], '--seed: expected a whole number from 0 to 4294967295'],
     [['--seed', '1.5'], '--seed: expected a whole number'],
-    [['--seed', ''], '--seed: expected a number'],
-    [['--seeds', '0'], '--seeds: expected a number from 1 to 1000'],
+    [['--seed', ''], '--seed: expected a whole number'],
+    [['--seeds', '0'], '--seeds: expected a whole number from 1 to 1000'],
     [['--minutes', '0'], '--minutes: expected a number from 0.1 to 1440'],
-    [['--rate', '5000'], '--rate: expected a number from 1 to 1000'],
+    [['--rate', '5000'], '--rate: expected a whole number from 1 to 1000'],
     [['--faults', 'kill,flood'], 'unknown fault flood; there are: kill, freeze'],
     [['--faults', ''], 'unknown fault'],
     [['--sed', '1'], 'Unknown option'],

@@ -1,32 +1,20 @@
+import { once as onceEmitted } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { createArrivalLines, paint, setStage } from '@webhooks/ledger';
-import type { Balance } from '@webhooks/ledger';
+import { DATA_DIR, createArrivalLines, paint, print, setStage, untilSignal } from '@webhooks/ledger';
 import { choosePort, startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { writeEnvFile } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';
 import { feedAndAccount } from './run-demo.js';
+import type { Balance } from './run-demo.js';
 import { showAddresses, showCommands, showFaults, unbalancedLine } from './show.js';
 import { showTruth } from './show-truth.js';
 import { untilProjected } from './until-projected.js';
-import { untilSignal } from './until-signal.js';
 import { watchBreakers } from './watch-breakers.js';
 
-const { isTTY } = process.stdout;
-/** Erases the progress line that a terminal shows. */
-const ERASE = isTTY ? '\x1b[K' : '';
-const print = (line: string): void => {
-  process.stdout.write(`${ERASE}${line}\n`);
-};
-/** On a terminal the next line overwrites this one. */
-const showProgress = (line: string): void => {
-  process.stdout.write(isTTY ? `${ERASE}${line}\r` : `${line}\n`);
-};
-
 const RECEIVER_PORT = 8443;
-const DATA = join(import.meta.dirname, '..', '..', '..', '..', '.data');
 
 /** What has to be stopped in the end, as soon as it is there. */
 interface Running {
@@ -46,7 +34,7 @@ async function stop(running: Running): Promise<void> {
 /** Resolves with the exit code, or with nothing when the stack stays up. */
 async function demonstrate(once: boolean, eventsFile: string, running: Running): Promise<number | undefined> {
   const lines = await readEventsFile(eventsFile);
-  const dataDir = once ? join(DATA, `once-${process.pid}`) : DATA;
+  const dataDir = once ? join(DATA_DIR, `once-${process.pid}`) : DATA_DIR;
   const tenants = [...new Set(lines.flatMap(({ event }) => event?.tenantId ?? []))];
   const started = performance.now();
   print('· starting Kafka, MongoDB, token issuer and services');
@@ -54,31 +42,31 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   const stack = await startStack({ dataDir, fixedPorts: !once, tenants, log });
   running.stack = stack;
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
-  showFaults(lines, print);
+  showFaults(lines);
   const port = await choosePort('the receiver', once ? undefined : RECEIVER_PORT, log);
   const stage = await setStage(stack, lines, dataDir, port);
   const { origin } = stage.receiver;
   // Before the events are fed: from here on other terminals can use the stack.
   running.envFile = writeEnvFile(dataDir, stack.description(), origin);
-  if (!once) showAddresses(stack.description(), origin, dataDir, print);
-  const result = await feedAndAccount(stage, { stack: stack.description(), lines, print });
+  if (!once) showAddresses(stack.description(), origin, dataDir);
+  const result = await feedAndAccount(stage, stack.description(), lines);
   if (!once) {
     for (const line of result.closing) print(line);
-    showCommands(`. ${relative(process.cwd(), running.envFile)}`, print);
+    showCommands(`. ${relative(process.cwd(), running.envFile)}`);
     stage.show = createArrivalLines(print);
-    watchBreakers(stack.description().admin['delivery-worker'] ?? '', print);
+    watchBreakers(stack.description().admin['delivery-worker'] ?? '');
   }
-  await untilProjected(stack.description().admin['query-api'], showProgress);
-  await showTruth(stack, print);
+  await untilProjected(stack.description().admin['query-api']);
+  await showTruth(stack);
   if (!once) return undefined;
   await stop(running);
   return endOnce(result, dataDir);
 }
 
 /** Prints the balance as the last line and returns it as exit code. The data folder is kept when the ledger does not balance. */
-function endOnce({ balanced, closing, ledger }: Balance, dataDir: string): number {
+function endOnce({ accepted, balanced, closing }: Balance, dataDir: string): number {
   if (balanced) rmSync(dataDir, { recursive: true, force: true });
-  else print(unbalancedLine(ledger.totals().accepted, dataDir));
+  else print(unbalancedLine(accepted, dataDir));
   for (const line of closing) print(line);
   return balanced ? 0 : 1;
 }
@@ -90,7 +78,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const running: Running = {};
-  const asked = untilSignal().then(() => {
+  const asked = onceEmitted(untilSignal(), 'abort').then(() => {
     print('· stopping; attempts under way may take 30 s');
     return 130;
   });

@@ -1,6 +1,5 @@
 import type { Client, DeliveryDetail } from '@webhooks/client';
-import { clientFor, registerWebhooks } from '@webhooks/ledger';
-import type { Print } from '@webhooks/ledger';
+import { clientFor, print, registerWebhooks } from '@webhooks/ledger';
 import type { Stack } from '@webhooks/stack';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
@@ -9,7 +8,7 @@ const TENANT = 'acme';
 /** The same at each start, so that a second start moves the endpoint of the first one. */
 const REF = '0193a000-0000-7000-8000-0000000a5c5e';
 /** A receiver that queries the real state inside its handler, before it responds. */
-async function openAsking(stack: Stack, client: Client, print: Print): Promise<Endpoint> {
+async function openAsking(stack: Stack, client: Client): Promise<Endpoint> {
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   return startEndpoint({
     certPem,
@@ -23,7 +22,7 @@ async function openAsking(stack: Stack, client: Client, print: Print): Promise<E
   });
 }
 
-function showLog({ deliveryId, status, attempts }: DeliveryDetail, print: Print): void {
+function showLog({ deliveryId, status, attempts }: DeliveryDetail): void {
   print(`  log of delivery ${deliveryId.slice(0, 12)}…, status ${status}:`);
   for (const { cycle, attempt, at, durationMs, result, status: answered, error } of attempts) {
     const why = cycle === '0' ? 'first delivery' : 'redelivery';
@@ -52,13 +51,13 @@ const made = (client: Client, eventId: string, times: number): Promise<DeliveryD
  * The last part of the demonstration: a receiver that queries the real state inside its handler, a redelivery, and the
  * delivery log.
  */
-export async function showTruth(stack: Stack, print: Print): Promise<void> {
+export async function showTruth(stack: Stack): Promise<void> {
   const client = clientFor(stack.clientOf(TENANT), stack.description());
-  const endpoint = await openAsking(stack, client, print);
+  const endpoint = await openAsking(stack, client);
   const eventType = 'PIX_DYNAMIC_PAID';
   const webhook = { ref: REF, eventType, applicationId: 'asks', endpointUrl: endpoint.url } as const;
   try {
-    await registerWebhooks(client, [webhook]);
+    await registerWebhooks(() => client, [{ tenantId: TENANT, ...webhook }]);
     print(
       '· one more payment; its receiver queries the real state before it responds 200, then it is redelivered:',
     );
@@ -66,7 +65,7 @@ export async function showTruth(stack: Stack, print: Print): Promise<void> {
     await client.postEvent(event);
     const { deliveryId } = await made(client, event.id, 1);
     await client.redeliver(deliveryId);
-    showLog(await made(client, event.id, 2), print);
+    showLog(await made(client, event.id, 2));
   } finally {
     // Otherwise the next start sends events to a port where nobody listens.
     await client.update({ ...webhook, enabled: false }).catch(() => undefined);

@@ -1,10 +1,10 @@
 import type { StackDescription } from '@webhooks/stack';
-import { paint } from '@webhooks/ledger';
-import type { FeedLine, HookAccount, Ledger, Print } from '@webhooks/ledger';
+import { align, paint, print } from '@webhooks/ledger';
+import type { Account, FeedLine, Ledger } from '@webhooks/ledger';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-function retryColumn({ retryWaits }: HookAccount): string {
+function retryColumn({ retryWaits }: Account): string {
   const waits = retryWaits.slice(0, 100_000);
   return waits.length === 0 ? '–' : `${seconds(Math.min(...waits))} – ${seconds(Math.max(...waits))}`;
 }
@@ -12,24 +12,18 @@ function retryColumn({ retryWaits }: HookAccount): string {
 const HEADER = ['endpoint', 'expected', 'delivered', 'duplicates', 'refused', 'second attempt after'];
 
 /** The table at the end: what each endpoint had to receive and what it received. */
-export function showTable(ledger: Ledger, print: Print): void {
-  const rows = ledger.accounts.map((account) => {
-    const { hook, expected, delivered, duplicates, refused } = account;
-    return [hook.path, ...[expected, delivered, duplicates, refused].map(String), retryColumn(account)];
+export function showTable({ accounts }: Pick<Ledger, 'accounts'>): void {
+  const rows = accounts.map((account) => {
+    const { endpoint, owed, arrivals, duplicates, refused } = account;
+    const counts = [owed, arrivals.size, duplicates, refused].map(String);
+    return [endpoint.path, ...counts, retryColumn(account)];
   });
-  const widths = HEADER.map((head, column) =>
-    Math.max(head.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = ([path = '', ...cells]: readonly string[]): string =>
-    [path.padEnd(widths[0] ?? 0), ...cells.map((cell, index) => cell.padStart(widths[index + 1] ?? 0))].join(
-      '  ',
-    );
+  const [head = '', ...lines] = align([HEADER, ...rows], [1, 2, 3, 4, 5]);
   print('');
-  print(paint('dim', line(HEADER)));
-  print(widths.map((width) => '─'.repeat(width)).join('  '));
-  ledger.accounts.forEach(({ delivered, expected }, index) =>
-    print(paint(delivered === expected ? 'green' : 'red', line(rows[index] ?? []))),
-  );
+  print(paint('dim', head));
+  print('─'.repeat(head.length));
+  for (const [index, { owed, arrivals }] of accounts.entries())
+    print(paint(arrivals.size === owed ? 'green' : 'red', lines[index] ?? ''));
   print('');
 }
 
@@ -42,7 +36,7 @@ export function unbalancedLine(accepted: number, dataDir: string): string {
 const SHOWN_FAULTS = 5;
 
 /** Prints which lines of the events file are no events, and why. The services refuse them. */
-export function showFaults(lines: readonly FeedLine[], print: Print): void {
+export function showFaults(lines: readonly FeedLine[]): void {
   const faults = lines.flatMap(({ fault }, index) =>
     fault === undefined ? [] : [`event ${index + 1}: ${fault}`],
   );
@@ -53,12 +47,7 @@ export function showFaults(lines: readonly FeedLine[], print: Print): void {
 }
 
 /** Addresses of the running stack. */
-export function showAddresses(
-  stack: StackDescription,
-  receiver: string,
-  dataDir: string,
-  print: Print,
-): void {
+export function showAddresses(stack: StackDescription, receiver: string, dataDir: string): void {
   print('The stack is up. Stop it with Ctrl-C.');
   print(`  config-api ${stack.configApi} · ingest ${stack.ingest} · query-api ${stack.queryApi ?? '–'}`);
   print(`  token issuer ${stack.tokenEndpoint} · Kafka ${stack.kafkaBrokers.join(',')}`);
@@ -68,7 +57,7 @@ export function showAddresses(
 }
 
 /** Commands to paste: `first` makes the variables known, then a webhook is registered and an event sent. */
-export function showCommands(first: string, print: Print): void {
+export function showCommands(first: string): void {
   const call = (path: string, body: string): string =>
     `curl -s "${path}" -H "Authorization: Bearer $(token)" -H 'Content-Type: application/json' -d "${body.replaceAll('"', '\\"')}"; echo`;
   const webhook = '{"eventType":"PIX_STATIC","endpointUrl":"$RECEIVER/mine"}';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { paint, readLags } from '@webhooks/ledger';
-import type { Print, ProjectionLag } from '@webhooks/ledger';
+import { paint, readLags, showProgress } from '@webhooks/ledger';
+import type { ProjectionLag } from '@webhooks/ledger';
 
 const LOOK_MS = 2_000;
 /** A projection that is behind by less has read what came before the start. Load keeps it from reaching 0. */
@@ -18,7 +18,7 @@ function describe(lags: readonly ProjectionLag[]): string {
 }
 
 /** Waits until query-api has read what came before, and shows how much is left. Ends when it does not respond for 30 s. */
-export async function untilProjected(queryAdmin: string | undefined, showProgress: Print): Promise<void> {
+export async function untilProjected(queryAdmin: string | undefined): Promise<void> {
   for (let unanswered = 0; unanswered < MAX_UNANSWERED;) {
     const lags = await readLags(queryAdmin).catch(() => []);
     if (lags.length > 0 && lags.every(isFresh)) return;

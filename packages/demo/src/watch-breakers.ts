@@ -1,5 +1,4 @@
-import { paint } from '@webhooks/ledger';
-import type { Print } from '@webhooks/ledger';
+import { paint, print } from '@webhooks/ledger';
 
 const LOOK_MS = 1_000;
 
@@ -12,7 +11,7 @@ interface Unhealthy {
 }
 
 /** Prints a line when the breaker of an endpoint opens or closes, as the worker's `/endpoints` lists it. */
-export function watchBreakers(workerAdmin: string, print: Print): void {
+export function watchBreakers(workerAdmin: string): void {
   let open = new Map<string, Unhealthy>();
   const look = async (): Promise<void> => {
     const response = await fetch(`${workerAdmin}/endpoints`, { signal: AbortSignal.timeout(LOOK_MS) });

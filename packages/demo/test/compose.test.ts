@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { FOLDERS } from '../src/containers/folders.js';
+import { FOLDERS } from '../src/containers/environment.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');

@@ -17,7 +17,7 @@ describe('an events file', () => {
   it('names the file that is not there', async () => {
     const file = join(folder, 'absent');
     await expect(readEventsFile(file)).rejects.toThrow(
-      `the events file ${file} cannot be read: there is no such file`,
+      `the events file ${file} cannot be read: Error: ENOENT: no such file`,
     );
   });
 

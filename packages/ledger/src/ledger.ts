@@ -1,83 +1,150 @@
-import type { PaymentEvent } from '@webhooks/contracts';
-import type { Hook } from './hooks.js';
-import type { Receipt } from './receipts.js';
+import type { EventType } from '@webhooks/contracts';
+import type { ArrivalLine } from '@webhooks/testkit';
 
-/** What one endpoint had to receive and what it received. */
-export interface HookAccount {
-  readonly hook: Hook;
-  expected: number;
-  delivered: number;
+/** Whose events, and of which type. A run whose events have one type names none. */
+interface Route {
+  readonly tenantId: string;
+  readonly eventType?: EventType;
+}
+
+/** One event that was acknowledged. Times are of the receiver's clock; absent where nobody asks for latencies. */
+export interface Acceptance extends Route {
+  readonly id: string;
+  /** When the schedule wanted it sent; in a flood: when it was sent. */
+  readonly dueAt?: number;
+  /** When it was acknowledged; when it was sent where nobody acknowledges. */
+  readonly acknowledgedAt?: number;
+}
+
+/** One arrival at the receiver. `status` 0: it was not answered in an ordinary way. */
+export type Receipt = Pick<ArrivalLine, 'id' | 'path' | 'status' | 'receivedAt'>;
+
+/** An endpoint of a run: every accepted event of its tenant and type is owed to it. */
+export interface OwedEndpoint extends Route {
+  readonly path: string;
+}
+
+/** What one endpoint is owed, and what it got. */
+export interface Account<E extends OwedEndpoint = OwedEndpoint> {
+  readonly endpoint: E;
+  readonly owed: number;
+  /** When each event was answered with 2xx first, by its index. */
+  readonly arrivals: Map<number, number>;
+  /** Further 2xx for an event that had one. */
   duplicates: number;
-  /** Arrivals that it did not answer with 2xx. */
+  /** Arrivals that were answered with something else, or not at all. */
   refused: number;
-  /** Milliseconds between a refused arrival and the next one of the same event. */
+  /** Times between a refused arrival and the next one of the same event. */
   readonly retryWaits: number[];
+  /** When the last arrival of an event was refused, by its index. */
+  readonly refusedAt: Map<number, number>;
 }
 
-interface Pair {
-  account: HookAccount;
-  deliveries: number;
-  refusedAt?: number;
+/** Which pairs a question is about: by path, and by when the event was due (from, before). */
+export interface Selection {
+  readonly isPath?: (path: string) => boolean;
+  readonly due?: readonly [number, number];
 }
 
-const pairKey = (eventId: string, path: string): string => `${eventId} ${path}`;
+const routeOf = ({ tenantId, eventType }: Route): string => `${tenantId} ${eventType ?? ''}`;
+const keyOf = (route: Route, id: string): string => `${routeOf(route)} ${id}`;
 
-/**
- * Compares acknowledged events with what the receivers recorded. A pair is one (event id, configuration): expected
- * once however often the event was accepted, delivered when a 2xx was given, a duplicate for every further 2xx.
- */
-export class Ledger {
-  readonly accounts: readonly HookAccount[];
-  unmatched = 0;
-  private readonly pairs = new Map<string, Pair>();
-  private readonly byRoute: ReadonlyMap<string, readonly HookAccount[]>;
+/** Compares what was acknowledged with what arrived. A pair is one (event, endpoint), owed once however often it was accepted. */
+export class Ledger<E extends OwedEndpoint = OwedEndpoint> {
+  readonly accounts: readonly Account<E>[];
+  /** Acknowledged events that nobody is owed. */
+  readonly unmatched: number;
+  /** Arrivals at endpoints of this run that were not owed to them. */
+  #strangers = 0;
+  readonly #events: readonly Acceptance[];
+  readonly #indexOf: ReadonlyMap<string, number>;
+  readonly #accountOf: ReadonlyMap<string, Account<E>>;
 
-  constructor(hooks: readonly Hook[]) {
-    this.accounts = hooks.map((hook) => ({
-      hook,
-      expected: 0,
-      delivered: 0,
+  constructor(acceptances: readonly Acceptance[], endpoints: readonly E[]) {
+    const distinct = new Map(acceptances.map((event) => [keyOf(event, event.id), event]));
+    this.#events = [...distinct.values()];
+    this.#indexOf = new Map([...distinct.keys()].map((key, index) => [key, index]));
+    const owed = Map.groupBy(this.#events, routeOf);
+    this.accounts = endpoints.map((endpoint) => ({
+      endpoint,
+      owed: owed.get(routeOf(endpoint))?.length ?? 0,
+      arrivals: new Map(),
       duplicates: 0,
       refused: 0,
       retryWaits: [],
+      refusedAt: new Map(),
     }));
-    this.byRoute = Map.groupBy(this.accounts, ({ hook }) => `${hook.tenantId} ${hook.eventType}`);
+    this.#accountOf = new Map(this.accounts.map((account) => [account.endpoint.path, account]));
+    const routes = new Set(endpoints.map(routeOf));
+    this.unmatched = acceptances.filter((event) => !routes.has(routeOf(event))).length;
   }
 
-  /** Notes that an event was acknowledged. Call it for all events before the first receipt is read. */
-  expect(event: PaymentEvent): void {
-    const accounts = this.byRoute.get(`${event.tenantId} ${event.eventType}`) ?? [];
-    if (accounts.length === 0) this.unmatched += 1;
-    for (const account of accounts) {
-      const key = pairKey(event.id, account.hook.path);
-      if (this.pairs.has(key)) continue;
-      this.pairs.set(key, { account, deliveries: 0 });
-      account.expected += 1;
+  note(receipts: readonly Receipt[]): void {
+    for (const receipt of receipts) {
+      const account = this.#accountOf.get(receipt.path);
+      // Without one it is a path of another run, whose endpoints may still get what they are owed.
+      if (account) this.#noteAt(account, receipt);
     }
   }
 
-  /** Notes one arrival from the receiver's file. Returns false for an arrival that no endpoint here expects. */
-  note(receipt: Receipt): boolean {
-    const pair = this.pairs.get(pairKey(receipt.id, receipt.path));
-    if (!pair) return false;
-    const { account } = pair;
-    if (pair.refusedAt !== undefined) account.retryWaits.push(receipt.receivedAt - pair.refusedAt);
-    delete pair.refusedAt;
-    if (receipt.status < 200 || receipt.status > 299) {
+  #noteAt(account: Account<E>, { id, status, receivedAt }: Receipt): void {
+    const { endpoint, arrivals, refusedAt, retryWaits } = account;
+    const index = this.#indexOf.get(keyOf(endpoint, id));
+    if (index === undefined) {
+      this.#strangers += 1;
+      return;
+    }
+    const before = refusedAt.get(index);
+    if (before !== undefined) retryWaits.push(receivedAt - before);
+    refusedAt.delete(index);
+    if (status < 200 || status > 299) {
       account.refused += 1;
-      pair.refusedAt = receipt.receivedAt;
-      return true;
-    }
-    pair.deliveries += 1;
-    if (pair.deliveries === 1) account.delivered += 1;
-    else account.duplicates += 1;
-    return true;
+      refusedAt.set(index, receivedAt);
+    } else if (arrivals.has(index)) account.duplicates += 1;
+    else arrivals.set(index, receivedAt);
   }
 
-  totals(): { accepted: number; delivered: number; duplicates: number; lost: number } {
-    const sum = (of: 'expected' | 'delivered' | 'duplicates'): number =>
-      this.accounts.reduce((total, account) => total + account[of], 0);
-    const [accepted, delivered] = [sum('expected'), sum('delivered')];
-    return { accepted, delivered, duplicates: sum('duplicates'), lost: accepted - delivered };
+  /** How many deliveries these endpoints are owed and did not get yet. */
+  missing(isPath: (path: string) => boolean): number {
+    const wanted = this.accounts.filter(({ endpoint }) => isPath(endpoint.path));
+    return wanted.reduce((sum, { owed, arrivals }) => sum + owed - arrivals.size, 0);
+  }
+
+  /** `accepted`: pairs that were owed; `delivered`: those of them that were answered with 2xx. */
+  totals() {
+    const sum = (of: (account: Account<E>) => number): number =>
+      this.accounts.reduce((total, account) => total + of(account), 0);
+    return {
+      accepted: sum(({ owed }) => owed),
+      delivered: sum(({ arrivals }) => arrivals.size),
+      duplicates: sum(({ duplicates }) => duplicates),
+      refused: sum(({ refused }) => refused),
+      strangers: this.#strangers,
+    };
+  }
+
+  /** What was owed, and when it was delivered: undefined when it was not. */
+  *pairs({ isPath = () => true, due: [from, before] = [0, Infinity] }: Selection = {}) {
+    const isDue = ({ dueAt = 0 }: Acceptance): boolean => dueAt >= from && dueAt < before;
+    for (const { endpoint, arrivals } of this.accounts.filter(({ endpoint }) => isPath(endpoint.path))) {
+      const route = routeOf(endpoint);
+      for (const [index, event] of this.#events.entries())
+        if (routeOf(event) === route && isDue(event))
+          yield { event, endpoint, arrivedAt: arrivals.get(index) };
+    }
+  }
+
+  /** Times until the delivery, counted from the acknowledgement or from when the event was due. */
+  latencies(since: 'acknowledgedAt' | 'dueAt', selection?: Selection): readonly number[] {
+    // A delivery may overtake its acknowledgement: it took no time then.
+    return [...this.pairs(selection)].flatMap(({ event, arrivedAt }) =>
+      arrivedAt === undefined ? [] : [Math.max(0, arrivedAt - (event[since] ?? 0))],
+    );
+  }
+
+  /** When these deliveries arrived, in order. */
+  arrivals(selection?: Selection): Float64Array {
+    return Float64Array.from([...this.pairs(selection)].flatMap(({ arrivedAt }) => arrivedAt ?? [])).sort();
   }
 }
+export type Totals = ReturnType<Ledger['totals']>;

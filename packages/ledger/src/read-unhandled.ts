@@ -1,5 +1,7 @@
 import { eventually, randomName } from '@webhooks/testkit';
-import type { Admin, Kafka, KafkaMessage } from 'kafkajs';
+import type { Admin, KafkaMessage } from 'kafkajs';
+import { createKafkaClient, withAdmin } from './kafka-client.js';
+import { STALLED_MS } from './until-none.js';
 
 /** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
 export interface HandledPlace {
@@ -50,23 +52,19 @@ export interface FoundRecord {
   readonly message: KafkaMessage;
 }
 
-/** Topics of a run of minutes are read in seconds, also beside a broker that works. */
-const READ_MS = 120_000;
-
 /**
  * Hands over every record that no group has handled, each partition in order, with a group of its own that commits nothing. Rejects
  * when that takes longer than two minutes.
  */
 export async function readUnhandled(
-  kafka: Kafka,
+  brokers: readonly string[],
   place: HandledPlace,
   onRecord: (record: FoundRecord) => void,
 ): Promise<void> {
-  const admin = kafka.admin();
-  await admin.connect();
-  const spans = await openSpans(admin, place).finally(() => admin.disconnect());
+  const spans = await withAdmin(brokers, (admin) => openSpans(admin, place));
   const open = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
   if (open.size === 0) return;
+  const kafka = createKafkaClient(brokers, 'proof');
   const consumer = kafka.consumer({ groupId: randomName('read-spans'), maxWaitTimeInMs: 100 });
   // Not in `eachBatch`, which is not called for markers and for what was aborted.
   consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) => {
@@ -85,7 +83,7 @@ export async function readUnhandled(
         return Promise.resolve();
       },
     });
-    await eventually(() => open.size === 0, { timeoutMs: READ_MS, message: 'the topics are read' });
+    await eventually(() => open.size === 0, { timeoutMs: STALLED_MS, message: 'the topics are read' });
   } finally {
     await consumer.disconnect();
   }

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Stack } from '@webhooks/stack';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import type { FeedLine } from './feed-line.js';
+import type { FeedLine } from './feed.js';
+import { putInForce } from './hooks.js';
 import type { Hook } from './hooks.js';
-import { putInForce } from './register-hooks.js';
 
 /** First attempts refused in a row: few enough that the breaker (10 failures in a row) stays closed. */
 const REFUSED_IN_A_ROW = 2;

@@ -17,65 +17,51 @@ export type Cost = (typeof COSTS)[number];
 
 type Pair = Pick<IssuedCertificate, 'certPem' | 'keyPem'>;
 
-export interface CostlyHost {
-  readonly origin: string;
-  readonly stats: () => { readonly connections: number };
-  readonly close: () => Promise<void>;
+/** Loaded only here, as most users of testkit do not need it; it needs the first one to be there. */
+async function loadX509() {
+  await import('reflect-metadata');
+  return import('@peculiar/x509');
 }
 
-/** DER with two bytes of length. */
-const der = (tag: number, ...parts: readonly Buffer[]): Buffer => {
-  const content = Buffer.concat(parts);
-  return Buffer.concat([Buffer.from([tag, 0x82, content.length >> 8, content.length & 255]), content]);
-};
-const pem = (label: string, bytes: Buffer): string =>
-  `-----BEGIN ${label}-----\n${bytes.toString('base64').replace(/.{1,64}/g, '$&\n')}-----END ${label}-----\n`;
-const nameOf = (text: string): Buffer =>
-  der(0x30, der(0x31, der(0x30, Buffer.from('0603550403', 'hex'), der(0x0c, Buffer.from(text)))));
-const timeOf = (text: string): Buffer => der(0x17, Buffer.from(text));
-
-/** Odd and positive, but no prime. */
-const DH_PARAMETERS = pem(
-  'DH PARAMETERS',
-  der(0x30, der(2, Buffer.alloc(1_250, 0x5b)), Buffer.from('020102', 'hex')),
-);
+/** DER: a number of 1,250 bytes, odd and positive, but no prime, and the generator 2. */
+const DH_PARAMETERS = Buffer.concat([
+  Buffer.from('308204e9028204e2', 'hex'),
+  Buffer.alloc(1_250, 0x5b),
+  Buffer.from('020102', 'hex'),
+]);
 const RSA_BYTES = 384;
-const SHA256_RSA = Buffer.from('300d06092a864886f70d01010b0500', 'hex');
 
 const numberOf = (byte: number): string => Buffer.alloc(RSA_BYTES, byte).toString('base64url');
 
 /** Its signature is wrong, which takes as long to find out. */
-function certificate(subject: string, issuer: string, publicKey: KeyObject): string {
-  const validity = der(0x30, timeOf('200101000000Z'), timeOf('490101000000Z'));
-  const key = publicKey.export({ type: 'spki', format: 'der' });
-  const body = der(
-    0x30,
-    Buffer.from('020101', 'hex'),
-    SHA256_RSA,
-    nameOf(issuer),
-    validity,
-    nameOf(subject),
-    key,
-  );
-  return pem('CERTIFICATE', der(0x30, body, SHA256_RSA, der(3, Buffer.alloc(RSA_BYTES + 1))));
+async function certificate(subject: string, issuer: string, publicKey: KeyObject): Promise<string> {
+  const { X509CertificateGenerator } = await loadX509();
+  const made = await X509CertificateGenerator.create({
+    subject: `CN=${subject}`,
+    issuer: `CN=${issuer}`,
+    publicKey: publicKey.export({ type: 'spki', format: 'der' }),
+    signingAlgorithm: { name: 'RSASSA-PKCS1-v1_5' },
+    signature: Buffer.alloc(RSA_BYTES),
+  });
+  return made.toString('pem');
 }
 
 /** A certificate with a key of its own behind which so many issuers stand. */
-function chainOf(issuers: number): SecureContextOptions {
+async function chainOf(issuers: number): Promise<SecureContextOptions> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const jwk = { kty: 'RSA', n: numberOf(0xdb), e: numberOf(0x5b) };
   const slow = createPublicKey({ key: jwk, format: 'jwk' });
   const rest = Array.from({ length: issuers }, (_, at) => certificate(`${at}`, `${at + 1}`, slow));
-  const cert = [certificate('localhost', '0', publicKey), ...rest].join('');
-  return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }) };
+  const chain = await Promise.all([certificate('localhost', '0', publicKey), ...rest]);
+  return { cert: chain.join('\n'), key: privateKey.export({ type: 'pkcs8', format: 'pem' }) };
 }
 
 async function tlsOptionsOf(cost: Cost, pair: Pair | undefined): Promise<SecureContextOptions> {
   if (cost === 'chain') return chainOf(39);
   if (cost === 'dhe')
     return {
-      ...chainOf(0),
-      dhparam: DH_PARAMETERS,
+      ...(await chainOf(0)),
+      dhparam: (await loadX509()).PemConverter.encode(DH_PARAMETERS, 'DH PARAMETERS'),
       maxVersion: 'TLSv1.2',
       ciphers: 'DHE-RSA-AES128-GCM-SHA256',
     };
@@ -130,7 +116,7 @@ function pour(tcp: Socket, records: Generator<Buffer, undefined>): void {
 }
 
 /** `pair`: of a flood, default one of the authority of the tests. */
-export async function startCostlyHost(cost: Cost, pair?: Pair): Promise<CostlyHost> {
+export async function startCostlyHost(cost: Cost, pair?: Pair) {
   const secureContext = createSecureContext(await tlsOptionsOf(cost, pair));
   const open: Socket[] = [];
   const server = createServer((tcp) => {
@@ -157,3 +143,4 @@ export async function startCostlyHost(cost: Cost, pair?: Pair): Promise<CostlyHo
     },
   };
 }
+export type CostlyHost = Awaited<ReturnType<typeof startCostlyHost>>;

@@ -1,5 +1,4 @@
 import { createSocket } from 'node:dgram';
-import type { Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { RECURSION_AVAILABLE, RECURSION_DESIRED, decode, encode } from 'dns-packet';
 import type { Answer } from 'dns-packet';
@@ -10,19 +9,10 @@ const RCODE = { ok: 0, servfail: 2, nxdomain: 3 } as const;
 export type NameReply =
   { rcode: keyof typeof RCODE; addresses?: string[]; ttlSeconds?: number; alias?: string } | 'silence';
 
-export interface NameServer {
-  readonly socket: Socket;
-  /** Every name so far, in lower case. */
-  readonly asked: string[];
-  /** `address:port`. */
-  readonly address: string;
-}
-
-/** A real DNS server on loopback that answers by name and type. */
-export async function startNameServer(
-  answer: (name: string, type: 'A' | 'AAAA') => NameReply,
-): Promise<NameServer> {
+/** A real DNS server on loopback, at `address:port`, that answers by name and type. */
+export async function startNameServer(answer: (name: string, type: 'A' | 'AAAA') => NameReply) {
   const socket = createSocket('udp4');
+  /** Every name so far, in lower case. */
   const asked: string[] = [];
   socket.on('message', (message, peer) => {
     const { id = 0, questions = [] } = decode(message);
@@ -40,6 +30,8 @@ export async function startNameServer(
   await once(socket, 'listening');
   return { socket, asked, address: `127.0.0.1:${socket.address().port}` };
 }
+
+export type NameServer = Awaited<ReturnType<typeof startNameServer>>;
 
 function answersOf(name: string, type: 'A' | 'AAAA', reply: Exclude<NameReply, 'silence'>): Answer[] {
   const { addresses = [], ttlSeconds: ttl = 0, alias } = reply;

@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 /** A seeded source of chance: the same seed gives the same sequence on every machine. Not for secrets. */
 export interface Random {
   /** In [0, 1). */
@@ -31,4 +33,9 @@ export function createRandom(seed: number): Random {
     text: (length, alphabet = ALPHANUMERIC) =>
       Array.from({ length }, () => alphabet.charAt(int(0, alphabet.length - 1))).join(''),
   };
+}
+
+/** A name nobody else uses: `<prefix>-<12 hex digits>`; valid for topics, databases, groups and tenants. */
+export function randomName(prefix: string): string {
+  return `${prefix}-${randomBytes(6).toString('hex')}`;
 }

@@ -9,7 +9,7 @@ import { plannedStatus, toAnswer } from './answer.js';
 import type { Arrival } from './arrival.js';
 import { arrivalLine, clockMs, flatHeaders } from './arrival.js';
 import { playAnswer } from './play-answer.js';
-import { spoilHandshake } from './spoil-handshake.js';
+import { SPOIL_HANDSHAKE } from './spoil-handshake.js';
 import type { ConnectionManners } from './spoil-handshake.js';
 
 export interface EndpointOptions {
@@ -38,20 +38,6 @@ export interface EndpointOptions {
   readonly remember?: number;
 }
 
-export interface EndpointStats {
-  /** TCP connections accepted so far, and those open now. */
-  readonly connections: number;
-  readonly openConnections: number;
-  /** Connections that resumed a TLS session. */
-  readonly resumed: number;
-  /** Requests whose body was complete. */
-  readonly arrivals: number;
-  /** Different ids among them. */
-  readonly distinctIds: number;
-  /** Bytes written by endless answers. */
-  readonly endlessBytes: number;
-}
-
 /** The part of an endpoint behind the socket: records each request, then plays what the script says. */
 export class Receiver {
   /** The newest arrivals, oldest first. */
@@ -61,6 +47,7 @@ export class Receiver {
   readonly #open = new Map<number, { readonly tcp: Socket; readonly number: number }>();
   readonly #countById = new Map<string, number>();
   #script: Script;
+  /** TCP connections accepted, those that resumed a TLS session, requests with a complete body, bytes of endless answers. */
   readonly #counts = { connections: 0, resumed: 0, arrivals: 0, endlessBytes: 0 };
 
   constructor(options: EndpointOptions) {
@@ -77,7 +64,7 @@ export class Receiver {
     tcp.once('close', () => this.#open.delete(peer));
     const { connection = 'accept' } = this.#options;
     if (connection === 'accept') web.emit('connection', tcp);
-    else spoilHandshake(tcp, connection);
+    else SPOIL_HANDSHAKE[connection](tcp);
   }
 
   receive(request: IncomingMessage, response: ServerResponse): void {
@@ -142,10 +129,11 @@ export class Receiver {
     if (resumed) this.#counts.resumed += 1;
   }
 
-  stats(): EndpointStats {
+  stats() {
     return {
       ...this.#counts,
       openConnections: this.#open.size,
+      /** Different ids among the arrivals. */
       distinctIds: this.#countById.size,
     };
   }

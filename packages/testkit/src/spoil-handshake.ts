@@ -8,9 +8,12 @@ export type ConnectionManners =
   'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
 
 /** The head of a TLS record of the handshake, 4,096 bytes long: what follows is waited for. */
-const RECORD_HEAD = Buffer.from([0x16, 0x03, 0x03, 0x10, 0x00]);
+const RECORD_HEAD = Buffer.from('1603031000', 'hex');
 
-const SPOIL: Readonly<Record<Exclude<ConnectionManners, 'accept'>, (tcp: Socket) => unknown>> = {
+/** TCP connections on which TLS never comes about. */
+export const SPOIL_HANDSHAKE: Readonly<
+  Record<Exclude<ConnectionManners, 'accept'>, (tcp: Socket) => unknown>
+> = {
   reset: (tcp) => tcp.resetAndDestroy(),
   hang: (tcp) => tcp.resume(),
   'end-in-handshake': (tcp) => tcp.once('data', () => tcp.end()),
@@ -21,8 +24,3 @@ const SPOIL: Readonly<Record<Exclude<ConnectionManners, 'accept'>, (tcp: Socket)
     tcp.once('close', () => clearInterval(timer));
   },
 };
-
-/** A TCP connection on which TLS never comes about. */
-export function spoilHandshake(tcp: Socket, manners: Exclude<ConnectionManners, 'accept'>): void {
-  SPOIL[manners](tcp);
-}

@@ -16,16 +16,8 @@ export async function openStrangeAuthority(): Promise<CertificateAuthority> {
   return open(await mkdtemp(join(tmpdir(), 'webhooks-strange-authority-')));
 }
 
-export interface ChainedCertificate {
-  /** The root, to be trusted. */
-  readonly caFile: string;
-  readonly leafPem: string;
-  readonly intermediatePem: string;
-  readonly keyPem: string;
-}
-
-/** A certificate for `host` signed by an intermediate authority under a new root: an endpoint should show both. */
-export async function issueThroughIntermediate(host: string): Promise<ChainedCertificate> {
+/** A certificate for `host` signed by an intermediate authority under a new root, `caFile`: an endpoint should show both. */
+export async function issueThroughIntermediate(host: string) {
   const { makeAuthority, makeLeaf } = await import('@webhooks/engines');
   const now = Date.now();
   const validity = { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + 86_400_000) };

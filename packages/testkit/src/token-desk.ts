@@ -5,15 +5,7 @@ import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 export const AUDIENCE = 'urn:test:webhooks';
 
 /** Signs access tokens for any tenant, and serves the key that verifies them. */
-export interface TokenDesk {
-  readonly issuer: string;
-  readonly jwksUri: string;
-  /** A token of `tenantId` with these scopes (default: read and write). */
-  token(tenantId: string, scope?: string, claims?: Readonly<Record<string, unknown>>): Promise<string>;
-  stop(): Promise<void>;
-}
-
-export async function openTokenDesk(): Promise<TokenDesk> {
+export async function openTokenDesk() {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }];
   const server = createServer((_request, response) => {
@@ -24,7 +16,12 @@ export async function openTokenDesk(): Promise<TokenDesk> {
   return {
     issuer,
     jwksUri: `${issuer}/jwks`,
-    token: (tenantId, scope = 'webhook.read webhook.write', claims = {}) =>
+    /** A token of `tenantId` with these scopes (default: read and write). */
+    token: (
+      tenantId: string,
+      scope = 'webhook.read webhook.write',
+      claims: Readonly<Record<string, unknown>> = {},
+    ) =>
       new SignJWT({ client_id: `client of ${tenantId}`, tenant_id: tenantId, scope, ...claims })
         .setProtectedHeader({ alg: 'ES256', kid: 'k1', typ: 'at+jwt' })
         .setIssuer(issuer)
@@ -35,9 +32,10 @@ export async function openTokenDesk(): Promise<TokenDesk> {
         .setExpirationTime('10m')
         .sign(privateKey),
     stop: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
+export type TokenDesk = Awaited<ReturnType<typeof openTokenDesk>>;

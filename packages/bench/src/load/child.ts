@@ -6,16 +6,6 @@ interface Message {
   readonly kind: string;
 }
 
-/** A process of the bench, so that its time is nobody else's. */
-export interface Child<Report extends Message = Message> {
-  readonly pid: number;
-  send(message: object): void;
-  onReport(listener: (report: Report) => void): void;
-  /** The next report of one kind. Rejects with the words of a `failed` one, when the process ends, and after an hour. */
-  reported<K extends Report['kind']>(kind: K): Promise<Extract<Report, { kind: K }>>;
-  readonly stop: () => Promise<void>;
-}
-
 /** The built programs, whether this file runs as built or from its source, as tests do. */
 const PROGRAMS = import.meta.dirname.replace(/(\/dist)?\/src\/load$/, '/dist/src/load');
 /** V8's default would end a generator that has made a million events. */
@@ -23,15 +13,19 @@ const HEAP_MIB = 4_096;
 /** No load takes as long. */
 const DEADLINE_MS = 3_600_000;
 
-/** Starts a program of this folder with a plan as JSON in its first argument. It ends when its channel closes. */
-export function startChild<Report extends Message>(program: string, plan: object): Child<Report> {
+/**
+ * Starts a program of this folder with a plan as JSON in its first argument, as a process of its own: its time is nobody else's. It
+ * ends when its channel closes.
+ */
+export function startChild<Report extends Message>(program: string, plan: object) {
   const child = fork(join(PROGRAMS, program), [JSON.stringify(plan)], {
     execArgv: [`--max-old-space-size=${HEAP_MIB}`, '--disable-warning=TimeoutNegativeWarning'],
   });
   return {
     pid: child.pid ?? 0,
-    send: (message) => void child.send(message),
-    onReport: (listener) => void child.on('message', listener),
+    send: (message: object) => void child.send(message),
+    onReport: (listener: (report: Report) => void) => void child.on('message', listener),
+    /** The next report of one kind. Rejects with the words of a `failed` one, when the process ends, and after an hour. */
     reported: async <K extends Report['kind']>(kind: K) => {
       const signal = AbortSignal.timeout(DEADLINE_MS);
       const reports = on(child, 'message', { signal, close: ['exit'] });

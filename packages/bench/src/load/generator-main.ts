@@ -1,4 +1,4 @@
-import { monotonicMicros } from '../measure/clock.js';
+import { monotonicMicros } from '../measure/times.js';
 import type { GeneratorReport, LoadPlan } from './generator.js';
 import { makeEvents } from './make-events.js';
 import { sendAll } from './send.js';

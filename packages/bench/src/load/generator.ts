@@ -1,6 +1,5 @@
-import type { Acceptance } from '../measure/run-ledger.js';
+import type { Acceptance } from '@webhooks/ledger';
 import { startChild } from './child.js';
-import type { Child } from './child.js';
 import type { EventPlan } from './make-events.js';
 import type { TargetPlan } from './target.js';
 
@@ -34,21 +33,18 @@ export type GeneratorReport =
   | { readonly kind: 'failed'; readonly why: string };
 
 /** A generator that has made its events and is connected. */
-export interface Generator extends Pick<Child, 'pid' | 'stop'> {
-  /** Starts it. Resolves when the last event was acknowledged; rejects when one was not. */
-  go(): Promise<Load>;
-}
-
-export async function startGenerator(plan: LoadPlan): Promise<Generator> {
+export async function startGenerator(plan: LoadPlan) {
   const child = startChild<GeneratorReport>('generator-main.js', plan);
   await child.reported('ready');
   return {
     pid: child.pid,
     stop: child.stop,
-    go: async () => {
+    /** Starts it. Resolves when the last event was acknowledged; rejects when one was not. */
+    go: async (): Promise<Load> => {
       const sent = child.reported('sent');
       child.send({ kind: 'go' });
       return (await sent).load;
     },
   };
 }
+export type Generator = Awaited<ReturnType<typeof startGenerator>>;

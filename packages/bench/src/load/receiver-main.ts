@@ -1,9 +1,9 @@
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { Receipt } from '@webhooks/ledger';
 import { plannedStatus, startCostlyHost, startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Answer, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
-import { monotonicMicros } from '../measure/clock.js';
-import type { Receipt } from '../measure/run-ledger.js';
+import { monotonicMicros } from '../measure/times.js';
 import { REPORT_EVERY_MS } from './receiver.js';
 import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
 
@@ -16,7 +16,7 @@ let receipts: Receipt[] = [];
 
 function answer({ path, id }: Arrival): Answer {
   const chosen = answers.get(path) ?? toAnswer(200);
-  receipts.push({ id, path, status: plannedStatus(chosen), arrivedAt: monotonicMicros() });
+  receipts.push({ id, path, status: plannedStatus(chosen), receivedAt: monotonicMicros() });
   return chosen;
 }
 

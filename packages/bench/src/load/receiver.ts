@@ -1,7 +1,6 @@
+import type { Receipt } from '@webhooks/ledger';
 import type { Answer, Cost } from '@webhooks/testkit';
-import type { Receipt } from '../measure/run-ledger.js';
 import { startChild } from './child.js';
-import type { Child } from './child.js';
 
 /** Receipts are reported together: one message for some hundred arrivals. */
 export const REPORT_EVERY_MS = 50;
@@ -28,30 +27,21 @@ export type ReceiverReport =
   | { readonly kind: 'received'; readonly receipts: readonly Receipt[] };
 
 /** A receiver in a process of its own: some ports with TLS, any path. It answers 200 at once where nothing else is said. */
-export interface Receiver extends Pick<Child, 'pid' | 'stop'> {
-  /** `https://localhost:<port>`, one for each port. */
-  readonly origins: readonly string[];
-  answerAt(path: string, answer: Answer): void;
-  /** What arrived since the last call, up to 50 ms ago. */
-  take(): readonly Receipt[];
-}
-
-export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
+export async function startReceiver(plan: ReceiverPlan) {
   const child = startChild<ReceiverReport>('receiver-main.js', plan);
   const { origins } = await child.reported('listening');
-  let received: Receipt[] = [];
+  const received: Receipt[] = [];
   child.onReport((report) => {
     if (report.kind === 'received') received.push(...report.receipts);
   });
   return {
     pid: child.pid,
     stop: child.stop,
+    /** `https://localhost:<port>`, one for each port. */
     origins,
-    answerAt: (path, answer) => child.send({ path, answer } satisfies ReceiverCommand),
-    take: () => {
-      const taken = received;
-      received = [];
-      return taken;
-    },
+    answerAt: (path: string, answer: Answer) => child.send({ path, answer } satisfies ReceiverCommand),
+    /** What arrived since the last call, up to 50 ms ago. */
+    take: () => received.splice(0),
   };
 }
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;

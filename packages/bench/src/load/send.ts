@@ -1,21 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMicros } from '../measure/clock.js';
-import { percentilesOf } from '../measure/percentiles.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
 import type { Outgoing, Target } from './target.js';
 
-/** What was sent. Times are monotonic microseconds, by index of the event. */
-export interface Sent {
-  readonly dueAt: Float64Array;
-  readonly acknowledgedAt: Float64Array;
-  /** How much later than scheduled events were sent: 99 % of them; 0 for a flood. */
-  readonly lateMicros: number;
-}
-
+/** Of what was sent, by index of the event; monotonic microseconds. */
 const newTimes = (count: number) => ({
   dueAt: new Float64Array(count),
   acknowledgedAt: new Float64Array(count),
+  /** How much later than scheduled events were sent: 99 % of them; 0 for a flood. */
   lateMicros: 0,
 });
+type Sent = ReturnType<typeof newTimes>;
 
 async function sendFlood(events: readonly Outgoing[], target: Target): Promise<Sent> {
   const times = newTimes(events.length);

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, MAX_PACK_ENTRIES, TOPICS, deliveryIdOf, encodeAttemptPack } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
-import { createPaymentProducer } from '@webhooks/ledger';
+import { batchesOf, createPaymentProducer } from '@webhooks/ledger';
 
 /** Deliveries of one tenant, evenly over some time, as workers would log them. */
 export interface LogPlan {
@@ -90,15 +90,13 @@ export async function fillLog(brokers: readonly string[], log: readonly AttemptL
   const producer = createPaymentProducer(brokers, 'bench-log');
   await producer.connect();
   try {
-    const packs = Array.from({ length: Math.ceil(log.length / MAX_PACK_ENTRIES) }, (_, pack) => ({
+    const packs = [...batchesOf(log, MAX_PACK_ENTRIES)].map((entries, pack) => ({
       // A running number spreads packs over the partitions, as a worker's does.
       key: String(pack),
-      value: encodeAttemptPack(log.slice(pack * MAX_PACK_ENTRIES, (pack + 1) * MAX_PACK_ENTRIES)),
+      value: encodeAttemptPack(entries),
     }));
-    for (let from = 0; from < packs.length; from += PACKS_AT_ONCE) {
-      const messages = packs.slice(from, from + PACKS_AT_ONCE);
+    for (const messages of batchesOf(packs, PACKS_AT_ONCE))
       await producer.send({ topic: TOPICS.attempts, acks: -1, messages });
-    }
   } finally {
     await producer.disconnect();
   }

@@ -14,8 +14,8 @@ export interface Question {
   readonly ask: (turn: number) => Promise<boolean>;
 }
 
-/** Turns jump through the log: a prime, so that they come by everything. */
-const STRIDE = 7_919;
+/** Questions jump through what they are about: a prime, so that they come by everything. */
+export const STRIDE = 7_919;
 /** Half of the span of a question about a time range. */
 const AROUND_MS = 300_000;
 /** Page of a list when nothing is said. */

@@ -1,18 +1,17 @@
 import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
-import type { ProjectionLag } from '@webhooks/ledger';
+import type { ProjectionLag, Receipt } from '@webhooks/ledger';
 import { startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { request } from 'undici';
 import { makeEvents } from '../load/make-events.js';
-import { monotonicMicros } from '../measure/clock.js';
-import { percentilesOf } from '../measure/percentiles.js';
-import type { Receipt } from '../measure/run-ledger.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
+import { STRIDE } from '../query/questions.js';
 import { atMost, figure } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { followProjections } from '../world/follow-projections.js';
-import { flood, nextSeed, openLoop } from '../world/run.js';
+import { nextSeed, runLoad } from '../world/run.js';
 import { clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { showRuns } from './run-report.js';
@@ -26,13 +25,11 @@ const WARM_UP_SECONDS = 15;
 const ASK_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');
 const BEHIND = 'behind';
-/** A prime: questions jump through the backlog. */
-const STRIDE = 7_919;
 const QUERY_API = 'query-api';
 
 type QueryOf = (data: DynamicPaidData) => string;
-const transactionOf: QueryOf = ({ endToEndId }) => `transaction?endToEndId=${endToEndId}`;
-const chargeOf: QueryOf = ({ txId }) => `cob/${txId}`;
+const transactionOf: QueryOf = ({ endToEndId }) => `pix/transaction?endToEndId=${endToEndId}`;
+const chargeOf: QueryOf = ({ txId }) => `pix/cob/${txId}`;
 
 /** An answer of query-api. */
 interface Answered {
@@ -40,15 +37,18 @@ interface Answered {
   readonly micros: number;
 }
 
-/** Asks query-api about a payment as its tenant. */
-function askerOf(world: World): (tenantId: string, query: string) => Promise<Answered> {
-  const clients = new Map([...TENANTS, BEHIND].map((tenantId) => [tenantId, clientOf(world, tenantId)]));
+/** Asks query-api as a tenant of these, with a body where there is one. */
+export function askerOf(world: World, tenants: readonly string[]) {
+  const clients = new Map(tenants.map((tenantId) => [tenantId, clientOf(world, tenantId)]));
   const { queryApi } = world.stack.description();
-  return async (tenantId, query) => {
+  return async (tenantId: string, path: string, data?: object): Promise<Answered> => {
     const authorization = `Bearer ${await clients.get(tenantId)?.token()}`;
     const startedAt = monotonicMicros();
-    const url = `${queryApi}/integration/v1/pix/${query}`;
-    const { statusCode: status, body } = await request(url, { headers: { authorization } });
+    const sent = data && { method: 'POST', body: JSON.stringify(data) };
+    const { statusCode: status, body } = await request(`${queryApi}/integration/v1/${path}`, {
+      ...sent,
+      headers: { authorization, 'content-type': 'application/json' },
+    });
     await body.dump();
     return { status, micros: monotonicMicros() - startedAt };
   };
@@ -81,7 +81,7 @@ interface Handler {
 }
 
 async function openHandler(world: World): Promise<Handler> {
-  const ask = askerOf(world);
+  const ask = askerOf(world, TENANTS);
   const { certFile, keyFile } = world.stack.description().tls;
   const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
   const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
@@ -89,7 +89,7 @@ async function openHandler(world: World): Promise<Handler> {
   endpoint.answerWith(async ({ id, path, body }) => {
     const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
     handler.answers.push(await ask(path.slice(1), handler.queryOf(data)));
-    handler.receipts.push({ id, path, status: 200, arrivedAt: monotonicMicros() });
+    handler.receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
     return toAnswer(200);
   });
   return handler;
@@ -106,13 +106,13 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   const asking = { ...world, receiver };
   const endpoints = await registerTen(asking, 'handlers');
   const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
-  await openLoop(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
+  await runLoad(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {
     handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
     answers.length = 0;
     await stage.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
-      showRuns([await openLoop(asking, endpoints, load, options)], figuresOf(answers, false)),
+      showRuns([await runLoad(asking, endpoints, load, options)], figuresOf(answers, false)),
     );
   }
 }
@@ -134,12 +134,12 @@ function watchProgress() {
 /** Payments that were delivered while query-api was away, asked about from its start until it has read them all. */
 async function measureBehind(world: World, count: number): Promise<Shown> {
   const { fleet } = world.stack;
-  const ask = askerOf(world);
+  const ask = askerOf(world, [BEHIND]);
   const endpoints = await registerFanOut(world, BEHIND, 1);
   const seed = nextSeed();
   const events = makeEvents({ count, seed, tenants: [BEHIND] });
   await fleet.stop(QUERY_API);
-  const run = await flood(world, endpoints, count, { seed });
+  const run = await runLoad(world, endpoints, { count }, { seed });
   await fleet.start(QUERY_API);
   const startedAt = monotonicMicros();
   const asked: Promise<Answered>[] = [];

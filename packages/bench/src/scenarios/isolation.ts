@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '@webhooks/testkit';
-import { monotonicMicros } from '../measure/clock.js';
-import { percentilesOf } from '../measure/percentiles.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
 import { atLeast, atMost, figure } from '../report.js';
 import type { Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
-import { findThroughput, flood, openLoop } from '../world/run.js';
+import { findThroughput, runLoad } from '../world/run.js';
 import type { RunOptions, Schedule } from '../world/run.js';
 import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
 import type { Endpoints, World } from '../world/world.js';
@@ -36,7 +35,7 @@ function spoil({ receiver }: World, endpoints: Endpoints): void {
 async function deferOnce(world: World, endpoints: Endpoints, perSecond: number): Promise<void> {
   spoil(world, endpoints);
   const load = { perSecond, seconds: LEAD_IN_SECONDS };
-  await openLoop(world, endpoints, load, {
+  await runLoad(world, endpoints, load, {
     meanwhile: async (sent) => {
       await sent;
       for (const { path } of endpoints) world.receiver.answerAt(path, { kind: 'status', status: 200 });
@@ -48,7 +47,7 @@ async function deferOnce(world: World, endpoints: Endpoints, perSecond: number):
 async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds }: Schedule): Promise<Shown> {
   let badAt = 0;
   const load = { perSecond, seconds: LEAD_IN_SECONDS + 2 * seconds };
-  const result = await openLoop(world, endpoints, load, {
+  const result = await runLoad(world, endpoints, load, {
     mayWait: isBadIn(endpoints),
     meanwhile: async () => {
       await delay(1_000 * (LEAD_IN_SECONDS + seconds));
@@ -72,7 +71,7 @@ async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds 
 
 /** Deliveries each second of the first seven at the limit, until the last of them. */
 async function floodTen(world: World, endpoints: Endpoints, count: number, options: RunOptions = {}) {
-  const result = await flood(world, endpoints, count, options);
+  const result = await runLoad(world, endpoints, { count }, options);
   const arrivals = result.ledger.arrivals({ isPath: isHealthyIn(endpoints) });
   const rate = (arrivals.length * 1_000_000) / ((arrivals.at(-1) ?? NaN) - result.load.startedAt);
   return { result, rate };

@@ -1,9 +1,9 @@
-import { percentilesOf } from '../measure/percentiles.js';
-import type { Percentiles } from '../measure/percentiles.js';
+import { percentilesOf } from '../measure/times.js';
+import type { Percentiles } from '../measure/times.js';
 import { atMost, figure } from '../report.js';
 import type { Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
-import { findThroughput, openLoop, toEndpoint } from '../world/run.js';
+import { findThroughput, runLoad, toEndpoint } from '../world/run.js';
 import type { RunResult, Schedule } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
@@ -54,8 +54,8 @@ async function measureShare(
 ): Promise<Shown> {
   const [direct, service]: [RunResult[], RunResult[]] = [[], []];
   for (let turn = 0; turn < TURNS; turn += 1) {
-    direct.push(await openLoop(world, [endpoint], load, { target: toEndpoint(world, endpoint) }));
-    service.push(await openLoop(world, [endpoint], load));
+    direct.push(await runLoad(world, [endpoint], load, { target: toEndpoint(world, endpoint) }));
+    service.push(await runLoad(world, [endpoint], load));
   }
   return showRuns(service, figuresOf(share, service, direct));
 }

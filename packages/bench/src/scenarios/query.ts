@@ -1,11 +1,10 @@
 import type { Client } from '@webhooks/client';
+import { createConnection, mongo } from 'mongoose';
 import { makeEvents } from '../load/make-events.js';
-import { monotonicMicros } from '../measure/clock.js';
-import { percentilesOf } from '../measure/percentiles.js';
-import { VoidRun } from '../measure/run-ledger.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
+import { VoidRun } from '../measure/void-run.js';
 import { beginUsage, cpuOf } from '../measure/usage.js';
 import { fillLog, makeLog, typeOfEndpoint } from '../query/attempt-log.js';
-import { insertBare } from '../query/insert-bare.js';
 import type { LogPlan } from '../query/attempt-log.js';
 import { questionsOfEvents, questionsOfLog } from '../query/questions.js';
 import type { Question } from '../query/questions.js';
@@ -13,7 +12,7 @@ import { atLeast, atMost, figure } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { followProjections } from '../world/follow-projections.js';
-import { flood, nextSeed } from '../world/run.js';
+import { nextSeed, runLoad } from '../world/run.js';
 import { clientOf, registerEndpoints, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { othersFigure, showRuns } from './run-report.js';
@@ -39,10 +38,49 @@ const WARM_UP = 10;
 /** Whether the database is one of ours: it is a process of this machine then. */
 const isEmbedded = (world: World): boolean => world.pids()['mongodb'] !== undefined;
 
+const DATABASE = 'webhook_query';
+/** Documents of one statement, as query-api writes them. */
+const STATEMENT = 500;
+
+/**
+ * Copies the events of a tenant and their deliveries into new collections with the same indexes, by bare inserts. Gives their
+ * number, their bytes, and what the database took for that: microseconds of CPU, 0 when it is none of ours.
+ */
+async function insertBare(world: World, tenantId: string) {
+  const { mongodbUri } = world.stack.description();
+  const writeConcern = { w: 'majority', journal: true } as const;
+  const connection = await createConnection(mongodbUri, { dbName: DATABASE, writeConcern }).asPromise();
+  const database = connection.getClient().db(DATABASE);
+  let [documents, bytes, cpuMicros] = [0, 0, 0];
+  try {
+    for (const name of ['events', 'deliveries']) {
+      const source = database.collection(name);
+      const rows = await source.find({ tenantId }).toArray();
+      const bare = database.collection(`bench_${name}`);
+      await bare.createIndexes((await source.indexes()).map(({ v: _version, ...index }) => index));
+      const endUsage = beginUsage(world.pids());
+      for (let from = 0; from < rows.length; from += STATEMENT)
+        await bare.insertMany(rows.slice(from, from + STATEMENT), { ordered: false });
+      cpuMicros += cpuOf(endUsage(world.pids()).processes, (process) => process === 'mongodb');
+      await bare.drop();
+      documents += rows.length;
+      bytes += rows.reduce((sum, row) => sum + mongo.BSON.calculateObjectSize(row), 0);
+    }
+    return { documents, bytes, cpuMicros };
+  } finally {
+    await connection.close();
+  }
+}
+
 /** Events that are delivered at once, beside bare inserts of what the log then holds. */
 async function measureWriting(world: World, seed: number): Promise<Shown> {
   const endpoints = await registerFanOut(world, PAID, 1);
-  const run = await flood(world, endpoints, EVENTS, { seed, whenDelivered: () => followProjections(world) });
+  const run = await runLoad(
+    world,
+    endpoints,
+    { count: EVENTS },
+    { seed, whenDelivered: () => followProjections(world) },
+  );
   const { documents, bytes, cpuMicros: bare } = await insertBare(world, PAID);
   const cpu = (name: string) => cpuOf(run.usage.processes, (one) => one === name);
   const cpuFigures = [

@@ -2,7 +2,7 @@ import type { Load } from '../load/generator.js';
 import { CONNECTIONS } from '../load/target.js';
 import { figure } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
-import { flood, toEndpoint } from '../world/run.js';
+import { runLoad, toEndpoint } from '../world/run.js';
 import type { RunResult } from '../world/run.js';
 import type { World } from '../world/world.js';
 
@@ -16,10 +16,15 @@ const POSTS = 20_000;
 async function measureReference(world: World, posts: number): Promise<Load> {
   const [origin = ''] = world.receiver.origins;
   const endpoint = { path: '/reference', tenantId: 'reference', origin, ref: '' };
-  const { load } = await flood(world, [endpoint], POSTS + posts, {
-    target: toEndpoint(world, endpoint),
-    warmUp: POSTS,
-  });
+  const { load } = await runLoad(
+    world,
+    [endpoint],
+    { count: POSTS + posts },
+    {
+      target: toEndpoint(world, endpoint),
+      warmUp: POSTS,
+    },
+  );
   return load;
 }
 

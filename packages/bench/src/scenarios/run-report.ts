@@ -1,4 +1,4 @@
-import type { Percentiles } from '../measure/percentiles.js';
+import type { Percentiles } from '../measure/times.js';
 import { cpuOf } from '../measure/usage.js';
 import type { ProcessUsage } from '../measure/usage.js';
 import { atMost, figure } from '../report.js';

@@ -2,7 +2,7 @@ import { CONNECTIONS } from '../load/target.js';
 import { atLeast, figure } from '../report.js';
 import type { Shown } from '../report.js';
 import type { Scenario, Sizes, Stage } from '../scenario.js';
-import { flood, warmUpWorker } from '../world/run.js';
+import { runLoad, warmUpWorker } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { besideReference } from './reference.js';
@@ -38,7 +38,7 @@ async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Shown
   const { runs, referenceMicros } = await besideReference(world, turns, async () => {
     // Connections end while the reference has its turn.
     await warmUpWorker(world, endpoints, count / turns);
-    return flood(world, endpoints, Math.ceil(count / turns));
+    return runLoad(world, endpoints, { count: Math.ceil(count / turns) });
   });
   const cpu = workerCpu(runs);
   const share = (100 * referenceMicros) / cpu;

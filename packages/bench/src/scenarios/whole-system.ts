@@ -2,7 +2,7 @@ import { atLeast, atMost, figure } from '../report.js';
 import type { Bar, Shown } from '../report.js';
 import type { Scenario, Stage } from '../scenario.js';
 import { followProjections } from '../world/follow-projections.js';
-import { flood, throughIngest, warmUpWorker } from '../world/run.js';
+import { runLoad, throughIngest, warmUpWorker } from '../world/run.js';
 import type { RunOptions } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
@@ -48,7 +48,7 @@ async function measureCase(
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
   const target = one.through === 'ingest' ? { target: await throughIngest(world) } : {};
   const { runs, referenceMicros } = await besideReference(world, 1, () =>
-    flood(world, endpoints, Math.ceil(count / Math.sqrt(one.fanOut)), { ...target, ...options }),
+    runLoad(world, endpoints, { count: Math.ceil(count / Math.sqrt(one.fanOut)) }, { ...target, ...options }),
   );
   const cpu = systemCpu(runs);
   return showRuns(runs, [
@@ -72,7 +72,7 @@ async function measureCases(
   const warm = await registerFanOut(world, WARM_UP, 1);
   await warmUpWorker(world, warm, count);
   const posts = Math.min(MOST_WARM_UP_POSTS, WARM_UP_TIMES * count);
-  await flood(world, warm, posts, { target: await throughIngest(world), ...options });
+  await runLoad(world, warm, { count: posts }, { target: await throughIngest(world), ...options });
   for (const one of cases) {
     const way = one.through === 'ingest' ? 'posted to ingest one by one' : 'produced to the topic';
     const run = `${way}, fan-out ${one.fanOut}${withQueryApi ? ', with query-api' : ''}`;

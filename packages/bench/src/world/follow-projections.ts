@@ -1,7 +1,7 @@
 import { areZero, readLags } from '@webhooks/ledger';
 import type { ProjectionLag } from '@webhooks/ledger';
 import { eventually } from '@webhooks/testkit';
-import { monotonicMicros } from '../measure/clock.js';
+import { monotonicMicros } from '../measure/times.js';
 import type { World } from './world.js';
 
 /** A worker reports an attempt some 20 ms after it, in a pack: one look at a lag of 0 proves nothing. */

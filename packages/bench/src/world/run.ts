@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { deliveryIdOf } from '@webhooks/contracts';
-import { findClient } from '@webhooks/ledger';
+import { RETRY_TIERS, TOPICS, deliveryIdOf } from '@webhooks/contracts';
+import { Ledger, STALLED_MS, findClient, readUnhandled, untilNone } from '@webhooks/ledger';
+import type { HandledPlace, Totals } from '@webhooks/ledger';
 import { PAYMENT_SYSTEM } from '@webhooks/stack';
 import { startGenerator } from '../load/generator.js';
 import type { Generator, Load, LoadPlan } from '../load/generator.js';
 import { REPORT_EVERY_MS } from '../load/receiver.js';
 import type { TargetPlan } from '../load/target.js';
-import { RunLedger, VoidRun, voidReason } from '../measure/run-ledger.js';
-import type { Totals } from '../measure/run-ledger.js';
 import { beginUsage } from '../measure/usage.js';
 import type { Pids, Usage } from '../measure/usage.js';
-import { findWaiting } from './find-waiting.js';
+import { VoidRun, voidReason } from '../measure/void-run.js';
 import type { BenchEndpoint, Endpoints, World } from './world.js';
 
 /** What a run may have besides its load. */
@@ -19,7 +18,7 @@ export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' |
   /** Nothing new for so long means that nothing more will come, default two minutes. */
   readonly quietMs?: number;
   /** What happens once the load has begun; `sent` resolves when everything was acknowledged. The run waits for it. */
-  readonly meanwhile?: (sent: Promise<Load>) => Promise<void>;
+  readonly meanwhile?: (sent: Promise<Load>) => Promise<unknown>;
   /** What happens once everything was delivered; what processes use until this has ended is counted. */
   readonly whenDelivered?: () => Promise<unknown>;
   /** Endpoints that are bad at the end: what they did not get has to be waiting in Kafka. Default: none. */
@@ -32,7 +31,7 @@ type RunPlan = RunOptions & { readonly endpoints: Endpoints };
 /** What a run whose ledger balances has shown. */
 export interface RunResult {
   readonly load: Load;
-  readonly ledger: RunLedger;
+  readonly ledger: Ledger;
   readonly totals: Totals;
   /** Pairs that wait in Kafka. */
   readonly waiting: number;
@@ -42,8 +41,6 @@ export interface RunResult {
   readonly usage: Usage;
 }
 
-/** Longer than a breaker's first two pauses, 30 s and 60 s. Only a run that becomes void waits for so long. */
-const QUIET_MS = 120_000;
 /** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
 const IN_NO_TOPIC_MS = 30_000;
 
@@ -52,28 +49,43 @@ let seeds = 0;
 export const nextSeed = (): number => (seeds += 1);
 
 /** Waits until the endpoints that may not wait got everything, or nothing new for `quietMs`. */
-async function untilDelivered({ receiver }: World, plan: RunPlan, ledger: RunLedger): Promise<void> {
-  const { mayWait = () => false, quietMs = QUIET_MS } = plan;
-  let [missing, changedAt] = [Infinity, performance.now()];
-  for (;;) {
+const untilDelivered = ({ receiver }: World, plan: RunPlan, ledger: Ledger): Promise<void> => {
+  const { mayWait = () => false, quietMs: stalledMs = STALLED_MS } = plan;
+  const countMissing = (): number => {
     ledger.note(receiver.take());
-    const now = ledger.missing((path) => !mayWait(path));
-    if (now === 0 || performance.now() - changedAt > quietMs) return;
-    if (now !== missing) [missing, changedAt] = [now, performance.now()];
-    await delay(REPORT_EVERY_MS);
-  }
+    return ledger.missing((path) => !mayWait(path));
+  };
+  return untilNone(countMissing, { everyMs: REPORT_EVERY_MS, stalledMs });
+};
+
+/** Where deliveries wait, and the prefix of the groups that handle them. */
+const PLACE: HandledPlace = {
+  topics: [TOPICS.deliveries, ...RETRY_TIERS.map(({ topic }) => topic)],
+  groupPrefix: 'delivery-worker',
+};
+
+/** Ids of the deliveries that wait in Kafka: in a retry tier or in `webhooks.deliveries`, beyond what was handled. */
+export async function findWaiting(brokers: readonly string[], place = PLACE): Promise<ReadonlySet<string>> {
+  const waiting = new Set<string>();
+  await readUnhandled(brokers, place, ({ message: { headers } }) => {
+    const id = headers?.['delivery-id'];
+    if (id !== undefined) waiting.add(String(id));
+  });
+  return waiting;
 }
 
 /** Delivery ids of what endpoints that may wait did not get. */
-function missingIds(ledger: RunLedger, { endpoints, mayWait = () => false }: RunPlan): readonly string[] {
-  const refs = new Map(endpoints.map(({ path, ref }) => [path, ref]));
-  return [...ledger.pairs({ isPath: mayWait })].flatMap(({ event, path, arrivedAt }) =>
-    arrivedAt === undefined ? [deliveryIdOf(event.tenantId, refs.get(path) ?? '', event.id)] : [],
+const missingIds = (ledger: Ledger<BenchEndpoint>, { mayWait = () => false }: RunPlan): readonly string[] =>
+  [...ledger.pairs({ isPath: mayWait })].flatMap(({ event, endpoint, arrivedAt }) =>
+    arrivedAt === undefined ? [deliveryIdOf(event.tenantId, endpoint.ref, event.id)] : [],
   );
-}
 
 /** How many pairs wait in Kafka. Throws `VoidRun` when the ledger does not balance with them. */
-async function balance({ receiver, stack }: World, plan: RunPlan, ledger: RunLedger): Promise<number> {
+async function balance(
+  { receiver, stack }: World,
+  plan: RunPlan,
+  ledger: Ledger<BenchEndpoint>,
+): Promise<number> {
   const deadline = performance.now() + IN_NO_TOPIC_MS;
   for (;;) {
     const inKafka = plan.mayWait ? await findWaiting(stack.description().kafkaBrokers) : new Set<string>();
@@ -94,7 +106,7 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   const endUsage = beginUsage(pids());
   const sent = generator.go();
   const [load] = await Promise.all([sent, plan.meanwhile?.(sent)]);
-  const ledger = new RunLedger(load.acceptances, plan.endpoints);
+  const ledger = new Ledger(load.acceptances, plan.endpoints);
   await untilDelivered(world, plan, ledger);
   await plan.whenDelivered?.();
   const usage = endUsage(pids());
@@ -103,20 +115,32 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   return { load, ledger, totals: ledger.totals(), waiting, usage, seconds };
 }
 
-/** Sends events and follows them to the receiver. Throws `VoidRun` when the ledger does not balance. */
-async function runLoad(
+/** Events at a fixed rate. */
+export interface Schedule {
+  readonly perSecond: number;
+  readonly seconds: number;
+}
+
+/**
+ * Sends events at a fixed rate, or so many as fast as they are taken, and follows them to the receiver. They go to the topic where
+ * nothing else is said: then a flood shows the worker at its limit. Throws `VoidRun` when the ledger does not balance.
+ */
+export async function runLoad(
   world: World,
   endpoints: Endpoints,
-  { count, perSecond }: { readonly count: number; readonly perSecond?: number },
-  options: RunOptions,
+  load: Schedule | { readonly count: number },
+  options: RunOptions = {},
 ): Promise<RunResult> {
+  const isFlood = 'count' in load;
+  const count = isFlood ? load.count : Math.round(load.perSecond * load.seconds);
   const topic = { kind: 'topic', brokers: world.stack.description().kafkaBrokers } as const;
-  const { seed = nextSeed(), target = topic, warmUp = 0, foreignKeys = false } = options;
+  const defaults = { seed: nextSeed(), target: topic, warmUp: 0, foreignKeys: false };
+  const { seed, target, warmUp, foreignKeys } = { ...defaults, ...options };
   const tenants = [...new Set(endpoints.map(({ tenantId }) => tenantId))];
   const generator = await startGenerator({
     events: { count, seed, tenants },
     target,
-    perSecond,
+    perSecond: isFlood ? undefined : load.perSecond,
     warmUp,
     foreignKeys,
   });
@@ -129,29 +153,6 @@ async function runLoad(
     await generator.stop();
   }
 }
-
-/** Sends events as fast as they are taken, to the topic where nothing else is said: the worker then works at its limit. */
-export const flood = (
-  world: World,
-  endpoints: Endpoints,
-  count: number,
-  options: RunOptions = {},
-): Promise<RunResult> => runLoad(world, endpoints, { count }, options);
-
-/** Events at a fixed rate. */
-export interface Schedule {
-  readonly perSecond: number;
-  readonly seconds: number;
-}
-
-/** Sends events at a fixed rate, to the topic where nothing else is said. */
-export const openLoop = (
-  world: World,
-  endpoints: Endpoints,
-  { perSecond, seconds }: Schedule,
-  options: RunOptions = {},
-): Promise<RunResult> =>
-  runLoad(world, endpoints, { perSecond, count: Math.round(perSecond * seconds) }, options);
 
 /** Past the service, to an endpoint itself. */
 export const toEndpoint = ({ stack }: World, { origin, path }: BenchEndpoint): TargetPlan => ({
@@ -172,12 +173,14 @@ const PROBE_EVENTS = 20_000;
 
 /** Twice as many deliveries as a probe has, or as the run's own `count`: connections are open then, and most code is compiled. */
 export async function warmUpWorker(world: World, endpoints: Endpoints, count: number): Promise<void> {
-  await flood(world, endpoints, Math.ceil((2 * Math.min(PROBE_EVENTS, count)) / endpoints.length));
+  await runLoad(world, endpoints, {
+    count: Math.ceil((2 * Math.min(PROBE_EVENTS, count)) / endpoints.length),
+  });
 }
 
 /** Events a second that a worker takes with one endpoint for each. It is warm then. */
 export async function findThroughput(world: World, endpoints: Endpoints): Promise<number> {
   await warmUpWorker(world, endpoints, PROBE_EVENTS);
-  const { totals, seconds } = await flood(world, endpoints, PROBE_EVENTS);
+  const { totals, seconds } = await runLoad(world, endpoints, { count: PROBE_EVENTS });
   return totals.delivered / seconds;
 }

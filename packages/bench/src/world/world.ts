@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Client } from '@webhooks/client';
-import type { EventType } from '@webhooks/contracts';
 import { clientFor, registerWebhooks } from '@webhooks/ledger';
+import type { OwedEndpoint } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
 import { BENCH_EVENT_TYPE } from '../load/make-events.js';
 import { startReceiver } from '../load/receiver.js';
-import type { Receiver } from '../load/receiver.js';
-import type { OwedEndpoint } from '../measure/run-ledger.js';
 import type { Pids } from '../measure/usage.js';
 
 /** An endpoint that is registered and in force. */
@@ -21,15 +18,6 @@ export interface BenchEndpoint extends OwedEndpoint {
 /** The endpoints of a run. */
 export type Endpoints = readonly BenchEndpoint[];
 
-/** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
-export interface World {
-  readonly stack: Stack;
-  readonly receiver: Receiver;
-  /** Processes of the system under test, by name: services, broker, database. */
-  pids(): Pids;
-  close(): Promise<void>;
-}
-
 export interface WorldOptions {
   readonly dataDir: string;
   readonly tenants: readonly string[];
@@ -39,7 +27,8 @@ export interface WorldOptions {
   readonly withQueryApi?: boolean;
 }
 
-export async function openWorld(options: WorldOptions): Promise<World> {
+/** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
+export async function openWorld(options: WorldOptions) {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
   const stack = await startStack({
@@ -59,7 +48,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   return {
     stack,
     receiver,
-    pids: () => {
+    /** Processes of the system under test, by name: services, broker, database. */
+    pids: (): Pids => {
       const { start: _bench, ...processes } = stack.description().processes;
       return processes;
     },
@@ -70,25 +60,29 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   };
 }
 
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
 export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Client =>
   clientFor(stack.clientOf(tenantId), stack.description());
 
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
-export function registerEndpoints(
-  { stack, receiver }: World,
-  wanted: readonly (OwedEndpoint & { readonly eventType?: EventType })[],
-): Promise<Endpoints> {
-  return Promise.all(
-    wanted.map(async ({ path, tenantId, eventType = BENCH_EVENT_TYPE }, index) => {
-      const origin = receiver.origins[index % receiver.origins.length] ?? '';
-      // A database of MONGODB_URI remembers the deliveries of the last run.
-      const ref = randomUUID();
-      await registerWebhooks(clientOf({ stack }, tenantId), [
-        { ref, eventType, endpointUrl: `${origin}${path}` },
-      ]);
-      return { path, tenantId, origin, ref };
-    }),
+export async function registerEndpoints(world: World, wanted: readonly OwedEndpoint[]): Promise<Endpoints> {
+  const { origins } = world.receiver;
+  const endpoints = wanted.map(({ path, tenantId }, index) => {
+    const origin = origins[index % origins.length] ?? '';
+    // A database of MONGODB_URI remembers the deliveries of the last run.
+    return { path, tenantId, origin, ref: randomUUID() };
+  });
+  await registerWebhooks(
+    (tenantId) => clientOf(world, tenantId),
+    endpoints.map(({ path, tenantId, origin, ref }, index) => ({
+      tenantId,
+      ref,
+      eventType: wanted[index]?.eventType ?? BENCH_EVENT_TYPE,
+      endpointUrl: origin + path,
+    })),
   );
+  return endpoints;
 }
 
 /** Ports that ten endpoints with connections of their own need. */

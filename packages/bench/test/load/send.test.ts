@@ -1,6 +1,6 @@
 import { sendAll } from '../../src/load/send.js';
 import type { Target } from '../../src/load/target.js';
-import { monotonicMicros } from '../../src/measure/clock.js';
+import { monotonicMicros } from '../../src/measure/times.js';
 
 const events = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: String(index), key: '', body: Buffer.alloc(0) }));

@@ -1,7 +1,7 @@
 import { testKafkaBrokers } from '@webhooks/engines';
 import { randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
-import { findWaiting } from '../../src/world/find-waiting.js';
+import { findWaiting } from '../../src/world/run.js';
 
 const brokers = testKafkaBrokers();
 const kafka = new kafkajs.Kafka({ clientId: 'test', brokers, logLevel: kafkajs.logLevel.NOTHING });

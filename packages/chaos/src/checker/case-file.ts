@@ -1,6 +1,6 @@
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Arrived, DeadSeen, EntrySeen, Evidence, Place, TaskSeen } from '../evidence/evidence.js';
-import type { SentEvent } from '../generator/journal.js';
+import type { SentEvent } from '../generator/generator.js';
 import { movedPath } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
 
@@ -21,6 +21,36 @@ export interface CaseFile {
   readonly deliveries: ReadonlyMap<string, Delivery>;
   /** What belongs to no event of this run and a configuration that wants it. */
   readonly strangers: readonly string[];
+}
+
+/** What can be wrong. */
+export type FindingKind =
+  | 'lost'
+  | 'not-recovered'
+  | 'invented'
+  | 'other-bytes'
+  | 'too-early'
+  | 'from-nowhere'
+  | 'too-many-attempts'
+  | 'wrong-delay'
+  | 'unexplained-repeat'
+  | 'not-in-force'
+  | 'wrong-signature'
+  | 'died-early'
+  | 'rejected'
+  | 'wrong-log'
+  | 'wrong-transaction'
+  | 'wrong-configuration'
+  | 'not-back'
+  | 'not-stopped';
+
+/** One thing that is not as promised. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** What is wrong, with its figures. */
+  readonly text: string;
+  /** What it is about; its name and story are reported. */
+  readonly delivery?: Delivery;
 }
 
 function makeDeliveries({ configurations, sent, topics }: Evidence): ReadonlyMap<string, Delivery> {

@@ -1,10 +1,9 @@
+import { createHmac } from 'node:crypto';
 import { IN_FORCE_MS } from '@webhooks/ledger';
 import type { Arrived, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change, MadeChange } from '../generator/changes.js';
-import type { CaseFile, Delivery } from './case-file.js';
-import type { Finding } from './finding.js';
-import { verifySignature } from './verify-signature.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
 
 /** From when a change is in force until the next one of its configuration was requested. Unix milliseconds. */
 interface Reign {
@@ -46,6 +45,16 @@ function judgeMoved({ arrivals }: Delivery, reign: Reign, right: string): Fault 
   const late = arrivals.find((arrived) => arrived.path !== right && beganWithin(arrived, reign));
   if (!late) return undefined;
   return { kind: 'not-in-force', text: `an attempt went to ${late.path} after the move to ${right}` };
+}
+
+/** Whether one of the signatures verifies by this secret, as Standard Webhooks 1.0.0 says, written without our sender's code. */
+function verifySignature({ id, startedAtSeconds, signed }: Arrived, secret: string): boolean {
+  if (!signed) return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key)
+    .update(`${id}.${startedAtSeconds}.${signed.body}`)
+    .digest('base64');
+  return signed.signature.split(' ').includes(`v1,${expected}`);
 }
 
 /** Each attempt under a secret that is in force carries a signature that verifies by it. */

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { renderNotification } from '@webhooks/contracts';
 import type { Evidence } from '../evidence/evidence.js';
-import type { CaseFile, Delivery } from './case-file.js';
-import type { Finding } from './finding.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
 
 /** The same bytes for the same id: those of the one rendering of the event, at each endpoint and attempt. */
 function judgeBytes(delivery: Delivery): readonly Finding[] {

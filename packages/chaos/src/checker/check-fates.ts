@@ -2,11 +2,10 @@ import { IN_FORCE_MS } from '@webhooks/ledger';
 import type { EntrySeen, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change } from '../generator/changes.js';
-import type { CaseFile, Delivery } from './case-file.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
 import { fateOf, isSuccess } from './fate.js';
 import type { Fate } from './fate.js';
-import type { Finding } from './finding.js';
-import { mayNeverHaveBegun } from './never-begun.js';
+import { mayNeverHaveBegun } from './disturbances.js';
 import { findToggles, isDisabling, promisedFor } from './owed.js';
 import type { Toggles } from './owed.js';
 

@@ -1,7 +1,6 @@
 import type { Evidence, LoggedStatus } from '../evidence/evidence.js';
-import type { CaseFile, Delivery } from './case-file.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
 import { fateOf } from './fate.js';
-import type { Finding } from './finding.js';
 
 /** The furthest of what was reported of a delivery counts: entries come in any order. */
 const FURTHEST: readonly LoggedStatus[] = ['pending', 'cancelled', 'dead', 'delivered'];

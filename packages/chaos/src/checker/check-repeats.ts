@@ -1,8 +1,7 @@
 import type { Evidence } from '../evidence/evidence.js';
 import type { DoneStep } from '../run-plan.js';
-import type { CaseFile, Delivery } from './case-file.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
 import { isSuccess } from './fate.js';
-import type { Finding } from './finding.js';
 import { findDisturbances } from './disturbances.js';
 
 /**

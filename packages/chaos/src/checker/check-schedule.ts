@@ -1,6 +1,5 @@
 import type { DeadSeen, Evidence, TaskSeen } from '../evidence/evidence.js';
-import type { CaseFile, Delivery } from './case-file.js';
-import type { Finding } from './finding.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
 
 /** Receivers and workers read the same clock, but not through the same function: a few milliseconds may lie between. */
 const CLOCK_SLACK_MS = 50;

@@ -1,5 +1,6 @@
 import type { Evidence } from '../evidence/evidence.js';
 import { openCaseFile } from './case-file.js';
+import type { Finding, FindingKind } from './case-file.js';
 import { checkChanges } from './check-changes.js';
 import { checkContent } from './check-content.js';
 import { checkFates } from './check-fates.js';
@@ -7,7 +8,6 @@ import type { Totals } from './check-fates.js';
 import { checkLog, checkTransactions } from './check-log.js';
 import { checkRepeats } from './check-repeats.js';
 import { checkSchedule } from './check-schedule.js';
-import type { Finding, FindingKind } from './finding.js';
 import { storyOf } from './story-of.js';
 
 /** A finding in words. */

@@ -1,6 +1,6 @@
 import type { AttemptLogEntry, HistoryEntry } from '@webhooks/contracts';
 import type { Change } from '../generator/changes.js';
-import type { SentEvent } from '../generator/journal.js';
+import type { Journal } from '../generator/generator.js';
 import type { DoneStep } from '../run-plan.js';
 import type { Configuration } from '../world/configurations.js';
 
@@ -63,7 +63,7 @@ export interface TopicEvidence {
   /** Records of `payments.events.rejected`, and records of ours that could not be read. */
   readonly rejected: readonly Place[];
   readonly unreadable: readonly Place[];
-  /** Partition (`topic/partition`) → the first offset that the workers have not handled. */
+  /** Partition (`topic/partition`) → the first offset that the workers have not handled; none where they have handled all. */
   readonly handledUpTo: ReadonlyMap<string, number>;
 }
 
@@ -87,7 +87,7 @@ export interface SeenTransaction {
 /** All that the checker looks at. It reads no clock, no file and no network. */
 export interface Evidence {
   readonly configurations: readonly Configuration[];
-  readonly sent: ReadonlyMap<string, SentEvent>;
+  readonly sent: Readonly<Journal>;
   readonly arrivals: readonly Arrived[];
   readonly changes: readonly Change[];
   readonly steps: readonly DoneStep[];
@@ -101,4 +101,4 @@ export interface Evidence {
 }
 
 export const isHandled = ({ handledUpTo }: TopicEvidence, { topic, partition, offset }: Place): boolean =>
-  offset < (handledUpTo.get(`${topic}/${partition}`) ?? 0);
+  offset < (handledUpTo.get(`${topic}/${partition}`) ?? Infinity);

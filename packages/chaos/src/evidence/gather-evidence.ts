@@ -1,63 +1,65 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { ProblemError } from '@webhooks/client';
-import type { Client, DeliveryFilter, DeliverySummary } from '@webhooks/client';
-import { areZero, readLags } from '@webhooks/ledger';
-import { readJournal } from '../generator/journal.js';
-import type { SentEvent } from '../generator/journal.js';
+import type { Client } from '@webhooks/client';
+import { areZero, readLags, untilNone } from '@webhooks/ledger';
+import type { ArrivalLine } from '@webhooks/testkit';
+import type { SentEvent } from '../generator/generator.js';
 import { TENANTS, planConfigurations } from '../world/configurations.js';
 import { RETRY_DELAYS_MS, RETRY_JITTER } from '../world/settings.js';
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
-import type { Evidence, ListedConfiguration, LoggedStatus, SeenTransaction } from './evidence.js';
-import { readArrivals } from './read-arrivals.js';
+import type { Arrived, Evidence, ListedConfiguration, LoggedStatus, SeenTransaction } from './evidence.js';
 import { countOpen, readTopics } from './read-topics.js';
 
-const LOOK_MS = 500;
-/** Where nothing changes for so long, all stands still. On two cores that others used too, one batch of query-api took 100 s. */
-const STALLED_MS = 300_000;
-/** On a small machine query-api may be behind by several times the length of the run. */
-const DEADLINE_MS = 1_800_000;
-/** One look at nothing proves nothing: what was written last may not have been fetched yet. */
-const LOOKS = 4;
+/**
+ * One look at nothing proves nothing: what was written last may not have been fetched yet. On two cores that others used too, one
+ * batch of query-api took 100 s.
+ */
+const LOOKS = { times: 4, stalledMs: 300_000 };
 const PAGE = 200;
 /** A page costs the embedded database a look at all that its time range holds: 13 pages of 500/s. */
 const RANGE_MS = 5_000;
 /** Transactions that are requested, at most. */
 const TRANSACTIONS = 200;
 
-/** Looks until nothing is left, several times in a row, or until all stands still. Whoever does not respond has something left. */
-async function untilNone(countLeft: () => Promise<number>): Promise<void> {
-  const deadline = performance.now() + DEADLINE_MS;
-  let last = Number.NaN;
-  let changedAt = performance.now();
-  for (let looks = 0; looks < LOOKS;) {
-    await delay(LOOK_MS);
-    const left = await countLeft().catch(() => Number.POSITIVE_INFINITY);
-    looks = left === 0 ? looks + 1 : 0;
-    if (left !== last) changedAt = performance.now();
-    last = left;
-    const now = performance.now();
-    if (now > deadline || now - changedAt > STALLED_MS) return;
-  }
+/** Paths whose signatures are verified; of the others, bodies are not kept. */
+const SIGNED: ReadonlySet<string> = new Set(
+  planConfigurations().flatMap(({ treatment, path }) => (treatment === 'signed' ? [path] : [])),
+);
+
+function toArrived(line: ArrivalLine): Arrived {
+  const { id, path, status, receivedAt, headers, body } = line;
+  const signature = headers['webhook-signature'];
+  return {
+    id,
+    path,
+    status,
+    receivedAt,
+    attempt: Number(headers['webhook-attempt']),
+    startedAtSeconds: Number(headers['webhook-timestamp']),
+    digest: createHash('sha256').update(body).digest('hex'),
+    ...(signature !== undefined && SIGNED.has(path) ? { signed: { signature, body } } : {}),
+  };
 }
+
+/** Reads the receivers' append-only file, line by line. Throws for a line that is no arrival. */
+async function readArrivals(file: string): Promise<readonly Arrived[]> {
+  const arrivals: Arrived[] = [];
+  for await (const line of createInterface({ input: createReadStream(file) }))
+    arrivals.push(toArrived(JSON.parse(line) as ArrivalLine));
+  return arrivals;
+}
+
+/** Looks until nothing is left. Whoever does not respond has something left. */
+const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
+  untilNone(() => countLeft().catch(() => Infinity), LOOKS);
 
 /** Records that query-api has not projected yet. */
 async function countUnprojected({ stack }: World): Promise<number> {
   const lags = await readLags(stack.description().admin['query-api']);
   return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
-}
-
-async function* deliveriesOf(client: Client, range: DeliveryFilter): AsyncGenerator<DeliverySummary> {
-  let cursor: string | undefined;
-  do {
-    const page = await client.deliveries({
-      ...range,
-      limit: PAGE,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    yield* page.data;
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
 }
 
 /** The delivery log of all tenants since the first event, page by page. */
@@ -69,9 +71,10 @@ async function readLog(
   const [first] = sent.values();
   const end = Date.now();
   for (let at = first?.sentAt ?? end; at < end; at += RANGE_MS) {
-    const range = { from: new Date(at).toISOString(), to: new Date(at + RANGE_MS).toISOString() };
+    const [from, to] = [new Date(at).toISOString(), new Date(at + RANGE_MS).toISOString()];
     for (const client of clients)
-      for await (const { deliveryId, status } of deliveriesOf(client, range)) log.set(deliveryId, status);
+      for await (const { deliveryId, status } of client.eachDelivery({ from, to, limit: PAGE }))
+        log.set(deliveryId, status);
   }
   return log;
 }
@@ -114,23 +117,19 @@ async function readConfigurations(clients: readonly Client[]): Promise<readonly 
 /** Waits until workers and query-api are done, or get no further; stops the workers, and reads all that there is. */
 export async function gatherEvidence(
   world: World,
-  journalFile: string,
-  { changes, steps }: Pick<Evidence, 'changes' | 'steps'>,
+  seen: Pick<Evidence, 'changes' | 'sent' | 'steps'>,
 ): Promise<Evidence> {
-  await untilNone(() => countOpen(world.stack));
+  await untilDone(() => countOpen(world.stack));
   await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
-  await untilNone(() => countUnprojected(world));
+  await untilDone(() => countUnprojected(world));
   const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));
-  const sent = await readJournal(journalFile);
   return {
+    ...seen,
     configurations: planConfigurations(),
-    sent,
     arrivals: await readArrivals(world.arrivalsFile),
-    changes,
-    steps,
     topics: await readTopics(world.stack),
-    log: await readLog(clients, sent),
-    transactions: await readTransactions(world, sent),
+    log: await readLog(clients, seen.sent),
+    transactions: await readTransactions(world, seen.sent),
     listed: await readConfigurations(clients),
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
   };

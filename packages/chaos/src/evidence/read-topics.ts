@@ -8,10 +8,9 @@ import {
   parseFanOut,
   readEvent,
 } from '@webhooks/contracts';
-import { createKafkaClient, openSpans, readUnhandled } from '@webhooks/ledger';
+import { openSpans, readUnhandled, withAdmin } from '@webhooks/ledger';
 import type { FoundRecord } from '@webhooks/ledger';
 import type { Stack } from '@webhooks/stack';
-import { withAdmin } from '../world/kafka-tools.js';
 import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
 
 /** What the workers read; `openSpans` says how far they are. */
@@ -72,32 +71,20 @@ class Collector {
   }
 }
 
-/** The first offset of each partition that no worker has handled. */
-async function readHandled(stack: Pick<Stack, 'description'>): Promise<ReadonlyMap<string, number>> {
-  return withAdmin(stack, async (admin) => {
-    const handled = new Map<string, number>();
-    for (const topic of HANDLED.topics)
-      for (const { partition, high } of await admin.fetchTopicOffsets(topic))
-        handled.set(`${topic}/${partition}`, Number(high));
-    for (const { topic, partition, from } of await openSpans(admin, HANDLED))
-      handled.set(`${topic}/${partition}`, from);
-    return handled;
-  });
-}
+const readOpen = (stack: Pick<Stack, 'description'>) =>
+  withAdmin(stack.description().kafkaBrokers, (admin) => openSpans(admin, HANDLED));
 
 /** How many records no worker has handled yet. */
-export async function countOpen(stack: Pick<Stack, 'description'>): Promise<number> {
-  const spans = await withAdmin(stack, (admin) => openSpans(admin, HANDLED));
-  return spans.reduce((sum, { from, to }) => sum + to - from, 0);
-}
+export const countOpen = async (stack: Pick<Stack, 'description'>): Promise<number> =>
+  (await readOpen(stack)).reduce((sum, { from, to }) => sum + to - from, 0);
 
 /** Reads what Kafka holds. No worker may run: what is read and what is handled must not change in between. */
 export async function readTopics(stack: Pick<Stack, 'description'>): Promise<TopicEvidence> {
-  const handledUpTo = await readHandled(stack);
+  const spans = await readOpen(stack);
+  const handledUpTo = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]));
   const collector = new Collector();
   const topics = [...HANDLED.topics, TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected];
-  const kafka = createKafkaClient(stack.description().kafkaBrokers, 'chaos');
-  await readUnhandled(kafka, { topics }, (record) => collector.note(record));
+  await readUnhandled(stack.description().kafkaBrokers, { topics }, (record) => collector.note(record));
   const { copies, tasks, entries, dead, rejected, unreadable } = collector;
   return { copies, tasks, entries, dead, rejected, unreadable, handledUpTo };
 }

@@ -4,8 +4,12 @@ import { TOPICS, encodeEvent } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { createPaymentProducer } from '@webhooks/ledger';
 
-/** Gives events to the service; resolves with the ids of those that were accepted. Never repeats by itself. */
-export type Give = (events: readonly PaymentEvent[]) => Promise<readonly string[]>;
+/** The ways to give an event to the service. */
+export const DOORS = ['ingest', 'topic'] as const;
+export type Door = (typeof DOORS)[number];
+
+/** Gives events to the service; resolves with those that were accepted. Never repeats by itself. */
+export type Give = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
 
 /**
  * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
@@ -34,7 +38,7 @@ export const giveIngest =
   async (events) => {
     try {
       const results = await client.postEvents(events);
-      return events.flatMap(({ id }, index) => (isAccepted(id, results[index]) ? [id] : []));
+      return events.filter(({ id }, index) => isAccepted(id, results[index]));
     } catch (error) {
       if (isServiceAway(error) || isTooMany(error)) return [];
       throw error;
@@ -51,7 +55,7 @@ export async function openTopicDoor(
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: encodeEvent(event) }));
     try {
       await producer.send({ topic: TOPICS.events, acks: -1, timeout: 5_000, messages });
-      return events.map(({ id }) => id);
+      return events;
     } catch {
       // Whatever it was, nothing was promised: the journal says `sent`, and the checker looks at the topic.
       return [];

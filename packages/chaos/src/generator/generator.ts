@@ -3,9 +3,20 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 import type { Random } from '@webhooks/testkit';
-import type { Give } from './doors.js';
-import { DOORS } from './journal.js';
-import type { Door, Journal } from './journal.js';
+import { DOORS } from './doors.js';
+import type { Door, Give } from './doors.js';
+
+/** An event of this run. Without `acceptedAt` nothing was promised: it may arrive or not. Times are Unix milliseconds. */
+export interface SentEvent {
+  readonly event: PaymentEvent;
+  readonly door: Door;
+  readonly sentAt: number;
+  /** 202 of ingest, or Kafka's acknowledgement with `acks=all`. */
+  readonly acceptedAt?: number;
+}
+
+/** What the payment system writes down before and after each event, outside of the service: events by their id. */
+export type Journal = Map<string, SentEvent>;
 
 export interface GeneratorOptions {
   readonly random: Random;
@@ -38,16 +49,16 @@ async function send(
   door: Door,
   { journal, doors }: GeneratorOptions,
 ): Promise<void> {
-  const at = Date.now();
-  journal.append(events.map((event) => ({ kind: 'sent', at, door, event })));
+  const sentAt = Date.now();
+  for (const event of events) journal.set(event.id, { event, door, sentAt });
   const accepted = await doors[door](events);
   const acceptedAt = Date.now();
-  journal.append(accepted.map((id) => ({ kind: 'accepted', at: acceptedAt, id })));
+  for (const event of accepted) journal.set(event.id, { event, door, sentAt, acceptedAt });
 }
 
 /**
  * Makes events at a steady rate, in turn for one door and the other, whatever becomes of them, until it is stopped or a
- * door fails. Resolves when each batch was answered; rejects with the first fault of a door, or of the journal.
+ * door fails. Resolves when each batch was answered; rejects with the first fault of a door.
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const startedAt = performance.now();

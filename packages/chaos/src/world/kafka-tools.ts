@@ -1,24 +1,10 @@
 import { TOPIC_TABLE, configurationKey, encodeEvent } from '@webhooks/contracts';
-import { createKafkaClient, readUnhandled } from '@webhooks/ledger';
+import { createKafkaClient, readUnhandled, withAdmin } from '@webhooks/ledger';
 import type { Admin, Transaction } from 'kafkajs';
-import type { Stack } from '@webhooks/stack';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import type { End } from '../fault.js';
 import { planConfigurations } from './configurations.js';
 import { BACK_DEADLINE_MS } from './processes.js';
-
-type Described = Pick<Stack, 'description'>;
-
-/** Does `work` with an admin client of its own. */
-export async function withAdmin<T>(stack: Described, work: (admin: Admin) => Promise<T>): Promise<T> {
-  const admin = createKafkaClient(stack.description().kafkaBrokers, 'chaos').admin();
-  await admin.connect();
-  try {
-    return await work(admin);
-  } finally {
-    await admin.disconnect();
-  }
-}
 
 /** Other faults may hit Kafka meanwhile: then it is tried again. */
 const AGAIN = { timeoutMs: BACK_DEADLINE_MS, message: 'Kafka and config-api do their part' };
@@ -47,22 +33,21 @@ export async function holdTransaction(brokers: readonly string[], topic: string)
 }
 
 /** Deletes the topic of webhooks. Returns how to make it anew, empty; that resolves when each webhook is on it again. */
-export async function deleteConfigurations(stack: Described, topic: string): Promise<End> {
+export async function deleteConfigurations(brokers: readonly string[], topic: string): Promise<End> {
   const topics = TOPIC_TABLE.filter(({ name }) => name === topic).map(({ partitions, configs }) => ({
     ...{ topic, numPartitions: partitions },
     configEntries: Object.entries(configs).map(([name, value]) => ({ name, value })),
   }));
   const fill = async (): Promise<void> => {
-    await withAdmin(stack, (admin) => admin.createTopics({ topics }));
+    await withAdmin(brokers, (admin) => admin.createTopics({ topics }));
     const keys = new Set<string>();
-    const kafka = createKafkaClient(stack.description().kafkaBrokers, 'chaos');
-    await readUnhandled(kafka, { topics: [topic] }, ({ message }) => keys.add(String(message.key)));
+    await readUnhandled(brokers, { topics: [topic] }, ({ message }) => keys.add(String(message.key)));
     const wanted = planConfigurations().map(({ tenantId, ref }) => configurationKey(tenantId, ref));
     if (!wanted.every((key) => keys.has(key))) throw new Error(`${topic} lacks webhooks`);
   };
   const clear = async (admin: Admin): Promise<void> => {
     if ((await admin.listTopics()).includes(topic)) await admin.deleteTopics({ topics: [topic] });
   };
-  await eventually(() => withAdmin(stack, clear), AGAIN);
+  await eventually(() => withAdmin(brokers, clear), AGAIN);
   return () => eventually(fill, AGAIN);
 }

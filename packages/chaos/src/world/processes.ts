@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { STALLED_MS } from '@webhooks/ledger';
+import { eventually } from '@webhooks/testkit';
 import { NotNow } from '../fault.js';
 import type { World } from './world.js';
 
@@ -15,8 +16,7 @@ export const PROCESSES = [
 ] as const;
 
 /** Whatever was hit is up again within this time. */
-export const BACK_DEADLINE_MS = 120_000;
-const LOOK_MS = 50;
+export const BACK_DEADLINE_MS = STALLED_MS;
 
 /** Whether it lives and is our child: the id of a dead one may have been given to somebody else (proc_pid_stat(5)). */
 function isOurs(pid: number): boolean {
@@ -50,15 +50,13 @@ export function signalProcess(world: World, name: string, signal: NodeJS.Signals
 
 /** Resolves when each of these runs with another id than before and, as the stack says, is ready; rejects after 120 s. */
 export async function untilBack(world: World, before: ReadonlyMap<string, number>): Promise<void> {
-  const deadline = performance.now() + BACK_DEADLINE_MS;
-  for (;;) {
+  const check = (): void => {
     const now = whatRuns(world);
-    const missing = [...before.keys()].filter(
-      (name) => (now.get(name) ?? before.get(name)) === before.get(name),
-    );
-    if (missing.length === 0) return;
-    if (performance.now() > deadline)
-      throw new Error(`${missing.join(', ')} did not come back within ${BACK_DEADLINE_MS / 1_000} s`);
-    await delay(LOOK_MS);
-  }
+    const missing = [...before].filter(([name, pid]) => (now.get(name) ?? pid) === pid);
+    if (missing.length > 0) throw new Error(missing.map(([name]) => name).join(', '));
+  };
+  await eventually(check, {
+    timeoutMs: BACK_DEADLINE_MS,
+    message: 'what was hit is back, but these are not',
+  });
 }

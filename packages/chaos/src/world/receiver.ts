@@ -13,14 +13,6 @@ export interface Manners {
   readonly closed?: true;
 }
 
-/** A real HTTPS receiver at a fixed port that changes its manners. */
-export interface Receiver {
-  readonly origin: string;
-  /** Breaks what is open and goes on like this. */
-  become(manners: Manners): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** One event of so many is refused again and again by the stubborn receiver; the others keep its breaker closed. */
 const STUBBORN_ONE_OF = 8;
 
@@ -28,32 +20,22 @@ const STUBBORN_ONE_OF = 8;
 const isStubborn = (eventId: string): boolean =>
   createHash('sha256').update(eventId).digest().readUInt16BE() % STUBBORN_ONE_OF === 0;
 
-/** Appends a line for each arrival to `file` before it responds. */
-export async function openReceiver(
-  name: ReceiverName,
-  file: string,
-  authority: CertificateAuthority,
-): Promise<Receiver> {
+/** A real HTTPS receiver at a fixed port that changes its manners. It appends a line for each arrival to `file` before it responds. */
+export async function openReceiver(name: ReceiverName, file: string, authority: CertificateAuthority) {
   const port = await freePort();
   const usual: Script = name === 'stubborn' ? ({ id }) => (isStubborn(id) ? 500 : 200) : 200;
   const { certPem, keyPem } = await authority.issue(['localhost']);
   let endpoint: Endpoint | undefined;
-  const shut = async (): Promise<void> => {
-    await endpoint?.close();
-    endpoint = undefined;
-  };
-  const open = async ({ answer = usual, connection = 'accept', closed }: Manners): Promise<void> => {
-    await shut();
-    if (closed === true) return;
-    endpoint = await startEndpoint({ port, file, certPem, keyPem, remember: 1, answer, connection });
-  };
   let last = Promise.resolve();
-  /** One after the other: a fault may be taken back while the next one begins. */
-  const inTurn = (change: () => Promise<void>): Promise<void> => {
-    last = last.then(change);
-    return last;
-  };
-  const become = (manners: Manners): Promise<void> => inTurn(() => open(manners));
+  /** Breaks what is open and goes on like this. One after the other: a fault may be taken back while the next one begins. */
+  const become = ({ answer = usual, connection = 'accept', closed }: Manners): Promise<void> =>
+    (last = last.then(async () => {
+      await endpoint?.close();
+      endpoint = undefined;
+      if (closed !== true)
+        endpoint = await startEndpoint({ port, file, certPem, keyPem, remember: 1, answer, connection });
+    }));
   await become({});
-  return { origin: `https://localhost:${port}`, become, close: () => inTurn(shut) };
+  return { origin: `https://localhost:${port}`, become, close: () => become({ closed: true }) };
 }
+export type Receiver = Awaited<ReturnType<typeof openReceiver>>;

@@ -12,91 +12,59 @@ export type LinkState = 'open' | 'cut' | 'half-open';
 const HOST = '127.0.0.1';
 
 /**
- * A port at 127.0.0.1 that leads to another one, through a network that can be spoiled. It holds one piece for each
- * direction of a connection, 64 KiB at most: who sends more has to wait.
+ * A port at 127.0.0.1 that leads to another one, through a network that can be spoiled; nowhere until `leadTo`. It holds one piece
+ * for each direction of a connection, 64 KiB at most: who sends more has to wait.
  */
-export class TcpProxy {
-  readonly port: number;
-  readonly #server = createServer({ allowHalfOpen: true }, (near) => this.#admit(near));
-  readonly #sockets = new Set<Socket>();
-  #target = 0;
-  #state: LinkState = 'open';
-  #changed = Promise.withResolvers<undefined>();
-
-  private constructor(port: number) {
-    this.port = port;
-  }
-
-  /** Listens on this port. Leads nowhere until `leadTo`. */
-  static async open(port: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(port);
-    proxy.#server.listen(port, HOST);
-    await once(proxy.#server, 'listening');
-    return proxy;
-  }
-
-  leadTo(port: number): void {
-    this.#target = port;
-  }
-
-  /** From now on the network is like this. */
-  become(state: LinkState): void {
-    const wasHalfOpen = this.#state === 'half-open';
-    this.#state = state;
-    this.#changed.resolve(undefined);
-    this.#changed = Promise.withResolvers();
-    if (state === 'cut' || wasHalfOpen) this.#resetAll();
-  }
-
-  /** Connections from both sides that are open now. */
-  get openSockets(): number {
-    return this.#sockets.size;
-  }
-
-  async close(): Promise<void> {
-    const closed = once(this.#server, 'close');
-    this.#server.close();
-    this.become('cut');
-    await closed;
-  }
-
-  #resetAll(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
-  }
-
-  #hold(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.once('close', () => this.#sockets.delete(socket));
-  }
-
-  #admit(near: Socket): void {
-    near.on('error', () => near.destroy());
-    if (this.#state === 'cut') {
-      near.resetAndDestroy();
-      return;
-    }
-    this.#hold(near);
-    const far = connect({ host: HOST, port: this.#target, allowHalfOpen: true });
-    far.on('error', () => far.destroy());
-    this.#hold(far);
-    const breakOff = (): void => {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
-    };
-    this.#lead(near, far).catch(breakOff);
-    this.#lead(far, near).catch(breakOff);
-  }
-
-  #lead(from: Socket, to: Socket): Promise<void> {
-    return pipeline(from, (pieces: AsyncIterable<Buffer>) => this.#pass(pieces), to);
-  }
-
+export async function openTcpProxy(port: number) {
+  const sockets = new Set<Socket>();
+  let [target, state] = [0, 'open' as LinkState];
+  let changed = Promise.withResolvers<undefined>();
+  const become = (next: LinkState): void => {
+    if (next === 'cut' || state === 'half-open') for (const socket of sockets) socket.resetAndDestroy();
+    state = next;
+    changed.resolve(undefined);
+    changed = Promise.withResolvers();
+  };
   /** Lets pieces through while the network does. */
-  async *#pass(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* pass(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const piece of pieces) {
-      while (this.#state === 'half-open') await this.#changed.promise;
+      while (state === 'half-open') await changed.promise;
       yield piece;
     }
   }
+  const lead = (from: Socket, to: Socket): void => {
+    sockets.add(from);
+    from.setNoDelay(true).once('close', () => sockets.delete(from));
+    from.on('error', () => from.destroy());
+    pipeline(from, pass, to).catch(() => {
+      from.resetAndDestroy();
+      to.resetAndDestroy();
+    });
+  };
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    if (state === 'cut') {
+      near.resetAndDestroy();
+      return;
+    }
+    const far = connect({ host: HOST, port: target, allowHalfOpen: true });
+    lead(near, far);
+    lead(far, near);
+  });
+  server.listen(port, HOST);
+  await once(server, 'listening');
+  return {
+    port,
+    leadTo: (other: number) => void (target = other),
+    /** From now on the network is like this. */
+    become,
+    /** Connections from both sides that are open now. */
+    openSockets: () => sockets.size,
+    close: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      become('cut');
+      await closed;
+    },
+  };
 }
+export type TcpProxy = Awaited<ReturnType<typeof openTcpProxy>>;

@@ -1,17 +1,15 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@webhooks/client';
 import { freePort } from '@webhooks/engines';
-import { IN_FORCE_MS, clientFor, findClient } from '@webhooks/ledger';
+import { clientFor, findClient, registerWebhooks } from '@webhooks/ledger';
 import type { Print } from '@webhooks/ledger';
 import { PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/stack';
 import type { Closer, Stack } from '@webhooks/stack';
 import { RECEIVERS, TENANTS, planConfigurations } from './configurations.js';
-import type { ReceiverName } from './configurations.js';
 import { openReceiver } from './receiver.js';
-import type { Receiver } from './receiver.js';
 import { WORKER_SETTINGS } from './settings.js';
-import { TcpProxy } from './tcp-proxy.js';
+import { openTcpProxy } from './tcp-proxy.js';
+import type { TcpProxy } from './tcp-proxy.js';
 
 /** Links of the services to the engines, each a proxy of its own: all but the last lead to the broker. */
 export const LINKS = [
@@ -24,25 +22,9 @@ export const LINKS = [
 ] as const;
 export type LinkName = (typeof LINKS)[number];
 type Links = Readonly<Record<LinkName, TcpProxy>>;
-type Receivers = Readonly<Record<ReceiverName, Receiver>>;
 
 /** The workers of all runs. */
 export const WORKERS = ['delivery-worker', 'delivery-worker-2'] as const;
-
-/** What a run breaks: real processes, real engines, real receivers, and the wires between them. */
-export interface World {
-  readonly stack: Stack;
-  readonly links: Links;
-  readonly receivers: Receivers;
-  /** Append-only: what arrived at the receivers. */
-  readonly arrivalsFile: string;
-  readonly clientOf: (tenantId: string) => Client;
-  /** The client that posts events of all tenants. */
-  readonly paymentSystem: Client;
-  /** Every SIGKILL so far, by the name of the process. */
-  readonly killed: string[];
-  stop(): Promise<void>;
-}
 
 /** Opens one thing for each name, and registers its close. */
 async function openEach<N extends string, T extends { close(): Promise<void> }>(
@@ -85,19 +67,9 @@ async function startServices(links: Links, dataDir: string, print: Print): Promi
   });
 }
 
-/** Registers the configurations of a run and waits until they are in force. */
-async function registerAll(clientOf: World['clientOf'], receivers: Receivers): Promise<void> {
-  for (const { tenantId, ref, eventType, receiver, path } of planConfigurations())
-    await clientOf(tenantId).register({
-      ref,
-      eventType,
-      endpointUrl: `${receivers[receiver].origin}${path}`,
-    });
-  await delay(IN_FORCE_MS);
-}
-
-async function open(dataDir: string, print: Print, closers: Closer[]): Promise<World> {
-  const links = await openEach(LINKS, async () => TcpProxy.open(await freePort()), closers);
+/** What a run breaks: real processes, real engines, real receivers, and the wires between them. */
+async function open(dataDir: string, print: Print, closers: Closer[]) {
+  const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
   const stack = await startServices(links, dataDir, print);
   closers.push(() => stack.stop());
   const description = stack.description();
@@ -108,6 +80,7 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
     like: WORKERS[0],
     env: { KAFKA_BROKERS: `127.0.0.1:${links[WORKERS[1]].port}` },
   });
+  /** Append-only: what arrived at the receivers. */
   const arrivalsFile = join(dataDir, 'arrivals.ndjson');
   const receivers = await openEach(
     RECEIVERS,
@@ -115,21 +88,26 @@ async function open(dataDir: string, print: Print, closers: Closer[]): Promise<W
     closers,
   );
   const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
-  await registerAll(clientOf, receivers);
+  const webhooks = planConfigurations().map(({ tenantId, ref, eventType, receiver, path }) => ({
+    ...{ tenantId, ref, eventType },
+    endpointUrl: `${receivers[receiver].origin}${path}`,
+  }));
+  await registerWebhooks(clientOf, webhooks);
+  /** Every SIGKILL so far, by the name of the process. */
+  const killed: string[] = [];
   return {
-    ...{ stack, links, receivers, arrivalsFile, clientOf },
+    ...{ stack, links, receivers, arrivalsFile, clientOf, killed },
+    /** The client that posts events of all tenants. */
     paymentSystem: findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM),
-    killed: [],
     stop: () => closeAll(closers, 'the world'),
   };
 }
+export type World = Awaited<ReturnType<typeof open>>;
 
 /** Brings everything up, in force; on a fault nothing is left running. */
-export async function openWorld(dataDir: string, print: Print): Promise<World> {
+export function openWorld(dataDir: string, print: Print): Promise<World> {
   const closers: Closer[] = [];
-  try {
-    return await open(dataDir, print, closers);
-  } catch (error) {
-    return await closeAfterFault(closers, 'the world', error);
-  }
+  return open(dataDir, print, closers).catch((error: unknown) =>
+    closeAfterFault(closers, 'the world', error),
+  );
 }

@@ -5,13 +5,12 @@ import type { Client } from '@webhooks/client';
 import { TOPICS } from '@webhooks/contracts';
 import { startKafkaCluster } from '@webhooks/engines';
 import type { ClusterNode, KafkaCluster } from '@webhooks/engines';
-import { clientFor } from '@webhooks/ledger';
+import { clientFor, withAdmin } from '@webhooks/ledger';
 import { startStack } from '@webhooks/stack';
 import type { Stack } from '@webhooks/stack';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
-import { withAdmin } from '../../src/world/kafka-tools.js';
 import { EVENT_TYPE, createPaymentSystem } from './payment-system.js';
 import type { PaymentSystem } from './payment-system.js';
 
@@ -93,7 +92,9 @@ const untilDelivered = (ids: Iterable<string>, path = '/first'): Promise<void> =
 const untilReplicated = (): Promise<void> =>
   eventually(
     async () => {
-      const { topics } = await withAdmin(stack, (admin) => admin.fetchTopicMetadata());
+      const { topics } = await withAdmin(stack.description().kafkaBrokers, (admin) =>
+        admin.fetchTopicMetadata(),
+      );
       const behind = topics.flatMap(({ name, partitions }) =>
         partitions.filter(({ isr }) => isr.length < 3).map(({ partitionId }) => `${name}/${partitionId}`),
       );
@@ -117,13 +118,17 @@ async function isReady(service: string): Promise<boolean> {
 async function requireCopies(copies: number): Promise<void> {
   const configEntries = [{ name: 'min.insync.replicas', value: String(copies) }];
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: TOPICS.attempts, configEntries }];
-  await withAdmin(stack, (admin) => admin.alterConfigs({ validateOnly: false, resources }));
+  await withAdmin(stack.description().kafkaBrokers, (admin) =>
+    admin.alterConfigs({ validateOnly: false, resources }),
+  );
 }
 
 /** The node that leads the positions of all groups: who is killed next, then the others. */
 async function victims(): Promise<readonly ClusterNode[]> {
   const topics = ['__consumer_offsets'];
-  const metadata = await withAdmin(stack, (admin) => admin.fetchTopicMetadata({ topics }));
+  const metadata = await withAdmin(stack.description().kafkaBrokers, (admin) =>
+    admin.fetchTopicMetadata({ topics }),
+  );
   const leader = metadata.topics[0]?.partitions[0]?.leader;
   return cluster.nodes.toSorted(
     (left, right) => Number(right.nodeId === leader) - Number(left.nodeId === leader),

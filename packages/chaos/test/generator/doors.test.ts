@@ -20,8 +20,8 @@ const answered = (...statuses: EventResult['status'][]) =>
 
 describe('the door ingest', () => {
   it('promises what was accepted, and nothing of what is unavailable', async () => {
-    expect(await answered('accepted', 'accepted')).toEqual([first.id, second.id]);
-    expect(await answered('unavailable', 'accepted')).toEqual([second.id]);
+    expect(await answered('accepted', 'accepted')).toEqual([first, second]);
+    expect(await answered('unavailable', 'accepted')).toEqual([second]);
   });
 
   it.each([

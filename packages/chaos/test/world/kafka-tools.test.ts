@@ -15,6 +15,8 @@ it('what a stranger left behind in a transaction is passed over, at the end of a
   const abort = await holdTransaction(testKafkaBrokers(), topic);
   await abort();
   const values: string[] = [];
-  await readUnhandled(kafka, { topics: [topic] }, ({ message }) => values.push(String(message.value)));
+  await readUnhandled(testKafkaBrokers(), { topics: [topic] }, ({ message }) =>
+    values.push(String(message.value)),
+  );
   expect(values).toEqual(['ours']);
 });

@@ -3,7 +3,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { freePort } from '@webhooks/engines';
 import { eventually } from '@webhooks/testkit';
-import { TcpProxy } from '../../src/world/tcp-proxy.js';
+import { openTcpProxy } from '../../src/world/tcp-proxy.js';
+import type { TcpProxy } from '../../src/world/tcp-proxy.js';
 
 /** Answers with what it gets. */
 const echo: Server = createServer({ allowHalfOpen: true }, (socket) => {
@@ -18,7 +19,7 @@ beforeAll(async () => {
   await once(echo, 'listening');
 });
 beforeEach(async () => {
-  proxy = await TcpProxy.open(await freePort());
+  proxy = await openTcpProxy(await freePort());
   proxy.leadTo((echo.address() as AddressInfo).port);
 });
 afterEach(async () => {
@@ -53,7 +54,7 @@ it('leads both ways, ends one way at a time, and keeps nothing of what has ended
   const caller = call();
   caller.socket.end('one two');
   await eventually(() => expect(caller).toMatchObject({ text: 'one two', ended: true }));
-  await eventually(() => expect(proxy.openSockets).toBe(0));
+  await eventually(() => expect(proxy.openSockets()).toBe(0));
 });
 
 it('leads megabytes through unchanged', async () => {
@@ -85,7 +86,7 @@ it('half-open: nothing comes through and nobody is told, until it ends with a re
   const meanwhile = call();
   before.socket.write('b');
   meanwhile.socket.write('c');
-  await eventually(() => expect(proxy.openSockets).toBe(4));
+  await eventually(() => expect(proxy.openSockets()).toBe(4));
   expect([before, meanwhile].map(({ text, fault }) => text + fault)).toEqual(['a', '']);
   proxy.become('open');
   await eventually(() => expect([before.fault, meanwhile.fault]).toEqual(['ECONNRESET', 'ECONNRESET']));

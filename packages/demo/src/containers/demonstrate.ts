@@ -1,10 +1,9 @@
-import { generateSample, putInForce, readFeedLine } from '@webhooks/ledger';
+import { generateSample, print, putInForce, readFeedLine } from '@webhooks/ledger';
 import type { FedStack } from '@webhooks/ledger';
 import { callerVariables, envScript } from '../env-script.js';
 import { feedAndAccount } from '../run-demo.js';
 import { showCommands } from '../show.js';
-import { print, readClients, required } from './environment.js';
-import { FILES } from './folders.js';
+import { FILES, readClients, required } from './environment.js';
 
 // The demonstration in a container: it uses the public addresses, the topic, and the receiver's file.
 
@@ -23,8 +22,8 @@ const receiver = required('RECEIVER_ORIGIN');
 const events = generateSample(Number(required('EVENTS')), Date.now());
 const lines = events.map((event) => readFeedLine(JSON.stringify(event)));
 const hooks = await putInForce(lines, stack, receiver);
-const { closing, balanced } = await feedAndAccount({ file: FILES.receipts, hooks }, { stack, lines, print });
+const { closing, balanced } = await feedAndAccount({ file: FILES.receipts, hooks }, stack, lines);
 const published = apisAt(required('PUBLISHED_ADDRESS'), required('PUBLISHED_TOKEN_ENDPOINT'));
-showCommands(envScript(callerVariables(published, receiver)), print);
+showCommands(envScript(callerVariables(published, receiver)));
 for (const line of closing) print(line);
 process.exit(balanced ? 0 : 1);

@@ -1,9 +1,9 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openCertificateAuthority } from '@webhooks/engines';
+import { print } from '@webhooks/ledger';
 import { openDevelopmentSecrets, planClients } from '@webhooks/stack';
-import { FILES, FOLDERS } from './folders.js';
-import { print, required } from './environment.js';
+import { FILES, FOLDERS, required } from './environment.js';
 
 // Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept.
 

@@ -1,8 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createArrivalLines, startReceiver } from '@webhooks/ledger';
-import { untilSignal } from '../until-signal.js';
-import { print, required } from './environment.js';
-import { FILES } from './folders.js';
+import { createArrivalLines, print, startReceiver, untilSignal } from '@webhooks/ledger';
+import { FILES, required } from './environment.js';
 
 // A consumer's endpoint with a name and a certificate of its own. It writes down each arrival; those at paths of yours are shown.
 
@@ -20,5 +19,5 @@ const endpoint = await startReceiver(
   },
 );
 print(`receiver: port ${endpoint.port}, arrivals in ${FILES.receipts}`);
-await untilSignal();
+await once(untilSignal(), 'abort');
 await endpoint.close();

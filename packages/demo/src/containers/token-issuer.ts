@@ -1,8 +1,8 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { startIssuer } from '@webhooks/engines';
-import { untilSignal } from '../until-signal.js';
-import { print, readClients, required } from './environment.js';
-import { FOLDERS } from './folders.js';
+import { print, untilSignal } from '@webhooks/ledger';
+import { FOLDERS, readClients, required } from './environment.js';
 
 // The token issuer for development, reached by the name that the services trust (TOKEN_ISSUER).
 const name = required('TOKEN_ISSUER');
@@ -15,5 +15,5 @@ const issuer = await startIssuer({
   keysFile: join(FOLDERS.tokens, 'issuer-keys.json'),
   log: print,
 });
-await untilSignal();
+await once(untilSignal(), 'abort');
 await issuer.stop();

@@ -1,9 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import type { ArrivalLine } from '@webhooks/testkit';
-
-/** The part of a line in the receiver's append-only file that the ledger reads. */
-export type Receipt = Pick<ArrivalLine, 'id' | 'path' | 'status' | 'receivedAt'>;
+import type { Receipt } from './ledger.js';
 
 /** Read at a time. After a feed of a million lines the file holds a gigabyte. */
 const CHUNK_BYTES = 16_777_216;

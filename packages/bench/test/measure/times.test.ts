@@ -1,4 +1,4 @@
-import { percentilesOf } from '../../src/measure/percentiles.js';
+import { percentilesOf } from '../../src/measure/times.js';
 
 describe('percentilesOf', () => {
   it('gives the nearest rank, whatever the order', () => {
