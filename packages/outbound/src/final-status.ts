@@ -87,7 +87,10 @@ export class FinalStatus {
     while (this.#isSkipping || !this.#isFinal(bytes)) {
       if (!this.#isSkipping) return undefined;
       const end = HEAD_END.exec(bytes.toString('latin1'));
-      if (end === null) return this.#skip(bytes);
+      if (end === null) {
+        this.#skip(bytes);
+        return undefined;
+      }
       this.#isSkipping = false;
       this.#interim += 1;
       if (this.#interim > INTERIM_LIMIT) this.#endInterim();
@@ -108,7 +111,7 @@ export class FinalStatus {
     return this.#isOver;
   }
 
-  #skip(bytes: Buffer): undefined {
+  #skip(bytes: Buffer): void {
     this.#skippedBytes += bytes.length;
     if (this.#skippedBytes > this.#headerLimitBytes) this.#endInterim();
     this.#held = bytes.subarray(-2);

@@ -94,17 +94,22 @@ export class TenantHandshakes {
    * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
    */
   takeTurn(pieceMs: number): boolean {
-    const reader = this.#reader;
-    const hasRead = this.#hasEnded || (reader?.tcp.bytesRead ?? 0) > this.#bytesBefore;
-    this.#hasEnded = false;
     const now = performance.now();
-    if (hasRead && pieceMs > USUAL_MS) this.#restsUntil = now + REST_TIMES * (pieceMs - USUAL_MS);
-    if (reader === undefined || this.#underWay.size > 1 || this.restedSince(now)) {
-      if (reader !== undefined && this.#underWay.delete(reader)) this.#underWay.add(reader);
-      reader?.setReading(false);
-      this.#readNext();
-    }
+    if (pieceMs > USUAL_MS && this.#hasRead()) this.#restsUntil = now + REST_TIMES * (pieceMs - USUAL_MS);
+    this.#hasEnded = false;
+    if (this.#reader === undefined || this.#underWay.size > 1 || this.restedSince(now)) this.#endTurn();
     return this.#underWay.size > 0;
+  }
+
+  #hasRead(): boolean {
+    return this.#hasEnded || (this.#reader?.tcp.bytesRead ?? 0) > this.#bytesBefore;
+  }
+
+  #endTurn(): void {
+    const reader = this.#reader;
+    reader?.setReading(false);
+    if (reader !== undefined && this.#underWay.delete(reader)) this.#underWay.add(reader);
+    this.#readNext();
   }
 
   #readNext(): void {

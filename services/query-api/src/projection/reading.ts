@@ -7,13 +7,11 @@ const ID = 'current-reading';
 
 /** The document with this id as it is, or else with these members: of instances that begin together all get one. */
 const firstOf = (ask: AskPositions, id: string, own: Partial<PositionRow>): Promise<PositionRow> =>
-  ask(({ positions }) =>
-    positions
-      .findByIdAndUpdate(id, { $setOnInsert: own }, { upsert: true, returnDocument: 'after' })
-      .lean()
-      .orFail()
-      .exec(),
-  );
+  ask(async ({ positions }) => {
+    await positions.updateOne({ _id: id }, { $setOnInsert: own }, { upsert: true }).exec();
+    // Read by itself: of two upserts at once the embedded database gives one of them no document.
+    return positions.findById(id).lean().orFail().exec();
+  });
 
 /**
  * The name of this reading of the topics: part of the names of the consumer groups and of the positions. A database without
