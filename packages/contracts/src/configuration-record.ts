@@ -42,16 +42,13 @@ export const MAX_SECRETS = 3;
 export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
 
 /**
- * Key of the one record of the topic that is no configuration. config-api writes `begun` before it fills an empty topic, and `done`
- * behind: in between the topic lacks webhooks that are in force. No tenant has this name.
+ * Key of the one record of the topic that is no configuration. config-api writes it when all configurations are there. A topic
+ * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name.
  */
-export const REFILL_KEY = '/refill';
-export type Refill = 'begun' | 'done';
+export const COMPLETE_KEY = '/complete';
 
-/** What a record says of a refill; undefined for every other record. */
-export const readRefill = (
-  record: Readonly<Record<'key' | 'value', Uint8Array | null>>,
-): string | undefined => (String(record.key ?? '') === REFILL_KEY ? String(record.value) : undefined);
+export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
+  String(key ?? '') === COMPLETE_KEY;
 
 const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;
 

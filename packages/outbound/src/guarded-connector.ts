@@ -78,7 +78,6 @@ class Connecting {
   readonly #slot: SessionSlot;
   readonly #tenant: TenantHandshakes;
   readonly #ending = Promise.withResolvers<never>();
-  readonly #startedAt = performance.now();
   #socket: Socket | undefined;
   #given: SendFailure | undefined;
   #earlySession: Buffer | undefined;
@@ -104,9 +103,8 @@ class Connecting {
   }
 
   #giveUp(): void {
-    this.#given = this.#tenant.restedSince(this.#startedAt)
-      ? new ThrottledError()
-      : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
+    const isResting = this.#tenant.restMs > 0;
+    this.#given = isResting ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
     this.#ending.reject(this.#given);
     this.#socket?.destroy();
   }

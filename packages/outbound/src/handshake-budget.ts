@@ -69,9 +69,9 @@ export class TenantHandshakes {
   #hasEnded = false;
   #restsUntil = 0;
 
-  /** Whether they rested at any time since then, `performance.now()`. */
-  restedSince(at: number): boolean {
-    return this.#restsUntil > at;
+  /** For how long they still rest, milliseconds; 0 or less: they do not. */
+  get restMs(): number {
+    return this.#restsUntil - performance.now();
   }
 
   /** It reads when its turn comes. */
@@ -94,10 +94,10 @@ export class TenantHandshakes {
    * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
    */
   takeTurn(pieceMs: number): boolean {
-    const now = performance.now();
-    if (pieceMs > USUAL_MS && this.#hasRead()) this.#restsUntil = now + REST_TIMES * (pieceMs - USUAL_MS);
+    if (pieceMs > USUAL_MS && this.#hasRead())
+      this.#restsUntil = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
     this.#hasEnded = false;
-    if (this.#reader === undefined || this.#underWay.size > 1 || this.restedSince(now)) this.#endTurn();
+    if (this.#reader === undefined || this.#underWay.size > 1 || this.restMs > 0) this.#endTurn();
     return this.#underWay.size > 0;
   }
 
@@ -114,7 +114,7 @@ export class TenantHandshakes {
 
   #readNext(): void {
     const [next] = this.#underWay;
-    this.#reader = this.restedSince(performance.now()) ? undefined : next;
+    this.#reader = this.restMs > 0 ? undefined : next;
     this.#bytesBefore = next?.tcp.bytesRead ?? 0;
     this.#reader?.setReading(true);
   }

@@ -86,7 +86,7 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     kafka,
     scope,
     ports: () => ({ ...storeWithin(database, COMPARE_MS), republish: publisher.republish, now }),
-    markRefill: publisher.markRefill,
+    markComplete: publisher.markComplete,
   });
   const operations = createOperations({
     readInput: (request) => readWebhookInput(request, config.urlPolicy),

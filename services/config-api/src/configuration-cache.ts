@@ -1,4 +1,4 @@
-import { configurationKey, parseConfigurationRecord, readRefill } from '@webhooks/contracts';
+import { configurationKey, parseConfigurationRecord, isCompleteMark } from '@webhooks/contracts';
 import { RevisionTable } from '@webhooks/kafka';
 import type { KafkaRecord, Revised } from '@webhooks/kafka';
 
@@ -28,8 +28,8 @@ export interface Doubt extends PublishedRecord {
 export class ConfigurationCache {
   readonly #kept = new RevisionTable<PublishedRecord>();
   readonly #doubts = new Map<string, Doubt>();
-  /** How a refill of the topic stands; undefined when there was none. */
-  refill: string | undefined;
+  /** Whether the topic says that all configurations are there. */
+  isComplete = false;
 
   get size(): number {
     return this.#kept.size;
@@ -42,9 +42,8 @@ export class ConfigurationCache {
   }
 
   apply(record: Pick<KafkaRecord, 'key' | 'value'>): void {
-    const refill = readRefill(record);
-    if (refill === undefined) this.#applyConfiguration(record);
-    else this.refill = refill;
+    if (isCompleteMark(record)) this.isComplete = true;
+    else this.#applyConfiguration(record);
   }
 
   #applyConfiguration({ key: bytes, value }: Pick<KafkaRecord, 'key' | 'value'>): void {

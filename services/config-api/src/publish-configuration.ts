@@ -1,5 +1,4 @@
-import { REFILL_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
-import type { Refill } from '@webhooks/contracts';
+import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
 import { createTally, errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
@@ -85,9 +84,9 @@ export function createPublisher(options: PublisherOptions) {
     return sending;
   };
   /** Rejects when Kafka does not acknowledge it in time. */
-  const markRefill = (value: Refill): Promise<void> => {
-    const record = { topic: TOPICS.configurations, key: REFILL_KEY, value };
+  const markComplete = (): Promise<void> => {
+    const record = { topic: TOPICS.configurations, key: COMPLETE_KEY, value: 'true' };
     return options.sink.send(record, { deadlineMs: PUBLISH_MS });
   };
-  return { publish, republish, markRefill };
+  return { publish, republish, markComplete };
 }

@@ -16,22 +16,21 @@ export interface WatchTopicOptions {
   readonly scope: ServiceScope;
   /** The ports for one round. */
   readonly ports: () => Omit<RepairPorts, 'onTopic' | 'noteRepair'>;
-  readonly markRefill: Publisher['markRefill'];
+  readonly markComplete: Publisher['markComplete'];
 }
 
 /**
  * Rounds of repairs while the topic is read on: what became doubtful, and at the first round and every five minutes all
  * documents.
  */
-function createRounds({ scope, ports, markRefill }: WatchTopicOptions, repairs: Counter) {
+function createRounds({ scope, ports, markComplete }: WatchTopicOptions, repairs: Counter) {
   const cache = new ConfigurationCache();
   let compareAt = Number.NEGATIVE_INFINITY;
-  /** A worker that starts meanwhile waits for the end, or it would discard events of webhooks that are not there yet. */
+  let hasEnded = false;
+  /** A worker that starts before the mark is there waits, or it would discard events of webhooks that are missing. */
   const compareAll = async (all: RepairPorts, signal: AbortSignal): Promise<boolean> => {
-    const isEmpty = cache.size === 0 && (await all.page('', 1)).length > 0;
-    if (isEmpty && cache.refill !== 'begun') await markRefill('begun');
     const isDone = await repairAll(all, signal);
-    if (isDone && (isEmpty || cache.refill === 'begun')) await markRefill('done');
+    if (isDone && !cache.isComplete && !hasEnded) await markComplete();
     return isDone;
   };
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -43,7 +42,9 @@ function createRounds({ scope, ports, markRefill }: WatchTopicOptions, repairs: 
     repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });
   };
-  return { cache, run };
+  /** The topic was made anew: what is compared still says nothing of it. */
+  const end = (): void => void (hasEnded = true);
+  return { cache, run, end };
 }
 
 /**
@@ -61,7 +62,10 @@ export function watchTopic(options: WatchTopicOptions): void {
       kafka,
       topic: TOPICS.configurations,
       onRecord: (record) => rounds.cache.apply(record),
-      onRestart: () => (rounds = createRounds(options, repairs)),
+      onRestart: () => {
+        rounds.end();
+        rounds = createRounds(options, repairs);
+      },
       onFatal: (error) => (fault = error),
     });
   let reader = open();

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TOPICS, configurationKey } from '@webhooks/contracts';
+import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { startKafka } from '@webhooks/engines';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
@@ -44,6 +44,7 @@ export interface Bench {
   ) => Promise<void>;
   /** With 12 partitions, before a worker makes it its own way. */
   readonly createTopic: (topic: string, configs: Readonly<Record<string, string>>) => Promise<void>;
+  /** And says that all are there. */
   readonly configure: (configuration: ConfigurationRecord) => Promise<void>;
   readonly send: (event: PaymentEvent) => Promise<void>;
   /** In one request for each broker. */
@@ -170,11 +171,11 @@ export async function openBench(): Promise<Bench> {
       await admin.createTopics({ topics, waitForLeaders: false });
       await admin.disconnect();
     },
-    configure: (configuration) =>
-      publish(TOPICS.configurations, {
-        key: configurationKey(configuration.tenantId, configuration.ref),
-        value: JSON.stringify(configuration),
-      }),
+    configure: async (configuration) => {
+      const key = configurationKey(configuration.tenantId, configuration.ref);
+      await publish(TOPICS.configurations, { key, value: JSON.stringify(configuration) });
+      await publish(TOPICS.configurations, { key: COMPLETE_KEY, value: 'true' });
+    },
     send: (event) => sendAll([event]),
     sendAll,
     follow: createFollower(kafka, closers),

@@ -1,4 +1,4 @@
-import { TOPICS, readRefill } from '@webhooks/contracts';
+import { TOPICS, isCompleteMark } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { fetchEndOffsets, openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
@@ -13,7 +13,7 @@ export interface ConfigurationCache {
   readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
 }
 
-const EMPTIED = 'webhooks.configurations was made anew and lacks webhooks; config-api has to fill it';
+const INCOMPLETE = 'webhooks.configurations lacks webhooks; config-api has to fill it';
 
 /** A log keeps its end when its records are deleted. */
 const wereDeliveriesMade = async (kafka: Kafka): Promise<boolean> =>
@@ -26,17 +26,19 @@ export async function openConfigurationCache(
   scope: ServiceScope,
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
-  let refill: string | undefined;
-  let next = Promise.withResolvers<undefined>();
+  const topic = { isComplete: false };
+  const complete = Promise.withResolvers<undefined>();
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
     onRecord: (record) => {
-      const told = readRefill(record);
-      const configuration = told === undefined && readConfiguration(record, keyring, scope.log);
+      if (isCompleteMark(record)) {
+        complete.resolve(undefined);
+        topic.isComplete = true;
+        return;
+      }
+      const configuration = readConfiguration(record, keyring, scope.log);
       if (configuration) table.apply(configuration);
-      refill = told ?? refill;
-      next.resolve(undefined);
     },
     onFatal: scope.fail,
   });
@@ -54,15 +56,10 @@ export async function openConfigurationCache(
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
   await reader.catchUp();
   scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
-  const isRefilling = (): boolean => refill === 'begun';
-  const lacksWebhooks = (): boolean => isRefilling() || table.size === 0;
-  if (isRefilling() || (lacksWebhooks() && (await wereDeliveriesMade(kafka)))) {
-    scope.log.error(EMPTIED);
-    scope.health.readiness('webhooks', () => (lacksWebhooks() ? EMPTIED : undefined));
-    while (lacksWebhooks()) {
-      next = Promise.withResolvers();
-      await next.promise;
-    }
+  if (!topic.isComplete && (await wereDeliveriesMade(kafka))) {
+    scope.log.error(INCOMPLETE);
+    scope.health.readiness('webhooks', () => (topic.isComplete ? undefined : INCOMPLETE));
+    await complete.promise;
     await reader.catchUp();
   }
   return { table, reader };

@@ -1,4 +1,4 @@
-import { TOPICS, parseConfigurationRecord, readRefill } from '@webhooks/contracts';
+import { TOPICS, parseConfigurationRecord, isCompleteMark } from '@webhooks/contracts';
 import type { ConfigurationRecord, DeliveryPolicy } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
 import { RevisionTable, openTableReader } from '@webhooks/kafka';
@@ -21,7 +21,7 @@ type Row = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
 
 function readRow(record: KafkaRecord, log: Logger): Row | undefined {
   const { key, value, partition, offset } = record;
-  if (value === null || readRefill(record) !== undefined) return undefined;
+  if (value === null || isCompleteMark(record)) return undefined;
   const parsed = parseConfigurationRecord(value);
   if (!parsed.ok) {
     const fields = { key: String(key ?? ''), partition, offset, reason: parsed.reason };
