@@ -58,8 +58,8 @@ function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | 
 }
 
 /**
- * There may be a million, and most of them never deliver from this worker: so one plain object for each, no closures, and
- * the URL, the policy and the secrets stay as they came until they are used (then that is let go).
+ * There may be a million, and most of them never deliver from this worker. So each is one plain object without closures. Its
+ * URL, policy and secrets stay as they came until they are used; then that is let go.
  */
 class LazyConfiguration implements Configuration {
   readonly tenantId: string;

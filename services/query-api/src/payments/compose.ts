@@ -28,7 +28,7 @@ export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'
 
 /** Written together: some 200 events. A query waits behind their statement, for 0.04 s of the slowest database. */
 const MAX_BYTES = 64 * 1_024;
-/** A query waits up to 2 s, then for the lookup under way, then for its own: that the database is away is told within 5 s. */
+/** A query waits up to 2 s, then for the lookup under way, then for its own. That the database is away is told within 5 s. */
 const STATEMENT_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
