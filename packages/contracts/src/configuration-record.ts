@@ -20,8 +20,8 @@ export interface ConfigurationRecord {
   readonly tenantId: string;
   readonly ref: string;
   /**
-   * Rises with each change, from 1; a reader applies only a higher one. At most the Unix time in milliseconds when it is read: below a fixed
-   * bound a stranger's record with the highest one would stay in force for ever, and this bound rises faster than changes do.
+   * Rises with each change, from 1; a reader applies only a higher one. At most now, in Unix milliseconds. A fixed bound would let
+   * a stranger's highest revision stay for ever.
    */
   readonly revision: number;
   readonly eventType: EventType;

@@ -20,7 +20,7 @@ export interface ApiRequest {
 
 export interface ApiReply {
   readonly status: number;
-  /** Sent as JSON; absent: no body. */
+  /** Sent as JSON, which a Buffer holds already; absent: no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }

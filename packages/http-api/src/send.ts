@@ -18,7 +18,7 @@ export function send(
   if (hasUnread(response.req)) response.setHeader('connection', 'close');
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (body === undefined) return void response.end();
-  const text = JSON.stringify(body);
+  const text = Buffer.isBuffer(body) ? body : JSON.stringify(body);
   response.setHeader('content-type', `${type}; charset=utf-8`);
   // Node tells it by itself, but not to HEAD.
   response.setHeader('content-length', Buffer.byteLength(text));

@@ -37,11 +37,13 @@ export interface ApiDefaults {
 const SHUTDOWN_DELAY_MS = 10_000;
 /** A burst is ten seconds' worth when nothing is said. */
 export const BURST_SECONDS = 10;
-/** Of a setting here: more is a mistake, a million milliseconds too (16 minutes). */
-const MAX_VALUE = 1_000_000;
+/** A higher rate is a mistake. */
+const MAX_PER_SECOND = 1_000_000;
+/** 16 minutes: a longer time is a mistake. */
+const MAX_TIME_MS = 1_000_000;
 
 function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {
-  const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_VALUE });
+  const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_PER_SECOND });
   const burst = settings.integer('TENANT_REQUESTS_BURST', Math.max(1, BURST_SECONDS * perSecond), { min: 1 });
   return { perSecond, burst };
 }
@@ -58,8 +60,8 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     port: settings.port('PORT', defaults.port),
     maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
     maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
-    keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_VALUE }),
-    shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_VALUE }),
+    keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
+    shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),

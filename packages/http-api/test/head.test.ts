@@ -13,7 +13,8 @@ const OPERATIONS: readonly Operation[] = [
     ...{ method: 'GET', path: '/things/:id', scopes: ['thing.read'] },
     handle: ({ params }) => {
       if (params['id'] === 'gone') throw new AppError('not-found', 'there is no such thing');
-      return Promise.resolve({ status: 200, body: params });
+      const body = params['id'] === 'ready' ? Buffer.from('{"ready": true}') : params;
+      return Promise.resolve({ status: 200, body });
     },
   },
   {
@@ -47,7 +48,7 @@ async function ask(method: string, path: string, claims = {}) {
   return { status: response.status, headers, text: await response.text() };
 }
 
-it.each(['/things/a', '/things/gone', '/things/a?x=1', '/nothing'])(
+it.each(['/things/a', '/things/ready', '/things/gone', '/things/a?x=1', '/nothing'])(
   'HEAD of %s is answered like GET, without a body',
   async (path) => {
     const { text, ...got } = await ask('GET', path);
@@ -55,6 +56,11 @@ it.each(['/things/a', '/things/gone', '/things/a?x=1', '/nothing'])(
     expect(await ask('HEAD', path)).toEqual({ ...got, text: '' });
   },
 );
+
+it('a body that is JSON already is sent as it is', async () => {
+  const { headers, text } = await ask('GET', '/things/ready');
+  expect([headers['content-type'], text]).toEqual(['application/json; charset=utf-8', '{"ready": true}']);
+});
 
 it('HEAD needs what GET needs', async () => {
   expect((await fetch(`${api.url}/things/a`, { method: 'HEAD' })).status).toBe(401);

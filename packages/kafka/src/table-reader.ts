@@ -34,9 +34,8 @@ export interface TableReaderOptions {
 }
 
 /**
- * Reads in the background, whatever the broker does: up to the high watermark, because the open transaction of a stranger would hide
- * all behind it, a disabling too. It needs no consumer group, so a rebalance cannot delay it and no group
- * is left behind by a process that died.
+ * Reads in the background, whatever the broker does, up to the high watermark. The open transaction of a stranger would hide all
+ * behind it otherwise, a disabling too. It needs no consumer group: no rebalance delays it, and a process that died leaves none.
  */
 export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
 

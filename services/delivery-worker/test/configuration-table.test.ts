@@ -62,7 +62,8 @@ function counted(index: number, looks: { count: number }): Configuration {
   return new Proxy(plain, {
     get: (target, name) => {
       looks.count += 1;
-      return Reflect.get(target, name, target) as unknown;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
 }

@@ -32,3 +32,19 @@ it('a worker names the key that it lacks, defers by its own fault, and delivers 
   await endpoint.close();
   await bench.stop();
 });
+
+it('a worker does not name the key of a previous secret once that has expired', async () => {
+  const bench = await openBench();
+  const worker = await bench.startWorker();
+  const [tenantId, ref] = [randomName('tenant'), randomUUID()];
+  const sealed = sealSecret({ keys: [next] }, SECRET, configurationKey(tenantId, ref));
+  const expiresAt = new Date(Date.now() + 3_000).toISOString();
+  await bench.configure(buildRecord({ tenantId, ref, secrets: [{ sealed, expiresAt }] }));
+  await eventually(async () => expect(await worker.metrics()).toContain('webhook_configurations 1'), WAIT);
+  await eventually(() => {
+    expect(Date.now()).toBeGreaterThan(Date.parse(expiresAt));
+    expect(worker.ready().faults).not.toHaveProperty('secrets');
+  }, WAIT);
+  await worker.stop();
+  await bench.stop();
+});

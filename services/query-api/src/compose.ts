@@ -27,7 +27,7 @@ import { keepDeadLetter } from './payments/event-store.js';
 const PUBLISH_MS = 3_000;
 /**
  * Lists and counts that the database works on at once for one instance; half of it for a tenant alone. The embedded database
- * takes a second for some of them, one after the other, and the last is to be answered within the 4 s of a request.
+ * takes a second for some, one after the other. The last is to be answered within the 4 s of a request.
  */
 const MAX_LISTS = 8;
 

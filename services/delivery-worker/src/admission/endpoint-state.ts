@@ -97,8 +97,8 @@ export interface Permit {
 }
 
 /**
- * Why a delivery is deferred: its endpoint is known to be down (`breaker`), does less than it is sent (`busy`), or is not
- * known to be fast while the worker stops (`draining`); its tenant gets no new connection now (`throttled`).
+ * Why a delivery is deferred. `breaker`: its endpoint is known to be down. `busy`: it does less than it is sent. `draining`: the
+ * worker stops, and the endpoint is not known to be fast. `throttled`: its tenant gets no new connection now.
  */
 export type DeferReason = 'breaker' | 'busy' | 'draining' | 'throttled';
 

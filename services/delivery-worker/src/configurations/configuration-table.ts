@@ -10,7 +10,7 @@ interface Route {
 
 /** All configurations, found in constant time by (tenant, ref), and the enabled ones by (tenant, event type). */
 export class ConfigurationTable extends RevisionTable<Configuration> {
-  /** Enabled ones whose deliveries need a key that is missing. */
+  /** Enabled ones whose deliveries needed a key that is missing when they were read. */
   readonly unopened = new Set<Configuration>();
   readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
 
@@ -29,7 +29,7 @@ export class ConfigurationTable extends RevisionTable<Configuration> {
 
   #add(next: Configuration): void {
     this.#changedRoute(next)?.add(next);
-    if (next.missingKey !== undefined) this.unopened.add(next);
+    if (next.missingKey(Date.now()) !== undefined) this.unopened.add(next);
   }
 
   /** Those that are notified of such an event now, by `ref`. The list never changes. */

@@ -28,8 +28,6 @@ export interface Configuration {
   readonly enabled: boolean;
   /** A newer version wrote it, and only whether it is enabled could be read: its deliveries are deferred. */
   readonly isUnreadable?: true;
-  /** The id of a key that its deliveries need and `SECRETS_KEYS` lacks. */
-  readonly missingKey?: string | undefined;
   /** Always the same object for one configuration. */
   readonly target: EndpointTarget;
   /** Undefined without a delivery policy. Throws when no key opens what is sealed in it. */
@@ -38,9 +36,9 @@ export interface Configuration {
   readonly certificateNotAfter?: UtcTime | undefined;
   /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
   signingSecrets(now: number): readonly PreparedSecret[];
+  /** The id of a key that its deliveries need at this moment and `SECRETS_KEYS` lacks. */
+  missingKey(now: number): string | undefined;
 }
-
-const NONE: readonly PreparedSecret[] = [];
 
 /** One secret of a configuration: sealed until its first use, then kept open. */
 interface KeptSecret {
@@ -60,8 +58,8 @@ function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | 
 }
 
 /**
- * There may be a million, and most of them never deliver from this worker: so one plain object for each, no closures, and
- * the URL, the policy and the secrets stay as they came until they are used (then that is let go).
+ * There may be a million, and most of them never deliver from this worker. So each is one plain object without closures. Its
+ * URL, policy and secrets stay as they came until they are used; then that is let go.
  */
 class LazyConfiguration implements Configuration {
   readonly tenantId: string;
@@ -70,7 +68,6 @@ class LazyConfiguration implements Configuration {
   readonly eventType: EventType;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
-  readonly missingKey: string | undefined;
   #endpoint: string | EndpointTarget;
   #policy: DeliveryPolicy | EndpointTerms | undefined;
   readonly #secrets: readonly KeptSecret[] | undefined;
@@ -86,8 +83,6 @@ class LazyConfiguration implements Configuration {
     this.#endpoint = record.endpointUrl;
     this.#policy = record.policy;
     this.#secrets = record.secrets?.length ? record.secrets.map(keepSecret) : undefined;
-    const used = record.secrets?.filter((secret) => Date.now() < keepSecret(secret).expiresAt) ?? [];
-    this.missingKey = missingKey(keyring, [record.policy?.sealed, ...used.map(({ sealed }) => sealed)]);
     this.#keyring = keyring;
   }
 
@@ -105,10 +100,21 @@ class LazyConfiguration implements Configuration {
     return this.#policy?.certificateNotAfter;
   }
 
-  /** One that has expired is never opened: its key may be gone, and must not matter. */
   signingSecrets(now: number): readonly PreparedSecret[] {
-    if (this.#secrets === undefined) return NONE;
-    return this.#secrets.filter(({ expiresAt }) => now < expiresAt).map((kept) => this.#open(kept));
+    return this.#secretsAt(now).map((kept) => this.#open(kept));
+  }
+
+  missingKey(now: number): string | undefined {
+    const policy = this.#policy === undefined || 'delaysMs' in this.#policy ? undefined : this.#policy.sealed;
+    const sealed = this.#secretsAt(now).map(({ secret }) =>
+      typeof secret === 'string' ? secret : undefined,
+    );
+    return missingKey(this.#keyring, [policy, ...sealed]);
+  }
+
+  /** One that has expired is never opened: its key may be gone, and must not matter. */
+  #secretsAt(now: number): readonly KeptSecret[] {
+    return this.#secrets?.filter(({ expiresAt }) => now < expiresAt) ?? [];
   }
 
   #open(kept: KeptSecret): PreparedSecret {
@@ -132,6 +138,7 @@ const toUnreadable = ({
   eventType: EVENT_TYPES.find((known) => known === eventType),
   target: { origin: 'https://unreadable.invalid', path: '/' },
   terms: undefined,
+  missingKey: () => undefined,
   signingSecrets: () => {
     throw new Error('the configuration record cannot be read; a newer worker can');
   },

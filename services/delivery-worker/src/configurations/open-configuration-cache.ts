@@ -46,7 +46,8 @@ export async function openConfigurationCache(
   const staleness = () => (reader.isFresh() ? undefined : 'the configuration cache is stale');
   scope.health.readiness('configurations', staleness, false);
   const lacking = (): string | undefined => {
-    const keys = new Set([...table.unopened].map(({ missingKey }) => missingKey));
+    const now = Date.now();
+    const keys = new Set([...table.unopened].flatMap((one) => one.missingKey(now) ?? []));
     return keys.size > 0 ? `SECRETS_KEYS lacks ${[...keys].join(', ')}` : undefined;
   };
   scope.health.readiness('secrets', lacking, false);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { MAX_PACK_ENTRIES, TOPICS, encodeAttemptPack } from '@webhooks/contracts';
 import type { PackEntry } from '@webhooks/contracts';
-
 import type { PublishWithRetry } from './publish-with-retry.js';
 
 /** Tells `webhooks.attempts` what happened, in packs. */

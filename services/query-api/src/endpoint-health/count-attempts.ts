@@ -32,8 +32,11 @@ const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Plac
     ({ entry }) => healthId(entry.tenantId, entry.ref, bucketStartOf(entry.at)),
   );
 
-/** Packs of a partition that a document remembers: a worker has fewer under way in it when an answer is lost. */
-const MAX_PACKS = 64;
+/**
+ * Packs of a partition that a document remembers: of four workers at full load those of one second, in all 5 KB of a document.
+ * A worker whose acknowledgement was lost sends the same batch again first, so only packs of others come in between.
+ */
+const MAX_PACKS = 16;
 const withPack = (pack: string, known: readonly string[] = []): readonly string[] =>
   known.includes(pack) ? known : [...known, pack].slice(-MAX_PACKS);
 
@@ -83,6 +86,9 @@ export const countPacks = (ask: AskHealth, packs: readonly ReadPack[]): Promise<
     count,
   );
 
+/** What only counting needs: most of a document. */
+const WITHOUT_BOOKKEEPING = '-packs -offsets -version -expiresAt';
+
 /** The buckets of an endpoint's last day, the oldest first: 144 documents at most, through the collection's own index. */
 export async function findBuckets(
   ask: AskHealth,
@@ -92,9 +98,9 @@ export async function findBuckets(
   const to = healthId(tenantId, ref, bucketStartOf(now + BUCKET_MS));
   return ask(({ endpointHealth }) =>
     endpointHealth
-      .find({ _id: { $gte: from, $lte: to } })
+      .find({ _id: { $gte: from, $lte: to } }, WITHOUT_BOOKKEEPING)
       .sort({ _id: 1 })
-      .lean<HealthRow[]>()
+      .lean<HealthBucket[]>()
       .exec(),
   );
 }

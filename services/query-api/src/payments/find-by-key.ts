@@ -19,8 +19,9 @@ function turnOf(wishes: readonly Wish[]): Wish[] {
 }
 
 /**
- * Of each wish its events. Where they are too many for one statement each tenant has its own; of a tenant alone then what has
- * room, or its first wish if that may have taken all the room, and the others are for the next lookup. A statement that fails fails all whose it is.
+ * Of each wish its events. Wishes that are too many for one statement are split by tenant. Of one tenant's, a statement takes
+ * what has room, or the first wish when that alone may take it all. The others are for the next lookup. A statement that fails fails
+ * all its wishes.
  */
 async function findAll(wishes: readonly Wish[], name: KeyName, find: FindByKey): Promise<Found[]> {
   if (wishes.length === 1) return wishes.map(find);
@@ -42,9 +43,9 @@ async function findAll(wishes: readonly Wish[], name: KeyName, find: FindByKey):
 
 /**
  * Events of Pix, or that name a charge. One lookup runs at a time; the next one is for all that any tenants asked for meanwhile.
- * Handlers that waited for the projection go on all at once, so they share a statement; and statements of 1,000 events, which
- * one tenant asks for again and again, do not pile up in front of the others: a lookup has of each tenant what one statement
- * finds, and the next lookup has the rest. `within` gives what a lookup runs by. Throws 429 for what a tenant's own large lookups kept from its turn.
+ * Handlers that waited for the projection go on all at once, so they share a statement. A lookup has of each tenant what one
+ * statement finds, and the next lookup has the rest. So a tenant that asks for 1,000 events again and again holds up no other.
+ * `within` gives what a lookup runs by. Throws 429 for what a tenant's own large lookups kept from its turn.
  */
 export function findByKeyOf(name: KeyName, within: () => AskEvents): FindByKey {
   let lookup: Promise<unknown> = Promise.resolve();

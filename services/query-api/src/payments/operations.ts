@@ -3,15 +3,12 @@ import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
 import { readTxId } from '../path-ids.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
-import type { Transaction } from './merge-events.js';
-import { viewCharge } from './view-charge.js';
-import { viewTransaction } from './view-transaction.js';
 import { readAfterCatchUp } from '../read-after-catch-up.js';
 
 export interface TransactionPorts {
-  readonly findTransaction: (tenantId: string, endToEndId: string) => Promise<Transaction | undefined>;
-  /** Of each Pix that an event of this charge names. */
-  readonly findOfCharge: (tenantId: string, txId: string) => Promise<readonly Transaction[]>;
+  /** The response body as JSON; undefined when no event reports the Pix or the charge. */
+  readonly readTransaction: (tenantId: string, endToEndId: string) => Promise<Buffer | undefined>;
+  readonly readCharge: (tenantId: string, txId: string) => Promise<Buffer | undefined>;
   /** Waits until what is on the topic now is projected. */
   readonly waitForEvents: () => Promise<CatchUpResult>;
 }
@@ -19,7 +16,7 @@ export interface TransactionPorts {
 const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
 /** Throws 404 when no event told of it. */
-async function answer(name: string, read: () => Promise<object | undefined>, ports: TransactionPorts) {
+async function answer(name: string, read: () => Promise<Buffer | undefined>, ports: TransactionPorts) {
   const body = await readAfterCatchUp({ read, catchUp: ports.waitForEvents });
   if (!body) throw new AppError('not-found', `no event reported a ${name}`);
   return { status: 200, body };
@@ -27,18 +24,14 @@ async function answer(name: string, read: () => Promise<object | undefined>, por
 
 async function getCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const txId = readTxId(request);
-  const { tenantId } = request.identity;
-  const read = async () => viewCharge(txId, await ports.findOfCharge(tenantId, txId));
+  const read = () => ports.readCharge(request.identity.tenantId, txId);
   return answer('charge with this txId', read, ports);
 }
 
 async function getTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
   const { endToEndId } = readQuery(request.query, TRANSACTION_PARAMETERS);
   if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
-  const read = async () => {
-    const found = await ports.findTransaction(request.identity.tenantId, endToEndId);
-    return found && viewTransaction(found);
-  };
+  const read = () => ports.readTransaction(request.identity.tenantId, endToEndId);
   return answer('transaction with this endToEndId', read, ports);
 }
 

@@ -17,7 +17,7 @@ export interface PullCursor {
 const RADIX = 36;
 /** Of every number, and of each part of a cursor as its caller gets it: below 2^53. */
 const DIGITS = 10;
-/** The form of a cursor for callers, which need not know more. */
+/** The form of a cursor for callers, which need not know more. Release 0.2.0 promised it, so what is sealed is spelled in hex. */
 export const CURSOR = /^[0-9a-z]{1,10}(\.[0-9a-z]{1,10})+$/;
 
 /** `reading.caughtUpAt.first.offset of partition 0.of partition 1…`, as long whatever the numbers are. */

@@ -20,7 +20,7 @@ export interface RunRedeliveriesPorts {
   readonly now: () => number;
   /** Name of this instance. */
   readonly owner: string;
-  /** Deliveries a second that one instance gives back to the workers, so that live traffic does not suffer. */
+  /** Deliveries a second that one instance looks at and gives back to the workers, so that live traffic does not suffer. */
   readonly ratePerSecond: number;
 }
 
@@ -69,11 +69,14 @@ export async function runPage(ports: RunRedeliveriesPorts): Promise<number | und
   const job = await storeFor().claim(owner, LEASE_MS);
   if (!job) return undefined;
   await Promise.all([configurations.upToDate(), waitForLog(job, ports)]);
-  const page = await readPage(job, Math.min(MAX_PAGE, ratePerSecond));
+  const limit = Math.min(MAX_PAGE, ratePerSecond);
+  const page = await readPage(job, limit);
   const { tasks, counts } = sortOut(job, page.candidates, ports);
   if (tasks.length > 0) await publish(tasks);
   await storeFor().advance(job, owner, counts, page.next);
-  const intervalMs = (tasks.length / ratePerSecond) * 1_000;
+  // What is refused, or not missed at all, costs the database as much as what is sent.
+  const looked = page.next === undefined ? page.candidates.length : limit;
+  const intervalMs = (looked / ratePerSecond) * 1_000;
   // A clock that was set back counts for nothing.
   const takenMs = Math.max(0, now() - begunAt);
   return Math.max(0, intervalMs - takenMs);

@@ -1,7 +1,10 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
+import { mongo } from 'mongoose';
 import type { ReadPack } from '../../src/endpoint-health/count-attempts.js';
 import { countPacks, findBuckets } from '../../src/endpoint-health/count-attempts.js';
+import { bucketStartOf } from '../../src/endpoint-health/health-bucket.js';
+import { healthId } from '../../src/endpoint-health/health-model.js';
 import { viewHealth } from '../../src/endpoint-health/view-health.js';
 import { REF, T0, delivered, failed } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
@@ -87,4 +90,22 @@ it('an endpoint costs one write for each batch and ten minutes, however much goe
   });
   expect(writes).toHaveLength(buckets.length);
   expect(buckets.length).toBeLessThanOrEqual(4);
+});
+
+it('a document stays small however many packs it counted, and a query fetches no bookkeeping', async () => {
+  const tenantId = randomName('tenant');
+  const packs = Array.from({ length: 768 }, (_, index) => ({
+    partition: index % 12,
+    offset: Math.floor(index / 12),
+    id: `a1b2c3d4-${100_000 + index}`,
+    entries: [delivered({ at: T0 }, { tenantId, eventId: `evt_${index}` })],
+  }));
+  await count(packs);
+  const ask = test.database.within(20_000);
+  const id = healthId(tenantId, REF, bucketStartOf(T0));
+  const document = await ask(({ endpointHealth }) => endpointHealth.findById(id).lean().exec());
+  expect(mongo.BSON.calculateObjectSize(document ?? {})).toBeLessThan(6_000);
+  const [bucket] = await findBuckets(ask, { tenantId, ref: REF, now: T0 });
+  expect(bucket).toMatchObject({ tenantId, succeeded: 768 });
+  for (const name of ['packs', 'offsets', 'version', 'expiresAt']) expect(bucket).not.toHaveProperty(name);
 });

@@ -2,6 +2,8 @@ import type { ApiReply, ApiRequest } from '@webhooks/http-api';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import type { Transaction } from '../../src/payments/merge-events.js';
 import { createTransactionOperations } from '../../src/payments/operations.js';
+import { viewCharge } from '../../src/payments/view-charge.js';
+import { viewTransaction } from '../../src/payments/view-transaction.js';
 import { E2E, merge, paid, reversal, TX } from './support/events.js';
 
 interface Asked {
@@ -23,6 +25,9 @@ const requestOf = ({ params = {}, query = '', tenantId = 'acme' }: Asked): ApiRe
 const KNOWN = merge([paid()]);
 const REVERSED_FIRST = merge([reversal({ txId: TX })]);
 
+const render = (found: Transaction | undefined, view: (found: Transaction) => unknown): Buffer | undefined =>
+  found && Buffer.from(JSON.stringify(view(found)));
+
 /** A service in which the events come to be known while somebody waits, and a diary of what it was asked. */
 function openDesk(options: {
   readonly known?: Transaction | undefined;
@@ -37,8 +42,9 @@ function openDesk(options: {
     return tenantId === 'acme' ? now : undefined;
   };
   const [cob, transaction] = createTransactionOperations({
-    findTransaction: (tenantId) => Promise.resolve(look(tenantId)),
-    findOfCharge: (tenantId) => Promise.resolve([look(tenantId)].filter((found) => found !== undefined)),
+    readTransaction: (tenantId) => Promise.resolve(render(look(tenantId), viewTransaction)),
+    readCharge: (tenantId, txId) =>
+      Promise.resolve(render(look(tenantId), (found) => viewCharge(txId, [found]))),
     waitForEvents: () => {
       diary.push('wait');
       now = arriving ?? now;
@@ -52,16 +58,21 @@ function openDesk(options: {
 type Desk = ReturnType<typeof openDesk>;
 type Ask = (desk: Desk, tenantId?: string) => Promise<ApiReply>;
 
+async function parsed(reply: Promise<ApiReply>): Promise<ApiReply> {
+  const { status, body } = await reply;
+  return { status, body: JSON.parse(String(body)) as unknown };
+}
+
 const CALLS: readonly (readonly [string, Ask, unknown])[] = [
   [
     'cob',
-    ({ cob }, tenantId = 'acme') => cob.handle(requestOf({ params: { txId: TX }, tenantId })),
+    ({ cob }, tenantId = 'acme') => parsed(cob.handle(requestOf({ params: { txId: TX }, tenantId }))),
     { txId: TX, status: 'CONCLUIDA' },
   ],
   [
     'transaction',
     ({ transaction }, tenantId = 'acme') =>
-      transaction.handle(requestOf({ query: `endToEndId=${E2E}`, tenantId })),
+      parsed(transaction.handle(requestOf({ query: `endToEndId=${E2E}`, tenantId }))),
     { endToEndId: E2E, amount: '110.00' },
   ],
 ];

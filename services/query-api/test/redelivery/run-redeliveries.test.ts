@@ -92,6 +92,18 @@ describe('a job', () => {
     await rig.finish();
   });
 
+  it('waits its interval after a page that looked at as much and sent nothing', async () => {
+    const known = () => ({ ...ENABLED, eventType: 'PIX_OUT' as const });
+    const rig = openRig(test, log(150), { configurations: { known, upToDate } });
+    await rig.start();
+    expect(await runPage(rig.ports)).toBe(100);
+    const page = { candidates: [], next: log(100).at(-1)?.place };
+    await rig.finish();
+    await rig.start();
+    expect(await runPage({ ...rig.ports, readPage: () => Promise.resolve(page) })).toBe(100);
+    await rig.finish();
+  });
+
   it('does not send again what it is known to have sent', async () => {
     const rig = openRig(test, []);
     const job = await rig.start();
