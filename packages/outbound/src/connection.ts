@@ -74,7 +74,7 @@ export class Connection {
     onGone: (connection: Connection) => void,
   ) {
     this.#socket = socket;
-    const onRead = (): void => socket.budget.readCpu();
+    const onRead = (): void => socket.tenant.budget.readCpu();
     this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes, onRead);
     this.#onGone = onGone;
     let isTaken = false;
@@ -156,8 +156,8 @@ export class Connection {
 
   #end(exchange: Exchange): void {
     const head = this.#take(exchange);
-    const { tls, isFlooded } = this.#socket;
-    if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: tls.writable && !isFlooded });
+    this.#socket.endIfFlooded();
+    if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: this.#socket.tls.writable });
   }
 
   #fail(exchange: Exchange, error: Error, hasBegun: boolean): void {

@@ -4,7 +4,7 @@ import { checkServerIdentity, connect as connectTls, TLSSocket } from 'node:tls'
 import type { PeerCertificate, SecureContext } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
 import { SecuredSocket, ThrottledError } from './handshake-budget.js';
-import type { HandshakeBudget, TenantHandshakes } from './handshake-budget.js';
+import type { TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
 
@@ -12,7 +12,6 @@ export interface Guard {
   readonly allowAddress: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
-  readonly budget: HandshakeBudget;
   /** That an endpoint may send in a handshake. */
   readonly handshakeBytes: number;
   /** Resolving, connecting and TLS together. */
@@ -179,11 +178,10 @@ class Connecting {
     };
     const tls = connectTls(options);
     this.#socket = tls;
-    const { budget, handshakeBytes } = this.#guard;
-    const socket = new SecuredSocket(tcp, tls, budget, handshakeBytes);
+    const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
     this.#keepSessions(socket);
     try {
-      await budget.measure(socket, this.#tenant, opened(tls, 'secureConnect', toTlsFailure));
+      await this.#tenant.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));
     } catch (error) {
       this.#slot.session = undefined;
       throw error;

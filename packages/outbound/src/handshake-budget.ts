@@ -23,14 +23,14 @@ export class ThrottledError extends SendFailure {
 export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
-  readonly budget: HandshakeBudget;
+  readonly tenant: TenantHandshakes;
   #mostBytes: number;
 
   /** `mostBytes` of TLS may come in the handshake. */
-  constructor(tcp: Socket, tls: TLSSocket, budget: HandshakeBudget, mostBytes: number) {
+  constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, mostBytes: number) {
     this.tcp = tcp;
     this.tls = tls;
-    this.budget = budget;
+    this.tenant = tenant;
     this.#mostBytes = mostBytes;
   }
 
@@ -38,9 +38,9 @@ export class SecuredSocket {
     return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
-  /** Whether more came than was allowed. */
-  get isFlooded(): boolean {
-    return this.#tlsBytes > this.#mostBytes;
+  /** When more came than was allowed. */
+  endIfFlooded(): void {
+    if (this.#tlsBytes > this.#mostBytes) this.endAsFlood();
   }
 
   /** From now on so many bytes of TLS may come. */
@@ -48,7 +48,10 @@ export class SecuredSocket {
     this.#mostBytes = this.#tlsBytes + bytes;
   }
 
+  /** Ends it. Its tenant rests for what may have been read before this was seen: the next flood needs a connection or a turn. */
   endAsFlood(): void {
+    this.tenant.rest(LOOK_EVERY_MS);
+    this.tenant.budget.pauseReading(this.tenant);
     this.tls.destroy(new SendFailure('PROTOCOL', 'TLS_FLOOD'));
   }
 
@@ -61,6 +64,7 @@ export class SecuredSocket {
 
 /** The handshakes of one tenant. One reads at a time: no turn of the event loop has two costly ones. */
 export class TenantHandshakes {
+  readonly budget: HandshakeBudget;
   /** The next to read first. */
   readonly #underWay = new Set<SecuredSocket>();
   #reader: SecuredSocket | undefined;
@@ -69,9 +73,17 @@ export class TenantHandshakes {
   #hasEnded = false;
   #restsUntil = 0;
 
+  constructor(budget: HandshakeBudget) {
+    this.budget = budget;
+  }
+
   /** For how long they still rest, milliseconds; 0 or less: they do not. */
   get restMs(): number {
     return this.#restsUntil - performance.now();
+  }
+
+  isUnderWay(socket: SecuredSocket): boolean {
+    return this.#underWay.has(socket);
   }
 
   /** It reads when its turn comes. */
@@ -94,11 +106,15 @@ export class TenantHandshakes {
    * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
    */
   takeTurn(pieceMs: number): boolean {
-    if (pieceMs > USUAL_MS && this.#hasRead())
-      this.#restsUntil = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
+    if (pieceMs > USUAL_MS && this.#hasRead()) this.rest(pieceMs);
     this.#hasEnded = false;
     if (this.#reader === undefined || this.#underWay.size > 1 || this.restMs > 0) this.#endTurn();
     return this.#underWay.size > 0;
+  }
+
+  /** For a piece of so much CPU time. */
+  rest(pieceMs: number): void {
+    this.#restsUntil = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
   }
 
   #hasRead(): boolean {
@@ -136,14 +152,14 @@ export class HandshakeBudget {
   readonly #active = new Set<TenantHandshakes>();
   readonly #open = new Set<SecuredSocket>();
   readonly #looking = setInterval(() => {
-    for (const socket of this.#open) if (socket.isFlooded) socket.endAsFlood();
+    for (const socket of this.#open) socket.endIfFlooded();
   }, LOOK_EVERY_MS).unref();
   #turn: NodeJS.Timeout | undefined;
   #longestMs = 0;
   #readMs = 0;
 
   constructor(maxTenants: number) {
-    this.#tenants = new LRUCache({ max: maxTenants, memoMethod: () => new TenantHandshakes() });
+    this.#tenants = new LRUCache({ max: maxTenants, memoMethod: () => new TenantHandshakes(this) });
   }
 
   of(tenantId: string): TenantHandshakes {
@@ -151,7 +167,8 @@ export class HandshakeBudget {
   }
 
   /** To be called as soon as its handshake has begun; `ended` settles with that. */
-  async measure(socket: SecuredSocket, tenant: TenantHandshakes, ended: Promise<void>): Promise<void> {
+  async measure(socket: SecuredSocket, ended: Promise<void>): Promise<void> {
+    const { tenant } = socket;
     this.#open.add(socket);
     socket.tls.once('close', () => this.#open.delete(socket));
     this.#active.add(tenant);
@@ -162,6 +179,17 @@ export class HandshakeBudget {
     // Node itself begins to read in this tick.
     process.nextTick(() => tenant.add(socket));
     await ended.finally(() => tenant.delete(socket));
+  }
+
+  /** Reads from no connection of the tenant as long as it rests: one flood a turn of the event loop is worked on. */
+  pauseReading(tenant: TenantHandshakes): void {
+    const isPaused = (socket: SecuredSocket): boolean =>
+      socket.tenant === tenant && !tenant.isUnderWay(socket);
+    const sockets = [...this.#open].filter(isPaused);
+    for (const socket of sockets) socket.setReading(false);
+    setTimeout(() => {
+      for (const socket of sockets) socket.setReading(true);
+    }, tenant.restMs).unref();
   }
 
   /** To be called where a piece of other work ends: that of many attempts is not taken for that of one handshake. */

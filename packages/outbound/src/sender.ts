@@ -60,7 +60,6 @@ export class Sender {
     const limits = { ...DEFAULT_LIMITS, ...options };
     this.#budget = new HandshakeBudget(limits.maxIdleConnections);
     const guard = {
-      budget: this.#budget,
       handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),

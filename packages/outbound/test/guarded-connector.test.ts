@@ -14,7 +14,6 @@ const connectTo = (...addresses: readonly string[]) =>
     allowAddress: () => ({ allowed: true }),
     resolve: () => Promise.resolve(addresses),
     secureContext: createSecureContext(),
-    budget,
     handshakeBytes: 65_536,
     connectTimeoutMs: 2_000,
     onOpen: () => undefined,

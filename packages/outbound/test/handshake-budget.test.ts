@@ -88,7 +88,6 @@ describe('what an endpoint makes our thread compute', () => {
     const endpoint = await rig.endpoint();
     const guard = {
       ...GUARD,
-      budget,
       secureContext: createSecureContext({ ca: readFileSync(endpoint.caFile) }),
     };
     const ended = new AbortController();
