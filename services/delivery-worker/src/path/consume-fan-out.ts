@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import { parseFanOut } from '@webhooks/contracts';
@@ -20,7 +19,7 @@ export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | '
 
 /** Whose slice begins next. */
 export interface Turns {
-  /** Does the work in its tenant's turn, which ends with it, or after a tenth of a second: slow endpoints hold up no other event. */
+  /** Does the work in its tenant's turn. */
   readonly take: (tenantId: string, work: () => Promise<void>) => Promise<void>;
   /** Whether so many fan-outs of the tenant wait that others would find no room. */
   readonly isOverShare: (tenantId: string) => boolean;
@@ -48,23 +47,17 @@ export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPor
   return ports.turns.take(task.tenantId, () => deliverSlice(task, originOf(record), ports));
 }
 
-/** Slices of a tenant in their turn at once: 128 deliveries. With 512 a burst of them delayed other tenants by twice as much. */
+/** Slices of a tenant at once: 128 deliveries. With 512 a burst of them delayed other tenants by twice as much. */
 const SLICES_OF_TENANT = 4;
-const TURN_MS = 100;
 /** Of all that may wait, for one tenant. */
 const SHARE = 1 / 8;
 
-/** Tenants side by side, each with a few of the slices that are in their turn at once. `maxWaiting`: fan-outs that may wait. */
+/** Tenants side by side, each with a few of the slices that run at once. `maxWaiting`: fan-outs that may wait. */
 export function createTurns(maxSlices: number, maxWaiting: number): Turns {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
   return {
     isOverShare: (tenantId) => limits.memo(tenantId).pendingCount >= SHARE * maxWaiting,
-    take: async (tenantId, work) => {
-      let working: Promise<void> | undefined;
-      const turn = (): Promise<void> => Promise.race([(working = work()), delay(TURN_MS)]);
-      await limits.memo(tenantId)(() => all(turn));
-      await working;
-    },
+    take: (tenantId, work) => limits.memo(tenantId)(() => all(work)),
   };
 }
