@@ -3,8 +3,8 @@ import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { SendFailure } from './send-failure.js';
 
-/** CPU time of one piece of a handshake that costs no rest, milliseconds: most take 2 to 5, with P-521 15. At half, honest ones rest. */
-const USUAL_MS = 10;
+/** CPU time of one piece of a handshake that costs no rest, milliseconds: most take 2 to 5, with P-521 or beside other load 15. */
+const USUAL_MS = 20;
 /** Rest for each millisecond beyond that: the handshakes of a tenant take a tenth of our thread at most. */
 const REST_TIMES = 9;
 /** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
