@@ -40,8 +40,6 @@ const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).b
 const MAX_ADDRESSES = 4;
 /** TLS 1.3 servers send two; each costs 17 µs for 18 bytes. */
 const MAX_TICKETS = 8;
-/** Of a response; behind so many Node reads no more of it in this turn. Most are shorter. Records of one byte cost 11 ms a turn then. */
-const TURN_BYTES = 1_024;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /** A TLS session to resume, of a verified connection to the same origin with the same client certificate; kept up to date by its connections. */
@@ -164,8 +162,7 @@ class Connecting {
    */
   async #secured(tcp: Socket): Promise<SecuredSocket> {
     const { host } = this.#to;
-    // Node's types have no `highWaterMark` here.
-    const options = {
+    const tls = connectTls({
       socket: tcp,
       ...(isIP(host) === 0 ? { servername: host } : { host }),
       secureContext: this.#guard.secureContext,
@@ -174,9 +171,7 @@ class Connecting {
       rejectUnauthorized: true,
       checkServerIdentity: checkIdentity,
       session: this.#slot.session,
-      highWaterMark: TURN_BYTES,
-    };
-    const tls = connectTls(options);
+    });
     this.#socket = tls;
     const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
     this.#keepSessions(socket);
