@@ -38,7 +38,7 @@ export class SecuredSocket {
     return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
-  /** When more came than was allowed. */
+  /** Ends it when more came than was allowed. */
   endIfFlooded(): void {
     if (this.#tlsBytes > this.#mostBytes) this.endAsFlood();
   }
@@ -112,9 +112,10 @@ export class TenantHandshakes {
     return this.#underWay.size > 0;
   }
 
-  /** For a piece of so much CPU time. */
+  /** For a piece of so much CPU time; a rest that ends later stays. */
   rest(pieceMs: number): void {
-    this.#restsUntil = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
+    const until = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
+    this.#restsUntil = Math.max(this.#restsUntil, until);
   }
 
   #hasRead(): boolean {

@@ -107,6 +107,16 @@ describe('what an endpoint makes our thread compute', () => {
   });
 });
 
+it('a rest for a flood does not end a longer one', () => {
+  const budget = new HandshakeBudget(1);
+  const tenant = budget.of('acme');
+  tenant.rest(400);
+  const { restMs } = tenant;
+  tenant.rest(100);
+  expect(tenant.restMs).toBeGreaterThan(restMs / 2);
+  budget.close();
+});
+
 it('of a tenant with a silent endpoint, handshakes with others go on', async () => {
   const [silent, good] = await Promise.all([rig.endpoint({ connection: 'hang' }), rig.endpoint()]);
   const sender = rig.sender(good);
