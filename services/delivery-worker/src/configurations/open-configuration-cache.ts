@@ -54,14 +54,14 @@ export async function openConfigurationCache(
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
-  // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged.
-  await reader.catchUp();
-  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
   if (!topic.isComplete && (await wereDeliveriesMade(kafka))) {
     scope.log.error(INCOMPLETE);
     scope.health.readiness('webhooks', () => (topic.isComplete ? undefined : INCOMPLETE));
     await complete.promise;
-    await reader.catchUp();
   }
+  // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged. And what was
+  // published before the mark may be read after it, from another partition.
+  await reader.catchUp();
+  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
   return { table, reader };
 }
