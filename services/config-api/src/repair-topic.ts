@@ -67,6 +67,7 @@ export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promis
       const isSettled = document.updatedAt.getTime() <= settledBefore;
       if (!isSettled || !(await repairOne(document, ports))) isDone = false;
     }
-    if (page.length < PAGE || signal.aborted) return isDone;
+    if (page.length < PAGE) return isDone;
+    if (signal.aborted) return false;
   }
 }

@@ -1,4 +1,5 @@
-import { repairOne } from '../src/repair-topic.js';
+import { PAGE } from '../src/configuration-store.js';
+import { repairAll, repairOne } from '../src/repair-topic.js';
 import type { RepairPorts } from '../src/repair-topic.js';
 import type { Configuration } from '../src/configuration.js';
 
@@ -32,4 +33,14 @@ it.each([
   const ports = portsWith(confirmed);
   expect(await repairOne(document, ports)).toBe(confirmed);
   expect(ports.sent).toEqual(sent);
+});
+
+it('a comparison that is stopped before its last page is not done: the topic must not be called complete', async () => {
+  const stopping = new AbortController();
+  const onPage = { ...document, revision: 1, updatedAt: new Date(0) };
+  const page = (): Promise<Configuration[]> => {
+    stopping.abort();
+    return Promise.resolve(Array.from({ length: PAGE }, () => onPage));
+  };
+  expect(await repairAll({ ...portsWith(true), page }, stopping.signal)).toBe(false);
 });
