@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  COMPLETE_KEY,
   EVENT_TYPES,
   TOPICS,
   TOPIC_TABLE,
@@ -65,6 +66,7 @@ async function fill(brokers: readonly string[]): Promise<number> {
     });
     await sink.sendMany(records);
   }
+  await sink.send({ topic: TOPICS.configurations, key: COMPLETE_KEY, value: 'true' });
   await sink.close();
   await kafka.close();
   return bytes;

@@ -34,7 +34,7 @@ export interface RunningWorker {
 export interface Bench {
   readonly startWorker: (
     env?: Readonly<Record<string, string>>,
-    onError?: (message: string) => void,
+    onWarning?: (message: string) => void,
   ) => Promise<RunningWorker>;
   /** A worker in a process of its own, which may be killed. */
   readonly spawnWorker: (env?: Readonly<Record<string, string>>) => ChildProcess;
@@ -44,7 +44,6 @@ export interface Bench {
   ) => Promise<void>;
   /** With 12 partitions, before a worker makes it its own way. */
   readonly createTopic: (topic: string, configs: Readonly<Record<string, string>>) => Promise<void>;
-  /** And says that all are there. */
   readonly configure: (configuration: ConfigurationRecord) => Promise<void>;
   readonly send: (event: PaymentEvent) => Promise<void>;
   /** In one request for each broker. */
@@ -83,7 +82,7 @@ async function runWorker(
   brokers: readonly string[],
   env: Readonly<Record<string, string>>,
   faults: LogFields[],
-  onError: (message: string) => void = silent,
+  onWarning: (message: string) => void = silent,
 ): Promise<RunningWorker> {
   const closers = new Closers();
   const registry = new Registry();
@@ -92,13 +91,13 @@ async function runWorker(
   const lines: string[] = [];
   const note = (message: string, fields?: LogFields): void =>
     void lines.push(JSON.stringify({ message, ...fields }));
-  const error = (message: string, fields?: LogFields): void => {
+  const warn = (message: string, fields?: LogFields): void => {
     note(message, fields);
-    onError(message);
+    onWarning(message);
   };
   const settings = new SettingsReader({ ...(await settingsFor(brokers)), ...env });
   await composeDeliveryWorker(readWorkerConfig(settings), {
-    log: { debug: note, info: note, warn: note, error },
+    log: { debug: note, info: note, warn, error: note },
     registry,
     health,
     onClose: (name, close) => closers.add(name, close),
@@ -139,7 +138,8 @@ function createFollower(kafka: kafkajs.Kafka, closers: (() => Promise<void>)[]):
   };
 }
 
-export async function openBench(): Promise<Bench> {
+/** `isComplete`: the topic of webhooks says that all are there. */
+export async function openBench(isComplete = true): Promise<Bench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'worker-'));
   const engine = await startKafka({ dataDir });
   const kafka = new kafkajs.Kafka({
@@ -159,22 +159,24 @@ export async function openBench(): Promise<Bench> {
   const publish: Bench['publish'] = async (topic, record) => {
     await producer.send({ topic, acks: -1, messages: [record] });
   };
+  const createTopic: Bench['createTopic'] = async (topic, configs) => {
+    const admin = kafka.admin();
+    await admin.connect();
+    const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
+    const topics = [{ topic, numPartitions: PARTITIONS, configEntries }];
+    await admin.createTopics({ topics, waitForLeaders: false });
+    await admin.disconnect();
+  };
+  await createTopic(TOPICS.configurations, { 'cleanup.policy': 'compact' });
+  if (isComplete) await publish(TOPICS.configurations, { key: COMPLETE_KEY, value: 'true' });
   return {
-    startWorker: (env = {}, onError) => runWorker(engine.brokers, env, faults, onError),
+    startWorker: (env = {}, onWarning) => runWorker(engine.brokers, env, faults, onWarning),
     spawnWorker: (env = {}) => spawnWorker({ ...settings, ...env }),
     publish,
-    createTopic: async (topic, configs) => {
-      const admin = kafka.admin();
-      await admin.connect();
-      const configEntries = Object.entries(configs).map(([name, value]) => ({ name, value }));
-      const topics = [{ topic, numPartitions: PARTITIONS, configEntries }];
-      await admin.createTopics({ topics, waitForLeaders: false });
-      await admin.disconnect();
-    },
+    createTopic,
     configure: async (configuration) => {
       const key = configurationKey(configuration.tenantId, configuration.ref);
       await publish(TOPICS.configurations, { key, value: JSON.stringify(configuration) });
-      await publish(TOPICS.configurations, { key: COMPLETE_KEY, value: 'true' });
     },
     send: (event) => sendAll([event]),
     sendAll,

@@ -1,6 +1,6 @@
 import { TOPICS, isCompleteMark } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
-import { fetchEndOffsets, openTableReader } from '@webhooks/kafka';
+import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
 import { addGauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -15,10 +15,6 @@ export interface ConfigurationCache {
 
 const INCOMPLETE = 'webhooks.configurations lacks webhooks; config-api has to fill it';
 
-/** A log keeps its end when its records are deleted. */
-const wereDeliveriesMade = async (kafka: Kafka): Promise<boolean> =>
-  [...(await fetchEndOffsets(kafka, TOPICS.attempts)).values()].some((end) => end > 0);
-
 /** Resolves when the cache is complete: before the first record is handled. */
 export async function openConfigurationCache(
   kafka: Kafka,
@@ -26,15 +22,16 @@ export async function openConfigurationCache(
   scope: ServiceScope,
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
-  const topic = { isComplete: false };
   const complete = Promise.withResolvers<undefined>();
+  const topic = { isComplete: false };
+  scope.health.readiness('webhooks', () => (topic.isComplete ? undefined : INCOMPLETE));
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
     onRecord: (record) => {
       if (isCompleteMark(record)) {
-        complete.resolve(undefined);
         topic.isComplete = true;
+        complete.resolve(undefined);
         return;
       }
       const configuration = readConfiguration(record, keyring, scope.log);
@@ -54,11 +51,8 @@ export async function openConfigurationCache(
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
-  if (!topic.isComplete && (await wereDeliveriesMade(kafka))) {
-    scope.log.error(INCOMPLETE);
-    scope.health.readiness('webhooks', () => (topic.isComplete ? undefined : INCOMPLETE));
-    await complete.promise;
-  }
+  if (!topic.isComplete) scope.log.warn(INCOMPLETE);
+  await complete.promise;
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged. And what was
   // published before the mark may be read after it, from another partition.
   await reader.catchUp();
