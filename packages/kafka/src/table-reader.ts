@@ -27,7 +27,7 @@ export interface TableReaderOptions {
   readonly topic: string;
   /** Called in the order of each partition. Must not throw: a record that cannot be used is the caller's to report. */
   readonly onRecord: (record: KafkaRecord) => void;
-  /** All is read again, from the beginning: what was given before may not be on the topic any more. It was made anew, or lost its end. */
+  /** All is read again, from the beginning: what was given before may not be on the topic any more. It was made anew, or lost records. */
   readonly onRestart?: () => void;
   /** The reader has ended (not authorised, or the topic is not compacted). */
   readonly onFatal?: (error: Error) => void;
@@ -167,7 +167,7 @@ export class TableReader {
   /** All partitions: the others may have been made anew, too, and have grown beyond what was read of them. */
   #restart(): void {
     const { kafka, topic, onRestart } = this.#options;
-    kafka.log('error', 'kafka: a topic was made anew, or lost its end; all of it is read again', { topic });
+    kafka.log('error', 'kafka: a topic was made anew, or lost records; all of it is read again', { topic });
     // What is on its way is not taken any more.
     for (const partition of this.#partitions.values()) partition.seek(-Infinity);
     this.#partitions.clear();

@@ -14,7 +14,7 @@ function feed(tracker: PartitionTracker, from: number, to: number): void {
   const records = batchOf({ base: from, values });
   const end = to + 1;
   tracker.accept(
-    { ...PLACE, errorCode: 0, highWatermark: end, aborted: [], records },
+    { ...PLACE, errorCode: 0, highWatermark: end, logStart: 0, aborted: [], records },
     { offset: tracker.want() ?? -1 },
   );
 }
@@ -68,6 +68,7 @@ describe('partition tracker', () => {
         ...PLACE,
         errorCode: 0,
         highWatermark: 9,
+        logStart: 0,
         aborted: [],
         records: batchOf({ base: 0, values: ['0'] }),
       },

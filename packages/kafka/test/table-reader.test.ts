@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Kafka as Kafkajs, logLevel } from 'kafkajs';
+import { ConfigResourceTypes, Kafka as Kafkajs, logLevel } from 'kafkajs';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import { eventually, randomName } from '@webhooks/testkit';
 import {
@@ -200,6 +200,32 @@ describe('table reader', () => {
     expect([...rows]).toEqual([['a', 'after']]);
     await reader.whenFresh();
     await late.close();
+    await reader.close();
+  });
+
+  it('says so, too, when Kafka deleted records of it, although nothing is out of range', async () => {
+    const topic = await newTopic(kafka, 1, COMPACT);
+    await put(topic, { a: '1', b: '2' });
+    let rows = new Map<string, string>();
+    const reader = openTableReader({
+      kafka,
+      topic,
+      onRecord: ({ key, value }) => void rows.set(String(key), String(value)),
+      onRestart: () => (rows = new Map()),
+    });
+    await reader.whenFresh();
+    expect(rows.size).toBe(2);
+    const policy = async (value: string): Promise<void> => {
+      const configEntries = [{ name: 'cleanup.policy', value }];
+      const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }];
+      await admin.alterConfigs({ resources, validateOnly: false });
+    };
+    await policy('delete');
+    const partitions = [{ partition: 0, offset: '2' }];
+    // The broker's leader takes up the policy a moment later.
+    await eventually(() => admin.deleteTopicRecords({ topic, partitions }).then(() => true));
+    await policy('compact');
+    await eventually(() => rows.size === 0);
     await reader.close();
   });
 

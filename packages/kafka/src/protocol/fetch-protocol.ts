@@ -32,6 +32,8 @@ export interface AbortedTransaction {
 export interface FetchedPartition extends TopicPartition {
   readonly errorCode: number;
   readonly highWatermark: number;
+  /** The offset of the log's first record. */
+  readonly logStart: number;
   readonly aborted: readonly AbortedTransaction[];
   /** Record batches as they lie in the log; the last one may be cut. */
   readonly records: Buffer;
@@ -58,10 +60,10 @@ function decodePartition(reader: ByteReader, topic: string): FetchedPartition {
   const errorCode = reader.int16();
   const highWatermark = reader.int64();
   reader.int64(); // last stable offset
-  reader.int64(); // log start offset
+  const logStart = reader.int64();
   const aborted = reader.array(() => ({ producerId: reader.int64(), firstOffset: reader.int64() }));
   reader.int32(); // preferred read replica
-  return { topic, partition, errorCode, highWatermark, aborted, records: reader.bytes() };
+  return { topic, partition, errorCode, highWatermark, logStart, aborted, records: reader.bytes() };
 }
 
 function decode(payload: Buffer) {

@@ -114,7 +114,7 @@ it('a fetch that is not authorised is a fatal fault', async () => {
   const TOPIC_AUTHORIZATION_FAILED = 29;
   const place = { topic: 't', partition: 0 };
   const refused: FetchedPartition = {
-    ...{ ...place, errorCode: TOPIC_AUTHORIZATION_FAILED, highWatermark: -1 },
+    ...{ ...place, errorCode: TOPIC_AUTHORIZATION_FAILED, highWatermark: -1, logStart: -1 },
     ...{ aborted: [], records: Buffer.alloc(0) },
   };
   const send = () => Promise.resolve({ clientSideThrottleTime: 0, errorCode: 0, partitions: [refused] });

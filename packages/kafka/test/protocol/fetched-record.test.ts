@@ -17,7 +17,10 @@ function firstOf(shape: Partial<BatchShape>) {
     key: Buffer.from('k'),
     ...shape,
   });
-  tracker.accept({ ...PLACE, errorCode: 0, highWatermark: 2, aborted: [], records }, { offset: 0 });
+  tracker.accept(
+    { ...PLACE, errorCode: 0, highWatermark: 2, logStart: 0, aborted: [], records },
+    { offset: 0 },
+  );
   const record = tracker.begin()?.record;
   if (record === undefined) throw new Error('no record');
   return record;
@@ -43,7 +46,10 @@ describe('a record in flight', () => {
     damaged[damaged.length - 1] = 7;
     const block = Buffer.concat([damaged, batchOf({ base: 1, values: ['x'.repeat(1_000_000)] })]);
     const tracker = openTracker();
-    tracker.accept({ ...PLACE, errorCode: 0, highWatermark: 2, aborted: [], records: block }, { offset: 0 });
+    tracker.accept(
+      { ...PLACE, errorCode: 0, highWatermark: 2, logStart: 0, aborted: [], records: block },
+      { offset: 0 },
+    );
     const record = tracker.begin()?.record;
     expect(record?.undecodable).toMatch(/checksum/);
     expect(record?.value?.equals(damaged)).toBe(true);

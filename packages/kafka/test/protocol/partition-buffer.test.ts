@@ -6,6 +6,7 @@ const answer = (records: Buffer) => ({
   ...PLACE,
   errorCode: 0,
   highWatermark: 10,
+  logStart: 0,
   aborted: [],
   records,
 });
