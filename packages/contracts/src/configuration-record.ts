@@ -95,6 +95,7 @@ const check = compileCheck<ConfigurationRecord>(CONFIGURATION_RECORD_SCHEMA);
 /** What holds of a record that a newer version wrote: which configuration it is, and whether it is enabled. */
 export type ConfigurationSwitch = Pick<ConfigurationRecord, 'tenantId' | 'ref' | 'revision' | 'enabled'> & {
   readonly eventType?: unknown;
+  readonly updatedAt?: unknown;
 };
 
 const { tenantId, ref, revision, enabled } = CONFIGURATION_RECORD_SCHEMA.properties;

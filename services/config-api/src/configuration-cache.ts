@@ -66,7 +66,8 @@ function readRecord(key: string, value: Buffer | null): PublishedRecord {
   const slash = key.indexOf('/');
   const [tenantId, ref] = [key.slice(0, slash), key.slice(slash + 1)];
   const parsed = value && parseConfigurationRecord(value);
-  if (!parsed?.ok) return { tenantId, ref, revision: 0, updatedAt: 0 };
-  const { revision, updatedAt } = parsed.configuration;
-  return { tenantId, ref, revision, updatedAt: Date.parse(updatedAt) };
+  // Of what only a newer version can read, workers keep the revision: published again as it is, it would not be read either.
+  const known = parsed?.ok ? parsed.configuration : parsed?.known;
+  if (!known) return { tenantId, ref, revision: 0, updatedAt: 0 };
+  return { tenantId, ref, revision: known.revision, updatedAt: Date.parse(String(known.updatedAt)) };
 }

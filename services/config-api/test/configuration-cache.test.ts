@@ -19,6 +19,12 @@ const removed = { key: Buffer.from(KEY), value: null };
 
 const garbage = { key: Buffer.from(KEY), value: Buffer.from('{}') };
 
+/** As a newer version writes it, for an event type that is not known here. */
+const newer = (revision: number) => {
+  const { key, value } = record(revision);
+  return { key, value: Buffer.from(String(value).replace('PIX_OUT', 'PIX_NEW')) };
+};
+
 const after = (...records: { key: Buffer; value: Buffer | null }[]): ConfigurationCache => {
   const cache = new ConfigurationCache();
   for (const one of records) cache.apply(one);
@@ -46,6 +52,7 @@ describe('the configuration cache', () => {
     ['the first record of a revision, which readers keep', [record(2), record(2, 9)], at(2, 9), at(2)],
     ['what readers keep of a removed one', [record(1), removed], at(0), at(1)],
     ['nothing that could be read', [garbage], at(0), at(0)],
+    ['the revision of what only a newer version can read', [record(1), newer(2)], at(2), at(2)],
   ])('has %s', (_name, records, last, kept) => {
     expect(after(...records).stateOf(name)).toMatchObject({ last, kept });
   });
@@ -71,6 +78,8 @@ describe('the configuration cache', () => {
     ['that doubt also when another one came between', [record(2), record(1), record(2, 9)], [KEY]],
     ['a doubt about a removed record', [record(1), removed], [KEY]],
     ['a doubt about what cannot be read', [garbage], [KEY]],
+    ['no doubt about what a newer version wrote', [record(1), newer(2), newer(2)], []],
+    ['a doubt about an older one behind it', [newer(2), record(1)], [KEY]],
   ])('has %s', (_name, records, doubts) => {
     expect(keysOf(after(...records))).toEqual(doubts);
   });
