@@ -1,3 +1,4 @@
+import { RETRY_TIERS } from '@webhooks/contracts';
 import type { Source } from '@webhooks/kafka';
 import { Gauge, addSourceGauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -21,14 +22,22 @@ function watchTopics(sources: ReadonlyMap<string, Watched>, { health, registry }
   });
 }
 
+const DELAYS_MS = new Map(RETRY_TIERS.map(({ topic, delayMs }) => [topic, delayMs]));
+
+const lateMs = ({ oldestAgeByTopic }: ReturnType<Source['health']>): number =>
+  Math.max(
+    0,
+    ...Object.entries(oldestAgeByTopic).map(([topic, ageMs]) => ageMs - (DELAYS_MS.get(topic) ?? 0)),
+  );
+
 /** The gauges of all sources, by their names. */
 export function createSourceGauges(sources: ReadonlyMap<string, Watched>, scope: ServiceScope): void {
   watchTopics(sources, scope);
   const gauge = (name: string, help: string, read: (health: ReturnType<Source['health']>) => number): void =>
     addSourceGauge(scope, { name, help, label: 'source' }, sources, read);
-  const age = 'Age of the oldest record that is not handled; of retries, how long the oldest has waited';
+  const age = 'Age of the oldest record that is not handled; of a retry, beyond the delay of its tier';
   gauge('webhook_source_lag_records', 'Records behind the end of the topics', ({ lag }) => lag);
-  gauge('webhook_source_lag_seconds', age, ({ oldestAgeMs }) => oldestAgeMs / 1_000);
+  gauge('webhook_source_lag_seconds', age, (health) => lateMs(health) / 1_000);
   gauge('webhook_source_joined', 'Whether the source is a member of its group', ({ joined }) =>
     Number(joined),
   );
