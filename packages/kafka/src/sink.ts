@@ -5,7 +5,7 @@ import { openLinkOf } from './kafkajs-adapter/create-kafka.js';
 import { METADATA_MAX_AGE_MS, Sender } from './kafkajs-adapter/sender.js';
 import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
 import { asError } from './protocol/as-error.js';
-import { SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
+import { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
 import type { OutgoingRecord, SendOptions, SinkOptions } from './sink-types.js';
 
 const DEFAULTS = {
@@ -33,6 +33,7 @@ export class Sink {
   readonly #open = new Set<PendingRecord>();
   #pendingBytes = 0;
   #lastError: string | undefined;
+  #refusal: string | undefined;
   #lingering: NodeJS.Timeout | undefined;
   #sweeping: NodeJS.Timeout | undefined;
   #closed = false;
@@ -46,6 +47,7 @@ export class Sink {
       maxBatchRecords: this.#options.maxBatchRecords,
       onState: (error) => {
         this.#lastError = error === undefined ? undefined : asError(error).message;
+        this.#refusal = error instanceof RecordRefused ? error.message : undefined;
       },
     });
   }
@@ -76,10 +78,13 @@ export class Sink {
     });
   }
 
-  /** `lastError` is undefined when nothing went wrong since the brokers last responded as they should. */
+  /**
+   * `lastError` is undefined when nothing went wrong since the brokers last responded as they should; `refusal` is one that a broker
+   * gave as its response: it takes nothing for now.
+   */
   health() {
-    const lastError = this.#lastError;
-    return { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes, lastError };
+    const [lastError, refusal] = [this.#lastError, this.#refusal];
+    return { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes, lastError, refusal };
   }
 
   #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {

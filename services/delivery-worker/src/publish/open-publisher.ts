@@ -38,6 +38,9 @@ export async function openPublisher(kafka: Kafka, scope: ServiceScope, missing: 
   const fault = () => prompt.health().lastError ?? waiting.health().lastError;
   // A source's membership shows whether Kafka is there.
   scope.health.readiness('kafka sink', fault, false);
+  // A broker says so itself (too few replicas in sync, say): each restart would only attempt all again.
+  const refusal = () => prompt.health().refusal ?? waiting.health().refusal;
+  scope.health.readiness('kafka writes', refusal);
   const publishPrompt = createPublishWithRetry(prompt, scope.log, stopping.signal);
   const send: Sink['send'] = (record, options) =>
     waiting.send({ ...record, topic: standIn(record.topic, missing()) }, options);
