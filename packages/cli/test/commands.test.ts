@@ -5,7 +5,7 @@ import type { Arrival, Endpoint } from '@webhooks/testkit';
 import { makeEvent } from '../src/events.js';
 import { makeDelivery, runJson, startCliStack } from './support/cli-stack.js';
 import type { CliStack, Made } from './support/cli-stack.js';
-import { run, start } from './support/run-webhooks.js';
+import { run, runProcess, start } from './support/run-webhooks.js';
 
 let cli: CliStack;
 let local: Endpoint;
@@ -23,6 +23,13 @@ async function triggered(eventType: string): Promise<string> {
   const { out } = await run(['trigger', eventType, '--json'], cli.env);
   const [event] = JSON.parse(out) as { data: { endToEndId: string } }[];
   return event?.data.endToEndId ?? '';
+}
+
+/** The ref of a new webhook that every service knows. */
+async function registered(eventType: string, url: string): Promise<string> {
+  const { ref } = await json('create', '--event-type', eventType, '--endpoint-url', url);
+  await eventually(() => json('show', String(ref)), { timeoutMs: 30_000 });
+  return String(ref);
 }
 
 afterAll(async () => {
@@ -48,9 +55,9 @@ test('find says why nothing was sent, and what to do', async () => {
 });
 
 test('find names a webhook that is disabled beside one that is not, and in JSON too', async () => {
-  const of = ['--event-type', 'PIX_OUT', '--endpoint-url'];
-  const { ref } = await json('create', ...of, cli.endpoint.url, '--no-enabled');
-  await json('create', ...of, `${cli.endpoint.url}?other`);
+  const args = ['--event-type', 'PIX_OUT', '--endpoint-url', cli.endpoint.url, '--no-enabled'];
+  const { ref } = await json('create', ...args);
+  await registered('PIX_OUT', `${cli.endpoint.url}?other`);
   const id = await triggered('PIX_OUT');
   const { out } = await run(['find', id], cli.env);
   // By now the enabled one may have it.
@@ -89,9 +96,9 @@ test.each(IRREGULAR)('doctor --ref says that a 200 with %s is a delivery', async
   const url = `${receiver.url}?${encodeURIComponent(what)}`;
   const env = { ...cli.env, NODE_EXTRA_CA_CERTS: cli.stack.description().tls.caFile };
   const alone = await run(['doctor', url], env);
-  const { ref } = await json('create', '--event-type', 'PIX_OUT', '--endpoint-url', url);
-  const { code, out } = await run(['doctor', url, '--ref', String(ref)], env);
-  await json('disable', String(ref));
+  const ref = await registered('PIX_OUT', url);
+  const { code, out } = await run(['doctor', url, '--ref', ref], env);
+  await json('disable', ref);
   await receiver.close();
   expect({ code: alone.code, out: alone.out }).toEqual({
     code: 1,
@@ -112,7 +119,7 @@ test('trigger says why an event was not accepted', async () => {
 
 test('find names a webhook that was registered after the payment, and its advice delivers it', async () => {
   const endToEndId = await triggered('PIX_STATIC');
-  await json('create', '--event-type', 'PIX_STATIC', '--endpoint-url', cli.endpoint.url);
+  await registered('PIX_STATIC', cli.endpoint.url);
   const { out } = await run(['find', endToEndId], cli.env);
   const [, advice = ''] =
     /registered later, at \S+\n→ webhooks (redeliveries create --status missed .*)/.exec(out) ?? [];
@@ -142,18 +149,12 @@ test('find takes an event id that looks like a txId, and of a test notification 
   const isFound = async (): Promise<boolean> => (await run(['find', 'order1'], cli.env)).code === 0;
   expect(await eventually(isFound, { timeoutMs: 30_000, intervalMs: 300 })).toBe(true);
 
-  const { ref } = await json(
-    'create',
-    '--event-type',
-    'PIX_DYNAMIC_PAID',
-    '--endpoint-url',
-    `${cli.endpoint.url}?another`,
-  );
+  const ref = await registered('PIX_DYNAMIC_PAID', `${cli.endpoint.url}?another`);
   const { eventId } = await client.sendTest(made.ref);
   const arrived = await eventually(() => cli.endpoint.arrivals.find(({ id }) => id === eventId) ?? false);
   const { data } = JSON.parse(arrived.body.toString()) as { data: { endToEndId: string } };
   expect((await json('find', data.endToEndId))['nothingSent']).toEqual([]);
-  await json('disable', String(ref));
+  await json('disable', ref);
 });
 
 test.each([
@@ -223,21 +224,25 @@ test('policy and rotate-secret take secrets from files or standard input, and sh
     headers: { 'X-Key': { endsWith: 'cdef' } },
     clientCertificate: { serial: expect.stringMatching(/^[0-9A-F]+$/) as string },
   });
-  const { out } = await run(['policy', made.ref, '-f', '-'], cli.env, 'maxConcurrency: 2');
+  const { out } = await runProcess(['policy', made.ref, '-f', '-'], cli.env, 'maxConcurrency: 2');
   expect(out).toMatch(/^maxConcurrency +2\nsubject .*\nserial .*\nnotAfter .*\n\nheader .*\nX-Key +cdef\n$/);
   expect(await run(['policy', made.ref], cli.env)).toMatchObject({ out, code: 0 });
   expect((await run(['policy', made.ref, '--remove'], cli.env)).out).toBe('the defaults\n');
-  await run(['policy', made.ref, '-f', '-'], cli.env, 'maxConcurrency: 2');
+  await runProcess(['policy', made.ref, '-f', '-'], cli.env, 'maxConcurrency: 2');
   expect(await json('policy', made.ref, ...pair)).toMatchObject({ maxConcurrency: 2, clientCertificate: {} });
   expect((await run(['policy', made.ref, ...pair.slice(0, 2)], cli.env)).code).toBe(2);
   for (const text of ['', 'no policy']) {
-    const { code, err } = await run(['policy', made.ref, '-f', '-'], cli.env, text);
+    const { code, err } = await runProcess(['policy', made.ref, '-f', '-'], cli.env, text);
     expect([code, err]).toEqual([2, expect.stringContaining('expected a policy')]);
   }
-  const broken = await run(['policy', made.ref, '-f', '-'], cli.env, 'headers: { X-Key: "0123456789abcdef }');
+  const broken = await runProcess(
+    ['policy', made.ref, '-f', '-'],
+    cli.env,
+    'headers: { X-Key: "0123456789abcdef }',
+  );
   expect([broken.code, broken.err]).toEqual([2, expect.not.stringContaining('0123456789')]);
   const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;
-  const rotated = await run(
+  const rotated = await runProcess(
     ['rotate-secret', made.ref, '--secret-file', '-', '--json'],
     cli.env,
     `${secret}\n`,

@@ -5,7 +5,7 @@ import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually, startEndpoint } from '@webhooks/testkit';
-import { emptyHome, run, start } from './support/run-webhooks.js';
+import { emptyHome, run, runProcess, start } from './support/run-webhooks.js';
 import type { Environment } from './support/run-webhooks.js';
 
 type Responses = Readonly<Record<string, (nth: number) => readonly [status: number, body: unknown]>>;
@@ -143,7 +143,7 @@ test('listen goes on after a 429', async () => {
     'GET /notifications': (nth) =>
       nth > 1 && nth < 5 ? [429, { code: 'too-many-requests' }] : [200, page(`evt_${nth}`)],
   });
-  const { code, out } = await run(['listen', '--count', '1'], env);
+  const { code, out } = await runProcess(['listen', '--count', '1'], env);
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('PIX_OUT evt_5') as string });
 });
 
@@ -155,7 +155,7 @@ test('listen survives a receiver that upgrades the connection, and one that brea
     { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', then: 'end' },
   ] as const;
   const local = await startEndpoint({ plain: true, answer: ({ index }) => answers[index - 1] ?? 200 });
-  const { code, out } = await run(
+  const { code, out } = await runProcess(
     ['listen', '--forward', local.url.replace('http:', 'HTTP:'), '--count', '3'],
     env,
   );

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startIssuer } from '@webhooks/engines';
-import { emptyHome, run } from './support/run-webhooks.js';
+import { emptyHome, run, runProcess } from './support/run-webhooks.js';
 import type { Environment } from './support/run-webhooks.js';
 
 const fileOf = (home: Environment): string =>
@@ -38,11 +38,11 @@ test.each([
 test('--version tells the version of the package', async () => {
   const manifest = readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8');
   const { version } = JSON.parse(manifest) as { version: string };
-  expect((await run(['--version'], emptyHome())).out).toBe(`${version}\n`);
+  expect((await runProcess(['--version'], emptyHome())).out).toBe(`${version}\n`);
 });
 
 test('whoever is not logged in is told how: 3', async () => {
-  const { code, err } = await run(['list'], emptyHome());
+  const { code, err } = await runProcess(['list'], emptyHome());
   expect(code).toBe(3);
   expect(err).toMatch(/nobody is logged in.*\n→ webhooks login .*WEBHOOKS_CLIENT_SECRET/);
 });
@@ -130,9 +130,9 @@ test('colour comes with FORCE_COLOR, and goes with NO_COLOR and where no termina
   const colour = String.fromCharCode(27);
   const args = ['doctor', 'http://shop.example.com'];
   const home = emptyHome();
-  expect((await run(args, { ...home, NO_COLOR: '', FORCE_COLOR: '1' })).out).toContain(colour);
-  expect((await run(args, home)).out).not.toContain(colour);
-  expect((await run(args, { ...home, NO_COLOR: '' })).out).not.toContain(colour);
+  expect((await runProcess(args, { ...home, NO_COLOR: '', FORCE_COLOR: '1' })).out).toContain(colour);
+  expect((await runProcess(args, home)).out).not.toContain(colour);
+  expect((await runProcess(args, { ...home, NO_COLOR: '' })).out).not.toContain(colour);
 });
 
 test.each(['bash', 'zsh', 'fish'])('completion prints a script for %s', async (shell) => {

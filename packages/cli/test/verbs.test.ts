@@ -1,6 +1,6 @@
 import { makeDelivery, startCliStack } from './support/cli-stack.js';
 import type { CliStack, Made } from './support/cli-stack.js';
-import { run } from './support/run-webhooks.js';
+import { run, runProcess } from './support/run-webhooks.js';
 
 const NO_UUID = '00000000-0000-4000-8000-000000000000';
 
@@ -117,7 +117,7 @@ const codeOf = (err: string): unknown => (JSON.parse(err) as { error: { code: un
 
 describe.each(VERBS)('webhooks $verb', (verb) => {
   test('shows its result and ends with 0', async () => {
-    const { code, out, err } = await run(words(verb), cli.env);
+    const { code, out, err } = await runProcess(words(verb), cli.env);
     expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' });
     expect(out).toMatch(verb.says);
   });
