@@ -6,18 +6,20 @@ import {
   RETRY_TIERS,
   TOPIC_TABLE,
 } from '../src/index.js';
-import { asyncapi, at, faultsOf, faultsOfDocument, isObject, text } from './support/asyncapi.js';
+import { asyncapi, at, faultsOf, faultsOfDocuments, isObject, text } from './support/asyncapi.js';
 import type { Json } from './support/asyncapi.js';
 import { configurationMessage, endToEndId } from './support/sample-messages.js';
 
 describe('asyncapi.yaml', () => {
-  it('is a valid document, read without a network', () => {
-    expect(faultsOfDocument(text)).toEqual([]);
-  });
-
-  it('would be found out if it were not', () => {
-    expect(faultsOfDocument(text.replace('action: send', 'action: publish'))).not.toEqual([]);
-    expect(faultsOfDocument(text.replace("'#/components/messages/event'", "'#/nowhere'"))).not.toEqual([]);
+  it('is a valid document, read without a network, and would be found out if it were not', () => {
+    const [faults, ...damaged] = faultsOfDocuments(
+      text,
+      text.replace('action: send', 'action: publish'),
+      text.replace("'#/components/messages/event'", "'#/nowhere'"),
+    );
+    expect(faults).toEqual([]);
+    expect(damaged).toHaveLength(2);
+    for (const found of damaged) expect(found).not.toEqual([]);
   });
 
   it('tells of every topic the partitions and the configuration with which it is created', () => {
