@@ -6,8 +6,8 @@ import type { Patience } from './poll.js';
 
 export interface EngineLifecycle {
   readonly pid: number | undefined;
-  /** Ends the engine in order; nothing when it has ended already. */
-  stop(): Promise<void>;
+  /** Ends the engine in order, by SIGKILL after the deadline (default 15 s); nothing when it has ended already. */
+  stop(deadlineMs?: number): Promise<void>;
   /** SIGKILL, for fault tests. */
   kill(): void;
   /** Stops the engine if it runs, and starts it again: same port, same data. */
@@ -45,8 +45,8 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
 /** Holds one engine process at a time; `launch` starts it and resolves when it serves. */
 export async function superviseEngine(launch: () => Promise<GuardedProcess>): Promise<EngineLifecycle> {
   let current = await launch();
-  const stop = async () => {
-    if (current.exitReason() === undefined) await current.stop();
+  const stop = async (deadlineMs?: number) => {
+    if (current.exitReason() === undefined) await current.stop(deadlineMs);
   };
   return {
     get pid() {

@@ -13,8 +13,8 @@ export interface GuardedProcess {
   exitReason(): string | undefined;
   /** The last lines that it printed since its start. */
   lastWords(): Promise<string>;
-  /** SIGTERM, and SIGKILL when it has not ended after 15 s. */
-  stop(): Promise<void>;
+  /** SIGTERM, and SIGKILL when it has not ended by the deadline; default 15 s. */
+  stop(deadlineMs?: number): Promise<void>;
   /** SIGKILL. */
   kill(): void;
 }
@@ -75,9 +75,9 @@ export function spawnGuarded(
     exitReason: () => reason,
     lastWords: async () => lastLines((await readFile(options.logFile)).subarray(logStart).toString()),
     kill: () => void child.kill('SIGKILL'),
-    async stop() {
+    async stop(deadlineMs = ANSWER_DEADLINE_MS) {
       child.kill('SIGTERM');
-      const force = setTimeout(() => child.kill('SIGKILL'), ANSWER_DEADLINE_MS);
+      const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
       await exited;
       clearTimeout(force);
     },

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lastLines, runCommand } from '../command.js';
 import { READY_DEADLINE_MS } from '../deadline.js';
@@ -19,16 +19,13 @@ import { quietKafka } from './quiet-kafkajs.js';
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';
 
 /**
- * Formats the broker's data folder when it has none; says whether it did. The folder appears whole or not at all: one that was
- * left without Kafka's own mark (`meta.properties`) is put aside, not deleted.
+ * Makes the broker's data folder when it has none. A broker that is alone gets a copy of the template's; the folder of a
+ * cluster's node is formatted, because its id is in it. The folder appears whole or not at all: one that was left without
+ * Kafka's own mark (`meta.properties`) is put aside, not deleted.
  */
-export async function ensureFormatted(
-  runtime: BrokerRuntime,
-  launch: BrokerLaunch,
-  log: Log,
-): Promise<boolean> {
+export async function ensureData(runtime: BrokerRuntime, launch: BrokerLaunch, log: Log): Promise<void> {
   const target = brokerDataFolder(launch.folder);
-  if (existsSync(join(target, 'meta.properties'))) return false;
+  if (existsSync(join(target, 'meta.properties'))) return;
   if (existsSync(target)) {
     const aside = `${target}.incomplete-${Date.now()}`;
     await rename(target, aside);
@@ -37,9 +34,10 @@ export async function ensureFormatted(
   await mkdir(launch.folder, { recursive: true });
   const unfinished = `${target}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
-  await format(runtime, await writeBrokerProperties(launch, unfinished), launch.folder);
+  if (runtime.template === undefined || launch.member !== undefined)
+    await format(runtime, await writeBrokerProperties(launch, unfinished), launch.folder);
+  else await cp(brokerDataFolder(runtime.template), unfinished, { recursive: true });
   await rename(unfinished, target);
-  return true;
 }
 
 async function format(runtime: BrokerRuntime, propertiesFile: string, folder: string): Promise<void> {

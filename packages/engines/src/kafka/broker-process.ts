@@ -27,6 +27,8 @@ export interface BrokerRuntime {
   /** The command. */
   readonly java: string;
   readonly classPath: string;
+  /** Folder that the first start on this machine has left: `data` with the internal topics, and the class archive. */
+  readonly template?: string;
 }
 
 export interface BrokerLaunch {
@@ -46,7 +48,16 @@ export const javaArguments = (
   runtime: BrokerRuntime,
   jvmOptions: readonly string[],
   mainClass: string,
-): string[] => [...SMALL_JVM, ...jvmOptions, '-cp', runtime.classPath, mainClass];
+): string[] => [...SMALL_JVM, ...sharedClasses(runtime), ...jvmOptions, '-cp', runtime.classPath, mainClass];
+
+/**
+ * Loaded classes from an archive halve the CPU time of a start. Java goes on without one that is missing or of another Java;
+ * `cds=off` keeps it from printing that as an error.
+ */
+const sharedClasses = ({ template }: BrokerRuntime): string[] =>
+  template === undefined ? [] : [`-XX:SharedArchiveFile=${classArchive(template)}`, '-Xlog:cds=off:stderr'];
+
+export const classArchive = (template: string): string => join(template, 'classes.jsa');
 
 export const brokerDataFolder = (folder: string): string => join(folder, 'data');
 

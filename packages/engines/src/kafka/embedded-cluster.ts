@@ -3,10 +3,9 @@ import { allOrNone } from '../all-or-none.js';
 import { awaitFreeDataFolder } from '../data-folder.js';
 import { superviseEngine, type EngineLifecycle } from '../engine-lifecycle.js';
 import type { Log } from '../log.js';
-import { ensureFormatted, makeInternalTopics } from './broker-data.js';
+import { ensureData, makeInternalTopics } from './broker-data.js';
 import { launchBroker } from './broker-process.js';
-import { ensureKafkaJars } from './jars.js';
-import { findJava } from './java.js';
+import { prepareRuntime } from './embedded-kafka.js';
 import { freePort } from '../free-port.js';
 import type { BrokerPlace, ClusterMember } from './broker-properties.js';
 
@@ -45,21 +44,20 @@ export interface KafkaCluster {
 export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
   const log = options.log ?? (() => undefined);
   const dataDir = resolve(options.dataDir);
-  const [java, classPath] = await Promise.all([findJava(), ensureKafkaJars(log)]);
-  let isNew = false as boolean;
+  const runtime = await prepareRuntime(log);
   const startNode = async (place: NodePlace): Promise<ClusterNode> => {
     const { nodeId } = place.member;
     const launch = { ...place, folder: join(dataDir, `node-${nodeId}`), jvmOptions: [] };
     const lifecycle = await superviseEngine(async () => {
       await awaitFreeDataFolder(launch.folder, log);
-      if (await ensureFormatted({ java, classPath }, launch, log)) isNew = true;
-      return launchBroker({ java, classPath }, launch);
+      await ensureData(runtime, launch, log);
+      return launchBroker(runtime, launch);
     });
     return Object.assign(lifecycle, { nodeId, address: `127.0.0.1:${place.port}` });
   };
   const nodes = await allOrNone((await chooseNodePlaces()).map(startNode), endNode);
   const brokers = nodes.map(({ address }) => address);
-  if (isNew) await makeInternalTopics(brokers);
+  await makeInternalTopics(brokers);
   return {
     brokers,
     nodes,

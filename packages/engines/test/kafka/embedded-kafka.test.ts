@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runCommand } from '../../src/command.js';
 import { awaitFreeDataFolder, usesFolder } from '../../src/data-folder.js';
-import { startEmbeddedKafka } from '../../src/kafka/embedded-kafka.js';
+import { ALL_COMPILERS, classArchive, javaArguments } from '../../src/kafka/broker-process.js';
+import { prepareRuntime, startEmbeddedKafka } from '../../src/kafka/embedded-kafka.js';
 import { freePort } from '../../src/free-port.js';
 import type { KafkaEngine } from '../../src/kafka/kafka-engine.js';
 import { testKafkaBrokers } from '../../src/test-engines.js';
@@ -41,6 +43,22 @@ describe('the embedded Kafka', () => {
     const second = await start(dataDir);
     await produce(clientOf(second.brokers), topic, ['three']);
     expect(await consume(clientOf(second.brokers), topic, 3)).toEqual(['one', 'two', 'three']);
+  });
+
+  it('begins with the data and the classes of the template: nothing is formatted', async () => {
+    const runtime = await prepareRuntime(() => undefined);
+    const { java, template = '' } = runtime;
+    const dataDir = await scratch();
+    const engine = await start(dataDir);
+    // Each format writes a directory id of its own.
+    const identity = (folder: string) => readFile(join(folder, 'data', 'meta.properties'), 'utf8');
+    expect(await identity(dataDir)).toBe(await identity(template));
+    expect(await usesFolder(engine.pid ?? 0, classArchive(template))).toBe(true);
+    // With -Xshare:on Java ends when it cannot use the archive.
+    const strictly = javaArguments(runtime, ['-Xshare:on', ALL_COMPILERS], 'kafka.tools.StorageTool');
+    const { code, output } = await runCommand(java, [...strictly, 'random-uuid'], { timeoutMs: 60_000 });
+    expect(output).toMatch(/^[\w-]{22}\n$/);
+    expect(code).toBe(0);
   });
 
   it('names a detour’s port to whoever comes through it, and its own to everybody else', async () => {
