@@ -55,19 +55,23 @@ export function watchTopic(options: WatchTopicOptions): void {
   const { kafka, scope } = options;
   const repaired = 'Configurations that the topic said differently from the database';
   const repairs = addCounter(scope.registry, 'config_api_topic_repairs_total', repaired);
-  let rounds = createRounds(options, repairs);
+  let rounds: ReturnType<typeof createRounds>;
   let fault: Error | undefined;
-  const open = (): TableReader =>
-    openTableReader({
+  /** What was read before says nothing of what is read from now on. */
+  const begin = (): void => void (rounds = createRounds(options, repairs));
+  const open = (): TableReader => {
+    begin();
+    return openTableReader({
       kafka,
       topic: TOPICS.configurations,
       onRecord: (record) => rounds.cache.apply(record),
       onRestart: () => {
         rounds.end();
-        rounds = createRounds(options, repairs);
+        begin();
       },
       onFatal: (error) => (fault = error),
     });
+  };
   let reader = open();
   /** After a fault that it cannot mend by itself (no right to read). */
   const reopen = async (cause: Error): Promise<void> => {
