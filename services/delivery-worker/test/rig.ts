@@ -36,11 +36,13 @@ const sentenceOf = (entry: AttemptPack['records'][number]): string => {
   return 'reason' in entry ? `${entry.kind} ${entry.reason}` : entry.kind;
 };
 
+/** In order of time: entries of one delivery lie on several partitions, which are read as they come. */
 function storyOf(log: readonly SeenRecord[], ref: string): string[] {
   return log
     .filter(({ topic }) => topic === TOPICS.attempts)
     .flatMap(({ value }) => (JSON.parse(String(value)) as AttemptPack).records)
     .filter((entry) => entry.ref === ref)
+    .sort((a, b) => a.at - b.at)
     .map(sentenceOf);
 }
 
