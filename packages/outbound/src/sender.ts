@@ -38,9 +38,6 @@ const DEFAULT_LIMITS: PoolLimits = {
   answerLimitBytes: 65_536, // one read of a socket: nobody needs the body
 };
 
-/** A chain of 8 long certificates and the names of 150 authorities have less; 25 with long exponents cost a quarter of a second. */
-const HANDSHAKE_BYTES = 32_768;
-
 /** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
 export function createSender(options: SenderOptions = {}): Sender {
   return new Sender(options);
@@ -63,7 +60,7 @@ export class Sender {
     const limits = { ...DEFAULT_LIMITS, ...options };
     this.#budget = new HandshakeBudget(limits.maxIdleConnections);
     const guard = {
-      handshakeBytes: HANDSHAKE_BYTES,
+      handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,

@@ -64,7 +64,7 @@ describe('what an endpoint makes our thread compute', () => {
     expect(result.durationMs).toBeLessThan(10_000);
   });
 
-  it('is long signatures a tenth of the time: meanwhile its tenant gets no new connection', async () => {
+  it('is forty long signatures a tenth of the time: meanwhile its tenant gets no new connection', async () => {
     const keepAliveMs = 60_000;
     const [known, other] = await Promise.all([
       rig.endpoint({ keepAliveTimeoutMs: keepAliveMs }),
