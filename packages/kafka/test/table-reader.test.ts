@@ -177,16 +177,22 @@ describe('table reader', () => {
     await reader.close();
   });
 
-  it('says that it goes back to the beginning when the topic was made anew, and reads all of it', async () => {
-    const topic = await newTopic(kafka, 4, COMPACT);
-    await sink.sendMany(Array.from({ length: 40 }, (_, n) => ({ topic, key: `${n}`, value: 'before' })));
-    let rows = new Map<string, string>();
+  /** What a reader has given since it began, or began again. */
+  function openRows(topic: string) {
+    const rows = new Map<string, string>();
     const reader = openTableReader({
       kafka,
       topic,
       onRecord: ({ key, value }) => void rows.set(String(key), String(value)),
-      onRestart: () => (rows = new Map()),
+      onRestart: () => rows.clear(),
     });
+    return { reader, rows };
+  }
+
+  it('says that it goes back to the beginning when the topic was made anew, and reads all of it', async () => {
+    const topic = await newTopic(kafka, 4, COMPACT);
+    await sink.sendMany(Array.from({ length: 40 }, (_, n) => ({ topic, key: `${n}`, value: 'before' })));
+    const { reader, rows } = openRows(topic);
     await reader.whenFresh();
     expect(rows.size).toBe(40);
     await admin.deleteTopics({ topics: [topic] });
@@ -206,13 +212,7 @@ describe('table reader', () => {
   it('says so, too, when Kafka deleted records of it, although nothing is out of range', async () => {
     const topic = await newTopic(kafka, 1, COMPACT);
     await put(topic, { a: '1', b: '2' });
-    let rows = new Map<string, string>();
-    const reader = openTableReader({
-      kafka,
-      topic,
-      onRecord: ({ key, value }) => void rows.set(String(key), String(value)),
-      onRestart: () => (rows = new Map()),
-    });
+    const { reader, rows } = openRows(topic);
     await reader.whenFresh();
     expect(rows.size).toBe(2);
     const policy = async (value: string): Promise<void> => {
