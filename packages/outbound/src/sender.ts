@@ -3,7 +3,6 @@ import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
-import { HandshakeBudget } from './handshake-budget.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import { OriginPools } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -46,7 +45,6 @@ export function createSender(options: SenderOptions = {}): Sender {
 export class Sender {
   readonly #timeoutMs: number;
   readonly #pools: OriginPools;
-  readonly #budget: HandshakeBudget;
   /** Oldest first. */
   readonly #inFlight = new Set<Attempt>();
   #posts = 0;
@@ -57,10 +55,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openTrust(options.extraCaFile);
-    const limits = { ...DEFAULT_LIMITS, ...options };
-    this.#budget = new HandshakeBudget(limits.maxIdleConnections);
     const guard = {
-      handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
@@ -74,9 +69,8 @@ export class Sender {
     };
     this.#pools = new OriginPools(
       (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),
-      limits,
+      { ...DEFAULT_LIMITS, ...options },
       options.clientCertificate,
-      this.#budget,
     );
   }
 
@@ -95,7 +89,6 @@ export class Sender {
       pool.start(attempt);
       return await attempt.ended;
     } finally {
-      this.#budget.readCpu();
       this.#inFlight.delete(attempt);
     }
   }
@@ -113,7 +106,6 @@ export class Sender {
     this.#closed = true;
     await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
-    this.#budget.close();
   }
 
   #oldestMs(): number {

@@ -19,7 +19,10 @@ it('a missing tier is named, stops no other, and the next smaller one stands in 
   await eventually(async () => expect(await worker.metrics()).toContain('webhook_configurations 1'), WAIT);
   await bench.send(eventFor(webhook));
   await eventually(() => expect(endpoint.arrivals).toHaveLength(2), WAIT);
-  expect(worker.ready().faults).toMatchObject({ topics: `missing: ${MISSING}` });
+  await eventually(
+    () => expect(worker.ready().faults).toMatchObject({ topics: `missing: ${MISSING}` }),
+    WAIT,
+  );
   expect(await worker.metrics()).toContain(`webhook_topic_missing{topic="${MISSING}"} 1`);
   await worker.stop();
   await endpoint.close();

@@ -80,5 +80,7 @@ export async function* checkReceiver(
     }
   } catch (error) {
     yield checkFailure(causeOf(error));
+    for (const check of ['signature check', 'replay check'])
+      yield { check, state: 'skipped', found: 'no response that can be read' };
   }
 }
