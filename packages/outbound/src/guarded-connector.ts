@@ -3,7 +3,7 @@ import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { checkServerIdentity, connect as connectTls, TLSSocket } from 'node:tls';
 import type { PeerCertificate, SecureContext } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
-import { READ_BYTES, SecuredSocket, ThrottledError } from './handshake-budget.js';
+import { readingInto, SecuredSocket, ThrottledError } from './handshake-budget.js';
 import type { TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
@@ -40,8 +40,6 @@ const MAX_ADDRESSES = 4;
 const MAX_TICKETS = 8;
 /** That an endpoint may send in a handshake: public chains have 2 to 8 KiB, a list of all authorities in a request for ours 20. */
 const HANDSHAKE_BYTES = 32_768;
-/** Of all connections: what is read is taken from it at once. */
-const READ = Buffer.allocUnsafeSlow(READ_BYTES);
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
 /**
@@ -137,13 +135,7 @@ class Connecting {
       autoSelectFamilyAttemptTimeout: shareOf(this.#guard.connectTimeoutMs, addresses.length),
       noDelay: true,
       keepAlive: true,
-      onread: {
-        buffer: READ,
-        callback: (length) => {
-          this.#secured?.receive(READ.subarray(0, length));
-          return true;
-        },
-      },
+      onread: readingInto(() => this.#secured),
     };
   }
 
@@ -189,7 +181,7 @@ class Connecting {
       session: this.#slot.session,
     });
     this.#socket = tls;
-    const socket = new SecuredSocket(tcp, tls, this.#tenant, READ, HANDSHAKE_BYTES);
+    const socket = new SecuredSocket(tcp, tls, this.#tenant, HANDSHAKE_BYTES);
     this.#secured = socket;
     this.#keepSessions(socket);
     try {

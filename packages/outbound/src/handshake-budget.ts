@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { OnReadOpts, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { SendFailure } from './send-failure.js';
 
@@ -11,8 +11,8 @@ const TURN_MS = 5;
 /** CPU time that a flood takes at most before it is ended, milliseconds: TLS of 36 KiB, 25 µs for each 22 bytes. */
 const FLOOD_MS = 40;
 
-/** Of any connection in one read, which is decrypted before the next is looked at: as long as a record of TLS. */
-export const READ_BYTES = 16_384;
+/** Where every connection reads; what came is handed on at once. As long as a record of TLS. */
+const READ = Buffer.allocUnsafeSlow(16_384);
 
 /** No connection within the connect time-out, because the handshakes of this tenant rested: no fault of this endpoint. */
 export class ThrottledError extends SendFailure {
@@ -45,15 +45,12 @@ export class SecuredSocket {
   #received = 0;
   #plainBefore = 0;
 
-  /**
-   * `tls` lies on `tcp`, which gives what it reads to `receive` by its option `onread`, in this buffer. `mostBytes` may come in the
-   * handshake.
-   */
-  constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, buffer: Buffer, mostBytes: number) {
+  /** `tls` lies on `tcp`, which was connected with `readingInto` this. `mostBytes` may come in the handshake. */
+  constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, mostBytes: number) {
     this.tls = tls;
     this.tenant = tenant;
     this.#mostBytes = mostBytes;
-    handleOf(tcp)?.useUserBuffer(buffer);
+    handleOf(tcp)?.useUserBuffer(READ);
     tcp.once('end', () => tls.push(null));
   }
 
@@ -93,6 +90,15 @@ export class SecuredSocket {
     else handleOf(this.tls)?.readStop();
   }
 }
+
+/** The option `onread` of a TCP connection. */
+export const readingInto = (socket: () => SecuredSocket | undefined): OnReadOpts => ({
+  buffer: READ,
+  callback: (length) => {
+    socket()?.receive(READ.subarray(0, length));
+    return true;
+  },
+});
 
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
