@@ -4,12 +4,19 @@ import { SendFailure } from './send-failure.js';
 
 /** CPU time of one piece of a handshake that costs no rest, milliseconds: most take 2 to 5, with P-521 or beside other load 15. */
 const USUAL_MS = 20;
-/** Rest for each millisecond beyond that: the handshakes of a tenant take a tenth of our thread at most. */
+/** Rest for each millisecond beyond that: a tenant takes a tenth of our thread at most. */
 const REST_TIMES = 9;
 /** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
 const TURN_MS = 5;
-/** CPU time that a flood takes at most before it is ended, milliseconds: TLS of 36 KiB, 25 µs for each 22 bytes. */
-const FLOOD_MS = 40;
+/** CPU time of a record full of tickets, milliseconds: OpenSSL takes all 900 of them. */
+const FLOOD_MS = 16;
+
+/** CPU time of a record of TLS at most, milliseconds: that of a key update. The clock of CPU time may be too coarse to see it. */
+const RECORD_MS = 0.025;
+/** In one read without a rest: a response has two or three, and 1,000 responses may come at once. */
+const FEW_RECORDS = 16;
+/** What each record but those of a handshake begins with, after its kind, and bytes of the shortest. */
+const [VERSION, RECORD_BYTES] = [Buffer.of(3, 3), 22];
 
 /** Where every connection reads; what came is handed on at once. As long as a record of TLS. */
 const READ = Buffer.allocUnsafeSlow(16_384);
@@ -29,6 +36,15 @@ interface Handle {
   useUserBuffer(buffer: Buffer): void;
   /** Of TLS: takes bytes as if they had been read. */
   receive(bytes: Buffer): void;
+}
+
+/** If they may be many. Random bytes look like the head of one once in 64 KiB. */
+function countRecords(bytes: Buffer): number {
+  if (bytes.length < FEW_RECORDS * RECORD_BYTES) return 0;
+  let records = 0;
+  for (let at = bytes.indexOf(VERSION); at >= 0; at = bytes.indexOf(VERSION, at + VERSION.length))
+    records += 1;
+  return records;
 }
 
 const handleOf = (socket: Socket): Handle | null => (socket as unknown as { _handle: Handle | null })._handle;
@@ -64,11 +80,14 @@ export class SecuredSocket {
   /** What was read. */
   receive(bytes: Buffer): void {
     this.#received += bytes.length;
-    if (!this.tenant.isUnderWay(this)) {
-      handleOf(this.tls)?.receive(bytes);
-      if (this.#isFlooded) this.endAsFlood();
-    } else if (this.#isFlooded) this.endAsFlood();
-    else this.tenant.measure(() => handleOf(this.tls)?.receive(bytes));
+    if (this.tenant.isUnderWay(this)) {
+      if (this.#isFlooded) return this.endAsFlood();
+      return this.tenant.measure(() => handleOf(this.tls)?.receive(bytes));
+    }
+    const records = countRecords(bytes);
+    handleOf(this.tls)?.receive(bytes);
+    if (this.#isFlooded) this.endAsFlood();
+    else if (records > FEW_RECORDS) this.tenant.pause(RECORD_MS * records);
   }
 
   /** From now on so many bytes of TLS may come. */
@@ -80,7 +99,7 @@ export class SecuredSocket {
 
   /** Ends it, and its tenant's connections rest: the next flood needs a connection or a turn. */
   endAsFlood(): void {
-    this.tenant.restAfterFlood();
+    this.tenant.pause(FLOOD_MS);
     this.tls.destroy(new SendFailure('PROTOCOL', 'TLS_FLOOD'));
   }
 
@@ -99,11 +118,6 @@ export const readingInto = (socket: () => SecuredSocket | undefined): OnReadOpts
     return true;
   },
 });
-
-const cpuMs = (): number => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-};
 
 /**
  * The handshakes of one tenant, which share a budget of our thread's CPU time: it does not pass while other processes have the core.
@@ -143,15 +157,16 @@ export class TenantHandshakes {
 
   /** Does a piece of a handshake. */
   measure(work: () => void): void {
-    const before = cpuMs();
+    const before = process.threadCpuUsage();
     work();
-    const pieceMs = cpuMs() - before;
-    if (pieceMs > USUAL_MS) this.#rest(pieceMs);
+    const { user, system } = process.threadCpuUsage(before);
+    const beyondMs = (user + system) / 1_000 - USUAL_MS;
+    if (beyondMs > 0) this.#rest(beyondMs);
   }
 
   /** Its established connections do not read meanwhile, either: one flood a turn of the event loop is worked on. */
-  restAfterFlood(): void {
-    this.#rest(FLOOD_MS);
+  pause(pieceMs: number): void {
+    this.#rest(pieceMs);
     const sockets = [...this.#open].filter((socket) => !this.#underWay.has(socket));
     for (const socket of sockets) socket.setReading(false);
     setTimeout(() => {
@@ -159,10 +174,9 @@ export class TenantHandshakes {
     }, this.restMs).unref();
   }
 
-  /** For a piece of so much CPU time; a rest that ends later stays. */
+  /** For so much CPU time; a rest that ends later stays. */
   #rest(pieceMs: number): void {
-    const until = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
-    this.#restsUntil = Math.max(this.#restsUntil, until);
+    this.#restsUntil = Math.max(this.#restsUntil, performance.now() + REST_TIMES * pieceMs);
     this.#endTurn();
   }
 

@@ -1,5 +1,6 @@
 import { eventually, startCostlyHost } from '@webhooks/testkit';
 import type { Cost, CostlyHost } from '@webhooks/testkit';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
@@ -107,11 +108,24 @@ describe('what an endpoint makes our thread compute', () => {
   });
 });
 
+it('a flood that ends with a response costs its tenant a rest, too', async () => {
+  const tenant = new TenantHandshakes();
+  const { caFile } = await rig.endpoint();
+  const { origin } = await startHost('answered-key-updates');
+  const guard = { ...GUARD, secureContext: createSecureContext({ ca: readFileSync(caFile) }) };
+  const { tls } = await createGuardedConnect(guard)(new URL(origin), { session: undefined }, tenant);
+  tls.write('POST / HTTP/1.1\r\n\r\n');
+  const [response] = (await once(tls, 'data')) as [Buffer];
+  expect(response.toString()).toMatch(/^HTTP\/1.1 200 /);
+  expect(tenant.restMs).toBeGreaterThan(0);
+  tls.destroy();
+});
+
 it('a rest for a flood does not end a longer one', () => {
   const tenant = new TenantHandshakes();
   tenant.measure(() => compute(200));
   const { restMs } = tenant;
-  tenant.restAfterFlood();
+  tenant.pause(1);
   expect(tenant.restMs).toBeGreaterThan(restMs / 2);
 });
 

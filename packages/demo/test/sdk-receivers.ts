@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '@webhooks/engines';
 import { buildEvent, eventually } from '@webhooks/testkit';
-import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 import { has, needs } from './tool.js';
 
@@ -15,15 +14,6 @@ const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 let running: TestStack;
 const children: ChildProcess[] = [];
-
-beforeAll(async () => {
-  const worker = { RETRY_DELAYS: '1s,1s,1s,1s,1s', BREAKER_FIRST_PAUSE: '1s' };
-  running = await startTestStack({ 'delivery-worker': worker }, { withQueryApi: true });
-}, 300_000);
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await running.stop();
-}, 60_000);
 
 /** An example receiver as a process, and the lines that it printed since the test began. */
 class Receiver {
@@ -139,15 +129,25 @@ async function keepsItsPromises(name: string, command: readonly string[]): Promi
   await client.update({ ref, eventType, endpointUrl, enabled: false });
 }
 
-describe('an example receiver verifies, stores, responds, asks for the real state and acts once', () => {
-  it(
-    'in TypeScript',
-    () => keepsItsPromises('typescript', [process.execPath, ...NODE_FLAGS, join(EXAMPLES, 'receiver.ts')]),
-    240_000,
-  );
+/** Tests of a stack that runs when they do, with retries within seconds. */
+export function testExampleReceivers(runningStack: () => TestStack): void {
+  beforeAll(() => {
+    running = runningStack();
+  });
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
 
-  needs(
-    'python3 (3.9 or newer, with ssl and sqlite3)',
-    has('python3', '-c', 'import ssl, sqlite3; "".removeprefix("")'),
-  )('in Python', () => keepsItsPromises('python', ['python3', join(EXAMPLES, 'receiver.py')]), 240_000);
-});
+  describe('an example receiver verifies, stores, responds, asks for the real state and acts once', () => {
+    it(
+      'in TypeScript',
+      () => keepsItsPromises('typescript', [process.execPath, ...NODE_FLAGS, join(EXAMPLES, 'receiver.ts')]),
+      240_000,
+    );
+
+    needs(
+      'python3 (3.9 or newer, with ssl and sqlite3)',
+      has('python3', '-c', 'import ssl, sqlite3; "".removeprefix("")'),
+    )('in Python', () => keepsItsPromises('python', ['python3', join(EXAMPLES, 'receiver.py')]), 240_000);
+  });
+}

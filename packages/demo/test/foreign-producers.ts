@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
-import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 import { feedProgram, has, needs, python } from './tool.js';
 
@@ -41,8 +40,7 @@ async function produce(
   return events;
 }
 
-beforeAll(async () => {
-  running = await startTestStack();
+async function setUp(): Promise<void> {
   const { certPem, keyPem } = await running.stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem });
   await running.clientOf('acme').register({ eventType: 'PIX_STATIC', endpointUrl: endpoint.url });
@@ -55,63 +53,68 @@ beforeAll(async () => {
     },
     { timeoutMs: 20_000, intervalMs: 250, message: 'waiting for the registration' },
   );
-});
-afterAll(async () => {
-  await endpoint.close();
-  await running.stop();
-});
+}
 
-describe('events of a Python client (librdkafka)', () => {
-  const withPython = needs('confluent-kafka (set CI_PYTHON)', python !== undefined);
+/** Tests of a stack that runs when they do. */
+export function testForeignProducers(runningStack: () => TestStack): void {
+  beforeAll(() => {
+    running = runningStack();
+    return setUp();
+  });
+  afterAll(() => endpoint.close());
 
-  withPython.each(CODECS)('compressed with %s arrive', async (codec) => {
-    await allArrive(await produce(codec, 'plain'));
+  describe('events of a Python client (librdkafka)', () => {
+    const withPython = needs('confluent-kafka (set CI_PYTHON)', python !== undefined);
+
+    withPython.each(CODECS)('compressed with %s arrive', async (codec) => {
+      await allArrive(await produce(codec, 'plain'));
+    });
+
+    withPython.each(['random', 'murmur2_random', 'fnv1a_random'])(
+      'partitioned by %s arrive',
+      async (partitioner) => {
+        await allArrive(await produce('lz4', 'plain', partitioner));
+      },
+    );
+
+    withPython('without keys arrive', async () => {
+      await allArrive(await produce('none', 'plain', 'random', 'none'));
+    });
+
+    withPython('of an idempotent producer arrive', async () => {
+      await allArrive(await produce('zstd', 'idempotent'));
+    });
+
+    withPython('of a transaction arrive when it is committed, and never when it is aborted', async () => {
+      const aborted = await produce('snappy', 'abort');
+      await allArrive(await produce('snappy', 'commit'));
+      // Written later to the same partitions: when they are here, the aborted ones have been passed.
+      await allArrive(await produce('none', 'plain'));
+      expect(aborted.filter(hasArrived)).toEqual([]);
+    });
   });
 
-  withPython.each(['random', 'murmur2_random', 'fnv1a_random'])(
-    'partitioned by %s arrive',
-    async (partitioner) => {
-      await allArrive(await produce('lz4', 'plain', partitioner));
-    },
-  );
+  describe('events of kcat', () => {
+    const withKcat = needs('kcat', has('kcat', '-V'));
 
-  withPython('without keys arrive', async () => {
-    await allArrive(await produce('none', 'plain', 'random', 'none'));
-  });
+    withKcat.each(['none', 'gzip', 'snappy', 'lz4'])(
+      'compressed with %s, without keys, arrive',
+      async (codec) => {
+        const events = sample();
+        await feedProgram(
+          'kcat',
+          ['-P', '-b', brokers(), '-t', 'payments.events', '-z', codec],
+          events.map((event) => JSON.stringify(event)).join('\n'),
+        );
+        await allArrive(events);
+      },
+    );
 
-  withPython('of an idempotent producer arrive', async () => {
-    await allArrive(await produce('zstd', 'idempotent'));
-  });
-
-  withPython('of a transaction arrive when it is committed, and never when it is aborted', async () => {
-    const aborted = await produce('snappy', 'abort');
-    await allArrive(await produce('snappy', 'commit'));
-    // Written later to the same partitions: when they are here, the aborted ones have been passed.
-    await allArrive(await produce('none', 'plain'));
-    expect(aborted.filter(hasArrived)).toEqual([]);
-  });
-});
-
-describe('events of kcat', () => {
-  const withKcat = needs('kcat', has('kcat', '-V'));
-
-  withKcat.each(['none', 'gzip', 'snappy', 'lz4'])(
-    'compressed with %s, without keys, arrive',
-    async (codec) => {
+    withKcat('with keys arrive', async () => {
       const events = sample();
-      await feedProgram(
-        'kcat',
-        ['-P', '-b', brokers(), '-t', 'payments.events', '-z', codec],
-        events.map((event) => JSON.stringify(event)).join('\n'),
-      );
+      const lines = events.map((event) => `${event.data.endToEndId}|${JSON.stringify(event)}\n`).join('');
+      await feedProgram('kcat', ['-P', '-b', brokers(), '-t', 'payments.events', '-K', '|'], lines);
       await allArrive(events);
-    },
-  );
-
-  withKcat('with keys arrive', async () => {
-    const events = sample();
-    const lines = events.map((event) => `${event.data.endToEndId}|${JSON.stringify(event)}\n`).join('');
-    await feedProgram('kcat', ['-P', '-b', brokers(), '-t', 'payments.events', '-K', '|'], lines);
-    await allArrive(events);
+    });
   });
-});
+}

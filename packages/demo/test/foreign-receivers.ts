@@ -8,7 +8,6 @@ import type { PaymentEvent } from '@webhooks/contracts';
 import { freePort } from '@webhooks/engines';
 import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
 import { Webhook } from 'standardwebhooks';
-import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 import { has, needs } from './tool.js';
 
@@ -22,14 +21,6 @@ interface Receipt {
 
 let running: TestStack;
 const children: ChildProcess[] = [];
-
-beforeAll(async () => {
-  running = await startTestStack();
-});
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await running.stop();
-});
 
 function readReceipts(file: string): Receipt[] {
   if (!existsSync(file)) return [];
@@ -160,28 +151,38 @@ const program = async (name: string, command: string, args: readonly string[]): 
   await deliversTo(name, await startProgram(command, [...args, certFile, keyFile, file]), file);
 };
 
-describe('a receiver with nothing of ours gets the bytes, headers and signature of the contract', () => {
-  needs('python3', has('python3', '--version'))('written in Python', async () => {
-    await program('python', 'python3', [join(FOREIGN, 'receive.py')]);
+/** Tests of a stack that runs when they do. */
+export function testForeignReceivers(runningStack: () => TestStack): void {
+  beforeAll(() => {
+    running = runningStack();
+  });
+  afterAll(() => {
+    for (const child of children) child.kill('SIGKILL');
   });
 
-  needs('go', has('go', 'version'))(
-    'written in Go',
-    async () => {
-      const binary = join(folderFor('go'), 'receive');
-      const build = spawn('go', ['build', '-o', binary, join(FOREIGN, 'receive.go')], {
-        stdio: 'inherit',
-        env: { ...process.env, GO111MODULE: 'off' },
-      });
-      expect(await once(build, 'exit')).toEqual([0, null]);
-      await program('go', binary, []);
-      // A first build compiles Go's standard library.
-    },
-    240_000,
-  );
+  describe('a receiver with nothing of ours gets the bytes, headers and signature of the contract', () => {
+    needs('python3', has('python3', '--version'))('written in Python', async () => {
+      await program('python', 'python3', [join(FOREIGN, 'receive.py')]);
+    });
 
-  needs('nginx', has('nginx', '-v'))('in nginx', async () => {
-    const dir = folderFor('nginx');
-    await deliversTo('nginx', await startNginx(dir), join(dir, 'receipts.ndjson'));
+    needs('go', has('go', 'version'))(
+      'written in Go',
+      async () => {
+        const binary = join(folderFor('go'), 'receive');
+        const build = spawn('go', ['build', '-o', binary, join(FOREIGN, 'receive.go')], {
+          stdio: 'inherit',
+          env: { ...process.env, GO111MODULE: 'off' },
+        });
+        expect(await once(build, 'exit')).toEqual([0, null]);
+        await program('go', binary, []);
+        // A first build compiles Go's standard library.
+      },
+      240_000,
+    );
+
+    needs('nginx', has('nginx', '-v'))('in nginx', async () => {
+      const dir = folderFor('nginx');
+      await deliversTo('nginx', await startNginx(dir), join(dir, 'receipts.ndjson'));
+    });
   });
-});
+}

@@ -8,7 +8,6 @@ import { freePort } from '@webhooks/engines';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { Webhook } from 'standardwebhooks';
-import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
 
 const run = promisify(execFile);
@@ -28,8 +27,7 @@ let endpoint: Endpoint;
 let variables: Readonly<Record<string, string | undefined>>;
 const children: ChildProcess[] = [];
 
-beforeAll(async () => {
-  running = await startTestStack({}, { withQueryApi: true });
+async function setUp(): Promise<void> {
   client = running.clientOf('acme');
   const { certPem, keyPem } = await running.stack.authority.issue(['localhost']);
   endpoint = await startEndpoint({ certPem, keyPem });
@@ -51,12 +49,7 @@ beforeAll(async () => {
   rmSync(RECIPES, { recursive: true, force: true });
   mkdirSync(RECIPES, { recursive: true });
   for (const [, file = '', code = ''] of BLOCKS) writeFileSync(join(RECIPES, file), code);
-}, 300_000);
-afterAll(async () => {
-  for (const child of children) child.kill('SIGKILL');
-  await endpoint.close();
-  await running.stop();
-}, 60_000);
+}
 
 /** What a recipe printed. */
 const cook = async (file: string): Promise<string> => {
@@ -94,53 +87,65 @@ async function serve(
   return { statuses, printed: await eventually(() => printed.split('\n').length > lines && printed, LONG) };
 }
 
-describe('a recipe of the SDK', () => {
-  it('is one of ten, and each is sound TypeScript', async () => {
-    expect(README.match(/^### \d+\. /gm)).toHaveLength(10);
-    expect(BLOCKS).toHaveLength(10);
-    const compilerOptions = {
-      ...{ strict: true, module: 'nodenext', types: ['node'], skipLibCheck: true },
-      ...{ noEmit: true, allowImportingTsExtensions: true, erasableSyntaxOnly: true },
-    };
-    writeFileSync(join(RECIPES, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-    await run(process.execPath, [tsc, '-p', RECIPES, '--pretty', 'false']);
+/** Tests of a stack that runs when they do. */
+export function testRecipes(runningStack: () => TestStack): void {
+  beforeAll(() => {
+    running = runningStack();
+    return setUp();
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await endpoint.close();
   });
 
-  it('registers an endpoint, and the payments that it asks about are there', async () => {
-    expect(await cook('register.ts')).toMatch(/^[0-9a-f-]{36} is signed with whsec_\S+\n$/);
-    // A registration is in force a second later; the same event again has the same id.
-    await eventually(async () => {
-      await client.postEvent(EVENT);
-      return endpoint.stats().distinctIds > 0;
-    }, LONG);
-    await eventually(async () => (await client.deliveries({ status: 'delivered' })).results > 0, LONG);
-  });
+  describe('a recipe of the SDK', () => {
+    it('is one of ten, and each is sound TypeScript', async () => {
+      expect(README.match(/^### \d+\. /gm)).toHaveLength(10);
+      expect(BLOCKS).toHaveLength(10);
+      const compilerOptions = {
+        ...{ strict: true, module: 'nodenext', types: ['node'], skipLibCheck: true },
+        ...{ noEmit: true, allowImportingTsExtensions: true, erasableSyntaxOnly: true },
+      };
+      writeFileSync(join(RECIPES, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+      const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+      await run(process.execPath, [tsc, '-p', RECIPES, '--pretty', 'false']);
+    });
 
-  it.each([
-    ['test.ts', /^https:\/\/localhost:\d+\/hook delivered: 200\n$/],
-    ['state.ts', /^CONCLUIDA: \w{32} paid \d+\.\d\d, 0 reversals\n$/],
-    ['find.ts', /^[0-9a-f-]{36} delivered, next never: (\S+Z 200(, )?)+\n$/],
-    ['redeliver.ts', /^completed: [1-9]\d* of [1-9]\d* sent again, 0 refused, 0 expired\n$/],
-    ['errors.ts', /^422 invalid-endpoint-url: endpointUrl .+\n$/],
-  ])('prints what it promises: %s', async (file, printed) => {
-    expect(await cook(file)).toMatch(printed);
-  });
+    it('registers an endpoint, and the payments that it asks about are there', async () => {
+      expect(await cook('register.ts')).toMatch(/^[0-9a-f-]{36} is signed with whsec_\S+\n$/);
+      // A registration is in force a second later; the same event again has the same id.
+      await eventually(async () => {
+        await client.postEvent(EVENT);
+        return endpoint.stats().distinctIds > 0;
+      }, LONG);
+      await eventually(async () => (await client.deliveries({ status: 'delivered' })).results > 0, LONG);
+    });
 
-  it('pulls each notification once, also when it is run again: pull.ts', async () => {
-    expect(await cook('pull.ts')).toContain(`PIX_DYNAMIC_PAID ${EVENT.id}\n`);
-    expect(await cook('pull.ts')).toBe('');
-  });
+    it.each([
+      ['test.ts', /^https:\/\/localhost:\d+\/hook delivered: 200\n$/],
+      ['state.ts', /^CONCLUIDA: \w{32} paid \d+\.\d\d, 0 reversals\n$/],
+      ['find.ts', /^[0-9a-f-]{36} delivered, next never: (\S+Z 200(, )?)+\n$/],
+      ['redeliver.ts', /^completed: [1-9]\d* of [1-9]\d* sent again, 0 refused, 0 expired\n$/],
+      ['errors.ts', /^422 invalid-endpoint-url: endpointUrl .+\n$/],
+    ])('prints what it promises: %s', async (file, printed) => {
+      expect(await cook(file)).toMatch(printed);
+    });
 
-  it('verifies what it receives: verify.ts', async () => {
-    const { statuses, printed } = await serve('verify.ts', '/', 2);
-    expect(statuses).toEqual([204, 401]);
-    expect(printed).toBe(`charge ${String(variables['TX_ID'])} was paid\nwrong-secret\n`);
-  });
+    it('pulls each notification once, also when it is run again: pull.ts', async () => {
+      expect(await cook('pull.ts')).toContain(`PIX_DYNAMIC_PAID ${EVENT.id}\n`);
+      expect(await cook('pull.ts')).toBe('');
+    });
 
-  it('verifies what it receives in Express: express.ts', async () => {
-    const { statuses, printed } = await serve('express.ts', '/pix', 1);
-    expect(statuses).toEqual([204, 401]);
-    expect(printed).toBe(`store ${EVENT.id}, unless it is there\n`);
+    it('verifies what it receives: verify.ts', async () => {
+      const { statuses, printed } = await serve('verify.ts', '/', 2);
+      expect(statuses).toEqual([204, 401]);
+      expect(printed).toBe(`charge ${String(variables['TX_ID'])} was paid\nwrong-secret\n`);
+    });
+
+    it('verifies what it receives in Express: express.ts', async () => {
+      const { statuses, printed } = await serve('express.ts', '/pix', 1);
+      expect(statuses).toEqual([204, 401]);
+      expect(printed).toBe(`store ${EVENT.id}, unless it is there\n`);
+    });
   });
-});
+}
