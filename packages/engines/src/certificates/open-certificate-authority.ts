@@ -28,7 +28,7 @@ export interface IssueOptions {
 export interface CertificateAuthority {
   readonly caFile: string;
   readonly caPem: string;
-  /** A new certificate for these names and addresses, valid for 90 days. */
+  /** A certificate for these names and addresses, valid for 30 to 90 days; with options a new one. */
   issue(hosts: readonly string[], options?: IssueOptions): Promise<IssuedCertificate>;
 }
 
@@ -41,18 +41,28 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
   const folder = resolve(dir);
   const caFile = join(folder, 'ca.pem');
   const files = { certFile: caFile, keyFile: join(folder, 'ca-key.pem') };
+  const filesOf = (name: string): PemFiles => ({
+    certFile: join(folder, `${name}.pem`),
+    keyFile: join(folder, `${name}-key.pem`),
+  });
   const authority =
     (await readUsable(files)) ??
     (await keep(files, await makeAuthority('Webhooks development CA', validFor(AUTHORITY_DAYS))));
   return {
     caFile,
     caPem: authority.certPem,
-    issue: async (hosts, { selfSigned = false, ...dates } = {}) => {
+    issue: async (hosts, options) => {
       if (hosts.length === 0) throw new Error('a certificate needs at least one host name or address');
+      // Names the latest one for these hosts: several processes may write it at once.
+      const latest = join(folder, `${serialOf(authority)}-${encodeURIComponent(hosts.join())}`);
+      const kept = options === undefined ? await readUsable(filesOf(await readText(latest))) : undefined;
+      if (kept) return kept;
+      const { selfSigned = false, ...dates } = options ?? {};
       const validity = { ...validFor(LEAF_DAYS), ...dates };
       const pair = await makeLeaf({ hosts, ...validity, ...(selfSigned ? {} : { authority }) });
-      const name = join(folder, new X509Certificate(pair.certPem).serialNumber);
-      return keep({ certFile: `${name}.pem`, keyFile: `${name}-key.pem` }, pair);
+      const issued = await keep(filesOf(serialOf(pair)), pair);
+      if (options === undefined) await writeWhole(latest, serialOf(pair), 'public');
+      return issued;
     },
   };
 }
@@ -62,6 +72,10 @@ function validFor(days: number): { notBefore: Date; notAfter: Date } {
   const now = Date.now();
   return { notBefore: new Date(now - DAY_MS), notAfter: new Date(now + days * DAY_MS) };
 }
+
+const serialOf = ({ certPem }: PemPair): string => new X509Certificate(certPem).serialNumber;
+
+const readText = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
 
 async function readUsable(files: PemFiles): Promise<IssuedCertificate | undefined> {
   try {

@@ -1,4 +1,3 @@
-import { MongoClient } from 'mongodb';
 import { errorText } from '../error-text.js';
 import { untilClear, type Patience } from '../poll.js';
 
@@ -9,6 +8,8 @@ export const awaitMongo = (uri: string, patience: Patience): Promise<string | un
   untilClear(() => ping(uri), patience);
 
 async function ping(uri: string): Promise<string | undefined> {
+  // Loaded only here: most users of this package start no database.
+  const { MongoClient } = await import('mongodb');
   const client = new MongoClient(uri, {
     serverSelectionTimeoutMS: ATTEMPT_MS,
     connectTimeoutMS: ATTEMPT_MS,
