@@ -74,7 +74,8 @@ export class Connection {
     onGone: (connection: Connection) => void,
   ) {
     this.#socket = socket;
-    this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes);
+    const onRead = (): void => socket.tenant.budget.readCpu();
+    this.#finalStatus = new FinalStatus(socket.tls, limits.headerLimitBytes, onRead);
     this.#onGone = onGone;
     let isTaken = false;
     this.#client = new Client(origin, {
@@ -155,6 +156,7 @@ export class Connection {
 
   #end(exchange: Exchange): void {
     const head = this.#take(exchange);
+    this.#socket.endIfFlooded();
     if (head !== undefined) exchange.onResponse(head, { cut: false, reusable: this.#socket.tls.writable });
   }
 

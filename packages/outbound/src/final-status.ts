@@ -6,8 +6,6 @@ const START = 'HTTP/1.';
 const STATUS_LINE = /^HTTP\/1\.\d (\d{3})(?!\d)/;
 /** Bytes that tell whether a status line begins, and its status. */
 const STATUS_LINE_BYTES = 13;
-/** The first digit of the status, and that of an interim one. */
-const [STATUS_AT, ONE] = [9, 0x31];
 /** RFC 9112 §2.2: a recipient may take a line feed alone for the end of a line. */
 const HEAD_END = /\n\r?\n/;
 /** More interim responses than this before the final one are taken as an attack. */
@@ -42,15 +40,15 @@ export class FinalStatus {
   #interim = 0;
   #lines = 0;
   #isOver = true;
-  /** What the final response begins with. */
-  #start = NOTHING;
+  #status: number | undefined;
 
-  /** Nobody else may read from the socket. */
-  constructor(socket: Socket, headerLimitBytes: number) {
+  /** Nobody else may read from the socket. `onRead` is called with each read. */
+  constructor(socket: Socket, headerLimitBytes: number, onRead: () => void) {
     this.#socket = socket;
     this.#headerLimitBytes = headerLimitBytes;
     const read = socket.read.bind(socket) as () => Buffer | null;
     socket.read = () => {
+      onRead();
       for (let chunk = read(); chunk !== null; chunk = read()) {
         const passed = this.#isOver ? chunk : this.#passOn(chunk);
         this.#countLines(chunk);
@@ -69,13 +67,12 @@ export class FinalStatus {
     this.#interim = 0;
     this.#lines = 0;
     this.#isOver = false;
-    this.#start = NOTHING;
+    this.#status = undefined;
   }
 
   /** Undefined until it came. */
   get status(): number | undefined {
-    const status = statusOf(this.#start) ?? 0;
-    return status >= 200 ? status : undefined;
+    return this.#status;
   }
 
   /** Whether anything came that is not passed on, or is no response to its end. */
@@ -104,12 +101,12 @@ export class FinalStatus {
 
   /** Whether a final response begins here, or what is none. Else it is interim and to be skipped, or its beginning is held. */
   #isFinal(bytes: Buffer): boolean {
-    const status = bytes[STATUS_AT] === ONE || bytes.length < STATUS_LINE_BYTES ? statusOf(bytes) : 0;
+    const status = statusOf(bytes);
     if (status === undefined) this.#held = bytes;
     else if (isInterim(status)) this.#isSkipping = true;
     else {
       this.#isOver = true;
-      this.#start = bytes;
+      this.#status = status >= 200 ? status : undefined;
     }
     return this.#isOver;
   }

@@ -3,7 +3,7 @@ import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net';
 import { checkServerIdentity, connect as connectTls, TLSSocket } from 'node:tls';
 import type { PeerCertificate, SecureContext } from 'node:tls';
 import type { AddressPolicy } from './address-policy.js';
-import { readingInto, SecuredSocket, ThrottledError } from './handshake-budget.js';
+import { SecuredSocket, ThrottledError } from './handshake-budget.js';
 import type { TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
@@ -12,6 +12,8 @@ export interface Guard {
   readonly allowAddress: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
+  /** That an endpoint may send in a handshake. */
+  readonly handshakeBytes: number;
   /** Resolving, connecting and TLS together. */
   readonly connectTimeoutMs: number;
   /** Told about each connection that stands, and about its end. */
@@ -38,15 +40,7 @@ const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).b
 const MAX_ADDRESSES = 4;
 /** TLS 1.3 servers send two; each costs 17 µs for 18 bytes. */
 const MAX_TICKETS = 8;
-/** That an endpoint may send in a handshake: public chains have 2 to 8 KiB, a list of all authorities in a request for ours 20. */
-const HANDSHAKE_BYTES = 32_768;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
-
-/**
- * Node does so itself after an event, unless the event comes within another one, as those of TLS do here. Thus a request goes out
- * together with the end of the handshake, before a server can answer that with an alert and close.
- */
-const runPromises = (process as unknown as { _tickCallback: () => void })._tickCallback;
 
 /** A TLS session to resume, of a verified connection to the same origin with the same client certificate; kept up to date by its connections. */
 export interface SessionSlot {
@@ -82,7 +76,6 @@ class Connecting {
   readonly #tenant: TenantHandshakes;
   readonly #ending = Promise.withResolvers<never>();
   #socket: Socket | undefined;
-  #secured: SecuredSocket | undefined;
   #given: SendFailure | undefined;
   #earlySession: Buffer | undefined;
 
@@ -121,7 +114,7 @@ class Connecting {
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
     this.#judgeSocket(tcp, addresses);
-    const socket = await this.#secure(tcp);
+    const socket = await this.#secured(tcp);
     this.#guard.onOpen();
     socket.tls.once('close', this.#guard.onClose);
     return socket;
@@ -135,7 +128,6 @@ class Connecting {
       autoSelectFamilyAttemptTimeout: shareOf(this.#guard.connectTimeoutMs, addresses.length),
       noDelay: true,
       keepAlive: true,
-      onread: readingInto(() => this.#secured),
     };
   }
 
@@ -168,7 +160,7 @@ class Connecting {
    * A resumed session saves a third of the CPU time of a handshake, and with it the certificate is not looked at again:
    * so only sessions of verified connections are kept, for the life of a pool at most.
    */
-  async #secure(tcp: Socket): Promise<SecuredSocket> {
+  async #secured(tcp: Socket): Promise<SecuredSocket> {
     const { host } = this.#to;
     const tls = connectTls({
       socket: tcp,
@@ -181,13 +173,10 @@ class Connecting {
       session: this.#slot.session,
     });
     this.#socket = tls;
-    const socket = new SecuredSocket(tcp, tls, this.#tenant, HANDSHAKE_BYTES);
-    this.#secured = socket;
+    const socket = new SecuredSocket(tcp, tls, this.#tenant, this.#guard.handshakeBytes);
     this.#keepSessions(socket);
     try {
-      const ended = opened(tls, 'secureConnect', toTlsFailure);
-      tls.once('secureConnect', runPromises);
-      await this.#tenant.add(socket, ended);
+      await this.#tenant.budget.measure(socket, opened(tls, 'secureConnect', toTlsFailure));
     } catch (error) {
       this.#slot.session = undefined;
       throw error;
@@ -251,8 +240,8 @@ function opened(
     socket.once(event, resolve);
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (socket instanceof TLSSocket) nameAlert(error, socket);
-      // Node leaves a socket open after an alert, and the end that follows would hide it. Later: others listen for the error, too.
-      process.nextTick(() => socket.destroy());
+      // Node leaves a socket open after an alert, and the end that follows would hide it.
+      socket.destroy(error);
       reject(describe(error));
     });
     socket.once('close', () => reject(describe({ code: 'ECONNRESET' })));

@@ -3,6 +3,7 @@ import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
+import { HandshakeBudget } from './handshake-budget.js';
 import type { PoolLimits } from './pool/origin-pool.js';
 import { OriginPools } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
@@ -45,6 +46,7 @@ export function createSender(options: SenderOptions = {}): Sender {
 export class Sender {
   readonly #timeoutMs: number;
   readonly #pools: OriginPools;
+  readonly #budget: HandshakeBudget;
   /** Oldest first. */
   readonly #inFlight = new Set<Attempt>();
   #posts = 0;
@@ -55,7 +57,10 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openTrust(options.extraCaFile);
+    const limits = { ...DEFAULT_LIMITS, ...options };
+    this.#budget = new HandshakeBudget(limits.maxIdleConnections);
     const guard = {
+      handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: options.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
@@ -69,8 +74,9 @@ export class Sender {
     };
     this.#pools = new OriginPools(
       (client) => createGuardedConnect({ ...guard, secureContext: createContext(client) }),
-      { ...DEFAULT_LIMITS, ...options },
+      limits,
       options.clientCertificate,
+      this.#budget,
     );
   }
 
@@ -89,6 +95,7 @@ export class Sender {
       pool.start(attempt);
       return await attempt.ended;
     } finally {
+      this.#budget.readCpu();
       this.#inFlight.delete(attempt);
     }
   }
@@ -106,6 +113,7 @@ export class Sender {
     this.#closed = true;
     await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
+    this.#budget.close();
   }
 
   #oldestMs(): number {

@@ -1,9 +1,12 @@
 import { createSecureContext } from 'node:tls';
 import { createGuardedConnect } from '../src/guarded-connector.js';
-import { TenantHandshakes } from '../src/handshake-budget.js';
+import { HandshakeBudget } from '../src/handshake-budget.js';
 
 /** A group's address: the system refuses a TCP connection to it at once, without asking anybody. */
 const GROUP = '224.0.0.1';
+
+const budget = new HandshakeBudget(10);
+afterAll(() => budget.close());
 
 /** Everything is allowed; each name has these addresses. */
 const connectTo = (...addresses: readonly string[]) =>
@@ -11,10 +14,11 @@ const connectTo = (...addresses: readonly string[]) =>
     allowAddress: () => ({ allowed: true }),
     resolve: () => Promise.resolve(addresses),
     secureContext: createSecureContext(),
+    handshakeBytes: 65_536,
     connectTimeoutMs: 2_000,
     onOpen: () => undefined,
     onClose: () => undefined,
-  })(new URL('https://hook.acme.com.br'), { session: undefined }, new TenantHandshakes());
+  })(new URL('https://hook.acme.com.br'), { session: undefined }, budget.of('acme'));
 
 describe('an address that the system refuses at once', () => {
   it.each([[[GROUP]], [[GROUP, '224.0.0.2']]])(

@@ -89,4 +89,4 @@ it('sheds what comes while Kafka stands still, stays small, and has promised not
   );
   await looking.finally(close);
   expect(strange).toEqual([]);
-});
+}, 240_000);

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from '../connection.js';
 import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
-import { TenantHandshakes } from '../handshake-budget.js';
+import type { HandshakeBudget } from '../handshake-budget.js';
 import { OriginPool } from './origin-pool.js';
 import type { PoolLimits, PoolPorts } from './origin-pool.js';
 import type { ClientPair, EndpointCertificate } from '../send-request.js';
@@ -10,7 +10,7 @@ import type { ClientPair, EndpointCertificate } from '../send-request.js';
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #connectWith: (client?: ClientPair) => GuardedConnect;
-  readonly #handshakes: LRUCache<string, TenantHandshakes>;
+  readonly #budget: HandshakeBudget;
   #ports: Omit<PoolPorts, 'session' | 'tenant' | 'onEmpty'>;
   /** Tells the pools of the sender's client certificate from those of the one before it. */
   #suffix = '';
@@ -20,13 +20,11 @@ export class OriginPools {
     connectWith: (client?: ClientPair) => GuardedConnect,
     limits: PoolLimits,
     client: ClientPair | undefined,
+    budget: HandshakeBudget,
   ) {
     this.#connectWith = connectWith;
+    this.#budget = budget;
     this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
-    this.#handshakes = new LRUCache({
-      max: limits.maxIdleConnections,
-      memoMethod: () => new TenantHandshakes(),
-    });
     // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
   }
@@ -58,7 +56,7 @@ export class OriginPools {
   #create(key: string, origin: string, tenantId: string, own: EndpointCertificate | undefined): OriginPool {
     const pool = new OriginPool(origin, {
       ...this.#ports,
-      tenant: this.#handshakes.memo(tenantId),
+      tenant: this.#budget.of(tenantId),
       ...(own === undefined ? {} : { connect: this.#connectWith(own) }),
       session: () => this.#sessionOf(key),
       onEmpty: () => this.#pools.delete(key),
