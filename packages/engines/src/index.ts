@@ -11,7 +11,6 @@ export { startMongo } from './mongo/start-mongo.js';
 export type { MongoEngine } from './mongo/mongo-engine.js';
 export { startIssuer } from './issuer/start-issuer.js';
 export type { DevelopmentClient, Issuer } from './issuer/start-issuer.js';
-export { makeAuthority, makeLeaf } from './certificates/make-certificate.js';
-export { openCertificateAuthority } from './certificates/open-certificate-authority.js';
+export { loadCertificateMaker, openCertificateAuthority } from './certificates/open-certificate-authority.js';
 export type { CertificateAuthority, IssuedCertificate } from './certificates/open-certificate-authority.js';
 export { testKafkaBrokers, testMongoUri } from './test-engines.js';

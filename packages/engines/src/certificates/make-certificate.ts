@@ -1,4 +1,5 @@
-import type * as x509 from '@peculiar/x509';
+import 'reflect-metadata'; // @peculiar/x509 needs it to be there first
+import * as x509 from '@peculiar/x509';
 import type { webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 
@@ -30,25 +31,17 @@ export interface AuthorityOptions extends CertificateOptions {
   readonly pathLength?: number;
 }
 
-/** Loaded only when a certificate is made; it needs the first one to be there. */
-async function loadX509() {
-  await import('reflect-metadata');
-  return import('@peculiar/x509');
-}
-
 /** A certificate authority: an ECDSA P-256 key and a certificate that may sign leaves, and authorities if `pathLength` allows it. */
-export async function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
+export function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
   const { pathLength = 0 } = options;
-  const { BasicConstraintsExtension, KeyUsageFlags, KeyUsagesExtension } = await loadX509();
   return makePair(`CN=${name}`, options, [
-    new BasicConstraintsExtension(true, pathLength, true),
-    new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+    new x509.BasicConstraintsExtension(true, pathLength, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
   ]);
 }
 
 /** A certificate for `hosts`, for servers and for clients. */
-export async function makeLeaf({ hosts, ...options }: LeafOptions): Promise<PemPair> {
-  const x509 = await loadX509();
+export function makeLeaf({ hosts, ...options }: LeafOptions): Promise<PemPair> {
   return makePair(`CN=${hosts[0] ?? 'localhost'}`, options, [
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
@@ -64,7 +57,6 @@ async function makePair(
   { authority, notBefore, notAfter }: CertificateOptions,
   extensions: readonly x509.Extension[],
 ): Promise<PemPair> {
-  const x509 = await loadX509();
   const keys = await crypto.subtle.generateKey(KEY, true, ['sign', 'verify']);
   const signer = authority ? await readAuthority(authority) : undefined;
   const certificate = await x509.X509CertificateGenerator.create({
@@ -82,7 +74,6 @@ async function makePair(
 }
 
 async function readAuthority({ certPem, keyPem }: PemPair) {
-  const x509 = await loadX509();
   const certificate = new x509.X509Certificate(certPem);
   const [keyBytes] = x509.PemConverter.decode(keyPem);
   if (keyBytes === undefined) throw new Error('expected a private key in PEM');
@@ -91,10 +82,9 @@ async function readAuthority({ certPem, keyPem }: PemPair) {
 }
 
 async function toPem(certificate: x509.X509Certificate, privateKey: webcrypto.CryptoKey): Promise<PemPair> {
-  const { PemConverter } = await loadX509();
   const keyBytes = await crypto.subtle.exportKey('pkcs8', privateKey);
   return {
     certPem: `${certificate.toString('pem')}\n`,
-    keyPem: `${PemConverter.encode(keyBytes, 'PRIVATE KEY')}\n`,
+    keyPem: `${x509.PemConverter.encode(keyBytes, 'PRIVATE KEY')}\n`,
   };
 }

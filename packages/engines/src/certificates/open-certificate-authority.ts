@@ -2,13 +2,16 @@ import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { writeWhole } from '../private-file.js';
-import { makeAuthority, makeLeaf, type PemPair } from './make-certificate.js';
+import type { PemPair } from './make-certificate.js';
 
 const DAY_MS = 86_400_000;
 const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 90;
 /** Renewed when less than this is left, so that it does not expire under a stack that runs for weeks. */
 const RENEW_DAYS = 30;
+
+/** What makes certificates takes 0.2 s of CPU to load, and most processes find theirs made. */
+export const loadCertificateMaker = () => import('./make-certificate.js');
 
 interface PemFiles {
   readonly certFile: string;
@@ -45,9 +48,11 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
     certFile: join(folder, `${name}.pem`),
     keyFile: join(folder, `${name}-key.pem`),
   });
-  const authority =
-    (await readUsable(files)) ??
-    (await keep(files, await makeAuthority('Webhooks development CA', validFor(AUTHORITY_DAYS))));
+  const makeNew = async (): Promise<IssuedCertificate> => {
+    const { makeAuthority } = await loadCertificateMaker();
+    return keep(files, await makeAuthority('Webhooks development CA', validFor(AUTHORITY_DAYS)));
+  };
+  const authority = (await readUsable(files)) ?? (await makeNew());
   return {
     caFile,
     caPem: authority.certPem,
@@ -59,6 +64,7 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
       if (kept) return kept;
       const { selfSigned = false, ...dates } = options ?? {};
       const validity = { ...validFor(LEAF_DAYS), ...dates };
+      const { makeLeaf } = await loadCertificateMaker();
       const pair = await makeLeaf({ hosts, ...validity, ...(selfSigned ? {} : { authority }) });
       const issued = await keep(filesOf(serialOf(pair)), pair);
       if (options === undefined) await writeWhole(latest, serialOf(pair), 'public');
