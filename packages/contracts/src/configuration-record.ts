@@ -43,12 +43,24 @@ export const configurationKey = (tenantId: string, ref: string): string => `${te
 
 /**
  * Key of the one record of the topic that is no configuration. config-api writes it when all configurations are there. A topic
- * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name.
+ * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name. Its value is a list of offsets:
+ * how far config-api had read each partition. A partition that ends before its offset belongs to another topic than the mark
+ * was written for, which then says nothing.
  */
 export const COMPLETE_KEY = '/complete';
 
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
+
+/** Its offsets by partition; undefined for any other record, and for a mark that names none. */
+export function readCompleteMark(record: {
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+}): readonly number[] | undefined {
+  if (!isCompleteMark(record)) return undefined;
+  const read: unknown = JSON.parse(String(record.value));
+  return Array.isArray(read) && read.every(Number.isSafeInteger) ? (read as number[]) : undefined;
+}
 
 const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;
 

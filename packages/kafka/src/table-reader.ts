@@ -10,7 +10,7 @@ import { faultOf, isFatal } from './kafkajs-adapter/faults.js';
 import { asError } from './protocol/as-error.js';
 import { Fetcher } from './kafkajs-adapter/fetcher.js';
 import { EARLIEST, countPartitions, listOffsets, partitionIdsOf } from './kafkajs-adapter/offsets.js';
-import { endOffsetsOf, requireCompacted, type EndOffsets } from './kafkajs-adapter/topics.js';
+import { endOffsetsOf, requireCompacted } from './kafkajs-adapter/topics.js';
 import { READ_UNCOMMITTED } from './protocol/fetch-protocol.js';
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
@@ -77,7 +77,7 @@ export class TableReader {
 
   /** Resolves as soon as it is fresh. */
   whenFresh(): Promise<void> {
-    return this.#until(() => this.isFresh());
+    return this.until(() => this.isFresh());
   }
 
   /**
@@ -86,6 +86,25 @@ export class TableReader {
    */
   catchUp(): Promise<void> {
     return this.#catchUp();
+  }
+
+  /** The next offset of each partition, by its number. */
+  positions(): number[] {
+    const known = [...this.#partitions].sort(([one], [other]) => one - other);
+    return known.map(([, { position }]) => position);
+  }
+
+  /** Whether everything before these offsets of partitions has been given to `onRecord`. */
+  hasRead(ends: Iterable<readonly [number, number]>): boolean {
+    return [...ends].every(([partition, end]) => (this.#partitions.get(partition)?.position ?? -1) >= end);
+  }
+
+  /** Resolves as soon as it is so; looked at after each response. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) {
+      if (this.#ended) throw this.#ended;
+      await this.#progress.promise;
+    }
   }
 
   async close(): Promise<void> {
@@ -98,19 +117,8 @@ export class TableReader {
     const { topic } = this.#options;
     const ends = await endOffsetsOf(this.#link, topic);
     const deadlineAt = performance.now() + CATCH_UP_MS;
-    await this.#until(() => this.#passed(ends) || performance.now() > deadlineAt);
-    if (!this.#passed(ends)) throw new Error(`${topic} was not read to its end within ${CATCH_UP_MS} ms`);
-  }
-
-  #passed(ends: EndOffsets): boolean {
-    return [...ends].every(([partition, end]) => (this.#partitions.get(partition)?.position ?? -1) >= end);
-  }
-
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) {
-      if (this.#ended) throw this.#ended;
-      await this.#progress.promise;
-    }
+    await this.until(() => this.hasRead(ends) || performance.now() > deadlineAt);
+    if (!this.hasRead(ends)) throw new Error(`${topic} was not read to its end within ${CATCH_UP_MS} ms`);
   }
 
   #wake(): void {

@@ -1,4 +1,9 @@
-import { configurationKey, parseConfigurationRecord, isCompleteMark } from '@webhooks/contracts';
+import {
+  configurationKey,
+  isCompleteMark,
+  parseConfigurationRecord,
+  readCompleteMark,
+} from '@webhooks/contracts';
 import { RevisionTable } from '@webhooks/kafka';
 import type { KafkaRecord, Revised } from '@webhooks/kafka';
 
@@ -28,8 +33,8 @@ export interface Doubt extends PublishedRecord {
 export class ConfigurationCache {
   readonly #kept = new RevisionTable<PublishedRecord>();
   readonly #doubts = new Map<string, Doubt>();
-  /** Whether the topic says that all configurations are there. */
-  isComplete = false;
+  /** The offsets of the topic's last word that all configurations are there. */
+  complete: readonly number[] | undefined;
 
   get size(): number {
     return this.#kept.size;
@@ -42,7 +47,7 @@ export class ConfigurationCache {
   }
 
   apply(record: Pick<KafkaRecord, 'key' | 'value'>): void {
-    if (isCompleteMark(record)) this.isComplete = true;
+    if (isCompleteMark(record)) this.complete = readCompleteMark(record);
     else this.#applyConfiguration(record);
   }
 

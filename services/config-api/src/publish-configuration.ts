@@ -83,9 +83,10 @@ export function createPublisher(options: PublisherOptions) {
     running.set(name, sending);
     return sending;
   };
-  /** Rejects when Kafka does not acknowledge it in time. */
-  const markComplete = (): Promise<void> => {
-    const record = { topic: TOPICS.configurations, key: COMPLETE_KEY, value: 'true' };
+  /** `positions`: how far each partition was read. Rejects when Kafka does not acknowledge it in time. */
+  const markComplete = (positions: readonly number[]): Promise<void> => {
+    const value = JSON.stringify(positions);
+    const record = { topic: TOPICS.configurations, key: COMPLETE_KEY, value };
     return options.sink.send(record, { deadlineMs: PUBLISH_MS });
   };
   return { publish, republish, markComplete };

@@ -23,14 +23,21 @@ export interface WatchTopicOptions {
  * Rounds of repairs while the topic is read on: what became doubtful, and at the first round and every five minutes all
  * documents.
  */
-function createRounds({ scope, ports, markComplete }: WatchTopicOptions, repairs: Counter) {
+function createRounds(
+  { scope, ports, markComplete }: WatchTopicOptions,
+  repairs: Counter,
+  reader: () => TableReader,
+) {
   const cache = new ConfigurationCache();
   let compareAt = Number.NEGATIVE_INFINITY;
   let hasEnded = false;
+  const isComplete = (): boolean =>
+    cache.complete !== undefined && reader().hasRead(cache.complete.entries());
   /** A worker that starts before the mark is there waits, or it would discard events of webhooks that are missing. */
   const compareAll = async (all: RepairPorts, signal: AbortSignal): Promise<boolean> => {
     const isDone = await repairAll(all, signal);
-    if (isDone && !cache.isComplete && !hasEnded) await markComplete();
+    // A mark that comes to a topic made anew meanwhile names offsets that are not there.
+    if (isDone && !hasEnded && !isComplete()) await markComplete(reader().positions());
     return isDone;
   };
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -58,7 +65,7 @@ export function watchTopic(options: WatchTopicOptions): void {
   let rounds: ReturnType<typeof createRounds>;
   let fault: Error | undefined;
   /** What was read before says nothing of what is read from now on. */
-  const begin = (): void => void (rounds = createRounds(options, repairs));
+  const begin = (): void => void (rounds = createRounds(options, repairs, () => reader));
   const open = (): TableReader => {
     begin();
     return openTableReader({

@@ -3,11 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
+  COMPLETE_KEY,
   TOPICS,
   TOPIC_TABLE,
   configurationKey,
   parseConfigurationRecord,
-  isCompleteMark,
+  readCompleteMark,
 } from '@webhooks/contracts';
 import type { ConfigurationRecord } from '@webhooks/contracts';
 import { freePort, startKafka } from '@webhooks/engines';
@@ -234,7 +235,8 @@ describe('with a broker of its own', () => {
     // The leaders of some partitions are not there yet: what is not published at once is published later.
     const answers = await Promise.all(Array.from({ length: 20 }, register));
     const refs = answers.map(({ body }) => String(body['ref']));
-    const admin = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING }).admin();
+    const kafkajsClient = new Kafkajs({ brokers: [...kafka.brokers], logLevel: logLevel.NOTHING });
+    const admin = kafkajsClient.admin();
     await admin.connect();
     const keys = async () => Number(/^config_api_topic_keys (\d+)$/m.exec(await own.metrics())?.[1]);
     await eventually(async () => (await keys()) >= 20, { timeoutMs: 30_000 });
@@ -242,17 +244,23 @@ describe('with a broker of its own', () => {
     await eventually(async () => !(await admin.listTopics()).includes(TOPICS.configurations));
     const client = createKafka({ brokers: kafka.brokers, clientId: 'made-anew' });
     await ensureTopics(client, TOPIC_TABLE);
+    // One that was on its way while the topic was deleted.
+    const late = { key: COMPLETE_KEY, value: JSON.stringify([1_000]) };
+    const producer = kafkajsClient.producer();
+    await producer.connect();
+    await producer.send({ topic: TOPICS.configurations, messages: [late] });
+    await producer.disconnect();
     const seen = new Set<string>();
-    const mark = Promise.withResolvers<undefined>();
+    let mark: readonly number[] = [1_000];
     const reader = openTableReader({
       kafka: client,
       topic: TOPICS.configurations,
       onRecord: (record) => {
-        if (isCompleteMark(record)) mark.resolve(undefined);
+        mark = readCompleteMark(record) ?? mark;
         seen.add(String(record.key));
       },
     });
-    await mark.promise;
+    await reader.until(() => reader.hasRead(mark.entries()));
     // Of another partition it may be read after the mark.
     await reader.catchUp();
     expect(refs.filter((ref) => !seen.has(configurationKey(tenant.tenantId, ref)))).toEqual([]);

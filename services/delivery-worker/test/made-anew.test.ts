@@ -17,11 +17,13 @@ it('a worker that starts while the topic of webhooks lacks some, discards no eve
   };
   await bench.send(eventFor(buildRecord({ tenantId })));
   await fill('/a');
+  // On its way while the topic of before was deleted.
+  await bench.publish(TOPICS.configurations, { key: COMPLETE_KEY, value: '[20]' });
   const warnings: string[] = [];
   const starting = bench.startWorker({}, (warning) => warnings.push(warning));
   await eventually(() => expect(warnings.join()).toContain('lacks webhooks'), WAIT);
   await fill('/b');
-  await bench.publish(TOPICS.configurations, { key: COMPLETE_KEY, value: 'true' });
+  await bench.publish(TOPICS.configurations, { key: COMPLETE_KEY, value: '[0]' });
   const worker = await starting;
   const paths = () => endpoint.arrivals.map(({ path }) => path).sort();
   await eventually(() => expect(paths()).toEqual(['/a', '/b']), WAIT);

@@ -66,7 +66,7 @@ async function fill(brokers: readonly string[]): Promise<number> {
     });
     await sink.sendMany(records);
   }
-  await sink.send({ topic: TOPICS.configurations, key: COMPLETE_KEY, value: 'true' });
+  await sink.send({ topic: TOPICS.configurations, key: COMPLETE_KEY, value: '[]' });
   await sink.close();
   await kafka.close();
   return bytes;

@@ -168,7 +168,7 @@ export async function openBench(isComplete = true): Promise<Bench> {
     await admin.disconnect();
   };
   await createTopic(TOPICS.configurations, { 'cleanup.policy': 'compact' });
-  if (isComplete) await publish(TOPICS.configurations, { key: COMPLETE_KEY, value: 'true' });
+  if (isComplete) await publish(TOPICS.configurations, { key: COMPLETE_KEY, value: '[]' });
   return {
     startWorker: (env = {}, onWarning) => runWorker(engine.brokers, env, faults, onWarning),
     spawnWorker: (env = {}) => spawnWorker({ ...settings, ...env }),

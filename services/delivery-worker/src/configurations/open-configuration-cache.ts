@@ -1,4 +1,4 @@
-import { TOPICS, isCompleteMark } from '@webhooks/contracts';
+import { TOPICS, isCompleteMark, readCompleteMark } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, TableReader } from '@webhooks/kafka';
@@ -22,16 +22,14 @@ export async function openConfigurationCache(
   scope: ServiceScope,
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
-  const complete = Promise.withResolvers<undefined>();
-  const topic = { isComplete: false };
-  scope.health.readiness('webhooks', () => (topic.isComplete ? undefined : INCOMPLETE));
+  let complete: readonly number[] | undefined;
+  const isComplete = (): boolean => complete !== undefined && reader.hasRead(complete.entries());
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
     onRecord: (record) => {
       if (isCompleteMark(record)) {
-        topic.isComplete = true;
-        complete.resolve(undefined);
+        complete = readCompleteMark(record);
         return;
       }
       const configuration = readConfiguration(record, keyring, scope.log);
@@ -40,6 +38,7 @@ export async function openConfigurationCache(
     onFatal: scope.fail,
   });
   scope.onClose('configuration cache', () => reader.close());
+  scope.health.readiness('webhooks', () => (isComplete() ? undefined : INCOMPLETE));
   const staleness = () => (reader.isFresh() ? undefined : 'the configuration cache is stale');
   scope.health.readiness('configurations', staleness, false);
   const lacking = (): string | undefined => {
@@ -51,8 +50,8 @@ export async function openConfigurationCache(
   const help = 'Configurations known to this worker';
   addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
   await reader.whenFresh();
-  if (!topic.isComplete) scope.log.warn(INCOMPLETE);
-  await complete.promise;
+  if (!isComplete()) scope.log.warn(INCOMPLETE);
+  await reader.until(isComplete);
   // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged. And what was
   // published before the mark may be read after it, from another partition.
   await reader.catchUp();
