@@ -2,8 +2,9 @@ import type { Socket } from 'node:net';
 import { SendFailure } from './send-failure.js';
 
 const START = 'HTTP/1.';
-/** RFC 9112 §4, as far as the status. */
-const STATUS_LINE = /^HTTP\/1\.\d (\d{3})(?!\d)/;
+/** RFC 9112 §4, as far as the status. An upgrade (101) is neither: nobody asked for one. */
+const FINAL = /^HTTP\/1\.\d ([2-9]\d\d)(?!\d)/;
+const INTERIM = /^HTTP\/1\.\d 1(?!01)\d\d(?!\d)/;
 /** Bytes that tell whether a status line begins, and its status. */
 const STATUS_LINE_BYTES = 13;
 /** RFC 9112 §2.2: a recipient may take a line feed alone for the end of a line. */
@@ -15,16 +16,6 @@ const LINE_LIMIT = 256;
 const LINE_FEED = 10;
 
 const NOTHING: Buffer = Buffer.alloc(0);
-
-/** Of no upgrade: nobody asked for one. */
-const isInterim = (status: number): boolean => status >= 100 && status < 200 && status !== 101;
-
-/** The status of a response that begins with these bytes; undefined while it needs more, 0 for what is no response. */
-function statusOf(bytes: Buffer): number | undefined {
-  const line = bytes.toString('latin1', 0, STATUS_LINE_BYTES);
-  if (line.length < STATUS_LINE_BYTES && START.startsWith(line.slice(0, START.length))) return undefined;
-  return Number(STATUS_LINE.exec(line)?.[1] ?? 0);
-}
 
 /**
  * Sees the bytes of a response before undici does. It drops interim responses (RFC 9110 §15.2), and remembers the final status, whatever
@@ -40,7 +31,8 @@ export class FinalStatus {
   #interim = 0;
   #lines = 0;
   #isOver = true;
-  #status: number | undefined;
+  /** How the final response begins. */
+  #line = '';
 
   /** Nobody else may read from the socket. `onRead` is called with each read. */
   constructor(socket: Socket, headerLimitBytes: number, onRead: () => void) {
@@ -67,12 +59,13 @@ export class FinalStatus {
     this.#interim = 0;
     this.#lines = 0;
     this.#isOver = false;
-    this.#status = undefined;
+    this.#line = '';
   }
 
-  /** Undefined until it came. */
+  /** Undefined until it came. Seldom asked for, so read only then. */
   get status(): number | undefined {
-    return this.#status;
+    const status = FINAL.exec(this.#line)?.[1];
+    return status === undefined ? undefined : Number(status);
   }
 
   /** Whether anything came that is not passed on, or is no response to its end. */
@@ -101,12 +94,12 @@ export class FinalStatus {
 
   /** Whether a final response begins here, or what is none. Else it is interim and to be skipped, or its beginning is held. */
   #isFinal(bytes: Buffer): boolean {
-    const status = statusOf(bytes);
-    if (status === undefined) this.#held = bytes;
-    else if (isInterim(status)) this.#isSkipping = true;
+    const line = bytes.toString('latin1', 0, STATUS_LINE_BYTES);
+    if (line.length < STATUS_LINE_BYTES && START.startsWith(line.slice(0, START.length))) this.#held = bytes;
+    else if (INTERIM.test(line)) this.#isSkipping = true;
     else {
       this.#isOver = true;
-      this.#status = status >= 200 ? status : undefined;
+      this.#line = line;
     }
     return this.#isOver;
   }

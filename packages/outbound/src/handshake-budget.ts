@@ -3,16 +3,22 @@ import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { SendFailure } from './send-failure.js';
 
-/** CPU time of one piece of a handshake that costs no rest, milliseconds: most take 2 to 5, with P-521 or beside other load 15. */
-const USUAL_MS = 20;
-/** Rest for each millisecond beyond that: the handshakes of a tenant take a tenth of our thread at most. */
-const REST_TIMES = 9;
+/** CPU time of one piece of a handshake that is nobody's excess, milliseconds: most take 2 to 5. */
+const USUAL_MS = 5;
+/** Rest for each millisecond of excess: a tenant's takes a tenth of our thread at most. */
+const REST_TIMES = 10;
+/** Excess of a tenant that costs no rest, milliseconds: one piece with P-521 beside other load, or of ours that is taken for a handshake's. */
+const FREE_MS = 40;
+/** For how long a costly tenant is served apart, milliseconds: in each such time one piece of its handshakes holds up the others. */
+const APART_MS = 600_000;
 /** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
 const TURN_MS = 5;
+/** The longest record of TLS. */
+const RECORD_BYTES = 16_384;
 /** From one look at all connections to the next, milliseconds: a flood of TLS costs as much CPU time at most. */
 const LOOK_EVERY_MS = 100;
 
-/** No connection within the connect time-out, because the handshakes of this tenant rested: no fault of this endpoint. */
+/** No connection here, because the handshakes of this tenant rest: no fault of this endpoint. */
 export class ThrottledError extends SendFailure {
   constructor() {
     super('CONNECT', 'THROTTLED');
@@ -38,9 +44,9 @@ export class SecuredSocket {
     return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
-  /** Ends it when more came than was allowed. */
-  endIfFlooded(): void {
-    if (this.#tlsBytes > this.#mostBytes) this.endAsFlood();
+  /** Ends it when more came than was allowed, and than `openBytes` of a record that is not whole yet. */
+  endIfFlooded(openBytes = RECORD_BYTES): void {
+    if (this.#tlsBytes > this.#mostBytes + openBytes) this.endAsFlood();
   }
 
   /** From now on so many bytes of TLS may come. */
@@ -65,6 +71,7 @@ export class SecuredSocket {
 /** The handshakes of one tenant. One reads at a time: no turn of the event loop has two costly ones. */
 export class TenantHandshakes {
   readonly budget: HandshakeBudget;
+  readonly #id: string;
   /** The next to read first. */
   readonly #underWay = new Set<SecuredSocket>();
   #reader: SecuredSocket | undefined;
@@ -72,9 +79,16 @@ export class TenantHandshakes {
   /** Whether one ended since the last turn. */
   #hasEnded = false;
   #restsUntil = 0;
+  #apartUntil = 0;
 
-  constructor(budget: HandshakeBudget) {
+  constructor(budget: HandshakeBudget, id: string) {
     this.budget = budget;
+    this.#id = id;
+  }
+
+  /** Whether it gets no new connection on this thread, since it has become costly. */
+  get isApart(): boolean {
+    return this.#apartUntil > 0 && this.#apartUntil > performance.now();
   }
 
   /** For how long they still rest, milliseconds; 0 or less: they do not. */
@@ -112,10 +126,15 @@ export class TenantHandshakes {
     return this.#underWay.size > 0;
   }
 
-  /** For a piece of so much CPU time; a rest that ends later stays. */
+  /** For a piece of so much CPU time. */
   rest(pieceMs: number): void {
-    const until = performance.now() + REST_TIMES * (pieceMs - USUAL_MS);
-    this.#restsUntil = Math.max(this.#restsUntil, until);
+    const free = performance.now() - REST_TIMES * FREE_MS;
+    this.#restsUntil = Math.max(this.#restsUntil, free) + REST_TIMES * (pieceMs - USUAL_MS);
+    const { onApart } = this.budget;
+    if (onApart === undefined || this.restMs <= 0) return;
+    if (!this.isApart) onApart(this.#id);
+    this.#apartUntil = performance.now() + APART_MS;
+    for (const { tls } of this.#underWay) tls.destroy(new ThrottledError());
   }
 
   #hasRead(): boolean {
@@ -148,6 +167,7 @@ const cpuMs = (): number => {
  * taken for a handshake's costs its tenant a short rest, and nothing else.
  */
 export class HandshakeBudget {
+  readonly onApart: ((tenantId: string) => void) | undefined;
   readonly #tenants: LRUCache<string, TenantHandshakes>;
   /** Those with handshakes under way. */
   readonly #active = new Set<TenantHandshakes>();
@@ -159,8 +179,10 @@ export class HandshakeBudget {
   #longestMs = 0;
   #readMs = 0;
 
-  constructor(maxTenants: number) {
-    this.#tenants = new LRUCache({ max: maxTenants, memoMethod: () => new TenantHandshakes(this) });
+  /** `onApart` is called with each tenant that becomes costly; undefined: none is served apart, their handshakes rest. */
+  constructor(maxTenants: number, onApart?: (tenantId: string) => void) {
+    this.onApart = onApart;
+    this.#tenants = new LRUCache({ max: maxTenants, memoMethod: (id) => new TenantHandshakes(this, id) });
   }
 
   of(tenantId: string): TenantHandshakes {
@@ -188,9 +210,11 @@ export class HandshakeBudget {
       socket.tenant === tenant && !tenant.isUnderWay(socket);
     const sockets = [...this.#open].filter(isPaused);
     for (const socket of sockets) socket.setReading(false);
-    setTimeout(() => {
-      for (const socket of sockets) socket.setReading(true);
-    }, tenant.restMs).unref();
+    const readOn = (): void => {
+      if (tenant.restMs > 0) setTimeout(readOn, tenant.restMs).unref();
+      else for (const socket of sockets) socket.setReading(true);
+    };
+    readOn();
   }
 
   /** To be called where a piece of other work ends: that of many attempts is not taken for that of one handshake. */

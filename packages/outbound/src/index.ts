@@ -12,6 +12,7 @@ export * from './secret.js';
 export * from './send-request.js';
 export * from './send-result.js';
 export * from './sender.js';
+export * from './sender-options.js';
 export * from './sender-settings.js';
 export * from './signature.js';
 export { watchClientCertificate } from './watch-client-certificate.js';

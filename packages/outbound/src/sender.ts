@@ -1,5 +1,4 @@
 import { createAddressPolicy } from './address-policy.js';
-import type { AddressRules } from './address-policy.js';
 import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
@@ -10,22 +9,9 @@ import { createResolver } from './resolver.js';
 import type { Resolve } from './resolver.js';
 import type { SendRequest } from './send-request.js';
 import type { SendResult } from './send-result.js';
+import type { PlainOptions, SenderOptions } from './sender-options.js';
+import { SenderThread } from './sender-thread.js';
 import { openTrust } from './trust.js';
-
-export interface SenderOptions extends Partial<PoolLimits> {
-  /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
-  readonly addresses?: AddressRules;
-  /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
-  readonly extraCaFile?: string;
-  /** Default: connections present none. */
-  readonly clientCertificate?: ClientCertificate;
-  /** Default: name servers of the machine, asked for the absolute name. */
-  readonly resolve?: Resolve;
-  /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
-  readonly connectTimeoutMs?: number;
-  /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
-  readonly attemptTimeoutMs?: number;
-}
 
 const DEFAULT_LIMITS: PoolLimits = {
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second
@@ -39,30 +25,42 @@ const DEFAULT_LIMITS: PoolLimits = {
 };
 
 /** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
-export function createSender(options: SenderOptions = {}): Sender {
-  return new Sender(options);
+export function createSender({ resolve, onApart, ...plain }: SenderOptions = {}): Sender {
+  return new Sender(plain, { resolve, onApart, thread: new SenderThread(plain) });
+}
+
+interface MainThread {
+  readonly resolve: Resolve | undefined;
+  readonly onApart: ((tenantId: string) => void) | undefined;
+  readonly thread: SenderThread;
 }
 
 export class Sender {
   readonly #timeoutMs: number;
   readonly #pools: OriginPools;
   readonly #budget: HandshakeBudget;
+  readonly #thread: SenderThread | undefined;
   /** Oldest first. */
-  readonly #inFlight = new Set<Attempt>();
+  readonly #inFlight = new Set<Pick<Attempt, 'startedAt' | 'ended'>>();
   #posts = 0;
   #connectionsOpened = 0;
   #connectionsOpen = 0;
   #closed = false;
 
-  constructor(options: SenderOptions) {
+  /** `main`: where costly tenants are sent away to; undefined on their thread. */
+  constructor(options: PlainOptions, main?: MainThread) {
+    this.#thread = main?.thread;
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openTrust(options.extraCaFile);
     const limits = { ...DEFAULT_LIMITS, ...options };
-    this.#budget = new HandshakeBudget(limits.maxIdleConnections);
+    this.#budget = new HandshakeBudget(
+      limits.maxIdleConnections,
+      main && (main.onApart ?? (() => undefined)),
+    );
     const guard = {
       handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
-      resolve: options.resolve ?? createResolver(),
+      resolve: main?.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
       onOpen: () => {
         this.#connectionsOpened += 1;
@@ -86,6 +84,21 @@ export class Sender {
    */
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
+    const result = await this.#post(request);
+    // It needed a new connection, and nothing was sent.
+    if (result.kind === 'throttled' && this.#thread !== undefined)
+      return this.#postApart(request, this.#thread);
+    return result;
+  }
+
+  async #postApart(request: SendRequest, thread: SenderThread): Promise<SendResult> {
+    const ended = thread.post(request, request.timeoutMs ?? this.#timeoutMs);
+    const attempt = { startedAt: performance.now(), ended };
+    this.#inFlight.add(attempt);
+    return ended.finally(() => this.#inFlight.delete(attempt));
+  }
+
+  async #post(request: SendRequest): Promise<SendResult> {
     const { tenantId, target, clientCertificate } = request;
     const pool = this.#pools.of(tenantId, target.origin, clientCertificate);
     const attempt = new Attempt(pool, request, this.#timeoutMs);
@@ -106,6 +119,7 @@ export class Sender {
    */
   present(certificate: ClientCertificate): void {
     this.#pools.present(certificate);
+    this.#thread?.present(certificate);
   }
 
   /** Takes no new request, lets those in flight end (their deadline bounds it), closes all connections. */
@@ -113,6 +127,7 @@ export class Sender {
     this.#closed = true;
     await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
+    await this.#thread?.close();
     this.#budget.close();
   }
 

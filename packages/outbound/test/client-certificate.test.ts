@@ -14,6 +14,8 @@ import {
   toEndpointCertificate,
 } from '../src/index.js';
 import type { ClientCertificate, ClientPair, Sender, SendResult } from '../src/index.js';
+import { openDemanding } from './demanding.js';
+import type { Seen } from './demanding.js';
 import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
 import { longFactors, pemBlock, slowKey } from './slow-key.js';
 import { BODY, post, postTimes } from './rig.js';
@@ -25,41 +27,10 @@ afterEach(async () => {
 
 const versions = ['TLSv1.2', 'TLSv1.3'] as const;
 
-/** Of one request: what its connection showed. */
-interface Seen {
-  readonly serial: string;
-  readonly resumed: boolean;
-}
-
-interface Demanding {
-  readonly origin: string;
-  readonly seen: Seen[];
-}
-
-/** Demands a client certificate of the tests' authority; `once`: one request on each connection. */
-async function startDemanding(
-  version: (typeof versions)[number],
-  manners: 'keep' | 'once' = 'keep',
-): Promise<Demanding> {
-  const authority = await sharedAuthority();
-  const { certPem: cert, keyPem: key } = await authority.issue(['localhost', '127.0.0.1', '::1']);
-  const seen: Seen[] = [];
-  const versionsOnly = { minVersion: version, maxVersion: version };
-  const demands = { ca: authority.caPem, requestCert: true, rejectUnauthorized: true };
-  const server = createServer({ ...versionsOnly, ...demands, cert, key }, (request, response) => {
-    const socket = request.socket as TLSSocket;
-    seen.push({ serial: socket.getPeerCertificate().serialNumber, resumed: socket.isSessionReused() });
-    if (manners === 'once') response.setHeader('connection', 'close');
-    request.resume().once('end', () => response.end());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  return { origin: `https://localhost:${(server.address() as AddressInfo).port}`, seen };
+async function startDemanding(...how: Parameters<typeof openDemanding>) {
+  const demanding = await openDemanding(...how);
+  closing.push(demanding.close);
+  return demanding;
 }
 
 async function openSender(clientCertificate?: ClientCertificate): Promise<Sender> {

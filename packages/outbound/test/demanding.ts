@@ -2,6 +2,9 @@ import { sharedAuthority } from '@webhooks/testkit';
 import { spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { SecureVersion, TLSSocket } from 'node:tls';
 import { createSender, toEndpointCertificate } from '../src/index.js';
 import type { ClientCertificate, SendResult } from '../src/index.js';
 import { issueClient, issueExpired, issueStrange } from './client-certificates.js';
@@ -81,4 +84,36 @@ export async function endAll(children: ChildProcess[]): Promise<void> {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
+}
+
+/** Of one request: what its connection showed. */
+export interface Seen {
+  readonly serial: string;
+  readonly resumed: boolean;
+}
+
+/** Demands a client certificate of the tests' authority; `once`: one request on each connection. */
+export async function openDemanding(version: SecureVersion, manners: 'keep' | 'once' = 'keep') {
+  const authority = await sharedAuthority();
+  const { certPem: cert, keyPem: key } = await authority.issue(['localhost', '127.0.0.1', '::1']);
+  const seen: Seen[] = [];
+  const versionsOnly = { minVersion: version, maxVersion: version };
+  const demands = { ca: authority.caPem, requestCert: true, rejectUnauthorized: true };
+  const server = createServer({ ...versionsOnly, ...demands, cert, key }, (request, response) => {
+    const socket = request.socket as TLSSocket;
+    seen.push({ serial: socket.getPeerCertificate().serialNumber, resumed: socket.isSessionReused() });
+    if (manners === 'once') response.setHeader('connection', 'close');
+    request.resume().once('end', () => response.end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `https://localhost:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }

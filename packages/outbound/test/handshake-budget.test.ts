@@ -56,6 +56,17 @@ describe('what an endpoint makes our thread compute', () => {
     expect(stats().connections).toBe(1);
   });
 
+  it('is no response behind 700 key updates twice: its connection ends, and its tenant is costly', async () => {
+    const apart: string[] = [];
+    const onApart = (tenantId: string): void => void apart.push(tenantId);
+    const sender = rig.sender(await rig.endpoint(), { onApart });
+    const { origin, stats } = await startHost('answered-key-updates');
+    expect(await postFor('acme', sender, origin)).toMatchObject({ status: 200 });
+    expect(apart).toEqual(['acme']);
+    expect(await postFor('acme', sender, origin)).toMatchObject({ status: 200 });
+    expect(stats().connections).toBe(2);
+  });
+
   it('is no response in records of one byte', async () => {
     const sender = rig.sender(await rig.endpoint(), { attemptTimeoutMs: 20_000 });
     const { origin } = await startHost('tiny-records');
@@ -64,18 +75,26 @@ describe('what an endpoint makes our thread compute', () => {
     expect(result.durationMs).toBeLessThan(10_000);
   });
 
-  it('is forty long signatures a tenth of the time: meanwhile its tenant gets no new connection', async () => {
+  it('is forty long signatures once: then its tenant gets new connections on another thread, a tenth of the time', async () => {
     const keepAliveMs = 60_000;
     const [known, other] = await Promise.all([
       rig.endpoint({ keepAliveTimeoutMs: keepAliveMs }),
       rig.endpoint(),
     ]);
     const limits = { keepAliveMs, keepAliveMaxMs: keepAliveMs, connectTimeoutMs: 1_000 };
-    const sender = rig.sender(known, limits);
+    const apart: string[] = [];
+    const onApart = (tenantId: string): void => void apart.push(tenantId);
+    const sender = rig.sender(known, { ...limits, onApart });
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     const { origin } = await startHost('chain');
     // Refused, or still resting at its connect time-out.
-    expect(['unreachable', 'throttled']).toContain((await postFor('acme', sender, origin)).kind);
+    const post = async () =>
+      expect(['unreachable', 'throttled']).toContain((await postFor('acme', sender, origin)).kind);
+    await post();
+    await eventually(() => expect(apart).toEqual(['acme']));
+    const before = process.threadCpuUsage();
+    await post();
+    expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
     expect(await postFor('acme', sender, other.origin)).toMatchObject({ kind: 'throttled' });
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     expect(await postFor('globex', sender, other.origin)).toMatchObject({ status: 200 });

@@ -10,9 +10,17 @@ import { sharedAuthority } from './test-authority.js';
 
 /**
  * What a host makes whoever connects to it compute: a Diffie-Hellman exchange of 10,000 bits, forty signatures with RSA exponents of
- * 3,071 bits, or a flood of TLS 1.3 in place of a response: tickets, key updates, or records of one byte.
+ * 3,071 bits, or a flood of TLS 1.3 in place of a response: tickets, key updates, some of them and then a
+ * response, or one in records of one byte.
  */
-export const COSTS = ['dhe', 'chain', 'tickets', 'key-updates', 'tiny-records'] as const;
+export const COSTS = [
+  'dhe',
+  'chain',
+  'tickets',
+  'key-updates',
+  'answered-key-updates',
+  'tiny-records',
+] as const;
 export type Cost = (typeof COSTS)[number];
 
 type Pair = Pick<IssuedCertificate, 'certPem' | 'keyPem'>;
@@ -93,6 +101,9 @@ function seal(secret: Buffer, behind: number, type: number, content: Buffer): Bu
 const TICKETS = Buffer.from(`0400000e${'00'.repeat(10)}01410000`.repeat(900), 'hex');
 const KEY_UPDATE = Buffer.from('1800000100', 'hex');
 const RESPONSE = Buffer.from(`HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n${'x'.repeat(60_000)}`);
+const SHORT_RESPONSE = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+/** As many as 16 KiB hold. */
+const FEW_UPDATES = 700;
 /** OpenSSL has sent two tickets of its own, each in a record. */
 const OWN_RECORDS = 2;
 
@@ -103,9 +114,12 @@ function* floodOf(cost: Cost, secret: Buffer): Generator<Buffer, undefined> {
     for (const byte of RESPONSE) yield seal(secret, behind++, APPLICATION_DATA, Buffer.of(byte));
   else if (cost === 'tickets') for (;;) yield seal(secret, behind++, HANDSHAKE, TICKETS);
   else
-    for (; ; behind = 0) {
-      yield seal(secret, behind, HANDSHAKE, KEY_UPDATE);
+    for (const updates: Buffer[] = []; updates.length < FEW_UPDATES; behind = 0) {
+      const update = seal(secret, behind, HANDSHAKE, KEY_UPDATE);
       secret = expand(secret, 'traffic upd', 32);
+      if (cost === 'key-updates') yield update;
+      else if (updates.push(update) === FEW_UPDATES)
+        yield Buffer.concat([...updates, seal(secret, 0, APPLICATION_DATA, SHORT_RESPONSE)]);
     }
 }
 

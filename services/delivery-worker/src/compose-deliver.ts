@@ -39,6 +39,10 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(config.extraCaFile === undefined ? {} : { extraCaFile: config.extraCaFile }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    onApart: (tenantId) =>
+      scope.log.warn('handshakes of a tenant take much CPU time: it is served on another thread', {
+        tenantId,
+      }),
   });
   scope.onClose('sender', () => sender.close());
   if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
