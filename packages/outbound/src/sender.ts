@@ -84,21 +84,6 @@ export class Sender {
    */
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
-    const result = await this.#post(request);
-    // It needed a new connection, and nothing was sent.
-    if (result.kind === 'throttled' && this.#thread !== undefined)
-      return this.#postApart(request, this.#thread);
-    return result;
-  }
-
-  async #postApart(request: SendRequest, thread: SenderThread): Promise<SendResult> {
-    const ended = thread.post(request, request.timeoutMs ?? this.#timeoutMs);
-    const attempt = { startedAt: performance.now(), ended };
-    this.#inFlight.add(attempt);
-    return ended.finally(() => this.#inFlight.delete(attempt));
-  }
-
-  async #post(request: SendRequest): Promise<SendResult> {
     const { tenantId, target, clientCertificate } = request;
     const pool = this.#pools.of(tenantId, target.origin, clientCertificate);
     const attempt = new Attempt(pool, request, this.#timeoutMs);
@@ -106,11 +91,22 @@ export class Sender {
     this.#inFlight.add(attempt);
     try {
       pool.start(attempt);
-      return await attempt.ended;
+      const result = await attempt.ended;
+      // It needed a new connection, and nothing was sent.
+      if (result.kind === 'throttled' && this.#thread !== undefined)
+        return await this.#postApart(request, this.#thread);
+      return result;
     } finally {
       this.#budget.readCpu();
       this.#inFlight.delete(attempt);
     }
+  }
+
+  async #postApart(request: SendRequest, thread: SenderThread): Promise<SendResult> {
+    const ended = thread.post(request, request.timeoutMs ?? this.#timeoutMs);
+    const attempt = { startedAt: performance.now(), ended };
+    this.#inFlight.add(attempt);
+    return ended.finally(() => this.#inFlight.delete(attempt));
   }
 
   /**
