@@ -52,14 +52,14 @@ export const COMPLETE_KEY = '/complete';
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
 
-/** Its offsets by partition; undefined for any other record, and for a mark that names none. */
+/** Its offsets by partition, none if it says `true`, as config-api wrote before it named any; undefined for any other record, and when it is removed. */
 export function readCompleteMark(record: {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
 }): readonly number[] | undefined {
-  if (!isCompleteMark(record)) return undefined;
+  if (!isCompleteMark(record) || record.value === null) return undefined;
   const read: unknown = JSON.parse(String(record.value));
-  return Array.isArray(read) && read.every(Number.isSafeInteger) ? (read as number[]) : undefined;
+  return Array.isArray(read) ? read.map(Number) : [];
 }
 
 const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;

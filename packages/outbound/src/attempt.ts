@@ -12,6 +12,8 @@ const isShort = (text: string | undefined): text is string =>
 
 /** Whoever gives the attempt its connections. */
 export interface AttemptPool {
+  /** Whether its handshakes rest for what they cost us in CPU time. */
+  readonly isResting: boolean;
   startAgain(attempt: Attempt): void;
   release(attempt: Attempt): void;
 }
@@ -119,7 +121,8 @@ export class Attempt implements Exchange {
 
   /** The deadline has come: whatever is still going on is over, on the wire too. */
   #expire(): void {
-    const failure = new SendFailure('TIMEOUT', 'DEADLINE');
+    const isThrottled = this.#connection === undefined && this.#pool.isResting;
+    const failure = isThrottled ? new ThrottledError() : new SendFailure('TIMEOUT', 'DEADLINE');
     this.#connection?.giveUp(failure);
     this.fail(failure);
   }

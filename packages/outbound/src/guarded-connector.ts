@@ -88,7 +88,7 @@ class Connecting {
 
   async run(protocol: string): Promise<SecuredSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
-    if (this.#tenant.isApart) throw new ThrottledError();
+    if (this.#tenant.isIsolated) throw new ThrottledError();
     const timer = setTimeout(() => this.#giveUp(), this.#guard.connectTimeoutMs);
     try {
       return await Promise.race([this.#open(), this.#ending.promise]);

@@ -10,12 +10,12 @@ const REST_TIMES = 10;
 /** Excess of a tenant that costs no rest, milliseconds: one piece with P-521 beside other load, or of ours that is taken for a handshake's. */
 const FREE_MS = 40;
 /** For how long a costly tenant is served apart, milliseconds: in each such time one piece of its handshakes holds up the others. */
-const APART_MS = 600_000;
+const ISOLATED_MS = 600_000;
 /** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
 const TURN_MS = 5;
 /** The longest record of TLS. */
 const RECORD_BYTES = 16_384;
-/** From one look at all connections to the next, milliseconds: a flood of TLS costs as much CPU time at most. */
+/** From one look at all connections to the next, milliseconds: a flood of one connection costs as much CPU time at most. */
 const LOOK_EVERY_MS = 100;
 
 /** No connection here, because the handshakes of this tenant rest: no fault of this endpoint. */
@@ -79,7 +79,7 @@ export class TenantHandshakes {
   /** Whether one ended since the last turn. */
   #hasEnded = false;
   #restsUntil = 0;
-  #apartUntil = 0;
+  #isolatedUntil = 0;
 
   constructor(budget: HandshakeBudget, id: string) {
     this.budget = budget;
@@ -87,8 +87,8 @@ export class TenantHandshakes {
   }
 
   /** Whether it gets no new connection on this thread, since it has become costly. */
-  get isApart(): boolean {
-    return this.#apartUntil > 0 && this.#apartUntil > performance.now();
+  get isIsolated(): boolean {
+    return this.#isolatedUntil > performance.now();
   }
 
   /** For how long they still rest, milliseconds; 0 or less: they do not. */
@@ -116,11 +116,11 @@ export class TenantHandshakes {
   }
 
   /**
-   * From now on the next handshake reads, so that a silent one holds up none. `pieceMs`: the longest piece of CPU time since the turn
-   * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
+   * From now on the next handshake reads, so that a silent one holds up none. `pieceMs`: their share of the longest piece of CPU time
+   * since the turn before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
    */
   takeTurn(pieceMs: number): boolean {
-    if (pieceMs > USUAL_MS && this.#hasRead()) this.rest(pieceMs);
+    if (pieceMs > USUAL_MS && this.hasRead) this.rest(pieceMs);
     this.#hasEnded = false;
     if (this.#reader === undefined || this.#underWay.size > 1 || this.restMs > 0) this.#endTurn();
     return this.#underWay.size > 0;
@@ -130,14 +130,15 @@ export class TenantHandshakes {
   rest(pieceMs: number): void {
     const free = performance.now() - REST_TIMES * FREE_MS;
     this.#restsUntil = Math.max(this.#restsUntil, free) + REST_TIMES * (pieceMs - USUAL_MS);
-    const { onApart } = this.budget;
-    if (onApart === undefined || this.restMs <= 0) return;
-    if (!this.isApart) onApart(this.#id);
-    this.#apartUntil = performance.now() + APART_MS;
+    const { onIsolated } = this.budget;
+    if (onIsolated === undefined || this.restMs <= 0) return;
+    if (!this.isIsolated) onIsolated(this.#id);
+    this.#isolatedUntil = performance.now() + ISOLATED_MS;
     for (const { tls } of this.#underWay) tls.destroy(new ThrottledError());
   }
 
-  #hasRead(): boolean {
+  /** Whether one of them received bytes since the turn before. */
+  get hasRead(): boolean {
     return this.#hasEnded || (this.#reader?.tcp.bytesRead ?? 0) > this.#bytesBefore;
   }
 
@@ -163,11 +164,11 @@ const cpuMs = (): number => {
 
 /**
  * Who makes a turn of the event loop long. OpenSSL computes before any of our code runs, so the CPU time of our thread is read in
- * turns while handshakes are under way. CPU time does not pass while other processes have the core. A piece of our own work that is
- * taken for a handshake's costs its tenant a short rest, and nothing else.
+ * turns while handshakes are under way. CPU time does not pass while other processes have the core. A piece is shared among
+ * those whose handshakes read in it: so one that is ours, or another tenant's, seldom makes a tenant costly.
  */
 export class HandshakeBudget {
-  readonly onApart: ((tenantId: string) => void) | undefined;
+  readonly onIsolated: ((tenantId: string) => void) | undefined;
   readonly #tenants: LRUCache<string, TenantHandshakes>;
   /** Those with handshakes under way. */
   readonly #active = new Set<TenantHandshakes>();
@@ -176,12 +177,13 @@ export class HandshakeBudget {
     for (const socket of this.#open) socket.endIfFlooded();
   }, LOOK_EVERY_MS).unref();
   #turn: NodeJS.Timeout | undefined;
+  /** The longest one since the turn before, milliseconds of CPU time. */
   #longestMs = 0;
   #readMs = 0;
 
-  /** `onApart` is called with each tenant that becomes costly; undefined: none is served apart, their handshakes rest. */
-  constructor(maxTenants: number, onApart?: (tenantId: string) => void) {
-    this.onApart = onApart;
+  /** `onIsolated` is called with each tenant that becomes costly; undefined: none is served apart, their handshakes rest. */
+  constructor(maxTenants: number, onIsolated?: (tenantId: string) => void) {
+    this.onIsolated = onIsolated;
     this.#tenants = new LRUCache({ max: maxTenants, memoMethod: (id) => new TenantHandshakes(this, id) });
   }
 
@@ -237,7 +239,10 @@ export class HandshakeBudget {
 
   #takeTurns(): void {
     this.readCpu();
-    for (const tenant of this.#active) if (!tenant.takeTurn(this.#longestMs)) this.#active.delete(tenant);
+    // Whose handshake computed is not known.
+    const readers = [...this.#active].filter(({ hasRead }) => hasRead).length;
+    for (const tenant of this.#active)
+      if (!tenant.takeTurn(this.#longestMs / readers)) this.#active.delete(tenant);
     this.#turn = undefined;
     if (this.#active.size > 0) this.#takeTurnsLater();
   }

@@ -20,6 +20,6 @@ export interface PlainOptions extends Partial<PoolLimits> {
 export interface SenderOptions extends PlainOptions {
   /** Default: name servers of the machine, asked for the absolute name. */
   readonly resolve?: Resolve;
-  /** Called when a tenant is served on the thread of costly tenants from now on. */
-  readonly onApart?: (tenantId: string) => void;
+  /** Called with each tenant whose new connections are opened on the thread of costly tenants from now on. */
+  readonly onIsolated?: (tenantId: string) => void;
 }

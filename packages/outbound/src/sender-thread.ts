@@ -16,26 +16,28 @@ export type ThreadMessage =
 export type ThreadReply =
   { readonly id: number; readonly result: SendResult } | { readonly id: number; readonly fault: string };
 
-/** Beyond its time-out: a thread that computes for longer is ended. Ten times what the dearest handshake known takes. */
-const HUNG_MS = 5_000;
-/** A thread that grows beyond this, MiB, ends, and the process does not. */
-const HEAP_MIB = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+/** A post fails so long after its time-out, and a thread ends that was silent for so long: ten times what the dearest handshake known takes. */
+const STALLED_MS = 5_000;
+/** A thread whose heap grows beyond this ends, and the process does not. */
+const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
 /** As built, also for tests, which run the source. */
 const MAIN = createRequire(import.meta.url).resolve('@webhooks/outbound/sender-thread-main');
 
-/**
- * A sender on a thread of its own, begun by its first post. When the thread ends, posts on their way reject; the next one begins another.
- */
+/** A sender on a thread of its own, begun by its first post. When the thread ends, pending posts reject; the next one begins another. */
 export class SenderThread {
   #options: PlainOptions;
   #worker: Worker | undefined;
   /** The last end of a thread. */
   #ending: Promise<unknown> | undefined;
   #posts = 0;
-  readonly #open = new Map<number, PromiseWithResolvers<SendResult>>();
+  /** When the thread began, or replied last. */
+  #heardAt = 0;
+  readonly #pending = new Map<number, PromiseWithResolvers<SendResult>>();
+  readonly #stalledMs: number;
 
-  constructor(options: PlainOptions) {
+  constructor(options: PlainOptions, stalledMs = STALLED_MS) {
     this.#options = options;
+    this.#stalledMs = stalledMs;
   }
 
   /** As `Sender.post`; `mayStart` is asked now. */
@@ -43,16 +45,20 @@ export class SenderThread {
     if (mayStart?.() === false) return { kind: 'withdrawn', durationMs: 0 };
     this.#worker ??= this.#start();
     const id = (this.#posts += 1);
-    const ended = Promise.withResolvers<SendResult>();
-    this.#open.set(id, ended);
     const bytes = new Uint8Array(body);
     const message: ThreadMessage = { id, request: { ...rest, body: bytes, timeoutMs } };
     this.#worker.postMessage(message, [bytes.buffer]);
-    const hung = setTimeout(
-      () => this.#end(new Error('the thread of costly tenants hangs')),
-      timeoutMs + HUNG_MS,
-    );
-    return ended.promise.finally(() => clearTimeout(hung));
+    const pending = Promise.withResolvers<SendResult>();
+    this.#pending.set(id, pending);
+    const late = setTimeout(() => this.#late(id), timeoutMs + this.#stalledMs);
+    return pending.promise.finally(() => clearTimeout(late));
+  }
+
+  #late(id: number): void {
+    const error = new Error('the thread of costly tenants has stalled');
+    if (performance.now() - this.#heardAt > this.#stalledMs) this.#end(error);
+    this.#pending.get(id)?.reject(error);
+    this.#pending.delete(id);
   }
 
   present(certificate: ClientCertificate): void {
@@ -60,19 +66,21 @@ export class SenderThread {
     this.#worker?.postMessage({ present: certificate } satisfies ThreadMessage);
   }
 
-  /** Once no post is under way. */
+  /** Pending posts reject. */
   async close(): Promise<void> {
     this.#end(new Error('the thread of costly tenants was ended'));
     await this.#ending;
   }
 
   #start(): Worker {
-    const worker = new Worker(MAIN, { workerData: this.#options, resourceLimits: HEAP_MIB });
+    const worker = new Worker(MAIN, { workerData: this.#options, resourceLimits: HEAP_LIMITS });
+    this.#heardAt = performance.now();
     worker.on('message', (reply: ThreadReply) => {
-      const ended = this.#open.get(reply.id);
-      this.#open.delete(reply.id);
-      if ('fault' in reply) ended?.reject(new Error(reply.fault));
-      else ended?.resolve(reply.result);
+      this.#heardAt = performance.now();
+      const pending = this.#pending.get(reply.id);
+      this.#pending.delete(reply.id);
+      if ('fault' in reply) pending?.reject(new Error(reply.fault));
+      else pending?.resolve(reply.result);
     });
     const end = (error: Error): void => {
       if (worker === this.#worker) this.#end(error);
@@ -85,7 +93,7 @@ export class SenderThread {
   #end(error: Error): void {
     this.#ending = this.#worker?.terminate() ?? this.#ending;
     this.#worker = undefined;
-    for (const ended of this.#open.values()) ended.reject(error);
-    this.#open.clear();
+    for (const pending of this.#pending.values()) pending.reject(error);
+    this.#pending.clear();
   }
 }

@@ -8,7 +8,7 @@ import { OriginPools } from './pool/origin-pools.js';
 import { createResolver } from './resolver.js';
 import type { Resolve } from './resolver.js';
 import type { SendRequest } from './send-request.js';
-import type { SendResult } from './send-result.js';
+import type { SendResult, Throttled } from './send-result.js';
 import type { PlainOptions, SenderOptions } from './sender-options.js';
 import { SenderThread } from './sender-thread.js';
 import { openTrust } from './trust.js';
@@ -25,13 +25,17 @@ const DEFAULT_LIMITS: PoolLimits = {
 };
 
 /** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
-export function createSender({ resolve, onApart, ...plain }: SenderOptions = {}): Sender {
-  return new Sender(plain, { resolve, onApart, thread: new SenderThread(plain) });
+export function createSender({
+  resolve,
+  onIsolated = () => undefined,
+  ...plain
+}: SenderOptions = {}): Sender {
+  return new Sender(plain, { resolve, onIsolated, thread: new SenderThread(plain) });
 }
 
 interface MainThread {
   readonly resolve: Resolve | undefined;
-  readonly onApart: ((tenantId: string) => void) | undefined;
+  readonly onIsolated: (tenantId: string) => void;
   readonly thread: SenderThread;
 }
 
@@ -53,10 +57,7 @@ export class Sender {
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
     const createContext = openTrust(options.extraCaFile);
     const limits = { ...DEFAULT_LIMITS, ...options };
-    this.#budget = new HandshakeBudget(
-      limits.maxIdleConnections,
-      main && (main.onApart ?? (() => undefined)),
-    );
+    this.#budget = new HandshakeBudget(limits.maxIdleConnections, main?.onIsolated);
     const guard = {
       handshakeBytes: limits.answerLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
@@ -93,8 +94,7 @@ export class Sender {
       pool.start(attempt);
       const result = await attempt.ended;
       // It needed a new connection, and nothing was sent.
-      if (result.kind === 'throttled' && this.#thread !== undefined)
-        return await this.#postApart(request, this.#thread);
+      if (result.kind === 'throttled') return await this.#postOnThread(request, attempt.startedAt, result);
       return result;
     } finally {
       this.#budget.readCpu();
@@ -102,11 +102,15 @@ export class Sender {
     }
   }
 
-  async #postApart(request: SendRequest, thread: SenderThread): Promise<SendResult> {
-    const ended = thread.post(request, request.timeoutMs ?? this.#timeoutMs);
-    const attempt = { startedAt: performance.now(), ended };
-    this.#inFlight.add(attempt);
-    return ended.finally(() => this.#inFlight.delete(attempt));
+  /** In what is left of its time; throttled where there is none, or no thread. */
+  async #postOnThread(request: SendRequest, startedAt: number, throttled: Throttled): Promise<SendResult> {
+    const leftMs = (request.timeoutMs ?? this.#timeoutMs) - throttled.durationMs;
+    if (this.#thread === undefined || leftMs <= 0) return throttled;
+    const ended = this.#thread.post(request, leftMs);
+    const post = { startedAt, ended };
+    this.#inFlight.add(post);
+    const result = await ended.finally(() => this.#inFlight.delete(post));
+    return { ...result, durationMs: performance.now() - startedAt };
   }
 
   /**
@@ -121,7 +125,8 @@ export class Sender {
   /** Takes no new request, lets those in flight end (their deadline bounds it), closes all connections. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
+    // One may go on on the thread.
+    while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
     await this.#thread?.close();
     this.#budget.close();

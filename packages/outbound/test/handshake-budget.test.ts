@@ -1,10 +1,13 @@
 import { eventually, startCostlyHost } from '@webhooks/testkit';
 import type { Cost, CostlyHost } from '@webhooks/testkit';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createSecureContext } from 'node:tls';
+import { connect as connectTls, createSecureContext } from 'node:tls';
 import { createGuardedConnect } from '../src/guarded-connector.js';
-import { HandshakeBudget } from '../src/handshake-budget.js';
+import { HandshakeBudget, SecuredSocket } from '../src/handshake-budget.js';
 import type { Sender, SendResult } from '../src/index.js';
 import { BODY, Rig } from './rig.js';
 
@@ -21,8 +24,8 @@ async function startHost(cost: Cost): Promise<CostlyHost> {
   return host;
 }
 
-const postFor = (tenantId: string, sender: Sender, origin: string): Promise<SendResult> =>
-  sender.post({ tenantId, target: { origin, path: '/hook' }, headers: [], body: BODY });
+const postFor = (tenantId: string, sender: Sender, origin: string, timeoutMs?: number): Promise<SendResult> =>
+  sender.post({ tenantId, target: { origin, path: '/hook' }, headers: [], body: BODY, timeoutMs });
 
 const GUARD = {
   allowAddress: () => ({ allowed: true }) as const,
@@ -57,12 +60,12 @@ describe('what an endpoint makes our thread compute', () => {
   });
 
   it('is no response behind 700 key updates twice: its connection ends, and its tenant is costly', async () => {
-    const apart: string[] = [];
-    const onApart = (tenantId: string): void => void apart.push(tenantId);
-    const sender = rig.sender(await rig.endpoint(), { onApart });
+    const isolated: string[] = [];
+    const onIsolated = (tenantId: string): void => void isolated.push(tenantId);
+    const sender = rig.sender(await rig.endpoint(), { onIsolated });
     const { origin, stats } = await startHost('answered-key-updates');
     expect(await postFor('acme', sender, origin)).toMatchObject({ status: 200 });
-    expect(apart).toEqual(['acme']);
+    expect(isolated).toEqual(['acme']);
     expect(await postFor('acme', sender, origin)).toMatchObject({ status: 200 });
     expect(stats().connections).toBe(2);
   });
@@ -82,24 +85,29 @@ describe('what an endpoint makes our thread compute', () => {
       rig.endpoint(),
     ]);
     const limits = { keepAliveMs, keepAliveMaxMs: keepAliveMs, connectTimeoutMs: 1_000 };
-    const apart: string[] = [];
-    const onApart = (tenantId: string): void => void apart.push(tenantId);
-    const sender = rig.sender(known, { ...limits, onApart });
+    const isolated: string[] = [];
+    const onIsolated = (tenantId: string): void => void isolated.push(tenantId);
+    const sender = rig.sender(known, { ...limits, onIsolated });
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     const { origin } = await startHost('chain');
     // Refused, or still resting at its connect time-out.
     const post = async () =>
       expect(['unreachable', 'throttled']).toContain((await postFor('acme', sender, origin)).kind);
     await post();
-    await eventually(() => expect(apart).toEqual(['acme']));
+    await eventually(() => expect(isolated).toEqual(['acme']));
     const before = process.threadCpuUsage();
     await post();
     expect(process.threadCpuUsage(before).user).toBeLessThan(200_000);
     expect(await postFor('acme', sender, other.origin)).toMatchObject({ kind: 'throttled' });
+    expect(await postFor('acme', sender, other.origin, 300)).toMatchObject({ kind: 'throttled' });
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     expect(await postFor('globex', sender, other.origin)).toMatchObject({ status: 200 });
     expect(known.stats()).toMatchObject({ connections: 1, arrivals: 2 });
     await eventually(async () => (await postFor('acme', sender, other.origin)).kind === 'answered');
+    // Nothing is cut off by the end, on the other thread neither.
+    const last = postFor('acme', sender, other.origin);
+    await sender.close();
+    expect(['answered', 'throttled']).toContain((await last).kind);
   });
 
   it('is nothing when we computed ourselves', async () => {
@@ -125,6 +133,44 @@ describe('what an endpoint makes our thread compute', () => {
     (await opened).tls.destroy();
     budget.close();
   });
+});
+
+it('a piece of CPU time is shared by those whose handshakes read meanwhile', async () => {
+  const isolated: string[] = [];
+  const budget = new HandshakeBudget(9, (tenantId) => void isolated.push(tenantId));
+  const secureContext = createSecureContext();
+  // The beginning of a handshake, and no more.
+  const server = createServer((socket) => void socket.on('error', () => undefined).write('\x16\x03\x03'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pieceFor = async (...tenantIds: string[]): Promise<void> => {
+    const ended = Promise.withResolvers<undefined>();
+    const sockets = await Promise.all(
+      tenantIds.map(async (tenantId) => {
+        const tcp = connect(port, '127.0.0.1');
+        await once(tcp, 'connect');
+        const tls = connectTls({ socket: tcp, secureContext }).on('error', () => undefined);
+        const socket = new SecuredSocket(tcp, tls, budget.of(tenantId), 65_536);
+        return { socket, measured: budget.measure(socket, ended.promise) };
+      }),
+    );
+    await eventually(() => expect(sockets.map(({ socket }) => socket.tcp.bytesRead)).not.toContain(0));
+    compute(100);
+    // Timers lie between them.
+    await nextTurn();
+    await nextTurn();
+    ended.resolve(undefined);
+    for (const { socket, measured } of sockets) {
+      await measured;
+      socket.tls.destroy();
+    }
+  };
+  await pieceFor('acme', 'globex', 'hooli', 'initech', 'stark');
+  expect(isolated).toEqual([]);
+  await pieceFor('umbrella');
+  expect(isolated).toEqual(['umbrella']);
+  server.close();
+  budget.close();
 });
 
 it('a rest for a flood does not end a longer one', () => {

@@ -248,8 +248,8 @@ describe('with a broker of its own', () => {
     const late = { key: COMPLETE_KEY, value: JSON.stringify([1_000]) };
     const producer = kafkajsClient.producer();
     await producer.connect();
-    await producer.send({ topic: TOPICS.configurations, messages: [late] });
-    await producer.disconnect();
+    const markLate = () => producer.send({ topic: TOPICS.configurations, messages: [late] });
+    await markLate();
     const seen = new Set<string>();
     let mark: readonly number[] = [1_000];
     const reader = openTableReader({
@@ -260,10 +260,16 @@ describe('with a broker of its own', () => {
         seen.add(String(record.key));
       },
     });
-    await reader.until(() => reader.hasRead(mark.entries()));
+    const isComplete = (): boolean => reader.hasRead(mark.entries());
+    await reader.until(isComplete);
     // Of another partition it may be read after the mark.
     await reader.catchUp();
     expect(refs.filter((ref) => !seen.has(configurationKey(tenant.tenantId, ref)))).toEqual([]);
+    // One that comes later still is followed by another one.
+    await markLate();
+    await reader.catchUp();
+    await reader.until(isComplete);
+    await producer.disconnect();
     await reader.close();
     await client.close();
     await admin.disconnect();

@@ -39,7 +39,7 @@ function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
     attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
     ...(config.extraCaFile === undefined ? {} : { extraCaFile: config.extraCaFile }),
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
-    onApart: (tenantId) =>
+    onIsolated: (tenantId) =>
       scope.log.warn('handshakes of a tenant take much CPU time: it is served on another thread', {
         tenantId,
       }),

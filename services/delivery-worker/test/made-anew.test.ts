@@ -17,7 +17,7 @@ it('a worker that starts while the topic of webhooks lacks some, discards no eve
   };
   await bench.send(eventFor(buildRecord({ tenantId })));
   await fill('/a');
-  // On its way while the topic of before was deleted.
+  // It was on its way while the topic of before was deleted.
   await bench.publish(TOPICS.configurations, { key: COMPLETE_KEY, value: '[20]' });
   const warnings: string[] = [];
   const starting = bench.startWorker({}, (warning) => warnings.push(warning));

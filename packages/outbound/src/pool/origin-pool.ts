@@ -58,6 +58,10 @@ export class OriginPool {
     this.#ports = ports;
   }
 
+  get isResting(): boolean {
+    return this.#ports.tenant.restMs > 0;
+  }
+
   start(attempt: Attempt): void {
     this.#busy += 1;
     const connection = this.#free.pop();

@@ -35,6 +35,7 @@ export async function openConfigurationCache(
       const configuration = readConfiguration(record, keyring, scope.log);
       if (configuration) table.apply(configuration);
     },
+    onRestart: () => (complete = undefined),
     onFatal: scope.fail,
   });
   scope.onClose('configuration cache', () => reader.close());

@@ -19,7 +19,7 @@ export interface DeliverPorts {
     configuration: Configuration,
     mayStart: () => boolean,
   ) => Promise<SendResult>;
-  /** Whether this is the configuration in force. Asked once there is a connection: nothing lies between it and the first byte. */
+  /** Whether this is the configuration in force. Asked right before the first byte, or before a post goes to the thread of costly tenants. */
   readonly isCurrent: (configuration: Configuration) => boolean;
   readonly decide: (outcome: AttemptOutcome, task: DeliveryTask, configuration: Configuration) => Settlement;
   /** Whether the next attempt is the last that the delivery's age allows. */
