@@ -44,7 +44,7 @@ export const configurationKey = (tenantId: string, ref: string): string => `${te
 /**
  * Key of the one record of the topic that is no configuration. config-api writes it when all configurations are there. A topic
  * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name. Its value is a list of offsets:
- * how far config-api had read each partition. A partition that ends before its offset belongs to another topic than the mark
+ * how far config-api had read each partition (`true` before it named them). A partition that ends before its offset belongs to another topic than the mark
  * was written for, which then says nothing.
  */
 export const COMPLETE_KEY = '/complete';
@@ -52,14 +52,15 @@ export const COMPLETE_KEY = '/complete';
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
 
-/** Its offsets by partition, none if it says `true`, as config-api wrote before it named any; undefined for any other record, and when it is removed. */
+/** Its offsets by partition, none for `true`; undefined for any other record or value. */
 export function readCompleteMark(record: {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
 }): readonly number[] | undefined {
   if (!isCompleteMark(record) || record.value === null) return undefined;
   const read: unknown = JSON.parse(String(record.value));
-  return Array.isArray(read) ? read.map(Number) : [];
+  if (read === true) return [];
+  return Array.isArray(read) ? read.map(Number) : undefined;
 }
 
 const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;

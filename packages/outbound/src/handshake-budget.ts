@@ -9,7 +9,7 @@ const USUAL_MS = 5;
 const REST_TIMES = 10;
 /** Excess of a tenant that costs no rest, milliseconds: one piece with P-521 beside other load, or of ours that is taken for a handshake's. */
 const FREE_MS = 40;
-/** For how long a costly tenant is served apart, milliseconds: in each such time one piece of its handshakes holds up the others. */
+/** For how long a costly tenant gets its new connections on the second thread, milliseconds: in each such time one piece of its handshakes holds up the others. */
 const ISOLATED_MS = 600_000;
 /** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
 const TURN_MS = 5;
@@ -116,20 +116,21 @@ export class TenantHandshakes {
   }
 
   /**
-   * From now on the next handshake reads, so that a silent one holds up none. `pieceMs`: their share of the longest piece of CPU time
-   * since the turn before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
+   * From now on the next handshake reads, so that a silent one holds up none. `excessMs`: their share of the excess since the turn
+   * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
    */
-  takeTurn(pieceMs: number): boolean {
-    if (pieceMs > USUAL_MS && this.hasRead) this.rest(pieceMs);
+  takeTurn(excessMs: number): boolean {
+    if (excessMs > 0 && this.hasRead) this.rest(excessMs);
     this.#hasEnded = false;
+    this.#bytesBefore = this.#reader?.tcp.bytesRead ?? 0;
     if (this.#reader === undefined || this.#underWay.size > 1 || this.restMs > 0) this.#endTurn();
     return this.#underWay.size > 0;
   }
 
-  /** For a piece of so much CPU time. */
-  rest(pieceMs: number): void {
+  /** For so much CPU time. */
+  rest(excessMs: number): void {
     const free = performance.now() - REST_TIMES * FREE_MS;
-    this.#restsUntil = Math.max(this.#restsUntil, free) + REST_TIMES * (pieceMs - USUAL_MS);
+    this.#restsUntil = Math.max(this.#restsUntil, free) + REST_TIMES * excessMs;
     const { onIsolated } = this.budget;
     if (onIsolated === undefined || this.restMs <= 0) return;
     if (!this.isIsolated) onIsolated(this.#id);
@@ -164,8 +165,8 @@ const cpuMs = (): number => {
 
 /**
  * Who makes a turn of the event loop long. OpenSSL computes before any of our code runs, so the CPU time of our thread is read in
- * turns while handshakes are under way. CPU time does not pass while other processes have the core. A piece is shared among
- * those whose handshakes read in it: so one that is ours, or another tenant's, seldom makes a tenant costly.
+ * turns while handshakes are under way. CPU time does not pass while other processes have the core. Excess is shared among
+ * those whose handshakes read meanwhile: none of it is lost, and what is ours, or another tenant's, seldom makes a tenant costly.
  */
 export class HandshakeBudget {
   readonly onIsolated: ((tenantId: string) => void) | undefined;
@@ -177,11 +178,11 @@ export class HandshakeBudget {
     for (const socket of this.#open) socket.endIfFlooded();
   }, LOOK_EVERY_MS).unref();
   #turn: NodeJS.Timeout | undefined;
-  /** The longest one since the turn before, milliseconds of CPU time. */
-  #longestMs = 0;
+  /** Of all pieces since the turn before. */
+  #excessMs = 0;
   #readMs = 0;
 
-  /** `onIsolated` is called with each tenant that becomes costly; undefined: none is served apart, their handshakes rest. */
+  /** `onIsolated` is called with each tenant that becomes costly; undefined: there is no other thread, and their handshakes rest. */
   constructor(maxTenants: number, onIsolated?: (tenantId: string) => void) {
     this.onIsolated = onIsolated;
     this.#tenants = new LRUCache({ max: maxTenants, memoMethod: (id) => new TenantHandshakes(this, id) });
@@ -225,7 +226,7 @@ export class HandshakeBudget {
     if (this.#turn === undefined) return;
     const before = this.#readMs;
     this.#readMs = cpuMs();
-    this.#longestMs = Math.max(this.#longestMs, this.#readMs - before);
+    this.#excessMs += Math.max(0, this.#readMs - before - USUAL_MS);
   }
 
   close(): void {
@@ -233,7 +234,7 @@ export class HandshakeBudget {
   }
 
   #takeTurnsLater(): void {
-    this.#longestMs = 0;
+    this.#excessMs = 0;
     this.#turn = setTimeout(() => this.#takeTurns(), TURN_MS).unref();
   }
 
@@ -242,7 +243,7 @@ export class HandshakeBudget {
     // Whose handshake computed is not known.
     const readers = [...this.#active].filter(({ hasRead }) => hasRead).length;
     for (const tenant of this.#active)
-      if (!tenant.takeTurn(this.#longestMs / readers)) this.#active.delete(tenant);
+      if (!tenant.takeTurn(this.#excessMs / readers)) this.#active.delete(tenant);
     this.#turn = undefined;
     if (this.#active.size > 0) this.#takeTurnsLater();
   }

@@ -50,13 +50,14 @@ export class SenderThread {
     this.#worker.postMessage(message, [bytes.buffer]);
     const pending = Promise.withResolvers<SendResult>();
     this.#pending.set(id, pending);
-    const late = setTimeout(() => this.#late(id), timeoutMs + this.#stalledMs);
+    // A reply that came while our own thread computed is taken before.
+    const late = setTimeout(() => setImmediate(() => this.#late(id)), timeoutMs + this.#stalledMs);
     return pending.promise.finally(() => clearTimeout(late));
   }
 
   #late(id: number): void {
     const error = new Error('the thread of costly tenants has stalled');
-    if (performance.now() - this.#heardAt > this.#stalledMs) this.#end(error);
+    if (performance.now() - this.#heardAt > this.#stalledMs) return this.#end(error);
     this.#pending.get(id)?.reject(error);
     this.#pending.delete(id);
   }

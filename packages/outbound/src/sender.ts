@@ -81,7 +81,7 @@ export class Sender {
 
   /**
    * One attempt. An endpoint's failure is a value; the promise rejects only for a mistake of the caller
-   * (an invalid header, a closed sender). It settles at the deadline at the latest.
+   * (an invalid header, a closed sender), or when the second thread ends. It settles at the deadline, or 5 s later if that thread stalls.
    */
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
@@ -102,10 +102,10 @@ export class Sender {
     }
   }
 
-  /** In what is left of its time; throttled where there is none, or no thread. */
+  /** In what is left of its time. Less than half of it would blame the endpoint. */
   async #postOnThread(request: SendRequest, startedAt: number, throttled: Throttled): Promise<SendResult> {
     const leftMs = (request.timeoutMs ?? this.#timeoutMs) - throttled.durationMs;
-    if (this.#thread === undefined || leftMs <= 0) return throttled;
+    if (this.#thread === undefined || leftMs < throttled.durationMs) return throttled;
     const ended = this.#thread.post(request, leftMs);
     const post = { startedAt, ended };
     this.#inFlight.add(post);

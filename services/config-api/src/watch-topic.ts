@@ -33,25 +33,24 @@ function createRounds(
   let hasEnded = false;
   const isComplete = (): boolean =>
     cache.complete !== undefined && reader().hasRead(cache.complete.entries());
-  /** What was published is read first. A mark that comes to a topic made anew meanwhile names offsets that are not there. */
-  const complete = async (): Promise<void> => {
-    await reader().catchUp();
-    if (!hasEnded) await markComplete(reader().positions());
-  };
-  /** A worker that starts before the mark is there waits, or it would discard events of webhooks that are missing. */
-  const compareAll = async (all: RepairPorts, signal: AbortSignal): Promise<boolean> => {
-    const isDone = await repairAll(all, signal);
-    if (isDone && !isComplete()) await complete();
-    return isDone;
+  /**
+   * A worker that starts before the mark is there waits, or it would discard events of webhooks that are missing. In a topic that was
+   * made anew meanwhile the mark names offsets that are not there.
+   */
+  const mark = async (): Promise<void> => {
+    if (!hasEnded && !isComplete()) await markComplete(reader().positions());
   };
   const run = async (signal: AbortSignal): Promise<void> => {
     let repaired = 0;
     const all = { ...ports(), onTopic: cache, noteRepair: () => void (repaired += 1) };
     for (const doubt of cache.doubts()) doubt.isSettled = await repairOne(doubt, all);
-    if ((performance.now() >= compareAt || !isComplete()) && (await compareAll(all, signal)))
-      compareAt = performance.now() + COMPARE_ALL_MS;
+    const isDue = performance.now() >= compareAt || !isComplete();
+    const isDone = isDue && (await repairAll(all, signal));
+    if (isDone) compareAt = performance.now() + COMPARE_ALL_MS;
     repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });
+    // What was just published is read first.
+    else if (isDone) await mark();
   };
   /** The topic was made anew: what is compared still says nothing of it. */
   const end = (): void => void (hasEnded = true);
