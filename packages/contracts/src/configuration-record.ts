@@ -44,8 +44,8 @@ export const configurationKey = (tenantId: string, ref: string): string => `${te
 /**
  * Key of the one record of the topic that is no configuration. config-api writes it when all configurations are there. A topic
  * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name. Its value is a list of offsets:
- * how far config-api had read each partition (`true` before it named them). A partition that ends before its offset belongs to another topic than the mark
- * was written for, which then says nothing.
+ * how far config-api had read each partition (`true` before it named them). A partition that ends before its offset belongs to
+ * another topic than the mark was written for, which then says nothing.
  */
 export const COMPLETE_KEY = '/complete';
 

@@ -94,8 +94,9 @@ export class TableReader {
     return known.map(([, { position }]) => position);
   }
 
-  /** Whether everything before these offsets of partitions has been given to `onRecord`. */
-  hasRead(ends: Iterable<readonly [number, number]>): boolean {
+  /** Whether offsets by partition are known, and everything before them has been given to `onRecord`. */
+  hasRead(ends: Iterable<readonly [number, number]> | undefined): boolean {
+    if (ends === undefined) return false;
     return [...ends].every(([partition, end]) => (this.#partitions.get(partition)?.position ?? -1) >= end);
   }
 

@@ -31,8 +31,7 @@ function createRounds(
   const cache = new ConfigurationCache();
   let compareAt = Number.NEGATIVE_INFINITY;
   let hasEnded = false;
-  const isComplete = (): boolean =>
-    cache.complete !== undefined && reader().hasRead(cache.complete.entries());
+  const isComplete = (): boolean => reader().hasRead(cache.complete?.entries());
   /**
    * A worker that starts before the mark is there waits, or it would discard events of webhooks that are missing. In a topic that was
    * made anew meanwhile the mark names offsets that are not there.

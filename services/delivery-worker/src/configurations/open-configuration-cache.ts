@@ -23,7 +23,7 @@ export async function openConfigurationCache(
 ): Promise<ConfigurationCache> {
   const table = new ConfigurationTable();
   let complete: readonly number[] | undefined;
-  const isComplete = (): boolean => complete !== undefined && reader.hasRead(complete.entries());
+  const isComplete = (): boolean => reader.hasRead(complete?.entries());
   const reader = openTableReader({
     kafka,
     topic: TOPICS.configurations,
