@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startStack } from '@webhooks/stack';
+import { startStack } from '@webhooks/local';
 import { terminalPicture } from '../tooling/terminal-picture.mjs';
 
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));

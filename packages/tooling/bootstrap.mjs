@@ -20,8 +20,8 @@ const COMMANDS = {
   build: { build: true, runs: [] },
   start: { build: true, runs: [[QUIET_TIMERS, 'packages/demo/dist/src/main.js']] },
   // One thread for collections, as the services have: with two the endpoint of `bench handlers` stood still for 0.15 s on full cores.
-  bench: { build: true, runs: [[QUIET_TIMERS, '--v8-pool-size=1', 'packages/bench/dist/src/main.js']] },
-  chaos: { build: true, runs: [[QUIET_TIMERS, 'packages/chaos/dist/src/main.js']] },
+  bench: { build: true, runs: [[QUIET_TIMERS, '--v8-pool-size=1', 'packages/proof/dist/src/bench/main.js']] },
+  chaos: { build: true, runs: [[QUIET_TIMERS, 'packages/proof/dist/src/chaos/main.js']] },
   test: {
     build: true,
     runs: [

@@ -38,7 +38,14 @@ export default tseslint.config(
       'no-console': 'error',
       'no-restricted-imports': [
         'error',
-        { patterns: [{ group: ['@webhooks/*/*'], message: 'Use what the package exports.' }] },
+        {
+          patterns: [
+            {
+              group: ['@webhooks/*/*', '!@webhooks/testkit/account'],
+              message: 'Use what the package exports.',
+            },
+          ],
+        },
       ],
     },
   },

@@ -23,9 +23,9 @@ export default {
     ],
   },
   testEnvironment: 'node',
-  // One real Kafka and one MongoDB for the whole run: TEST_KAFKA_BROKERS, TEST_MONGODB_URI (packages/engines).
-  globalSetup: '<rootDir>/packages/engines/dist/src/jest-global-setup.js',
-  globalTeardown: '<rootDir>/packages/engines/dist/src/jest-global-teardown.js',
+  // One real Kafka and one MongoDB for the whole run: TEST_KAFKA_BROKERS, TEST_MONGODB_URI (packages/local).
+  globalSetup: '<rootDir>/packages/local/dist/src/jest-global-setup.js',
+  globalTeardown: '<rootDir>/packages/local/dist/src/jest-global-teardown.js',
   testTimeout: 120_000,
   maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@webhooks/engines';
+import { freePort } from '@webhooks/local';
 import { eventually } from '@webhooks/testkit';
 import { signedHeaders } from '../src/sign.js';
 import { emptyHome, run } from './support/run-webhooks.js';

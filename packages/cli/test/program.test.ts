@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startIssuer } from '@webhooks/engines';
+import { startIssuer } from '@webhooks/local';
 import { emptyHome, run, runProcess } from './support/run-webhooks.js';
 import type { Environment } from './support/run-webhooks.js';
 

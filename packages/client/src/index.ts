@@ -1,22 +1,22 @@
-export { ConnectionError, UnexpectedResponseError } from './call-errors.js';
-export type { CallOptions, RequestOptions } from './call.js';
-export { createClient } from './create-client.js';
-export type { Client, ClientOptions } from './create-client.js';
-export type { EventCalls } from './event-calls.js';
-export type { Pages } from './pages.js';
-export { ProblemError } from './problem-error.js';
-export type { Problem, ProblemCode } from './problem-error.js';
-export type { QueryCalls } from './query-calls.js';
-export type { ClientCredentials, TokenSource } from './token-source.js';
-export type * from './types.js';
-export type { WebhookCalls } from './webhook-calls.js';
-export { NotificationError } from './notification-error.js';
-export type { NotificationFault } from './notification-error.js';
-export { createNotificationMiddleware } from './notification-middleware.js';
+export { ConnectionError, UnexpectedResponseError } from './calls/call-errors.js';
+export type { CallOptions, RequestOptions } from './calls/call.js';
+export { createClient } from './calls/create-client.js';
+export type { Client, ClientOptions } from './calls/create-client.js';
+export type { EventCalls } from './calls/event-calls.js';
+export type { Pages } from './calls/pages.js';
+export { ProblemError } from './calls/problem-error.js';
+export type { Problem, ProblemCode } from './calls/problem-error.js';
+export type { QueryCalls } from './calls/query-calls.js';
+export type { ClientCredentials, TokenSource } from './calls/token-source.js';
+export type * from './types/types.js';
+export type { WebhookCalls } from './calls/webhook-calls.js';
+export { NotificationError } from './receiver/notification-error.js';
+export type { NotificationFault } from './receiver/notification-error.js';
+export { createNotificationMiddleware } from './receiver/notification-middleware.js';
 export type {
   MiddlewareOptions,
   NotificationMiddleware,
   NotificationRequest,
-} from './notification-middleware.js';
-export { verifyNotification, verifySignature } from './verify-notification.js';
-export type { NotificationHeaders } from './verify-notification.js';
+} from './receiver/notification-middleware.js';
+export { verifyNotification, verifySignature } from './receiver/verify-notification.js';
+export type { NotificationHeaders } from './receiver/verify-notification.js';

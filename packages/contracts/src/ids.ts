@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { base32 } from './base32.js';
-import type { PaymentFact } from './payment-event.js';
+import type { PaymentFact } from './event/payment-event.js';
 
 /** The digest of several parts. No part may hold a line feed: each is matched against a pattern before it comes here. */
 const digest = (parts: readonly string[]): string =>

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FedStack } from '@webhooks/ledger';
-import type { StackDescription } from '@webhooks/stack';
+import type { FedStack } from '@webhooks/testkit/account';
+import type { StackDescription } from '@webhooks/local';
 
 const BASE = '/integration/v1';
 const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,9 +1,11 @@
 import { once as onceEmitted } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { DATA_DIR, createArrivalLines, paint, print, setStage, untilSignal } from '@webhooks/ledger';
-import { choosePort, startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import { DATA_DIR, paint, print, untilSignal } from '@webhooks/testkit/account';
+import { createArrivalLines } from './show-arrivals.js';
+import { setStage } from './stage.js';
+import { choosePort, startStack } from '@webhooks/local';
+import type { Stack } from '@webhooks/local';
 import { writeEnvFile } from './env-script.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import { readEventsFile } from './read-events-file.js';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { readFeedLine } from '@webhooks/ledger';
-import type { FeedLine } from '@webhooks/ledger';
+import { readFeedLine } from '@webhooks/testkit/account';
+import type { FeedLine } from '@webhooks/testkit/account';
 
 /** Reads an events file: one JSON object a line, empty lines skipped. Throws when it is empty, missing or over 512 MiB. */
 export async function readEventsFile(file: string): Promise<readonly FeedLine[]> {

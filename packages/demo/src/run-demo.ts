@@ -1,6 +1,8 @@
 import { TOPICS } from '@webhooks/contracts';
-import { Ledger, feed, followReceipts, print, untilNone, withAdmin } from '@webhooks/ledger';
-import type { FedStack, FeedLine, Stage } from '@webhooks/ledger';
+import { Ledger, feed, print, untilNone, withAdmin } from '@webhooks/testkit/account';
+import { followReceipts } from './follow-receipts.js';
+import type { FedStack, FeedLine } from '@webhooks/testkit/account';
+import type { Stage } from './stage.js';
 import { showTable } from './show.js';
 
 /** Each fourth look is shown: a line in two seconds. */

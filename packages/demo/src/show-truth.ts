@@ -1,6 +1,6 @@
 import type { Client, DeliveryDetail } from '@webhooks/client';
-import { clientFor, print, registerWebhooks } from '@webhooks/ledger';
-import type { Stack } from '@webhooks/stack';
+import { clientFor, print, registerWebhooks } from '@webhooks/testkit/account';
+import type { Stack } from '@webhooks/local';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 

@@ -1,6 +1,6 @@
-import type { StackDescription } from '@webhooks/stack';
-import { align, paint, print } from '@webhooks/ledger';
-import type { Account, FeedLine, Ledger } from '@webhooks/ledger';
+import type { StackDescription } from '@webhooks/local';
+import { align, paint, print } from '@webhooks/testkit/account';
+import type { Account, FeedLine, Ledger } from '@webhooks/testkit/account';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 

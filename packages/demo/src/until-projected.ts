@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { paint, readLags, showProgress } from '@webhooks/ledger';
-import type { ProjectionLag } from '@webhooks/ledger';
+import { paint, readLags, showProgress } from '@webhooks/testkit/account';
+import type { ProjectionLag } from '@webhooks/testkit/account';
 
 const LOOK_MS = 2_000;
 /** A projection that is behind by less has read what came before the start. Load keeps it from reaching 0. */

@@ -1,4 +1,4 @@
-import { paint, print } from '@webhooks/ledger';
+import { paint, print } from '@webhooks/testkit/account';
 
 const LOOK_MS = 1_000;
 

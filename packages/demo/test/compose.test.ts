@@ -30,7 +30,7 @@ function settingsOf(service: string): string {
   const uses = (name: string): boolean => manifest.includes(`@webhooks/${name}`);
   return [
     ['services', service, 'src', 'config.ts'],
-    ['packages', 'http-api', 'src', 'settings.ts'],
+    ['packages', 'http-api', 'src', 'server', 'settings.ts'],
     ['packages', 'kafka', 'src', 'kafka-settings.ts'],
     ['packages', 'runtime', 'src', 'run-service.ts'],
     ...(uses('mongodb') ? [['packages', 'mongodb', 'src', 'mongodb-settings.ts']] : []),

@@ -1,7 +1,7 @@
 import { RETRY_TIERS, TOPICS } from '@webhooks/contracts';
 import type { AttemptPack, EventType } from '@webhooks/contracts';
-import { feedTopic, newReport, openSpans, readFeedLine } from '@webhooks/ledger';
-import type { FeedLine, HandledPlace } from '@webhooks/ledger';
+import { feedTopic, newReport, openSpans, readFeedLine } from '@webhooks/testkit/account';
+import type { FeedLine, HandledPlace } from '@webhooks/testkit/account';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Answer, Endpoint } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FAILURE_CAUSES, PROBLEMS, RETRY_TIERS, TOPIC_TABLE } from '@webhooks/contracts';
-import { PREFERRED_PORTS } from '@webhooks/stack';
+import { PREFERRED_PORTS } from '@webhooks/local';
 import { parse } from 'yaml';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -27,7 +27,7 @@ const OPERATE = 'deploy/README.md';
 function settingNames(): string[] {
   const files = find(
     'services/*/src/config.ts',
-    'packages/{http-api,kafka,mongodb,outbound,runtime}/src/*settings.ts',
+    'packages/{http-api,kafka,mongodb,outbound,runtime}/src/{,*/}*settings.ts',
     'packages/runtime/src/run-service.ts',
   );
   const asked =

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import { startStack } from '@webhooks/local';
+import type { Stack } from '@webhooks/local';
 
 const WORKER = 'delivery-worker';
 

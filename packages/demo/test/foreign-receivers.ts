@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHmac } from 'node:crypto';
 import type { PaymentEvent } from '@webhooks/contracts';
-import { freePort } from '@webhooks/engines';
+import { freePort } from '@webhooks/local';
 import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
 import { Webhook } from 'standardwebhooks';
 import type { TestStack } from './test-stack.js';

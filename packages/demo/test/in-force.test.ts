@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { EventType } from '@webhooks/contracts';
-import { feedTopic, newReport, readFeedLine } from '@webhooks/ledger';
+import { feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { startTestStack } from './test-stack.js';

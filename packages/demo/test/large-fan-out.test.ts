@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { TOPICS, configurationKey } from '@webhooks/contracts';
 import type { AttemptEntry, AttemptPack, ConfigurationRecord } from '@webhooks/contracts';
-import { feedTopic, newReport, readFeedLine } from '@webhooks/ledger';
+import { feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@webhooks/engines';
+import { freePort } from '@webhooks/local';
 import { buildEvent, eventually } from '@webhooks/testkit';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';

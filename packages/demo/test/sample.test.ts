@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EVENT_TYPES, readEvent } from '@webhooks/contracts';
-import { generateSample } from '@webhooks/ledger';
+import { generateSample } from '../src/generate-sample.js';
 
 const shipped = readFileSync(join(import.meta.dirname, '..', 'sample', 'events.ndjson'), 'utf8');
 

@@ -1,6 +1,6 @@
 import { TOPICS, parseAttemptHistory } from '@webhooks/contracts';
 import type { AttemptEntry, AttemptPack } from '@webhooks/contracts';
-import { feedTopic, newReport, readFeedLine } from '@webhooks/ledger';
+import { feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { followTopics } from './follow-topics.js';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
-import { freePort } from '@webhooks/engines';
+import { freePort } from '@webhooks/local';
 import { eventually, sharedAuthority } from '@webhooks/testkit';
 import { Webhook } from 'standardwebhooks';
 import { has, needs } from './tool.js';

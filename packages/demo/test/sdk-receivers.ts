@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '@webhooks/engines';
+import { freePort } from '@webhooks/local';
 import { buildEvent, eventually } from '@webhooks/testkit';
 import type { TestStack } from './test-stack.js';
 import { has, needs } from './tool.js';

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@webhooks/client';
 import type { EventType, PaymentEvent } from '@webhooks/contracts';
-import { freePort } from '@webhooks/engines';
+import { freePort } from '@webhooks/local';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { countExactly } from './count-exactly.js';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import { startStack } from '@webhooks/local';
+import type { Stack } from '@webhooks/local';
 import { writeEnvFile } from '../src/env-script.js';
 
 let dataDir: string;

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@webhooks/client';
-import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
-import { clientFor } from '@webhooks/ledger';
+import { startStack } from '@webhooks/local';
+import type { Stack } from '@webhooks/local';
+import { clientFor } from '@webhooks/testkit/account';
 
 export interface TestStack {
   readonly stack: Stack;

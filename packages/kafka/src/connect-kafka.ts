@@ -1,9 +1,9 @@
 import { errorFields, type ServiceScope } from '@webhooks/runtime';
-import { createKafka, type Kafka } from './kafkajs-adapter/create-kafka.js';
+import { createKafka, type Kafka } from './kafkajs/create-kafka.js';
 import type { Logger } from './log.js';
 import type { KafkaSettings } from './kafka-settings.js';
-import { ensureTopics, type TopicSpec } from './kafkajs-adapter/topics.js';
-import { asError } from './protocol/as-error.js';
+import { ensureTopics, type TopicSpec } from './kafkajs/topics.js';
+import { asError } from './wire/as-error.js';
 
 /** A service's cluster: its faults go to the service's log, and it is closed with the service. */
 export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {

@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from './kafkajs-adapter/backoff.js';
-import { isFatal } from './kafkajs-adapter/faults.js';
-import { asError } from './protocol/as-error.js';
+import { backoffMs } from './backoff.js';
+import { isFatal } from './faults.js';
+import { asError } from './wire/as-error.js';
 
 /** Polling interval of `until`. */
 const LOOK_MS = 5;

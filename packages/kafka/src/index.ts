@@ -1,16 +1,16 @@
 export { connectKafka, prepareTopics } from './connect-kafka.js';
-export { createKafka, type Kafka } from './kafkajs-adapter/create-kafka.js';
+export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
 export { readKafkaSettings, type KafkaSettings } from './kafka-settings.js';
 export type { Logger, LogLevel } from './log.js';
-export { PENDING_RECORD_BYTES } from './pending-record.js';
+export { PENDING_RECORD_BYTES } from './sink/pending-record.js';
 export type { KafkaRecord } from './record.js';
-export { RevisionTable } from './revision-table.js';
-export type { Revised } from './revision-table.js';
-export { openSink } from './sink.js';
-export type { Sink } from './sink.js';
-export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
-export type { OutgoingRecord } from './sink-types.js';
-export { openDelayedSource, openSource } from './source.js';
+export { RevisionTable } from './table/revision-table.js';
+export type { Revised } from './table/revision-table.js';
+export { openSink } from './sink/sink.js';
+export type { Sink } from './sink/sink.js';
+export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink/sink-types.js';
+export type { OutgoingRecord } from './sink/sink-types.js';
+export { openDelayedSource, openSource } from './source/source.js';
 export type {
   DelayedSourceOptions,
   OnPoison,
@@ -19,9 +19,9 @@ export type {
   SourceHealth,
   SourceOptions,
   Unhandled,
-} from './source-types.js';
-export { TableReader, openTableReader } from './table-reader.js';
-export { headerOf } from './protocol/fetched-record.js';
-export { watchRetention } from './kafkajs-adapter/watch-retention.js';
-export { ensureTopics, fetchEndOffsets } from './kafkajs-adapter/topics.js';
-export type { EndOffsets } from './kafkajs-adapter/topics.js';
+} from './source/source-types.js';
+export { TableReader, openTableReader } from './table/table-reader.js';
+export { headerOf } from './wire/fetched-record.js';
+export { watchRetention } from './source/watch-retention.js';
+export { ensureTopics, fetchEndOffsets } from './kafkajs/topics.js';
+export type { EndOffsets } from './kafkajs/topics.js';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { SettingsReader } from '@webhooks/runtime';
-import { BROKER, type KafkaOptions, type KafkaSasl, type KafkaTls } from './kafkajs-adapter/link.js';
+import { BROKER, type KafkaOptions, type KafkaSasl, type KafkaTls } from './kafkajs/link.js';
 
 /** How a service reaches Kafka, and what it may do to topics. */
 export interface KafkaSettings extends Omit<KafkaOptions, 'log'> {

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startKafkaCluster, type KafkaCluster } from '@webhooks/engines';
+import { startKafkaCluster } from '@webhooks/local';
+import type { KafkaCluster } from '@webhooks/local';
 import { eventually, randomName } from '@webhooks/testkit';
 import { ensureTopics, openSink, SinkTimeout, type Kafka } from '../src/index.js';
-import { adminLinkOf } from '../src/kafkajs-adapter/create-kafka.js';
+import { adminLinkOf } from '../src/kafkajs/create-kafka.js';
 import { closeAll, kafkaAt } from './support/cluster.js';
 
 /** One copy of each partition, one partition on each node: a node that is away leaves its partition without a leader. */

@@ -14,9 +14,9 @@ import {
 } from '@webhooks/outbound';
 import type { SenderSettings, UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
-import { parseEgressAddresses } from './egress.js';
-import type { EgressAddress } from './egress.js';
-import type { PolicyRules } from './policy-input.js';
+import { parseEgressAddresses } from './webhooks/egress.js';
+import type { EgressAddress } from './webhooks/egress.js';
+import type { PolicyRules } from './policies/policy-input.js';
 
 /**
  * What an endpoint shows before a webhook is enabled with its URL. `challenge`: it responds to a test notification with 2xx and the value

@@ -7,8 +7,8 @@ import {
   renderNotification,
 } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
-import { createOperations } from '../src/operations.js';
-import type { OperationParts } from '../src/operations.js';
+import { createOperations } from '../src/webhooks/operations.js';
+import type { OperationParts } from '../src/webhooks/operations.js';
 import { at, faultOf, isObject, openapi } from './support/openapi-check.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];

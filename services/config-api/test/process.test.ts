@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import type { ClientRequest } from 'node:http';
 import { createClient } from '@webhooks/client';
-import { freePort, startIssuer, testMongoUri } from '@webhooks/engines';
-import type { DevelopmentClient, Issuer } from '@webhooks/engines';
+import { freePort, startIssuer, testMongoUri } from '@webhooks/local';
+import type { DevelopmentClient, Issuer } from '@webhooks/local';
 import { AUDIENCE, eventually, openTokenDesk, randomName } from '@webhooks/testkit';
 import type { TokenDesk } from '@webhooks/testkit';
 import { createConnection } from 'mongoose';

@@ -19,7 +19,7 @@ import {
   sealSecret,
 } from '@webhooks/contracts';
 import type { ConfigurationRecord } from '@webhooks/contracts';
-import { freePort, startKafka } from '@webhooks/engines';
+import { freePort, startKafka } from '@webhooks/local';
 import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
 import { generateSecret } from '@webhooks/outbound';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOPICS } from '@webhooks/contracts';
-import { startKafkaCluster } from '@webhooks/engines';
+import { startKafkaCluster } from '@webhooks/local';
 import { createKafka, ensureTopics } from '@webhooks/kafka';
 import { HealthBoard } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
-import { startKafka } from '@webhooks/engines';
+import { startKafka } from '@webhooks/local';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
 import type { AdminPage, HealthReport, LogFields } from '@webhooks/runtime';
 import { sharedAuthority } from '@webhooks/testkit';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createClient, ProblemError } from '@webhooks/client';
 import type { Client } from '@webhooks/client';
-import type { DevelopmentClient } from '@webhooks/engines';
+import type { DevelopmentClient } from '@webhooks/local';
 import { buildEvent, eventually, openApiDocument } from '@webhooks/testkit';
 import { readEvents } from './read-topic.js';
 import type { SeenRecord } from './read-topic.js';

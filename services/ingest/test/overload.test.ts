@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startKafka } from '@webhooks/engines';
-import type { KafkaEngine } from '@webhooks/engines';
+import { startKafka } from '@webhooks/local';
+import type { KafkaEngine } from '@webhooks/local';
 import { AUDIENCE, eventually, openTokenDesk } from '@webhooks/testkit';
 import type { TokenDesk } from '@webhooks/testkit';
 import { startFlood } from './flood.js';

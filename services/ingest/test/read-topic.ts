@@ -1,5 +1,5 @@
 import { TOPICS } from '@webhooks/contracts';
-import { testKafkaBrokers } from '@webhooks/engines';
+import { testKafkaBrokers } from '@webhooks/local';
 import { randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 

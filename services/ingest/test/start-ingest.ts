@@ -1,5 +1,5 @@
-import { startIssuer, testKafkaBrokers } from '@webhooks/engines';
-import type { DevelopmentClient } from '@webhooks/engines';
+import { startIssuer, testKafkaBrokers } from '@webhooks/local';
+import type { DevelopmentClient } from '@webhooks/local';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
 import type { LogFields } from '@webhooks/runtime';
 import { composeIngest } from '../src/compose.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createClient } from '@webhooks/client';
-import type { DevelopmentClient } from '@webhooks/engines';
+import type { DevelopmentClient } from '@webhooks/local';
 import { buildEvent, openApiDocument } from '@webhooks/testkit';
 import { CLIENTS, startIngest } from './start-ingest.js';
 import type { RunningIngest } from './start-ingest.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@webhooks/stack';
-import type { Stack } from '@webhooks/stack';
+import { startStack } from '@webhooks/local';
+import type { Stack } from '@webhooks/local';
 import { eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import { emptyHome, run } from './run-webhooks.js';

@@ -1,5 +1,6 @@
-import { generateSample, print, putInForce, readFeedLine } from '@webhooks/ledger';
-import type { FedStack } from '@webhooks/ledger';
+import { generateSample } from '../generate-sample.js';
+import { print, putInForce, readFeedLine } from '@webhooks/testkit/account';
+import type { FedStack } from '@webhooks/testkit/account';
 import { callerVariables, envScript } from '../env-script.js';
 import { feedAndAccount } from '../run-demo.js';
 import { showCommands } from '../show.js';

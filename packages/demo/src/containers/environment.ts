@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DevelopmentClient } from '@webhooks/engines';
+import type { DevelopmentClient } from '@webhooks/local';
 
 const ROOT = '/var/lib/webhooks';
 

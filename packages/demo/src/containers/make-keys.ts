@@ -1,8 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openCertificateAuthority } from '@webhooks/engines';
-import { print } from '@webhooks/ledger';
-import { openDevelopmentSecrets, planClients } from '@webhooks/stack';
+import { openCertificateAuthority, openDevelopmentSecrets, planClients } from '@webhooks/local';
+import { print } from '@webhooks/testkit/account';
 import { FILES, FOLDERS, required } from './environment.js';
 
 // Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept.

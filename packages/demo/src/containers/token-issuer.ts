@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startIssuer } from '@webhooks/engines';
-import { print, untilSignal } from '@webhooks/ledger';
+import { startIssuer } from '@webhooks/local';
+import { print, untilSignal } from '@webhooks/testkit/account';
 import { FOLDERS, readClients, required } from './environment.js';
 
 // The token issuer for development, reached by the name that the services trust (TOKEN_ISSUER).

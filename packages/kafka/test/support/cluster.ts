@@ -1,4 +1,4 @@
-import { testKafkaBrokers } from '@webhooks/engines';
+import { testKafkaBrokers } from '@webhooks/local';
 import { randomName } from '@webhooks/testkit';
 import { createKafka, ensureTopics, openSink, type Kafka, type Logger, type Sink } from '../../src/index.js';
 

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startKafka, type KafkaEngine } from '@webhooks/engines';
+import { startKafka } from '@webhooks/local';
+import type { KafkaEngine } from '@webhooks/local';
 
 /** A broker of one's own, to be killed; `discard` ends it and removes its data. */
 export async function ownBroker(): Promise<{ engine: KafkaEngine; discard: () => Promise<void> }> {

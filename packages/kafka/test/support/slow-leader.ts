@@ -1,7 +1,7 @@
 import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import { eventually } from '@webhooks/testkit';
 import type { Kafka } from '../../src/index.js';
-import { stickyAssigner } from '../../src/kafkajs-adapter/sticky-assigner.js';
+import { stickyAssigner } from '../../src/source/sticky-assigner.js';
 
 export interface SlowLeader {
   /** Resolves when the leader has begun to deal partitions to so many members: those wait for it. */

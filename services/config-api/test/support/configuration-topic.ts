@@ -1,5 +1,5 @@
 import { TOPICS, configurationKey } from '@webhooks/contracts';
-import { testKafkaBrokers } from '@webhooks/engines';
+import { testKafkaBrokers } from '@webhooks/local';
 import { createKafka, openSink, openTableReader } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
 import { isObject } from './openapi-check.js';

@@ -1,5 +1,5 @@
 import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
-import { testKafkaBrokers, testMongoUri } from '@webhooks/engines';
+import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
 import { createKafka, ensureTopics, fetchEndOffsets } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
 import type { HealthReport, LogFields } from '@webhooks/runtime';

@@ -1,4 +1,4 @@
-import { testKafkaBrokers } from '@webhooks/engines';
+import { testKafkaBrokers } from '@webhooks/local';
 import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
 import type { Kafka, OutgoingRecord } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry } from '@webhooks/runtime';

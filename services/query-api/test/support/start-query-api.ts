@@ -1,5 +1,5 @@
 import { TOPIC_TABLE } from '@webhooks/contracts';
-import { testKafkaBrokers, testMongoUri } from '@webhooks/engines';
+import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
 import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
 import type { OutgoingRecord } from '@webhooks/kafka';
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';

@@ -1,4 +1,4 @@
-import { testMongoUri } from '@webhooks/engines';
+import { testMongoUri } from '@webhooks/local';
 import mongoose from 'mongoose';
 import { Closers, HealthBoard, Registry, readSettings } from '@webhooks/runtime';
 import { openDatabase } from '../../../src/database.js';

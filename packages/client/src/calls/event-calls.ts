@@ -1,0 +1,41 @@
+import type { Authorized } from './authorized.js';
+import type { RequestOptions } from './call.js';
+import type { EventInput, EventResult } from '../types/event-types.js';
+import { parseAccepted, parseResults } from './parse-response.js';
+import { ProblemError } from './problem-error.js';
+
+/** For payment systems: what happened. */
+export interface EventCalls {
+  /** Resolves with the event's id once it is durable. */
+  postEvent(event: EventInput, options?: RequestOptions): Promise<string>;
+  /** At most 1,000 events and 1 MiB; the result of each, also when none was accepted. */
+  postEvents(events: readonly EventInput[], options?: RequestOptions): Promise<readonly EventResult[]>;
+  /** The same for NDJSON text, one event a line, sent as it is; empty lines do not count. */
+  postEventLines(lines: string, options?: RequestOptions): Promise<readonly EventResult[]>;
+}
+
+/** An event is durable only with 202. */
+const POST = { method: 'POST', url: '/integration/v1/events', statuses: [202] } as const;
+
+/** A batch of which nothing was accepted is a problem that holds the same list. */
+async function resultsOf(
+  post: Promise<{ readonly results: readonly EventResult[] }>,
+): Promise<readonly EventResult[]> {
+  try {
+    return (await post).results;
+  } catch (error) {
+    const refused = error instanceof ProblemError ? parseResults(error.problem.members) : undefined;
+    if (refused === undefined) throw error;
+    return refused.results;
+  }
+}
+
+export function createEventCalls(ingest: Authorized): EventCalls {
+  const lines = { 'content-type': 'application/x-ndjson' };
+  return {
+    postEvent: async (data, options) => (await ingest({ ...POST, data, parse: parseAccepted, options })).id,
+    postEvents: (data, options) => resultsOf(ingest({ ...POST, data, parse: parseResults, options })),
+    postEventLines: (data, options) =>
+      resultsOf(ingest({ ...POST, data, headers: lines, parse: parseResults, options })),
+  };
+}

@@ -1,0 +1,59 @@
+import type { RequestOptions } from './call.js';
+import type { QueryCalls } from './query-calls.js';
+import type {
+  DeliveryFilter,
+  DeliverySummary,
+  NotificationFilter,
+  NotificationPage,
+} from '../types/query-types.js';
+import type { Redelivery, RedeliveryFilter } from '../types/query-types.js';
+import type { WebhookCalls } from './webhook-calls.js';
+import type { ListedWebhook, Page, WebhookFilter } from '../types/webhook-types.js';
+
+/**
+ * Whole lists, requested page by page as they are read; `break`, or the signal, ends one. A page that leads to itself, which
+ * would have no end, throws an `Error`.
+ */
+export interface Pages {
+  eachWebhook(filter?: WebhookFilter, options?: RequestOptions): AsyncIterable<ListedWebhook>;
+  eachDelivery(filter?: DeliveryFilter, options?: RequestOptions): AsyncIterable<DeliverySummary>;
+  eachRedelivery(filter?: RedeliveryFilter, options?: RequestOptions): AsyncIterable<Redelivery>;
+  /**
+   * Page after page of a chain: until nothing more is there, or with `wait` for ever. Handle a page, then keep its `nextCursor`:
+   * it is `after` of the next run.
+   */
+  notificationPages(filter?: NotificationFilter, options?: RequestOptions): AsyncIterable<NotificationPage>;
+}
+
+type List<T, F> = (filter: F, options?: RequestOptions) => Promise<Page<T>>;
+
+function mustMove(from: string | undefined, to: string | undefined): void {
+  if (to !== undefined && to === from) throw new Error('a page leads to itself: its nextCursor is its own');
+}
+
+const eachOf = <T, F extends { readonly cursor?: string }>(list: List<T, F>) =>
+  async function* (filter = {} as F, options?: RequestOptions): AsyncGenerator<T> {
+    for (let next: F | undefined = filter; next !== undefined;) {
+      const { data, nextCursor }: Page<T> = await list(next, options);
+      yield* data;
+      mustMove(next.cursor, nextCursor);
+      next = nextCursor === undefined ? undefined : { ...filter, cursor: nextCursor };
+    }
+  };
+
+export function createPages(calls: WebhookCalls & QueryCalls): Pages {
+  return {
+    eachWebhook: eachOf((filter, options) => calls.list(filter, options)),
+    eachDelivery: eachOf((filter, options) => calls.deliveries(filter, options)),
+    eachRedelivery: eachOf((filter, options) => calls.redeliveries(filter, options)),
+    notificationPages: async function* (filter = {}, options) {
+      for (let next = filter, hasMore = true; hasMore;) {
+        const page = await calls.notifications(next, options);
+        yield page;
+        if (page.hasMore) mustMove(next.after, page.nextCursor);
+        next = { ...filter, after: page.nextCursor };
+        hasMore = page.hasMore || (filter.wait ?? 0) > 0;
+      }
+    },
+  };
+}

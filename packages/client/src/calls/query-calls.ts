@@ -1,0 +1,68 @@
+import type { Authorized } from './authorized.js';
+import type { RequestOptions } from './call.js';
+import * as parse from './parse-response.js';
+import type { ParseResponse } from './parse-response.js';
+import type * as Types from '../types/query-types.js';
+import { ONCE, WEBHOOKS } from './webhook-calls.js';
+
+/** What really happened, what was delivered, and once more. */
+export interface QueryCalls {
+  charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
+  transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
+  /** The next page of a chain; see `after`. */
+  notifications(filter?: Types.NotificationFilter, options?: RequestOptions): Promise<Types.NotificationPage>;
+  deliveries(filter?: Types.DeliveryFilter, options?: RequestOptions): Promise<Types.DeliveryList>;
+  delivery(deliveryId: string, options?: RequestOptions): Promise<Types.DeliveryDetail>;
+  /** Sent once, whatever `maxRetries` says: each call makes a redelivery of its own. */
+  redeliver(deliveryId: string, options?: RequestOptions): Promise<Types.Redelivered>;
+  redeliveries(filter?: Types.RedeliveryFilter, options?: RequestOptions): Promise<Types.RedeliveryList>;
+  /** How many deliveries `startRedelivery` would send, or a lower bound. */
+  countRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.RedeliveryCount>;
+  /** Sent once: each call makes a job of its own. */
+  startRedelivery(input: Types.RedeliveryInput, options?: RequestOptions): Promise<Types.Redelivery>;
+  redelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
+  cancelRedelivery(id: string, options?: RequestOptions): Promise<Types.Redelivery>;
+}
+
+const PIX = '/integration/v1/pix';
+const DELIVERIES = `${WEBHOOKS}/deliveries`;
+const REDELIVERIES = `${WEBHOOKS}/redeliveries`;
+
+const below = (path: string, name: string, part = ''): string => `${path}/${encodeURIComponent(name)}${part}`;
+
+export function createQueryCalls(query: Authorized): QueryCalls {
+  const get = <T>(url: string, read: ParseResponse<T>, options?: RequestOptions, params?: object) =>
+    query({ method: 'GET', url, params, parse: read, options });
+  return {
+    charge: (txId, options) => get(below(`${PIX}/cob`, txId), parse.parseCharge, options),
+    transaction: (endToEndId, options) =>
+      get(`${PIX}/transaction`, parse.parseTransaction, options, { endToEndId }),
+    notifications: (params = {}, options) =>
+      query({
+        method: 'GET',
+        url: '/integration/v1/notifications',
+        params,
+        parse: parse.parseNotificationPage,
+        waitMs: (params.wait ?? 0) * 1_000,
+        options,
+      }),
+    deliveries: (filter, options) => get(DELIVERIES, parse.parseDeliveryList, options, filter),
+    delivery: (deliveryId, options) => get(below(DELIVERIES, deliveryId), parse.parseDelivery, options),
+    redeliver: (deliveryId, options) => {
+      const url = below(DELIVERIES, deliveryId, '/redeliver');
+      return query({ ...ONCE, url, parse: parse.parseRedelivered, options });
+    },
+    redeliveries: (filter, options) => get(REDELIVERIES, parse.parseRedeliveryList, options, filter),
+    countRedelivery: (input, options) => {
+      const data = { ...input, dryRun: true };
+      return query({ method: 'POST', url: REDELIVERIES, data, parse: parse.parseRedeliveryCount, options });
+    },
+    startRedelivery: (data, options) =>
+      query({ ...ONCE, url: REDELIVERIES, data, parse: parse.parseRedelivery, options }),
+    redelivery: (id, options) => get(below(REDELIVERIES, id), parse.parseRedelivery, options),
+    cancelRedelivery: (id, options) => {
+      const url = below(REDELIVERIES, id, '/cancel');
+      return query({ method: 'POST', url, parse: parse.parseRedelivery, options });
+    },
+  };
+}

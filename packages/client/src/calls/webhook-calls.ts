@@ -1,0 +1,73 @@
+import type { Authorized } from './authorized.js';
+import type { RequestOptions } from './call.js';
+import {
+  parseEgressList,
+  parseHealth,
+  parseNothing,
+  parsePolicy,
+  parseSecret,
+  parseTest,
+  parseWebhook,
+  parseWebhookList,
+} from './parse-response.js';
+import type * as Types from '../types/webhook-types.js';
+
+/** Registering endpoints, and how they do. */
+export interface WebhookCalls {
+  register(webhook: Types.WebhookInput, options?: RequestOptions): Promise<Types.Webhook>;
+  update(webhook: Types.WebhookInput, options?: RequestOptions): Promise<Types.Webhook>;
+  list(filter?: Types.WebhookFilter, options?: RequestOptions): Promise<Types.WebhookList>;
+  get(ref: string, options?: RequestOptions): Promise<Types.Webhook>;
+  /**
+   * Sent once, whatever `maxRetries` says. After a lost response it can be sent again: three secrets are valid, each for its own
+   * 24 h. Many repeats would end the one that the receiver has.
+   */
+  rotateSecret(
+    ref: string,
+    input?: Types.SecretInput,
+    options?: RequestOptions,
+  ): Promise<Types.WebhookSecret>;
+  removeSecret(ref: string, options?: RequestOptions): Promise<void>;
+  /** The source addresses of deliveries, for firewalls. */
+  egress(options?: RequestOptions): Promise<Types.EgressList>;
+  policy(ref: string, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
+  setPolicy(ref: string, policy: Types.PolicyInput, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
+  /** Back to the defaults. */
+  removePolicy(ref: string, options?: RequestOptions): Promise<void>;
+  health(ref: string, options?: RequestOptions): Promise<Types.EndpointHealth>;
+  /** Sends an event that never happened to one endpoint. Sent once. */
+  sendTest(ref: string, options?: RequestOptions): Promise<Types.TestNotification>;
+}
+
+export const WEBHOOKS = '/integration/v1/webhooks';
+/** A POST that must not be done twice, and is taken over to be done. */
+export const ONCE = { method: 'POST', statuses: [202], repeatable: false } as const;
+
+const at = (ref: string, part = ''): string => `${WEBHOOKS}/${encodeURIComponent(ref)}${part}`;
+
+export function createWebhookCalls(config: Authorized, query: Authorized): WebhookCalls {
+  const remove = async (url: string, options?: RequestOptions): Promise<void> => {
+    await config({ method: 'DELETE', url, statuses: [202, 204], parse: parseNothing, options });
+  };
+  return {
+    register: (data, options) =>
+      config({ method: 'POST', url: WEBHOOKS, data, parse: parseWebhook, options }),
+    update: (data, options) => config({ method: 'PUT', url: WEBHOOKS, data, parse: parseWebhook, options }),
+    list: (params, options) =>
+      config({ method: 'GET', url: WEBHOOKS, params, parse: parseWebhookList, options }),
+    get: (ref, options) => config({ method: 'GET', url: at(ref), parse: parseWebhook, options }),
+    rotateSecret: (ref, data, options) => {
+      const url = at(ref, '/secret');
+      return config({ method: 'POST', url, data, repeatable: false, parse: parseSecret, options });
+    },
+    egress: (options) =>
+      config({ method: 'GET', url: '/integration/v1/egress', parse: parseEgressList, options }),
+    removeSecret: (ref, options) => remove(at(ref, '/secret'), options),
+    policy: (ref, options) => config({ method: 'GET', url: at(ref, '/policy'), parse: parsePolicy, options }),
+    setPolicy: (ref, data, options) =>
+      config({ method: 'PUT', url: at(ref, '/policy'), data, parse: parsePolicy, options }),
+    removePolicy: (ref, options) => remove(at(ref, '/policy'), options),
+    health: (ref, options) => query({ method: 'GET', url: at(ref, '/health'), parse: parseHealth, options }),
+    sendTest: (ref, options) => query({ ...ONCE, url: at(ref, '/test'), parse: parseTest, options }),
+  };
+}

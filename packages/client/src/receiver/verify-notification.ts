@@ -1,0 +1,139 @@
+import { timingSafeEqual } from 'node:crypto';
+import { Webhook, WebhookVerificationError } from 'standardwebhooks';
+import type { EventType, Notification } from '../types/event-types.js';
+import { NotificationError } from './notification-error.js';
+import { isObject } from '../calls/parse-response.js';
+
+/** Headers of a request, as Node, Express or fetch have them. */
+export type NotificationHeaders =
+  Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
+
+/** The members of a notification in the order in which it is rendered: those of all, then those of `data`. */
+const ENVELOPE = ['id', 'eventType', 'occurredAt', 'data'];
+const DATA: Readonly<Record<EventType, string>> = {
+  PIX_DYNAMIC_PAID: 'txId endToEndId amount paidAt chargeAmount',
+  PIX_STATIC: 'endToEndId amount txId',
+  PIX_REVERSAL: 'endToEndId reversalId rtrId amount status txId reason requestedAt settledAt',
+  PIX_OUT: 'endToEndId amount status paymentId reason',
+};
+
+const SIGNATURE = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
+type SignatureHeaders = Readonly<Record<(typeof SIGNATURE)[number], string>>;
+
+function headerOf(headers: NotificationHeaders, name: string): string {
+  if (typeof headers.get === 'function') return headers.get(name) ?? '';
+  const [, value] = Object.entries(headers).find(([given]) => given.toLowerCase() === name) ?? [];
+  return typeof value === 'string' ? value : '';
+}
+
+function readSignature(headers: NotificationHeaders): SignatureHeaders {
+  const pairs = SIGNATURE.map((name) => [name, headerOf(headers, name)] as const);
+  const missing = pairs.filter(([, value]) => value === '').map(([name]) => name);
+  if (missing.length === 0) return Object.fromEntries(pairs) as SignatureHeaders;
+  throw new NotificationError(
+    'missing-headers',
+    `${missing.join(', ')}: the webhook has no secret yet, or a proxy took the headers away`,
+  );
+}
+
+/** Undefined for what cannot be done: text that is no JSON, a value too deep for the stack. */
+const whenPossible = <T>(work: () => T): T | undefined => {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+};
+const parseJson = (text: string): unknown => whenPossible(() => JSON.parse(text) as unknown);
+
+const isNotification = (value: unknown): value is Notification =>
+  isObject(value) &&
+  typeof value['id'] === 'string' &&
+  typeof value['eventType'] === 'string' &&
+  isObject(value['data']);
+
+/** The text that the service rendered, when only spaces and the order of members were changed since. */
+function renderedAgain(text: string): string | undefined {
+  const value = parseJson(text);
+  if (!isNotification(value) || !Object.hasOwn(DATA, value.eventType)) return undefined;
+  const members = [...ENVELOPE, ...DATA[value.eventType].split(' ')];
+  return whenPossible(() => JSON.stringify(value, members));
+}
+
+/** Whether one of the given signatures is that of the text, whatever the time is; in constant time for each. */
+function isSigned(key: Webhook, given: SignatureHeaders, text: string): boolean {
+  const time = new Date(Number.parseInt(given['webhook-timestamp'], 10) * 1_000);
+  if (Number.isNaN(time.getTime())) return false;
+  const wanted = Buffer.from(key.sign(given['webhook-id'], time, text));
+  return given['webhook-signature'].split(' ').some((signature) => {
+    const came = Buffer.from(signature);
+    return came.length === wanted.length && timingSafeEqual(came, wanted);
+  });
+}
+
+/** The library's own verdict, which is the only one that lets a notification pass. */
+function isVerified(key: Webhook, given: SignatureHeaders, text: string): boolean {
+  try {
+    key.verify(text, given, { jsonParse: false });
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
+}
+
+function faultOf(keys: readonly Webhook[], given: SignatureHeaders, text: string): NotificationError {
+  const signs = (signed: string) => keys.some((key) => isSigned(key, given, signed));
+  if (signs(text)) {
+    const aheadS = Math.round(Date.now() / 1_000) - Number.parseInt(given['webhook-timestamp'], 10);
+    return new NotificationError(
+      'clock',
+      `signed ${aheadS} s ago by this machine's clock: set the clock, or it was recorded and sent again`,
+    );
+  }
+  const rendered = renderedAgain(text);
+  return rendered !== undefined && signs(rendered)
+    ? new NotificationError('rewritten-body', 'verify the bytes that came, not JSON that was written again')
+    : new NotificationError('wrong-secret', 'no given secret signs this; the sender may be somebody else');
+}
+
+/**
+ * The text of a request that the service signed with one of the secrets within 5 minutes of this machine's clock (Standard
+ * Webhooks 1.0.0), whatever its format is. `body`: the bytes that came, or their text. Throws `NotificationError`, which says
+ * why, and `TypeError` for a secret that is none.
+ */
+export function verifySignature(
+  headers: NotificationHeaders,
+  body: unknown,
+  secrets: string | readonly string[],
+): string {
+  const keys = createKeys(secrets);
+  const given = readSignature(headers);
+  if (typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new NotificationError('rewritten-body', 'the body was parsed: give the bytes that came');
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+  if (!keys.some((key) => isVerified(key, given, text))) throw faultOf(keys, given, text);
+  return text;
+}
+
+/** The notification of a request, in the format `standard`; see `verifySignature`. */
+export function verifyNotification(
+  headers: NotificationHeaders,
+  body: unknown,
+  secrets: string | readonly string[],
+): Notification {
+  const text = verifySignature(headers, body, secrets);
+  const notification = parseJson(text);
+  if (isNotification(notification)) return notification;
+  throw new NotificationError('not-a-notification', 'the body is signed, and has no id, eventType and data');
+}
+
+/** Throws `TypeError` for a secret that is none, and for none at all. */
+export function createKeys(secrets: string | readonly string[]): readonly Webhook[] {
+  if (secrets.length === 0) throw new TypeError('verifying needs at least one secret');
+  try {
+    return [secrets].flat().map((secret) => new Webhook(secret));
+  } catch (cause) {
+    throw new TypeError('a secret is whsec_ and base64, as rotateSecret gives it', { cause });
+  }
+}

@@ -1,0 +1,143 @@
+import { DELIVERY_POLICY_SCHEMA } from './delivery-policy.js';
+import type { DeliveryPolicy } from './delivery-policy.js';
+import { PATTERNS } from '../json/patterns.js';
+import { EVENT_TYPES } from '../event/payment-event.js';
+import type { EventType, UtcTime } from '../event/payment-event.js';
+import { compileCheck } from '../json/schema-compiler.js';
+import { parseStrictJson } from '../json/strict-json.js';
+
+export interface SealedSecret {
+  /** See `sealSecret`; the owner is the record's key. */
+  readonly sealed: string;
+  /** Set on the previous secret of a rotation: it signs no longer after this time. */
+  readonly expiresAt?: UtcTime;
+}
+
+/** A configuration as it stands on the compacted topic `webhooks.configurations`; key: `tenantId/ref`. */
+export interface ConfigurationRecord {
+  /** Format of the record; this code writes 1. */
+  readonly v: number;
+  readonly tenantId: string;
+  readonly ref: string;
+  /**
+   * Rises with each change, from 1; a reader applies only a higher one. At most now, in Unix milliseconds. A fixed bound would let
+   * a stranger's highest revision stay for ever.
+   */
+  readonly revision: number;
+  readonly eventType: EventType;
+  readonly endpointUrl: string;
+  readonly applicationId?: string;
+  readonly enabled: boolean;
+  readonly createdAt: UtcTime;
+  readonly updatedAt: UtcTime;
+  /** The newest first; empty or absent: deliveries are not signed. At most `MAX_SECRETS`. */
+  readonly secrets?: readonly SealedSecret[];
+  /** Absent: the worker's defaults. */
+  readonly policy?: DeliveryPolicy;
+}
+
+/** Secrets of a webhook that sign at once: the newest, and two before it. */
+export const MAX_SECRETS = 3;
+
+export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
+
+/**
+ * Key of the one record of the topic that is no configuration. config-api writes it when all configurations are there. A topic
+ * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name. Its value is a list of offsets:
+ * how far config-api had read each partition (`true` before it named them). A partition that ends before its offset belongs to
+ * another topic than the mark was written for, which then says nothing.
+ */
+export const COMPLETE_KEY = '/complete';
+
+export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
+  String(key ?? '') === COMPLETE_KEY;
+
+/** Its offsets by partition, none for `true`; undefined for any other record or value. */
+export function readCompleteMark(record: {
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+}): readonly number[] | undefined {
+  if (!isCompleteMark(record) || record.value === null) return undefined;
+  const read: unknown = JSON.parse(String(record.value));
+  if (read === true) return [];
+  return Array.isArray(read) ? read.map(Number) : undefined;
+}
+
+const text = { type: 'string', minLength: 1, maxLength: 2048 } as const;
+
+export const CONFIGURATION_RECORD_SCHEMA = {
+  type: 'object',
+  required: [
+    'v',
+    'tenantId',
+    'ref',
+    'revision',
+    'eventType',
+    'endpointUrl',
+    'enabled',
+    'createdAt',
+    'updatedAt',
+  ],
+  properties: {
+    // A later version keeps the known fields: a worker that is one version behind goes on.
+    v: { type: 'integer', minimum: 1 },
+    tenantId: { type: 'string', pattern: PATTERNS.tenantId },
+    ref: { type: 'string', pattern: PATTERNS.ref },
+    revision: { type: 'integer', minimum: 1 },
+    eventType: { type: 'string', enum: EVENT_TYPES },
+    endpointUrl: text,
+    applicationId: { type: 'string', minLength: 1, maxLength: 128 },
+    enabled: { type: 'boolean' },
+    createdAt: { type: 'string', format: 'utc-date-time' },
+    updatedAt: { type: 'string', format: 'utc-date-time' },
+    secrets: {
+      type: 'array',
+      maxItems: MAX_SECRETS,
+      items: {
+        type: 'object',
+        required: ['sealed'],
+        properties: { sealed: text, expiresAt: { type: 'string', format: 'utc-date-time' } },
+      },
+    },
+    policy: DELIVERY_POLICY_SCHEMA,
+  },
+} as const;
+
+const check = compileCheck<ConfigurationRecord>(CONFIGURATION_RECORD_SCHEMA);
+
+/** What holds of a record that a newer version wrote: which configuration it is, and whether it is enabled. */
+export type ConfigurationSwitch = Pick<ConfigurationRecord, 'tenantId' | 'ref' | 'revision' | 'enabled'> & {
+  readonly eventType?: unknown;
+  readonly updatedAt?: unknown;
+};
+
+const { tenantId, ref, revision, enabled } = CONFIGURATION_RECORD_SCHEMA.properties;
+const checkSwitch = compileCheck<ConfigurationSwitch>({
+  type: 'object',
+  required: ['tenantId', 'ref', 'revision', 'enabled'],
+  properties: { tenantId, ref, revision, enabled },
+});
+
+const REVISION_TOO_HIGH = 'revision must be at most the time in milliseconds since 1970';
+
+/**
+ * Reads a record of the topic. A value that is no configuration gives its reason instead, and what can be read of it: a newer
+ * version must be able to disable. Never throws.
+ */
+export function parseConfigurationRecord(
+  value: Uint8Array,
+):
+  | { readonly ok: true; readonly configuration: ConfigurationRecord }
+  | { readonly ok: false; readonly reason: string; readonly known?: ConfigurationSwitch } {
+  const parsed = parseStrictJson(value);
+  if (!parsed.ok) return { ok: false, reason: parsed.fault };
+  const result = check(parsed.value);
+  const known = result.ok ? result : checkSwitch(parsed.value);
+  if (known.ok && known.value.revision > Date.now()) return { ok: false, reason: REVISION_TOO_HIGH };
+  if (result.ok) return { ok: true, configuration: result.value };
+  return {
+    ok: false,
+    ...(known.ok ? { known: known.value } : {}),
+    reason: result.violations.map(({ property, reason }) => `${property} ${reason}`).join('; '),
+  };
+}

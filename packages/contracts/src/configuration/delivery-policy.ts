@@ -1,0 +1,59 @@
+import type { UtcTime } from '../event/payment-event.js';
+import { openSecret, sealSecret } from './sealed-secret.js';
+import type { Keyring } from './sealed-secret.js';
+
+/** Bodies that an endpoint may ask for; `bacen` is the callback of Banco Central's API Pix. */
+export const NOTIFICATION_FORMATS = ['standard', 'bacen'] as const;
+
+/** What an endpoint's `timeoutMs` may be at most, milliseconds: a whole attempt, which an orderly stop waits for. */
+export const LONGEST_TIMEOUT_MS = 30_000;
+
+/** An endpoint's own terms of delivery; what is absent has the worker's default. */
+export interface DeliveryPolicy {
+  /** The whole attempt, 1,000 to 30,000 ms. */
+  readonly timeoutMs?: number;
+  /** Attempts at once in each worker; at most its `ENDPOINT_CONCURRENCY`. */
+  readonly maxConcurrency?: number;
+  readonly format?: (typeof NOTIFICATION_FORMATS)[number];
+  /** Waits before attempt 2, 3, …, spelled as in `RETRY_DELAYS`: `["30s", "5m", "1h"]`. */
+  readonly retryDelays?: readonly string[];
+  /** When the endpoint's own client certificate ends: whoever warns of it need not open what is sealed. */
+  readonly certificateNotAfter?: UtcTime;
+  /** What `sealPolicySecrets` made; absent when there is no such value. */
+  readonly sealed?: string;
+}
+
+/** The values of a policy that nobody may read at rest or on a topic. */
+export interface PolicySecrets {
+  /** Sent with each attempt, by their names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** PEM; presented to this endpoint in place of the operator's. */
+  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+}
+
+/** The limits are config-api's to judge; a reader needs only the shape. */
+export const DELIVERY_POLICY_SCHEMA = {
+  type: 'object',
+  properties: {
+    timeoutMs: { type: 'integer', minimum: 1 },
+    maxConcurrency: { type: 'integer', minimum: 1 },
+    format: { type: 'string', enum: NOTIFICATION_FORMATS },
+    retryDelays: { type: 'array', minItems: 1, items: { type: 'string' } },
+    certificateNotAfter: { type: 'string', format: 'utc-date-time' },
+    sealed: { type: 'string', minLength: 1 },
+  },
+} as const;
+
+/** Not the owner of a secret: a sealed value in the other's place does not open. */
+const ownerOf = (key: string): string => `${key}/policy`;
+
+/** `key`: that of the configuration; see `configurationKey` and `sealSecret`. */
+export const sealPolicySecrets = (ring: Keyring, secrets: PolicySecrets, key: string): string =>
+  sealSecret(ring, JSON.stringify(secrets), ownerOf(key));
+
+/** Opens what `sealPolicySecrets` made, if anything; throws as `openSecret` does. */
+export const openPolicySecrets = (ring: Keyring, sealed: string | undefined, key: string): PolicySecrets =>
+  sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets);
+
+/** A header's name as receivers compare it: CGI (RFC 3875 §4.1.18) and WSGI read `Webhook_Id` as `Webhook-Id`. */
+export const toComparedName = (name: string): string => name.toLowerCase().replaceAll('_', '-');

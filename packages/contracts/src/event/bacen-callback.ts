@@ -1,0 +1,20 @@
+import { parseStrictJson } from '../json/strict-json.js';
+import type { DynamicPaidData, PaymentEvent, StaticData } from './payment-event.js';
+
+/**
+ * A notification (see `renderNotification`) as Banco Central's API Pix calls back `…/pix`: its one payment in a list. Throws for an
+ * event that is no payment received, which that body cannot tell; a policy that asks for it is refused.
+ */
+export function renderBacenCallback(notification: Buffer): Buffer {
+  const parsed = parseStrictJson(notification);
+  // Not by `JSON.parse`, whose message repeats what it read.
+  if (!parsed.ok) throw new Error(`expected a notification, got ${parsed.fault}`);
+  const event = parsed.value as Omit<PaymentEvent, 'tenantId'>;
+  const { id, eventType, occurredAt } = event;
+  if (eventType !== 'PIX_DYNAMIC_PAID' && eventType !== 'PIX_STATIC')
+    throw new Error(`expected an event of a payment received, got ${eventType}`);
+  const { endToEndId, txId: txid, amount: valor, paidAt } = event.data as DynamicPaidData & StaticData;
+  return Buffer.from(
+    JSON.stringify({ id, pix: [{ endToEndId, txid, valor, horario: paidAt ?? occurredAt }] }),
+  );
+}

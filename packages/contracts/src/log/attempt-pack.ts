@@ -1,0 +1,181 @@
+import type { RecordOrigin } from '../task/delivery-task.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/patterns.js';
+import { isEventType } from '../event/payment-event.js';
+import type { EventType } from '../event/payment-event.js';
+
+interface LogEntry {
+  readonly deliveryId: string;
+  readonly cycle: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly tenantId: string;
+  readonly ref: string;
+  readonly revision: number;
+  /** Number of the attempt that was made, or was to be made. */
+  readonly attempt: number;
+  /** Unix milliseconds: start of the attempt, or the moment of the decision. */
+  readonly at: number;
+  /** The record that was being handled: tells a repeat after a crash from an attempt of its own. */
+  readonly source: RecordOrigin;
+}
+
+export interface AttemptEntry extends LogEntry {
+  readonly kind: 'attempt';
+  readonly durationMs: number;
+  readonly result: 'delivered' | 'failed';
+  readonly status?: number;
+  /** Class of a failure without an answer, such as `TLS`. */
+  readonly error?: string;
+  /** What it was exactly, such as `CERT_HAS_EXPIRED`; `causeOf` says what helps. */
+  readonly code?: string;
+  /** Unix milliseconds of the next attempt, when there will be one. */
+  readonly nextAt?: number;
+}
+export interface ParkedEntry extends LogEntry {
+  readonly kind: 'parked';
+  readonly nextAt: number;
+  /** `fault`: by a fault of the worker's own; absent: by the state of the endpoint. */
+  readonly reason?: string;
+}
+export interface CancelledEntry extends LogEntry {
+  readonly kind: 'cancelled';
+  readonly reason: string;
+}
+export interface DeadEntry extends LogEntry {
+  readonly kind: 'dead';
+  readonly reason: string;
+}
+export type AttemptLogEntry = AttemptEntry | ParkedEntry | CancelledEntry | DeadEntry;
+
+/** An event is on `webhooks.fan-outs`: not all of its deliveries are made (`isOpen`), or they are now. */
+export interface FanOutEntry extends Pick<LogEntry, 'tenantId' | 'eventId' | 'at'> {
+  readonly kind: 'fan-out';
+  readonly isOpen: boolean;
+}
+export type PackEntry = AttemptLogEntry | FanOutEntry;
+
+/** One record of `webhooks.attempts` as it is read: several entries, in no particular order. */
+export interface AttemptPack {
+  readonly v: 1;
+  readonly records: readonly AttemptLogEntry[];
+}
+
+export const MAX_PACK_ENTRIES = 256;
+
+export const encodeAttemptPack = (records: readonly PackEntry[]): Buffer =>
+  Buffer.from(JSON.stringify({ v: 1, records }));
+
+/** `damaged` entries were left out; entries of a kind that is not known here are left out too and are no damage. */
+export type ParsedAttemptPack =
+  | {
+      readonly ok: true;
+      readonly pack: AttemptPack;
+      readonly fanOuts: readonly FanOutEntry[];
+      readonly damaged: number;
+    }
+  | { readonly ok: false; readonly reason: 'not-json' | 'not-a-pack' | 'unknown-version' };
+
+type Members = Readonly<Record<string, unknown>>;
+type Test = (value: unknown) => boolean;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const matches =
+  (pattern: RegExp): Test =>
+  (value) =>
+    typeof value === 'string' && pattern.test(value);
+const isWhole =
+  (min: number, max: number): Test =>
+  (value) =>
+    Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max;
+const orAbsent =
+  (test: Test): Test =>
+  (value) =>
+    value === undefined || test(value);
+
+const isWord = matches(/^[\x21-\x7e]{1,256}$/);
+/** Of Node or OpenSSL (`SSL/TLS_ALERT_CLOSE_NOTIFY`), or a word of our own. */
+const isCode = matches(/^[A-Z0-9_/]{1,64}$/);
+const isTime = isWhole(0, MAX_TIME_MS);
+
+function isOrigin(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { topic, partition, offset } = value;
+  return isWord(topic) && isWhole(0, MAX_PARTITION)(partition) && matches(/^\d{1,20}$/)(offset);
+}
+
+const SHARED = {
+  deliveryId: isWord,
+  cycle: matches(new RegExp(PATTERNS.cycle, 'u')),
+  eventId: matches(new RegExp(PATTERNS.eventId, 'u')),
+  eventType: isEventType,
+  tenantId: isTenantId,
+  ref: isWord,
+  revision: isWhole(0, Number.MAX_SAFE_INTEGER),
+  attempt: isWhole(1, MAX_ATTEMPT),
+  at: isTime,
+  source: isOrigin,
+} satisfies Readonly<Record<string, Test>>;
+
+const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, Test>>>> = {
+  attempt: {
+    durationMs: (value) => typeof value === 'number' && value >= 0 && value <= MAX_TIME_MS,
+    result: (value) => value === 'delivered' || value === 'failed',
+    status: orAbsent(isWhole(100, 999)),
+    error: orAbsent(isWord),
+    code: orAbsent(isCode),
+    nextAt: orAbsent(isTime),
+  },
+  parked: { nextAt: isTime, reason: orAbsent(isWord) },
+  cancelled: { reason: isWord },
+  dead: { reason: isWord },
+};
+
+const testsOf = new Map<unknown, readonly (readonly [string, Test])[]>(
+  Object.entries(OF_KIND).map(([kind, own]) => [kind, Object.entries({ ...SHARED, ...own })]),
+);
+const { tenantId, eventId, at } = SHARED;
+testsOf.set(
+  'fan-out',
+  Object.entries({ tenantId, eventId, at, isOpen: (value) => typeof value === 'boolean' }),
+);
+
+/** An entry with the members that are known here; `damaged` when one of them is not what it must be. */
+function readEntry(value: unknown): PackEntry | 'damaged' | 'unknown-kind' {
+  if (!isObject(value)) return 'damaged';
+  const tests = testsOf.get(value['kind']);
+  if (!tests) return typeof value['kind'] === 'string' ? 'unknown-kind' : 'damaged';
+  const entry: Record<string, unknown> = { kind: value['kind'] };
+  for (const [name, test] of tests) {
+    const member = value[name];
+    if (!test(member)) return 'damaged';
+    if (member !== undefined) entry[name] = member;
+  }
+  return entry as unknown as PackEntry;
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Reads a pack of this format or the next one: members and kinds that are not known here are passed over, and so is an
+ * entry that is damaged. Never throws.
+ */
+export function parseAttemptPack(bytes: Uint8Array): ParsedAttemptPack {
+  const value = parseJson(bytes);
+  if (value === undefined) return { ok: false, reason: 'not-json' };
+  if (!isObject(value) || !Array.isArray(value['records'])) return { ok: false, reason: 'not-a-pack' };
+  if (value['v'] !== 1 && value['v'] !== 2) return { ok: false, reason: 'unknown-version' };
+  const entries = value['records'].map(readEntry);
+  const known = entries.filter((entry) => typeof entry === 'object');
+  const records = known.filter((entry) => entry.kind !== 'fan-out');
+  const fanOuts = known.filter((entry) => entry.kind === 'fan-out');
+  const damaged = entries.filter((entry) => entry === 'damaged').length;
+  return { ok: true, pack: { v: 1, records }, fanOuts, damaged };
+}

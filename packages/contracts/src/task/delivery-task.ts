@@ -1,0 +1,231 @@
+import { readAttemptHistory } from '../log/attempt-history.js';
+import type { AttemptHistory } from '../log/attempt-history.js';
+import { headerNumber, headerText } from './header-reader.js';
+import type { RecordHeaders } from './header-reader.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/patterns.js';
+import { isEventType } from '../event/payment-event.js';
+import type { EventType } from '../event/payment-event.js';
+import { MAX_EVENT_BYTES } from '../event/read-event.js';
+
+/** Where an event was read first. */
+export interface RecordOrigin {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: string;
+}
+
+/** What all deliveries of one event share. */
+interface EventParts {
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly tenantId: string;
+  /** Unix milliseconds. */
+  readonly dueAt: number;
+  readonly firstDueAt: number;
+  readonly origin: RecordOrigin;
+  /** As the event's producer gave it; always one that `isTraceparent` accepts. */
+  readonly traceparent?: string | undefined;
+  /** The exact bytes to send. */
+  readonly body: Buffer;
+}
+
+/** One event whose deliveries are made a slice at a time: the unit of `webhooks.fan-outs`. */
+export interface FanOut extends EventParts {
+  /** Webhooks up to this `ref` have had their slice; absent before the first. */
+  readonly afterRef?: string;
+}
+
+/** One delivery that is to be attempted, now or later: the unit of `webhooks.deliveries` and `webhooks.retries.*`. */
+export interface DeliveryTask extends EventParts {
+  readonly deliveryId: string;
+  /** `0` first, then the id of each redelivery. */
+  readonly cycle: string;
+  readonly ref: string;
+  /** Application of the configuration when the delivery was made; another one later cancels it. */
+  readonly applicationId?: string | undefined;
+  /** Revision of the configuration that made this delivery. */
+  readonly revision: number;
+  /** Number of the attempt to be made next, from 1. */
+  readonly attempt: number;
+  /** Unix milliseconds. */
+  readonly firstAttemptAt?: number | undefined;
+  /** How often it was put aside without an attempt. */
+  readonly parkedCount: number;
+  /** Why the attempt before this one failed. */
+  readonly errorCode?: string | undefined;
+  readonly httpStatus?: number | undefined;
+  /** The attempts before this one (`parseAttemptHistory` reads them); absent before the first has failed. */
+  readonly history?: AttemptHistory | undefined;
+}
+
+/** Header of a task's record that says when it is due. */
+export const DUE_AT = 'due-at';
+
+const AFTER_REF = 'after-ref';
+
+const FORMAT = '1';
+
+const eventHeaders = ({ origin, traceparent, ...parts }: EventParts): Record<string, string> => ({
+  'task-version': FORMAT,
+  'event-id': parts.eventId,
+  'event-type': parts.eventType,
+  'tenant-id': parts.tenantId,
+  [DUE_AT]: String(parts.dueAt),
+  'first-due-at': String(parts.firstDueAt),
+  'origin-topic': origin.topic,
+  'origin-partition': String(origin.partition),
+  'origin-offset': origin.offset,
+  ...(traceparent === undefined ? {} : { traceparent }),
+});
+
+/** The headers of a fan-out's record: text, lower case; the value is the body itself. */
+export const fanOutHeaders = (fanOut: FanOut): Record<string, string> => ({
+  ...eventHeaders(fanOut),
+  ...(fanOut.afterRef === undefined ? {} : { [AFTER_REF]: fanOut.afterRef }),
+});
+
+/** The headers of a task's record: text, lower case; the value is the body itself. */
+export function taskHeaders(task: DeliveryTask): Record<string, string> {
+  const headers: Record<string, string> = {
+    ...eventHeaders(task),
+    'delivery-id': task.deliveryId,
+    cycle: task.cycle,
+    'configuration-ref': task.ref,
+    'configuration-revision': String(task.revision),
+    attempt: String(task.attempt),
+    'parked-count': String(task.parkedCount),
+  };
+  if (task.applicationId !== undefined) headers['application-id'] = task.applicationId;
+  if (task.firstAttemptAt !== undefined) headers['first-attempt-at'] = String(task.firstAttemptAt);
+  if (task.errorCode !== undefined) headers['error-code'] = task.errorCode;
+  if (task.httpStatus !== undefined) headers['http-status'] = String(task.httpStatus);
+  if (task.history !== undefined) headers['history'] = task.history;
+  return headers;
+}
+
+/** `DUE_AT` of a task's record without reading the rest; undefined when the header is damaged. */
+export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
+
+class DamagedHeader extends Error {}
+/** A word that a newer version may know. */
+class UnknownHeader extends DamagedHeader {}
+
+const faultOf = (name: string, text: string | undefined): DamagedHeader =>
+  /^[A-Z0-9_]{1,64}$/.test(text ?? '') ? new UnknownHeader(name) : new DamagedHeader(name);
+
+function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string {
+  const text = headerText(headers, name);
+  if (text === undefined || !pattern.test(text)) throw new DamagedHeader(name);
+  return text;
+}
+
+/**
+ * Longest text that a task carries on, in characters (UTF-16): an application has 128 code points at most, a class of failure
+ * fewer. With a body within `MAX_EVENT_BYTES` each topic of tasks (4 MiB) takes the task again, however it has grown.
+ */
+const MAX_TEXT_CHARACTERS = 256;
+
+function optionalText(headers: RecordHeaders, name: string): string | undefined {
+  const text = headerText(headers, name);
+  if (text !== undefined && text.length > MAX_TEXT_CHARACTERS) throw new DamagedHeader(name);
+  return text;
+}
+
+function wantNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_INTEGER): number {
+  const value = headerNumber(headers, name);
+  if (value === undefined || value > max) throw new DamagedHeader(name);
+  return value;
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/**
+ * Whether it is a `traceparent` of W3C Trace Context (§3.2). A record's header is sent on to endpoints: one that is
+ * anything else could not be sent at all, or would tell strangers what it says.
+ */
+export const isTraceparent = (text: string | undefined): text is string =>
+  text !== undefined && TRACEPARENT.test(text);
+
+const WORD = /^[\x21-\x7e]{1,256}$/;
+// As the attempt log has them: a value that it cannot hold would be delivered and never logged.
+const CYCLE = new RegExp(PATTERNS.cycle, 'u');
+const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
+const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
+
+function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
+  const eventType = headerText(headers, 'event-type');
+  const version = headerText(headers, 'task-version') ?? FORMAT;
+  const traceparent = headerText(headers, 'traceparent');
+  if (version !== FORMAT) throw faultOf('task-version', version);
+  if (!isEventType(eventType)) throw faultOf('event-type', eventType);
+  return {
+    eventId: wantText(headers, 'event-id', EVENT_ID),
+    eventType,
+    tenantId: wantText(headers, 'tenant-id', TENANT_ID),
+    dueAt: wantNumber(headers, DUE_AT, MAX_TIME_MS),
+    firstDueAt: wantNumber(headers, 'first-due-at', MAX_TIME_MS),
+    origin: {
+      topic: wantText(headers, 'origin-topic', WORD),
+      partition: wantNumber(headers, 'origin-partition', MAX_PARTITION),
+      offset: String(wantNumber(headers, 'origin-offset')),
+    },
+    traceparent: isTraceparent(traceparent) ? traceparent : undefined,
+    body,
+  };
+}
+
+function readFanOut(headers: RecordHeaders, body: Buffer): FanOut {
+  const parts = readEventParts(headers, body);
+  if (headers[AFTER_REF] === undefined) return parts;
+  return { ...parts, afterRef: wantText(headers, AFTER_REF, WORD) };
+}
+
+function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
+  const parts = readEventParts(headers, body);
+  const attempt = wantNumber(headers, 'attempt', MAX_ATTEMPT);
+  if (attempt < 1) throw new DamagedHeader('attempt');
+  return {
+    ...parts,
+    deliveryId: wantText(headers, 'delivery-id', WORD),
+    cycle: wantText(headers, 'cycle', CYCLE),
+    ref: wantText(headers, 'configuration-ref', WORD),
+    revision: wantNumber(headers, 'configuration-revision'),
+    attempt,
+    parkedCount: headerNumber(headers, 'parked-count') ?? 0,
+    applicationId: optionalText(headers, 'application-id'),
+    firstAttemptAt: headerNumber(headers, 'first-attempt-at'),
+    errorCode: optionalText(headers, 'error-code'),
+    httpStatus: headerNumber(headers, 'http-status'),
+    history: readAttemptHistory(headerText(headers, 'history')),
+  };
+}
+
+type Unreadable = { readonly ok: false; readonly reason: string; readonly isUnknown?: boolean };
+
+function readWith<T>(
+  read: (headers: RecordHeaders, body: Buffer) => T,
+  headers: RecordHeaders,
+  value: Buffer | null,
+): { readonly ok: true; readonly task: T } | Unreadable {
+  if (value === null) return { ok: false, reason: 'null-value' };
+  if (value.byteLength > MAX_EVENT_BYTES) return { ok: false, reason: 'too-large' };
+  try {
+    return { ok: true, task: read(headers, value) };
+  } catch (error) {
+    if (error instanceof UnknownHeader)
+      return { ok: false, reason: `unknown-${error.message}`, isUnknown: true };
+    if (error instanceof DamagedHeader) return { ok: false, reason: `damaged-header:${error.message}` };
+    throw error;
+  }
+}
+
+/**
+ * Reads a task back from its record. Never throws: a damaged header is named; `isUnknown` when a newer version may know it. A body
+ * is no larger than an event may be.
+ */
+export const parseDeliveryTask = (headers: RecordHeaders, value: Buffer | null) =>
+  readWith(readTask, headers, value);
+
+/** Reads a fan-out back from its record, as `parseDeliveryTask` does. */
+export const parseFanOut = (headers: RecordHeaders, value: Buffer | null) =>
+  readWith(readFanOut, headers, value);

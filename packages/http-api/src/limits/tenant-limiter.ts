@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../request/app-error.js';
+import { isCounted } from './shares.js';
+import type { Caller } from './shares.js';
+
+/** How much of something one tenant may have from one instance. */
+export interface RateLimit {
+  /** What comes back each second; 0: there is no limit. */
+  readonly perSecond: number;
+  /** The most that is there at once, after a pause. */
+  readonly burst: number;
+}
+
+export interface TenantLimiterOptions {
+  readonly limit: RateLimit;
+  /** What is counted, as callers and the metric call it. */
+  readonly counted: 'requests' | 'events';
+  /** Tokens with this scope are the operator's own: they are not counted. */
+  readonly uncountedScope?: string | undefined;
+  /** Milliseconds of a clock that never goes back; default: that of this process. */
+  readonly now?: () => number;
+}
+
+/** A limit for each tenant by itself. */
+export interface TenantLimiter {
+  /** Takes `count`, at most the burst. Throws 429 with `Retry-After`, and takes nothing, when fewer are there. */
+  take(caller: Caller, count: number): void;
+  /** Throws 429 with `Retry-After` when fewer than `count` (default 1) are there; takes nothing. */
+  check(caller: Caller, count?: number): void;
+}
+
+/** Of some 300 bytes each. Who was not seen for longer than so many others begins with a full burst. */
+const REMEMBERED_TENANTS = 10_000;
+/** Sums of parts of milliseconds are not exact. */
+const TOLERANCE_MS = 0.001;
+
+const UNLIMITED: TenantLimiter = { take: () => undefined, check: () => undefined };
+
+function tooMany(
+  { limit: { perSecond, burst }, counted }: TenantLimiterOptions,
+  waitMs: number,
+  tenantId: string,
+) {
+  const seconds = Math.ceil(waitMs / 1_000);
+  const detail = `this tenant may send ${perSecond} ${counted} a second and ${burst} at once; send this again in ${seconds} s`;
+  return new AppError('too-many-requests', detail, {
+    headers: { 'retry-after': String(seconds) },
+    shed: { reason: `tenant-${counted}`, tenantId },
+  });
+}
+
+/**
+ * A token bucket for each tenant, kept as the one moment at which it will be full again (GCRA, ITU-T I.371): a request
+ * costs one look-up whatever the limit, and who is refused by it loses nothing by asking.
+ */
+export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
+  const { limit, uncountedScope, now = () => performance.now() } = options;
+  if (limit.perSecond === 0) return UNLIMITED;
+  const eachMs = 1_000 / limit.perSecond;
+  const burstMs = limit.burst * eachMs;
+  const fullAt = new LRUCache<string, number>({ max: REMEMBERED_TENANTS });
+
+  /** The moment at which the bucket is full again after `count` were taken now. */
+  const fullAfter = (tenantId: string, count: number): number => {
+    const at = now();
+    const after = Math.max(fullAt.get(tenantId) ?? at, at) + count * eachMs;
+    const waitMs = after - at - burstMs;
+    if (waitMs > TOLERANCE_MS) throw tooMany(options, waitMs, tenantId);
+    return after;
+  };
+  return {
+    take: (caller, count) => {
+      if (isCounted(caller, uncountedScope)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
+    },
+    check: (caller, count = 1) => {
+      if (isCounted(caller, uncountedScope)) fullAfter(caller.tenantId, count);
+    },
+  };
+}

@@ -1,0 +1,50 @@
+import type { ProblemCode, Violation } from '@webhooks/contracts';
+import type { Shed } from '../limits/shed.js';
+
+export interface AppErrorOptions {
+  readonly violations?: readonly Violation[];
+  /** `Retry-After` is a second, where the same request may be sent again, unless it is given. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Further members of the problem, such as the `ref` of a conflict. */
+  readonly members?: Readonly<Record<string, unknown>>;
+  /** Set when the request was refused for a limit or for want of room: it is counted, and not logged each time. */
+  readonly shed?: Shed;
+  readonly cause?: unknown;
+}
+
+const PASSING = new Set<ProblemCode>(['too-many-requests', 'database-unavailable', 'unavailable']);
+
+/** A fault that the caller may see: it becomes a problem (RFC 9457) with the status of its code. */
+export class AppError extends Error {
+  readonly code: ProblemCode;
+  readonly violations: readonly Violation[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly shed: Shed | undefined;
+
+  /** `detail` is shown to the caller: it says what was expected, without secrets and without the words of a library. */
+  constructor(code: ProblemCode, detail: string, options: AppErrorOptions = {}) {
+    super(detail, { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.violations = options.violations ?? [];
+    this.headers = { ...(PASSING.has(code) && { 'retry-after': '1' }), ...options.headers };
+    this.members = options.members ?? {};
+    this.shed = options.shed;
+  }
+}
+
+/** A 422 that names one or several faults of the request. */
+export function invalidRequest(
+  violations: readonly Violation[],
+  code: ProblemCode = 'invalid-request',
+): AppError {
+  const [first] = violations;
+  const detail = first ? `${first.property || 'request'} ${first.reason}` : 'the request is not valid';
+  const more = violations.length > 1 ? `, and ${violations.length - 1} more: see violations` : '';
+  return new AppError(code, `${detail}${more}`, { violations });
+}
+
+/** What a statement throws that the database did not do in time; see `createAsk`. */
+export const databaseUnavailable = (cause?: unknown): AppError =>
+  new AppError('database-unavailable', 'the database is not available; try again', { cause });

@@ -1,0 +1,86 @@
+import { BlockList } from 'node:net';
+import { isTenantId } from '@webhooks/contracts';
+import type { SettingsReader } from '@webhooks/runtime';
+import type { TenantRule } from '../token/identity.js';
+import { IDLE_MS, parseBlocks } from './listen.js';
+import type { ListenOptions } from './listen.js';
+import type { RateLimit } from '../limits/tenant-limiter.js';
+
+/** Settings that every service with a public HTTP port has. */
+export interface ApiSettings extends Required<ListenOptions> {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUri: string;
+  readonly maxTokenLifetimeSeconds: number;
+  readonly tenantRule: TenantRule;
+  /** Bytes that the bodies of all open requests may have together; default 64 MiB. */
+  readonly maxOpenBodyBytes: number;
+  /** Requests that may be under way at once; one tenant alone gets half. */
+  readonly maxOpenRequests: number;
+  /** Requests of one tenant. */
+  readonly tenantRequests: RateLimit;
+  /** Not from the environment: tokens with this scope are the operator's own, and no limit for tenants is theirs. */
+  readonly uncountedScope?: string;
+  /** How long requests are still served once the service is told to end, and is not ready: proxies look elsewhere meanwhile. */
+  readonly shutdownDelayMs: number;
+}
+
+/** What a service has when its environment says nothing. */
+export interface ApiDefaults {
+  readonly port: number;
+  readonly maxOpenRequests: number;
+  /** 0: no limit. */
+  readonly tenantRequestsPerSecond: number;
+}
+
+/** Twice what a proxy that looks every 5 s needs to see that an instance is not ready. */
+const SHUTDOWN_DELAY_MS = 10_000;
+/** A burst is ten seconds' worth when nothing is said. */
+export const BURST_SECONDS = 10;
+/** A higher rate is a mistake. */
+const MAX_PER_SECOND = 1_000_000;
+/** 16 minutes: a longer time is a mistake. */
+const MAX_TIME_MS = 1_000_000;
+
+function readTenantRequests(settings: SettingsReader, fallback: number): RateLimit {
+  const perSecond = settings.integer('TENANT_REQUESTS_PER_SECOND', fallback, { max: MAX_PER_SECOND });
+  const burst = settings.integer('TENANT_REQUESTS_BURST', Math.max(1, BURST_SECONDS * perSecond), { min: 1 });
+  return { perSecond, burst };
+}
+
+export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults): ApiSettings {
+  const issuer = settings.url('TOKEN_ISSUER');
+  const singleTenant = settings.optionalText('SINGLE_TENANT');
+  settings.refuseWhen(
+    singleTenant !== undefined && !isTenantId(singleTenant),
+    'SINGLE_TENANT must be 1 to 128 letters, digits or . _ : @ -, the first a letter or digit',
+  );
+  return {
+    host: settings.text('HOST', '0.0.0.0'),
+    port: settings.port('PORT', defaults.port),
+    maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
+    maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
+    keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
+    shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
+    proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
+    issuer,
+    audience: settings.text('TOKEN_AUDIENCE'),
+    // Without an issuer nothing more is said: its fault is.
+    jwksUri: settings.url('TOKEN_JWKS_URI', URL.canParse(issuer) ? `${issuer.replace(/\/$/, '')}/jwks` : ''),
+    maxTokenLifetimeSeconds: settings.integer('TOKEN_MAX_LIFETIME_SECONDS', 86_400, {
+      min: 60,
+      max: 31_536_000,
+    }),
+    // The largest body of an operation (1 MiB) must fit into half, the share of one tenant, or it never would.
+    maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', 64 * 1_048_576, { min: 2 * 1_048_576 }),
+    maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
+      min: 1,
+      max: 100_000,
+    }),
+    tenantRequests: readTenantRequests(settings, defaults.tenantRequestsPerSecond),
+    tenantRule: {
+      claim: settings.text('TENANT_CLAIM', 'tenant_id'),
+      ...(singleTenant === undefined ? {} : { singleTenant }),
+    },
+  };
+}

@@ -1,0 +1,228 @@
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../request/app-error.js';
+
+export interface TokenClaims {
+  readonly clientId: string;
+  readonly scopes: ReadonlySet<string>;
+  readonly payload: JWTPayload;
+}
+
+export interface TokenVerifierOptions {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly jwksUri: string;
+  /** Longest accepted lifetime (`exp` − `iat`), in seconds; default 24 h. */
+  readonly maxLifetimeSeconds?: number;
+  /** How long keys are used after they were fetched, in milliseconds; default 24 h. */
+  readonly keysMaxAgeMs?: number;
+  /** How often the keys are fetched again, in milliseconds; default 5 min. */
+  readonly refreshMs?: number;
+  /** Called when a background refresh fails; the last good keys stay in use. */
+  readonly onRefreshFailed?: (error: unknown) => void;
+}
+
+export interface TokenVerifier {
+  /** Throws 401 for anything but one valid bearer token, 500 when no keys could be had yet. */
+  verify(authorization: string | undefined): Promise<TokenClaims>;
+  /** True while a key set of the last 24 h with a key in it is at hand. */
+  isReady(): boolean;
+  close(): void;
+}
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+const MAX_AUTHORIZATION_BYTES = 8_192;
+const CLOCK_TOLERANCE_SECONDS = 5;
+/** Of 8 KiB each at most. */
+const REMEMBERED_TOKENS = 1_000;
+const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
+
+const noToken = () =>
+  new AppError('invalid-token', 'an access token is required', {
+    headers: { 'www-authenticate': 'Bearer realm="webhooks"' },
+  });
+
+/** Why a token is refused: the kind of fault, never a value of the token. */
+const FAULTS = {
+  malformed: 'it is not one JWT after the word Bearer',
+  type: 'its type is not at+jwt',
+  algorithm: 'its algorithm is not allowed',
+  'unknown key': 'the issuer has no such key',
+  signature: 'its signature is wrong',
+  issuer: 'its issuer is another one',
+  audience: 'its audience is another one',
+  expired: 'it has expired',
+  'not yet valid': 'it is not valid yet',
+  lifetime: 'it is valid for longer than allowed',
+  claim: 'a required claim is missing or has the wrong type',
+} as const;
+type Fault = keyof typeof FAULTS;
+
+/** RFC 6750 §3. `cause` is an error of jose, which has the payload once the signature was right. */
+const badToken = (fault: Fault, cause?: unknown) =>
+  new AppError('invalid-token', `the access token is refused: ${FAULTS[fault]}`, {
+    headers: {
+      'www-authenticate': `Bearer realm="webhooks", error="invalid_token", error_description="${FAULTS[fault]}"`,
+    },
+    cause,
+  });
+
+const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
+  iss: 'issuer',
+  aud: 'audience',
+  typ: 'type',
+  nbf: 'not yet valid',
+};
+
+/** Faults of a token by the errors of jose; what is not here is no fault of the token. */
+const ERROR_FAULTS: readonly (readonly [kind: abstract new (...args: never[]) => Error, fault: Fault])[] = [
+  [errors.JWTExpired, 'expired'],
+  [errors.JWSSignatureVerificationFailed, 'signature'],
+  [errors.JOSEAlgNotAllowed, 'algorithm'],
+  [errors.JWKSNoMatchingKey, 'unknown key'],
+  [errors.JWSInvalid, 'malformed'],
+  [errors.JWTInvalid, 'malformed'],
+  [errors.JOSENotSupported, 'malformed'],
+  [errors.JWKSMultipleMatchingKeys, 'unknown key'],
+];
+
+/** The kind of fault behind an error of jose; undefined when the fault is not the token's. */
+function faultOf(error: unknown): Fault | undefined {
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return error.reason === 'missing' ? 'claim' : (CLAIM_FAULTS[error.claim] ?? 'claim');
+  return ERROR_FAULTS.find(([kind]) => error instanceof kind)?.[1];
+}
+
+const noKeys = (cause: unknown) =>
+  new AppError('keys-unavailable', 'access tokens cannot be checked now', {
+    headers: { 'retry-after': '5' },
+    cause,
+  });
+
+function bearerToken(authorization: string | undefined): string {
+  if (authorization === undefined) throw noToken();
+  if (authorization.length > MAX_AUTHORIZATION_BYTES) throw badToken('malformed');
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined) throw badToken('malformed');
+  return token;
+}
+
+function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims {
+  checkLifetime(payload, maxLifetimeSeconds);
+  const clientId = payload['client_id'];
+  if (typeof clientId !== 'string') throw badToken('claim');
+  const { scope } = payload;
+  return { clientId, scopes: new Set(typeof scope === 'string' ? scope.split(' ') : []), payload };
+}
+
+const isSafe = (time: number): boolean => Math.abs(time) <= Number.MAX_SAFE_INTEGER;
+
+/** RFC 9068 §2.2 requires them; jose checks that they are there, not that they are usable. */
+function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
+  const { exp, iat } = payload;
+  const [issued, expires] = [Number(iat), Number(exp)];
+  // NumericDate may have a fraction (RFC 7519 §2).
+  if (!isSafe(issued) || !isSafe(expires)) throw badToken('claim', { payload });
+  if (expires - issued > maxLifetimeSeconds) throw badToken('lifetime', { payload });
+  if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
+}
+
+/** Throws when the key set is no JSON or has no key: then the one that was fetched before is kept. */
+async function checkKeySet(response: Response): Promise<void> {
+  const { keys } = (await response.json()) as { readonly keys?: readonly unknown[] };
+  if (!keys?.length) throw new Error('the key set of the issuer has no key');
+}
+
+/** An issuer that failed is not asked again for so long: each token with an unknown key would ask it. */
+const FETCH_PAUSE_MS = 1_000;
+
+function createFetch(): typeof fetch {
+  let failedAt = -Infinity;
+  return async (url, init) => {
+    if (performance.now() - failedAt < FETCH_PAUSE_MS)
+      throw new Error('the issuer gave no key set a moment ago');
+    failedAt = Infinity;
+    try {
+      const response = await fetch(url, init);
+      if (response.ok) await checkKeySet(response.clone());
+      failedAt = response.ok ? -Infinity : performance.now();
+      return response;
+    } catch (error) {
+      failedAt = performance.now();
+      throw error;
+    }
+  };
+}
+
+const createKeys = (jwksUri: string, cacheMaxAge: number) =>
+  createRemoteJWKSet(new URL(jwksUri), {
+    cacheMaxAge,
+    cooldownDuration: 30_000,
+    timeoutDuration: 5_000,
+    [customFetch]: createFetch(),
+  });
+
+const rememberTokens = () => new LRUCache<string, TokenClaims>({ max: REMEMBERED_TOKENS });
+
+/** As jose judges it, for a token that was valid when it came first. */
+const isOver = ({ exp }: JWTPayload): boolean =>
+  Number(exp) <= Math.floor(Date.now() / 1_000) - CLOCK_TOLERANCE_SECONDS;
+
+/**
+ * Verifies JWT access tokens (RFC 9068) against the issuer's key set: a fixed list of algorithms, issuer,
+ * audience, type and times; `jku`, `x5u` and `jwk` of a token are never used. Keys are kept 24 h and fetched again in
+ * the background, so that an issuer that is away for a while refuses nobody. A token that was verified is remembered until
+ * it ends or the keys are fetched again: a caller sends the same one with each request.
+ */
+export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+  const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
+  const { onRefreshFailed = () => undefined, keysMaxAgeMs = 86_400_000 } = options;
+  const keys = createKeys(options.jwksUri, keysMaxAgeMs);
+  let verified = rememberTokens();
+  const hasKeys = (): boolean => keys.fresh && (keys.jwks()?.keys.length ?? 0) > 0;
+  let refreshAt = -Infinity;
+  const refresh = (): void => {
+    // Without keys the service is not ready and nobody calls: it has to ask by itself.
+    if (hasKeys() && performance.now() < refreshAt) return;
+    refreshAt = performance.now() + refreshMs;
+    // A token whose key is gone is valid no longer; what is being verified meanwhile is put into the old one.
+    keys.reload().then(() => void (verified = rememberTokens()), onRefreshFailed);
+  };
+  refresh();
+  const timer = setInterval(refresh, Math.min(refreshMs, FETCH_PAUSE_MS)).unref();
+
+  const verifyToken = async (token: string): Promise<JWTPayload> => {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        typ: 'at+jwt',
+        requiredClaims: ['exp', 'iat', 'sub', 'client_id', 'jti'],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
+      return payload;
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === undefined || (fault === 'unknown key' && !hasKeys())) throw noKeys(error);
+      throw badToken(fault, error);
+    }
+  };
+
+  return {
+    verify: async (authorization) => {
+      const remembered = verified;
+      // By the header as it came.
+      const known = authorization === undefined ? undefined : remembered.get(authorization);
+      if (known && !isOver(known.payload)) return known;
+      const token = bearerToken(authorization);
+      const claims = toClaims(await verifyToken(token), maxLifetimeSeconds);
+      // As everybody writes it: the many ways to write one token must not push those of others out.
+      if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
+      return claims;
+    },
+    isReady: hasKeys,
+    close: () => clearInterval(timer),
+  };
+}

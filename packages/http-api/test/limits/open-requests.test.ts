@@ -1,0 +1,62 @@
+import { AppError } from '../../src/index.js';
+import { createOpenRequests } from '../../src/limits/open-requests.js';
+import type { OpenRequests } from '../../src/limits/open-requests.js';
+
+const caller = (tenantId: string, scope = 'write') => ({ tenantId, scopes: new Set([scope]) });
+
+/** Enters until it is refused: what ends each, and what was at its bound. */
+function fill(
+  open: OpenRequests,
+  who: ReturnType<typeof caller>,
+): { ends: (() => void)[]; why: string | undefined } {
+  const ends: (() => void)[] = [];
+  for (let tries = 0; tries <= 1_000; tries += 1) {
+    try {
+      ends.push(open.enter(who));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      expect([error.code, error.headers['retry-after']]).toEqual(['too-many-requests', '1']);
+      return { ends, why: error.shed?.reason };
+    }
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('the requests under way', () => {
+  it('are half for one tenant alone, and there is room for others', () => {
+    const open = createOpenRequests({ total: 120 });
+    expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 60 }, why: 'tenant-share' });
+    expect(fill(open, caller('b')).ends).toHaveLength(30);
+    expect(fill(open, caller('c')).ends).toHaveLength(15);
+  });
+
+  it('make room when they end, for whoever comes', () => {
+    const open = createOpenRequests({ total: 10 });
+    const first = fill(open, caller('a'));
+    for (const end of first.ends) end();
+    expect(fill(open, caller('b')).ends).toHaveLength(5);
+    expect(fill(open, caller('a')).ends).toHaveLength(3);
+  });
+
+  it('are all for the operator’s own tokens, and then nobody gets in', () => {
+    const open = createOpenRequests({ total: 10, uncountedScope: 'own' });
+    const own = fill(open, caller('a', 'own'));
+    expect(own).toMatchObject({ ends: { length: 10 }, why: 'open-requests' });
+    expect(fill(open, caller('b'))).toMatchObject({ ends: { length: 0 }, why: 'open-requests' });
+    own.ends[0]?.();
+    expect(fill(open, caller('a')).ends).toHaveLength(1);
+  });
+
+  it('are so many for one tenant at most, however many are free', () => {
+    const open = createOpenRequests({ total: 120, each: 10 });
+    expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 10 }, why: 'tenant-share' });
+    expect(fill(open, caller('b')).ends).toHaveLength(10);
+  });
+
+  it('let one in however few there may be', () => {
+    expect(fill(createOpenRequests({ total: 1 }), caller('a'))).toMatchObject({
+      ends: { length: 1 },
+      why: 'open-requests',
+    });
+  });
+});

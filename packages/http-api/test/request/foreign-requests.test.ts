@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { originForm } from '../../src/request/origin-form.js';
+import { ownerOf } from '../../src/server/path-owner.js';
+import { parseJsonText } from '../../src/request/read-json.js';
+import { AppError } from '../../src/request/app-error.js';
+
+const target = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  fc
+    .array(fc.constantFrom('/', '//', '#', '?', '%', '%2f', '..', '@', ':', 'http://', 'a', ' '))
+    .map((parts) => parts.join('')),
+);
+
+it('whatever target a request has, it is a path without a fragment, at which the router looks as it stands', () => {
+  fc.assert(
+    fc.property(target, (given) => {
+      const path = originForm(given);
+      expect(path).toMatch(/^\/[^#]*$/s);
+      expect(['string', 'undefined']).toContain(typeof ownerOf(path));
+    }),
+  );
+});
+
+it('whatever body a request has, it is a value or a problem of the caller', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.uint8Array()), (body) => {
+      try {
+        parseJsonText(body);
+      } catch (error) {
+        expect(error).toBeInstanceOf(AppError);
+      }
+    }),
+  );
+});

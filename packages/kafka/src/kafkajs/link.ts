@@ -1,0 +1,117 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import kafkajs from 'kafkajs';
+import Cluster, { type Broker, type SocketOptions } from 'kafkajs/src/cluster/index.js';
+import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
+import type { Logger } from '../log.js';
+import { READ_COMMITTED } from '../wire/fetch-protocol.js';
+
+/** What our own reading, sending and dealing of partitions takes of kafkajs' wire format. */
+export { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
+export { default as assignerProtocol } from 'kafkajs/src/consumer/assignerProtocol.js';
+export type { Assigner, GroupMember } from 'kafkajs/src/consumer/consumerGroup.js';
+
+export interface KafkaSasl {
+  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface KafkaTls {
+  /** Certificate authorities as PEM; the system's when absent. */
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface KafkaOptions {
+  /** `host:port`, at least one. */
+  readonly brokers: readonly string[];
+  /** No two live processes have the same: who opens a source takes the place of its namesake in the group. */
+  readonly clientId: string;
+  readonly log?: Logger;
+  readonly tls?: KafkaTls | undefined;
+  readonly sasl?: KafkaSasl | undefined;
+}
+
+const KEEP_ALIVE_MS = 60_000;
+const CONNECT_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+
+/** kafkajs speaks of each lost connection as an error; the callers here decide what is worth a warning. */
+function kafkajsLogger(log: Logger): KafkajsLogger {
+  return loggers.createLogger({
+    level: kafkajs.logLevel.INFO,
+    logCreator:
+      () =>
+      ({ namespace, label, log: { message } }) =>
+        log('debug', `kafkajs: ${message}`, { namespace, severity: label }),
+  });
+}
+
+/** `host:port`, or an IPv6 address in brackets and a port. */
+export const BROKER = /^([^:/[\]]+|\[[\da-f:]+\]):\d{1,5}$/i;
+/** kafkajs ends a host at its first colon: those of an address are written so in between. */
+const COLON = '~';
+const toKafkajs = (broker: string): string =>
+  broker.replace(/^\[(.+)\]/, (_, address: string) => address.replaceAll(':', COLON));
+
+/** One set of connections to the cluster. Readers each have their own: a broker responds to a connection in order. */
+export class Link {
+  readonly cluster: Cluster;
+  readonly logger: KafkajsLogger;
+  readonly #sockets = new Set<Socket>();
+  #closed = false;
+
+  /** Connects nothing. `metadataMaxAgeMs`: new partitions and moved leaders are noticed after that at the latest. */
+  constructor(options: KafkaOptions & { readonly log: Logger }, metadataMaxAgeMs: number) {
+    const { brokers, clientId, tls: ssl, sasl } = options;
+    this.logger = kafkajsLogger(options.log);
+    this.cluster = new Cluster({
+      ...{ brokers: brokers.map(toKafkajs), clientId, ssl, sasl },
+      logger: this.logger,
+      socketFactory: (socketOptions) => this.#openSocket(socketOptions),
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      enforceRequestTimeout: true,
+      metadataMaxAge: metadataMaxAgeMs,
+      retry: { retries: 1, initialRetryTime: 100, maxRetryTime: 1_000 },
+      allowAutoTopicCreation: false,
+      isolationLevel: READ_COMMITTED,
+    });
+  }
+
+  #openSocket({ port, ssl, onConnect, ...given }: SocketOptions): Socket {
+    const host = given.host.replaceAll(COLON, ':');
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const socket = ssl
+      ? connectTls({ host, port, ...servername, ...ssl }, onConnect)
+      : connectTcp({ host, port }, onConnect);
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.setNoDelay(true);
+    this.#sockets.add(socket);
+    // kafkajs tries a lost connection once more: not after the end.
+    if (this.#closed) socket.destroy(new Error('closed by this process'));
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      // kafkajs unrefs a dead socket at each failed attempt, and each time Node adds a listener for its next connect.
+      Object.assign(socket, { unref: () => socket });
+      // kafkajs only listens to `end` and `error`: a socket that closed without either would leave requests waiting.
+      if (!socket.readableEnded && !socket.errored)
+        socket.emit('error', new Error('the connection was closed'));
+    });
+    return socket;
+  }
+
+  /** Ends all connections in bounded time: pending requests are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const socket of this.#sockets) socket.destroy(new Error('closed by this process'));
+    await this.cluster.disconnect().catch(() => undefined);
+  }
+}
+
+/** A request that timed out may mean a connection that is dead without saying so: the next one gets a new socket. */
+export function dropConnections(broker: Broker, reason: string): void {
+  for (const { socket } of broker.connectionPool.pool) socket?.destroy(new Error(reason));
+}

@@ -1,0 +1,261 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type Cluster from 'kafkajs/src/cluster/index.js';
+import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
+import { within } from '../deadline.js';
+import { asError } from '../wire/as-error.js';
+import type { TopicPartition } from '../record.js';
+import type { SourceOptions } from '../source/source-types.js';
+import { backoffMs } from '../backoff.js';
+import type { Link } from './link.js';
+import { openLinkOf } from './create-kafka.js';
+import { faultOf, isFatal } from '../faults.js';
+import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
+
+/** Where a group stands on a partition. */
+export interface GroupPosition extends TopicPartition {
+  /** All before it is handled; -1 when the group has committed nothing. */
+  readonly offset: number;
+  /** Time of the record there, or of the last one before it (Unix milliseconds); undefined when it is not known. */
+  readonly at: number | undefined;
+}
+
+export interface MembershipOptions extends Pick<
+  SourceOptions,
+  'kafka' | 'groupId' | 'topics' | 'fatalAfterMs' | 'onFatal'
+> {
+  readonly link: Link;
+  readonly onAssigned: (positions: readonly GroupPosition[]) => void;
+  /** A rebalance began: stop handing out records, and settle and commit what can be settled soon. */
+  readonly onRebalance: () => Promise<void>;
+  readonly onHeartbeat: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What is worth waiting for when a partition or a process goes: meanwhile nobody is delivered to. */
+export const BRIEF_MS = 1_000;
+/**
+ * The least that brokers allow (`group.min.session.timeout.ms`): who is killed and does not come back is replaced after it. Who does
+ * not come to a rebalance within it is left out of that, too.
+ */
+const SESSION_TIMEOUT_MS = 6_000;
+/** A rebalance is heard of with a heartbeat, and may wait a second for what is in flight: together well below 2 s. */
+const HEARTBEAT_MS = 500;
+/** An outage of the coordinator that restarts of this process would not make shorter. */
+const FATAL_AFTER_MS = 300_000;
+const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
+
+/**
+ * Our place in a consumer group: join, heartbeat from a timer of its own (not from whoever handles records), rejoin after
+ * anything, until it is left. kafkajs' consumer group speaks the protocol; its runner, with its crashes, is not used.
+ */
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #group: ConsumerGroup;
+  readonly #firstJoin = Promise.withResolvers<true>();
+  joined = false;
+  /** Topics that Kafka does not know: without partitions to deal, they keep nobody from the others. */
+  missing: readonly string[] = [];
+  #stopped = false;
+  #holding: Holding = { generation: -1, partitions: {} };
+  /** When the coordinator last confirmed that we are a member. */
+  #confirmedAt = performance.now();
+  #isAlone = false;
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#firstJoin.promise.catch(() => undefined); // whoever started it has it, if anybody has
+    const { cluster, logger } = options.link;
+    const partitionsOf = (topic: string) =>
+      cluster
+        .findTopicPartitionMetadata(topic)
+        .map(({ partitionId }) => partitionId)
+        .sort((a, b) => a - b);
+    this.#group = new ConsumerGroup({
+      cluster,
+      logger,
+      groupId: options.groupId,
+      topics: [...options.topics],
+      topicConfigurations: {},
+      // Tried again here: kafkajs would go on joining, under a new id, after this member has left.
+      retry: { retries: 0 },
+      instrumentationEmitter: { emit: () => undefined },
+      assigners: [stickyAssigner({ partitionsOf, holding: () => this.#holding })],
+      sessionTimeout: SESSION_TIMEOUT_MS,
+      rebalanceTimeout: SESSION_TIMEOUT_MS,
+      autoCommit: false,
+    });
+  }
+
+  /** Resolves with the first assignment; rejects when that cannot come. */
+  start(): Promise<true> {
+    this.#run().catch((error: unknown) => {
+      this.#firstJoin.reject(error);
+      this.#options.onFatal?.(asError(error));
+    });
+    return this.#firstJoin.promise;
+  }
+
+  /** Until it is left; rejects when trying again cannot help, or has not helped for too long. */
+  async #run(): Promise<void> {
+    for (let failures = 0; !this.#stopped;) {
+      try {
+        await this.#join();
+        failures = 0;
+        const isOut = await this.#heartbeatUntilTrouble();
+        this.joined = false;
+        if (isOut) await this.#options.onRebalance();
+      } catch (error) {
+        failures += 1;
+        this.#failed(error, failures);
+        await delay(backoffMs(failures));
+      }
+    }
+  }
+
+  async #join(): Promise<void> {
+    const { kafka, link, topics, groupId } = this.#options;
+    await link.cluster.connect();
+    await link.cluster.addMultipleTargetTopics(topics);
+    await link.cluster.refreshMetadata();
+    this.#group.topicsSubscribed = this.#existingTopics();
+    if (this.missing.length === topics.length) throw new Error(`no metadata of ${topics.join(', ')}`);
+    await this.#replaceNamesakes();
+    await this.#group.joinAndSync();
+    const assigned = this.#group.assigned();
+    const positions = await this.#fetchPositions(assigned);
+    if (this.#stopped) return this.#group.leave();
+    const held = Object.fromEntries(assigned.map(({ topic, partitions }) => [topic, partitions]));
+    this.#holding = { generation: this.#group.generationId ?? -1, partitions: held };
+    this.#confirmedAt = performance.now();
+    kafka.log('info', 'kafka: joined a group', { groupId, partitions: positions.length });
+    this.#options.onAssigned(positions);
+    this.joined = true;
+    this.#firstJoin.resolve(true);
+  }
+
+  #existingTopics(): string[] {
+    const { link, topics } = this.#options;
+    const isThere = (topic: string) => link.cluster.findTopicPartitionMetadata(topic).length > 0;
+    this.missing = topics.filter((topic) => !isThere(topic));
+    return topics.filter(isThere);
+  }
+
+  /** Once: two live processes of one name remove each other at their starts, and then both stay. */
+  async #replaceNamesakes(): Promise<void> {
+    if (this.#isAlone) return;
+    const { link, groupId, kafka } = this.#options;
+    const removed = await this.#removeNamesakes(link.cluster);
+    this.#isAlone = true;
+    if (this.#stopped) throw new Error('stopped before the group was joined');
+    // It was killed; or two processes have this client id by mistake.
+    const fields = { groupId, clientId: kafka.clientId };
+    if (removed > 0) kafka.log('warn', 'kafka: replaced a member of this client id', fields);
+  }
+
+  #failed(error: unknown, failures: number): void {
+    const { onError, kafka, groupId, fatalAfterMs = FATAL_AFTER_MS } = this.#options;
+    if (this.#stopped) return;
+    if (isFatal(error) || performance.now() - this.#confirmedAt > fatalAfterMs)
+      throw new Error(`group ${groupId}: ${asError(error).message}`, { cause: error });
+    // The group rebalanced again, or forgot us, while we joined: kafkajs would try again, if it were allowed to (`retry`).
+    if (faultOf(error).name === 'KafkaJSNumberOfRetriesExceeded') return;
+    onError(error);
+    kafka.log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
+  }
+
+  /** True when the group has to be joined again: a broker that is away for a moment is no reason. False when it was left. */
+  async #heartbeatUntilTrouble(): Promise<boolean> {
+    for (;;) {
+      await delay(HEARTBEAT_MS);
+      if (this.#stopped) return false;
+      try {
+        // Always one: kafkajs' own interval sends none, when the clock has gone back, until it is where it was.
+        await this.#group.heartbeat({ interval: -Infinity });
+        this.#confirmedAt = performance.now();
+        this.#options.onHeartbeat();
+        this.#group.checkForStaleAssignment();
+        if (this.#existingTopics().length !== this.#group.topicsSubscribed.length) return true;
+      } catch (error) {
+        this.#options.onError(error);
+        if (this.#mustRejoin(error)) return true;
+      }
+    }
+  }
+
+  #mustRejoin(error: unknown): boolean {
+    const { type = '', name } = faultOf(error);
+    const isForgotten = type === 'UNKNOWN_MEMBER_ID';
+    if (isForgotten) this.#group.memberId = null;
+    const isExpired = performance.now() - this.#confirmedAt > SESSION_TIMEOUT_MS;
+    return isForgotten || isExpired || REJOIN.has(type) || name === 'KafkaJSStaleTopicMetadataAssignment';
+  }
+
+  /** Rejects when the coordinator did not take the positions. The time travels as the commit's metadata. */
+  async commit(positions: readonly GroupPosition[]): Promise<void> {
+    // Each partition has a topic entry of its own: the coordinator takes them as they come.
+    const topics = positions.map(({ topic, partition, offset, at }) => ({
+      topic,
+      partitions: [{ partition, offset: String(offset), metadata: String(at ?? '') }],
+    }));
+    await this.#group.commitOffsets({ topics });
+  }
+
+  /** The time of what the group has committed of a partition; undefined when it has nothing, or that without a time. */
+  async positionTime({ topic, partition }: TopicPartition): Promise<number | undefined> {
+    const [position] = await this.#fetchPositions([{ topic, partitions: [partition] }]);
+    return position?.at;
+  }
+
+  /** Leaves the group, joined or not, so that others take over at once. Bounded; never rejects. */
+  async leave(): Promise<void> {
+    this.#stopped = true;
+    this.#firstJoin.reject(new Error('stopped before the group was joined'));
+    await within(this.#leave(), BRIEF_MS).catch(() => undefined);
+    this.joined = false;
+  }
+
+  async #leave(): Promise<void> {
+    if (this.joined) return this.#group.leave();
+    // A broker responds to a connection in order, and a join only when all members have joined.
+    const link = openLinkOf(this.#options.kafka, SESSION_TIMEOUT_MS);
+    try {
+      await this.#removeNamesakes(link.cluster);
+    } finally {
+      await link.close();
+    }
+  }
+
+  /** What the group has committed on each of these partitions. */
+  async #fetchPositions(assigned: ReturnType<ConsumerGroup['assigned']>): Promise<GroupPosition[]> {
+    if (assigned.length === 0) return [];
+    const { link, groupId } = this.#options;
+    const coordinator = await link.cluster.findGroupCoordinator({ groupId });
+    const topics = assigned.map(({ topic, partitions }) => ({
+      topic,
+      partitions: partitions.map((partition) => ({ partition })),
+    }));
+    const { responses } = await coordinator.offsetFetch({ groupId, topics });
+    return responses.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset, metadata }) => ({
+        topic,
+        partition,
+        offset: Number(offset),
+        at: Number(metadata) || undefined, // empty when another program committed it
+      })),
+    );
+  }
+
+  /** Removes the members of this client id from the group, so that nobody waits for the end of their sessions. Returns how many. */
+  async #removeNamesakes(cluster: Cluster): Promise<number> {
+    const { groupId, kafka } = this.#options;
+    await cluster.connect();
+    const coordinator = await cluster.findGroupCoordinator({ groupId });
+    const { groups } = await coordinator.describeGroups({ groupIds: [groupId] });
+    const own = groups
+      .flatMap(({ members }) => members)
+      .filter(({ clientId }) => clientId === kafka.clientId);
+    for (const { memberId } of own) await coordinator.leaveGroup({ groupId, memberId });
+    return own.length;
+  }
+}

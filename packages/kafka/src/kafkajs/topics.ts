@@ -1,0 +1,100 @@
+import kafkajs from 'kafkajs';
+import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
+import { untilDeadline } from '../deadline.js';
+import { faultOf } from '../faults.js';
+import type { Link } from './link.js';
+import { listOffsets, partitionIdsOf } from './offsets.js';
+
+/** End offset (the offset the next record will get) by partition number. */
+export type EndOffsets = ReadonlyMap<number, number>;
+
+/** A topic as it should be, as plain data. */
+export interface TopicSpec {
+  readonly name: string;
+  readonly partitions: number;
+  /** Default: the broker's own default. */
+  readonly replicationFactor?: number;
+  readonly configs: Readonly<Record<string, string>>;
+}
+
+const BROKER_DEFAULT = -1;
+const TOPICS_DEADLINE_MS = 30_000;
+const OFFSETS_DEADLINE_MS = 5_000;
+
+/**
+ * Creates the topics that are missing and returns when they exist: who needs a partition without a leader waits for that one.
+ * Topics that exist are left as they are (a difference in partitions is logged); several services may do this at once. Rejects
+ * after `deadlineMs` (30,000).
+ */
+export async function ensureTopics(
+  kafka: Kafka,
+  specs: readonly TopicSpec[],
+  options: { readonly deadlineMs?: number; readonly onFault?: (error: unknown) => void } = {},
+): Promise<void> {
+  const { cluster } = adminLinkOf(kafka);
+  const admin = adminOf(kafka);
+  const ensure = async (): Promise<void> => {
+    await cluster.connect();
+    const existing = new Set(await admin.listTopics());
+    const missing = specs.filter(({ name }) => !existing.has(name));
+    // kafkajs' `waitForLeaders` throws under load although the topic exists.
+    if (missing.length > 0)
+      await admin.createTopics({ topics: missing.map(toCreate), waitForLeaders: false });
+    const broker = await cluster.brokerPool.findConnectedBroker();
+    const { topicMetadata } = await broker.metadata(specs.map(({ name }) => name));
+    const counts = new Map(topicMetadata.map((known) => [known.topic, known.partitionMetadata.length]));
+    for (const spec of specs) comparePartitions(kafka, spec, counts.get(spec.name));
+  };
+  await untilDeadline('ensureTopics', options.deadlineMs ?? TOPICS_DEADLINE_MS, ensure, options.onFault);
+}
+
+function toCreate({ name, partitions, replicationFactor = BROKER_DEFAULT, configs }: TopicSpec) {
+  const configEntries = Object.entries(configs).map(([key, value]) => ({ name: key, value }));
+  return { topic: name, numPartitions: partitions, replicationFactor, configEntries };
+}
+
+function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
+  if (found === 0) throw new Error(`topic ${spec.name} is not there yet`);
+  if (found === spec.partitions) return;
+  const fields = { topic: spec.name, expected: spec.partitions, found };
+  kafka.log('warn', 'kafka: a topic has another number of partitions than the table says', fields);
+}
+
+/** Settings of a topic by their names. */
+export async function settingsOf(kafka: Kafka, name: string, configNames: string[]) {
+  const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }];
+  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
+  const entries = described.resources.flatMap(({ configEntries }) => configEntries);
+  return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
+}
+
+/** Rejects for good when Kafka would delete records by their age. Who may not read the setting goes on without knowing. */
+export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
+  try {
+    const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
+    if (policy === 'compact') return true;
+    const message = `${topic} has cleanup.policy=${policy}, so Kafka deletes what is old; it must be compact`;
+    throw Object.assign(new Error(message), { type: 'INVALID_CONFIG' });
+  } catch (error) {
+    if (faultOf(error).type !== 'TOPIC_AUTHORIZATION_FAILED') throw error;
+    kafka.log('warn', 'kafka: no right to read whether a topic is compacted', { topic });
+    return true;
+  }
+}
+
+/** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
+export function fetchEndOffsets(
+  kafka: Kafka,
+  topic: string,
+  { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
+): Promise<EndOffsets> {
+  return endOffsetsOf(adminLinkOf(kafka), topic, deadlineMs);
+}
+
+/** The same on connections of one's own, by their isolation level. */
+export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
+  return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
+    await link.cluster.refreshMetadata(); // partitions may have been added
+    return listOffsets(link, topic, await partitionIdsOf(link, topic));
+  });
+}

@@ -1,0 +1,203 @@
+import type { Logger } from '../log.js';
+import { isPending, type PendingRecord } from './pending-record.js';
+import { partitionOf } from '../wire/murmur2.js';
+import { produceRequest } from '../wire/produce-protocol.js';
+import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
+import type { TopicPartition } from '../record.js';
+import { RecordRefused } from './sink-types.js';
+import { createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
+import { Leaders } from '../kafkajs/leaders.js';
+
+export interface SenderOptions {
+  readonly link: Link;
+  readonly log: Logger;
+  /** Records of one request. */
+  readonly maxBatchRecords: number;
+  /** What went wrong last; undefined: the brokers respond, and take what they are given. */
+  readonly onState: (error?: unknown) => void;
+}
+
+/** New partitions are used after that at the latest; moved leaders are noticed by their refusals. */
+export const METADATA_MAX_AGE_MS = 60_000;
+/** Bytes of one partition's batch: below the broker's default limit of 1 MiB. A larger record goes alone. */
+const MAX_BATCH_BYTES = 900 * 1024;
+
+/** One record of the batch may be the reason: its neighbours are sent without it. */
+const OF_ONE_RECORD = new Set([
+  'CORRUPT_MESSAGE',
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_TIMESTAMP',
+  'INVALID_RECORD',
+]);
+
+/** Kafka's error code for a partition that the response leaves out (protocol guide, "Error Codes"): its batch is sent again. */
+const REQUEST_TIMED_OUT = 7;
+
+/** What waits for one partition. */
+interface ProduceQueue extends TopicPartition {
+  readonly name: string;
+  /** In order. All of them are pending, so that `take` returns something to send. */
+  waiting: PendingRecord[];
+  /** Records of a batch: half of one that was refused for one of its records, and twice as many after each that was written. */
+  limit: number;
+  /** Refused passingly: it waits until the metadata was refreshed, and nothing else does. */
+  rests: boolean;
+}
+
+/** The longest batch from the front that keeps the bounds; at least one record, however large. */
+function take({ waiting, limit }: ProduceQueue, maxRecords: number): PendingRecord[] {
+  let bytes = 0;
+  const end = waiting.findIndex(({ body }, count) => {
+    bytes += body.length + RECORD_OVERHEAD_BYTES;
+    return count > 0 && (count >= maxRecords || count >= limit || bytes > MAX_BATCH_BYTES);
+  });
+  return waiting.splice(0, end < 0 ? waiting.length : end);
+}
+
+function putBack({ queue, records }: Batch): void {
+  queue.waiting = [...records, ...queue.waiting].filter(isPending);
+}
+
+interface Batch {
+  readonly queue: ProduceQueue;
+  readonly records: PendingRecord[];
+}
+
+/**
+ * Sends what waits to the brokers that lead its partitions, again and again until it is acknowledged, refused or settled otherwise.
+ * One request for each broker at a time: what arrives meanwhile becomes the next batch. No broker waits for another, and no
+ * partition for one that refuses passingly.
+ */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #leaders: Leaders<ProduceQueue>;
+  readonly #queues = new Map<string, ProduceQueue>();
+  /** Records whose topic is not known yet. */
+  #unplaced: PendingRecord[] = [];
+  #planned = false;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    this.#leaders = new Leaders({
+      ...options,
+      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
+      request: (nodeId, queues: readonly ProduceQueue[]) => this.#sendBatches(nodeId, queues),
+      onRefreshed: () => {
+        for (const queue of this.#queues.values()) queue.rests = false;
+        for (const record of this.#unplaced.splice(0)) this.add(record);
+        // What waits shows by itself whether the brokers take it.
+        if (this.#isIdle) options.onState();
+      },
+      onReady: () => this.flush(),
+      onError: options.onState,
+    });
+  }
+
+  /** Takes a record to its queue; it is sent with the next `flush`. */
+  add(record: PendingRecord): void {
+    const { topic, key } = record;
+    const partitions = this.#leaders.countOf(topic);
+    if (partitions === 0) return void this.#unplaced.push(record);
+    const partition = record.partition ?? partitionOf(key ?? Buffer.alloc(0), partitions);
+    const name = `${topic}/${partition}`;
+    const fresh = { topic, partition, name, waiting: [], limit: Infinity, rests: false };
+    const queue: ProduceQueue = this.#queues.get(name) ?? fresh;
+    this.#queues.set(name, queue);
+    queue.waiting.push(record);
+  }
+
+  get #isIdle(): boolean {
+    return (
+      this.#unplaced.length === 0 && [...this.#queues.values()].every(({ waiting }) => waiting.length === 0)
+    );
+  }
+
+  /** Something waits. Calls within one turn of the event loop are one. */
+  flush(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    setImmediate(() => {
+      this.#planned = false;
+      const queues = [...this.#queues.values()];
+      this.#leaders.dispatch(queues.filter(({ waiting, rests }) => waiting.length > 0 && !rests));
+    });
+  }
+
+  /** Forgets what was settled without an acknowledgement. */
+  dropSettled(): void {
+    for (const queue of this.#queues.values()) queue.waiting = queue.waiting.filter(isPending);
+    this.#unplaced = this.#unplaced.filter(isPending);
+  }
+
+  stop(): void {
+    this.#leaders.stopped = true;
+  }
+
+  async #sendBatches(nodeId: number, queues: readonly ProduceQueue[]): Promise<void> {
+    const batches = this.#takeBatches(queues);
+    const codes = await this.#produce(nodeId, batches).catch((error: unknown) => {
+      // Whether the batches were written is unknown, so they are sent again (at least once).
+      for (const batch of batches) putBack(batch);
+      throw error;
+    });
+    const faults = batches.map((batch) => conclude(batch, codes.get(batch.queue.name)));
+    this.#options.onState(faults.find((fault) => fault !== undefined));
+    if (batches.some(({ queue }) => queue.rests)) this.#leaders.expire();
+  }
+
+  /** Queues take turns: who was served is the last one. */
+  #takeBatches(queues: readonly ProduceQueue[]): Batch[] {
+    const batches: Batch[] = [];
+    let capacity = this.#options.maxBatchRecords;
+    for (const queue of queues) {
+      if (capacity <= 0) break;
+      const records = take(queue, capacity);
+      capacity -= records.length;
+      batches.push({ queue, records });
+      this.#queues.delete(queue.name);
+      this.#queues.set(queue.name, queue);
+    }
+    return batches;
+  }
+
+  /** Resolves with the error code of each partition, by the name of its queue. */
+  async #produce(nodeId: number, batches: readonly Batch[]): Promise<ReadonlyMap<string, number>> {
+    const request = produceRequest(
+      batches.map(({ queue: { topic, partition }, records }) => ({
+        topic,
+        partition,
+        batch: encodeBatch(records),
+      })),
+    );
+    const { acks } = await this.#leaders.send(nodeId, request);
+    return new Map(acks.map(({ topic, partition, errorCode }) => [`${topic}/${partition}`, errorCode]));
+  }
+}
+
+/** Settles the records, or puts them back, as when there is no acknowledgement. Returns the passing fault that made it so. */
+function conclude(batch: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
+  if (failure(code)) return refuse(batch, code);
+  batch.queue.limit *= 2;
+  for (const record of batch.records) record.settle();
+  return undefined;
+}
+
+function refuse(batch: Batch, code: number): Error | undefined {
+  const { queue, records } = batch;
+  const { type, retriable } = createErrorFromCode(code);
+  const refusal = new RecordRefused(code, type, queue.topic);
+  const isOfOneRecord = OF_ONE_RECORD.has(type);
+  if (isOfOneRecord && records.length > 1) {
+    queue.limit = records.length >>> 1;
+    putBack(batch);
+    return undefined;
+  }
+  if (retriable && !isOfOneRecord) {
+    putBack(batch);
+    queue.rests = true;
+    return refusal;
+  }
+  for (const record of records) record.settle(refusal);
+  return undefined;
+}

@@ -1,0 +1,154 @@
+import { performance } from 'node:perf_hooks';
+import { until } from '../deadline.js';
+import type { Link } from '../kafkajs/link.js';
+import { openLinkOf } from '../kafkajs/create-kafka.js';
+import { METADATA_MAX_AGE_MS, Sender } from './sender.js';
+import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
+import { asError } from '../wire/as-error.js';
+import { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
+import type { OutgoingRecord, SendOptions, SinkOptions } from './sink-types.js';
+
+const DEFAULTS = {
+  /** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
+  lingerMs: 2,
+  /** A request of small records that the broker takes within milliseconds. */
+  maxBatchRecords: 1_000,
+  maxPendingBytes: 64 * 1024 * 1024,
+};
+/** An election takes a broker some seconds. */
+const DEADLINE_MS = 30_000;
+const CLOSE_DEADLINE_MS = 5_000;
+/** How late a deadline may be noticed: one timer looks after all of them. */
+const SWEEP_MS = 50;
+
+/** Resolves at once: the first connection is made in the background, and a missing broker is a matter of deadlines. */
+export function openSink(options: SinkOptions): Promise<Sink> {
+  return Promise.resolve(new Sink(options));
+}
+
+export class Sink {
+  readonly #options: Required<Omit<SinkOptions, 'kafka'>>;
+  readonly #link: Link;
+  readonly #sender: Sender;
+  readonly #open = new Set<PendingRecord>();
+  #pendingBytes = 0;
+  #lastError: string | undefined;
+  #refusal: string | undefined;
+  #lingering: NodeJS.Timeout | undefined;
+  #sweeping: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor({ kafka, ...options }: SinkOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+    this.#link = openLinkOf(kafka, METADATA_MAX_AGE_MS);
+    this.#sender = new Sender({
+      link: this.#link,
+      log: kafka.log,
+      maxBatchRecords: this.#options.maxBatchRecords,
+      onState: (error) => {
+        this.#lastError = error === undefined ? undefined : asError(error).message;
+        this.#refusal = error instanceof RecordRefused ? error.message : undefined;
+      },
+    });
+  }
+
+  /**
+   * Resolves when the record is acknowledged by all in-sync replicas. Rejects with `SinkOverloaded`, `SinkTimeout` (it may
+   * have been written), `RecordRefused` (Kafka will never take this record) or `SinkClosed`.
+   */
+  send(record: OutgoingRecord, options: SendOptions = {}): Promise<void> {
+    return this.sendMany([record], options);
+  }
+
+  /** Resolves when all are acknowledged; rejects with the first failure after all are settled. */
+  sendMany(records: readonly OutgoingRecord[], options: SendOptions = {}): Promise<void> {
+    if (records.length === 0) return Promise.resolve();
+    const deadlineAt = performance.now() + (options.deadlineMs ?? DEADLINE_MS);
+    return new Promise((resolve, reject) => {
+      let open = records.length;
+      let failure: Error | undefined;
+      const settle = (error?: Error) => {
+        failure ??= error;
+        open -= 1;
+        if (open > 0) return;
+        if (failure) reject(failure);
+        else resolve();
+      };
+      for (const record of records) this.#enqueue(record, deadlineAt, settle);
+    });
+  }
+
+  /**
+   * `lastError` is undefined when nothing went wrong since the brokers last responded as they should; `refusal` is one that a broker
+   * gave as its response: it takes nothing for now.
+   */
+  health() {
+    const [lastError, refusal] = [this.#lastError, this.#refusal];
+    return { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes, lastError, refusal };
+  }
+
+  #enqueue(record: OutgoingRecord, deadlineAt: number, settle: (error?: Error) => void): void {
+    if (this.#closed) return settle(new SinkClosed('the sink is closed'));
+    if (this.#pendingBytes >= this.#options.maxPendingBytes)
+      return settle(new SinkOverloaded(`${this.#pendingBytes} bytes wait for Kafka already`));
+    let pending: PendingRecord;
+    try {
+      pending = toPending(record, deadlineAt, (error) => this.#settled(pending, settle, error));
+    } catch (error) {
+      return settle(asError(error));
+    }
+    this.#open.add(pending);
+    this.#pendingBytes += pending.body.length + PENDING_RECORD_BYTES;
+    this.#sender.add(pending);
+    this.#linger();
+    this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #settled(pending: PendingRecord, settle: (error?: Error) => void, error?: Error): void {
+    if (!this.#open.delete(pending)) return;
+    pending.isSettled = true;
+    this.#pendingBytes -= pending.body.length + PENDING_RECORD_BYTES;
+    settle(error);
+  }
+
+  /** The first record waits `lingerMs` for company; a full batch goes at once. */
+  #linger(): void {
+    if (this.#open.size >= this.#options.maxBatchRecords) return this.#sender.flush();
+    this.#lingering ??= setTimeout(() => {
+      this.#lingering = undefined;
+      this.#sender.flush();
+    }, this.#options.lingerMs);
+  }
+
+  #sweep(): void {
+    this.#sweeping = undefined;
+    const now = performance.now();
+    const late = [...this.#open].filter(({ deadlineAt }) => deadlineAt <= now);
+    this.#settleAll(late, () => new SinkTimeout(`no acknowledgement in time${this.#because()}`));
+    if (late.length > 0) this.#lastError ??= 'no acknowledgement in time';
+    if (this.#open.size > 0) this.#sweeping = setTimeout(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #because(): string {
+    return this.#lastError === undefined ? '' : `; last error: ${this.#lastError}`;
+  }
+
+  #settleAll(pending: readonly PendingRecord[], reason: () => Error): void {
+    if (pending.length === 0) return;
+    for (const record of pending) record.settle(reason());
+    this.#sender.dropSettled();
+  }
+
+  /** Waits for what is pending (at most `deadlineMs`, default 5,000), then closes its connections. */
+  async close(options: { readonly deadlineMs?: number } = {}): Promise<void> {
+    this.#closed = true;
+    this.#sender.flush();
+    await until(() => this.#open.size === 0, options.deadlineMs ?? CLOSE_DEADLINE_MS);
+    const unwritten = () => new SinkClosed(`closed before it was acknowledged${this.#because()}`);
+    this.#settleAll([...this.#open], unwritten);
+    clearTimeout(this.#lingering);
+    clearTimeout(this.#sweeping);
+    this.#sender.stop();
+    await this.#link.close();
+  }
+}

@@ -1,0 +1,94 @@
+import { assignerProtocol as protocol, type Assigner, type GroupMember } from '../kafkajs/link.js';
+
+/** What a member held, and since which generation: the newer claim wins. */
+export interface Holding {
+  readonly generation: number;
+  readonly partitions: Readonly<Record<string, readonly number[]>>;
+}
+
+export interface StickyAssignerOptions {
+  readonly holding: () => Holding;
+  readonly partitionsOf: (topic: string) => readonly number[];
+}
+
+interface Member {
+  readonly id: string;
+  readonly topics: ReadonlySet<string>;
+  readonly holding: Holding;
+  readonly assigned: Record<string, number[]>;
+  total: number;
+}
+
+const NAME = 'webhooks-sticky';
+const NOTHING: Holding = { generation: -1, partitions: {} };
+
+/**
+ * Each topic is spread evenly, and a member keeps what it holds as far as that allows. Topics with the same partitions and
+ * readers are dealt alike: partition 3 of every retry tier is one member's, so that it sees all records of one key. kafkajs' round robin deals all
+ * partitions anew whenever a member comes or goes, and each partition that changes hands is a chance of repeats.
+ */
+export function stickyAssigner(options: StickyAssignerOptions): Assigner {
+  return {
+    name: NAME,
+    version: 1,
+    protocol: ({ topics }) => {
+      const userData = Buffer.from(JSON.stringify(options.holding()));
+      return { name: NAME, metadata: protocol.MemberMetadata.encode({ version: 1, topics, userData }) };
+    },
+    assign: ({ members, topics }) => {
+      const parsed = members.map(parseMember).sort((a, b) => (a.id < b.id ? -1 : 1));
+      const readersOf = (topic: string) => parsed.filter((member) => member.topics.has(topic));
+      const alike = Map.groupBy(topics, (topic) =>
+        JSON.stringify([options.partitionsOf(topic), readersOf(topic).map(({ id }) => id)]),
+      );
+      for (const [first = '', ...others] of alike.values())
+        deal([first, ...others], options.partitionsOf(first), readersOf(first));
+      return Promise.resolve(
+        parsed.map(({ id, assigned }) => ({
+          memberId: id,
+          memberAssignment: protocol.MemberAssignment.encode({ version: 1, assignment: assigned }),
+        })),
+      );
+    },
+  };
+}
+
+function parseMember({ memberId, memberMetadata }: GroupMember): Member {
+  const { topics, userData } = protocol.MemberMetadata.decode(memberMetadata);
+  return { id: memberId, topics: new Set(topics), holding: parseHolding(userData), assigned: {}, total: 0 };
+}
+
+function parseHolding(userData: Buffer | null): Holding {
+  try {
+    return { ...NOTHING, ...(JSON.parse(String(userData)) as Partial<Holding> | null) };
+  } catch {
+    return NOTHING; // a member of another kind: it holds nothing we know of
+  }
+}
+
+/** Deals topics with the same partitions: everybody keeps an equal share of what it holds, and who has least gets the rest. */
+function deal(
+  topics: [string, ...string[]],
+  partitions: readonly number[],
+  members: readonly Member[],
+): void {
+  const free = new Set(partitions);
+  const share = Math.floor(partitions.length / members.length);
+  let extras = partitions.length % members.length;
+  const newestClaimFirst = members.toSorted((a, b) => b.holding.generation - a.holding.generation);
+  const hands = newestClaimFirst.map((member) => {
+    const held = (member.holding.partitions[topics[0]] ?? []).filter((partition) => free.has(partition));
+    const kept = held.slice(0, extras > 0 ? share + 1 : share);
+    if (kept.length > share) extras -= 1;
+    for (const partition of kept) free.delete(partition);
+    return { member, kept };
+  });
+  for (const partition of free) {
+    const [least] = hands.sort((a, b) => a.kept.length - b.kept.length || a.member.total - b.member.total);
+    least?.kept.push(partition);
+  }
+  for (const { member, kept } of hands) {
+    for (const topic of topics) member.assigned[topic] = kept;
+    member.total += kept.length * topics.length;
+  }
+}

@@ -1,0 +1,141 @@
+import { eventually } from '@webhooks/testkit';
+import type { Link } from '../../src/kafkajs/link.js';
+import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
+import { isFatal } from '../../src/faults.js';
+import { Fetcher, type Feed } from '../../src/source/fetcher.js';
+import type { FetchedPartition } from '../../src/wire/fetch-protocol.js';
+import { silent } from '../../src/log.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
+
+afterAll(closeAll);
+
+const GONE = 1_000;
+
+/** Fetches an offset that does not exist; `onRefused` is called before the earliest one is asked for. */
+async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
+  const kafka = sharedKafka();
+  const topic = await newTopic(kafka);
+  const link = openLinkOf(kafka, 10_000);
+  const resets: number[] = [];
+  let wanted = GONE;
+  let answers = 0;
+  const seek = (offset: number) => {
+    wanted = offset;
+  };
+  const feed: Feed = {
+    topic,
+    partition: 0,
+    maxBytes: 1_000,
+    want: () => wanted,
+    accept: () => {
+      answers += 1;
+    },
+    outOfRange: (earliest) => {
+      resets.push(earliest);
+      seek(earliest);
+    },
+  };
+  const fetcher = new Fetcher({
+    link,
+    feeds: () => [feed],
+    log: silent,
+    onError: (error) => {
+      if (String(error).includes('OFFSET_OUT_OF_RANGE')) onRefused(seek);
+    },
+    maxWaitMs: 100,
+    metadataMaxAgeMs: 10_000,
+  });
+  fetcher.kick();
+  await eventually(() => answers >= 3);
+  fetcher.stop();
+  await link.close();
+  return resets;
+}
+
+describe('a fetch of an offset that does not exist', () => {
+  it('goes on at the earliest one', async () => {
+    expect(await fetchGone(() => undefined)).toEqual([0]);
+  });
+
+  it('moves nothing when the reader wants another offset meanwhile', async () => {
+    expect(await fetchGone((seek) => seek(0))).toEqual([]);
+  });
+});
+
+describe('an answer that has room for one partition', () => {
+  const PARTITIONS = [0, 1, 2, 3, 4, 5];
+  const BLOCK_BYTES = 20_000;
+
+  /** In how many answers each partition had something, once all had: each wants the same block again and again. */
+  async function fetchByTurns(): Promise<readonly number[]> {
+    const kafka = sharedKafka();
+    const topic = await newTopic(kafka, PARTITIONS.length);
+    const sink = await sinkOn(kafka);
+    const value = Buffer.alloc(BLOCK_BYTES);
+    await sink.sendMany(PARTITIONS.map((partition) => ({ topic, partition, key: 'k', value })));
+    const served = PARTITIONS.map(() => 0);
+    const feeds = PARTITIONS.map((partition): Feed => ({
+      topic,
+      partition,
+      maxBytes: 2 * BLOCK_BYTES,
+      want: () => 0,
+      accept: ({ records }) => {
+        if (records.length > 0) served[partition] = (served[partition] ?? 0) + 1;
+      },
+      outOfRange: () => undefined,
+    }));
+    const link = openLinkOf(kafka, 10_000);
+    const limits = {
+      maxWaitMs: 100,
+      metadataMaxAgeMs: 10_000,
+      responseBytes: BLOCK_BYTES,
+    };
+    const fetcher = new Fetcher({
+      link,
+      feeds: () => feeds,
+      log: silent,
+      onError: () => undefined,
+      ...limits,
+    });
+    fetcher.kick();
+    await eventually(() => served.every((times) => times >= 3));
+    fetcher.stop();
+    await link.close();
+    return served;
+  }
+
+  it('holds another one each time', async () => {
+    const served = await fetchByTurns();
+    expect(Math.max(...served) - Math.min(...served)).toBeLessThanOrEqual(1);
+  });
+});
+
+it('a fetch that is not authorised is a fatal fault', async () => {
+  const TOPIC_AUTHORIZATION_FAILED = 29;
+  const place = { topic: 't', partition: 0 };
+  const refused: FetchedPartition = {
+    ...{ ...place, errorCode: TOPIC_AUTHORIZATION_FAILED, highWatermark: -1, logStart: -1 },
+    ...{ aborted: [], records: Buffer.alloc(0) },
+  };
+  const send = () => Promise.resolve({ clientSideThrottleTime: 0, errorCode: 0, partitions: [refused] });
+  const cluster = {
+    findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
+    addMultipleTargetTopics: () => Promise.resolve(),
+    refreshMetadata: () => Promise.resolve(),
+    findBroker: () => Promise.resolve({ nodeId: 1, connectionPool: { pool: [], send } }),
+  };
+  const nothing = () => undefined;
+  const feed: Feed = { ...place, maxBytes: 1, want: () => 0, accept: nothing, outOfRange: nothing };
+  const errors: unknown[] = [];
+  const fetcher = new Fetcher({
+    link: { cluster } as unknown as Link,
+    feeds: () => [feed],
+    log: silent,
+    onError: (error) => errors.push(error),
+    maxWaitMs: 100,
+    metadataMaxAgeMs: 10_000,
+  });
+  fetcher.kick();
+  await eventually(() => errors.some(isFatal));
+  fetcher.stop();
+});

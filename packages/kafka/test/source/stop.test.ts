@@ -1,0 +1,67 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { eventually, randomName } from '@webhooks/testkit';
+import { openDelayedSource, openSource } from '../../src/index.js';
+import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
+import { committed } from '../support/committed.js';
+
+const kafka = sharedKafka();
+const window = { maxInFlight: 10, maxInFlightBytes: 1_000_000 };
+const sink = await sinkOn(kafka);
+afterAll(closeAll);
+
+describe('stop', () => {
+  it('commits during the drain what is finished in it', async () => {
+    const topic = await newTopic(kafka);
+    const groupId = randomName('group');
+    const finish: (() => void)[] = [];
+    const source = await openSource({
+      kafka,
+      groupId,
+      topics: [topic],
+      window,
+      handle: () => new Promise<void>((resolve) => finish.push(resolve)),
+    });
+    await sink.sendMany(['a', 'b', 'c'].map((value) => ({ topic, partition: 0, value })));
+    await eventually(() => finish.length === 3);
+    const stopped = source.stop({ deadlineMs: 20_000 });
+    finish[0]?.();
+    finish[1]?.();
+    await eventually(async () => (await committed(kafka, groupId, topic)).get(0) === 2);
+    finish[2]?.();
+    expect(await stopped).toEqual({ drained: true, committed: true });
+    expect((await committed(kafka, groupId, topic)).get(0)).toBe(3);
+  });
+
+  it('hands out nothing more once the drain is over, not even what waited in memory for its moment', async () => {
+    const topic = await newTopic(kafka, 1, { 'message.timestamp.type': 'LogAppendTime' });
+    const released: string[] = [];
+    let finish: (() => void) | undefined;
+    let clock = Date.now() + 60_000; // stands still, later than any append
+    const moment = clock + 900;
+    const source = await openDelayedSource({
+      kafka,
+      groupId: randomName('group'),
+      tiers: [{ topic, delayMs: 1 }],
+      window: { ...window, maxInFlight: 1 },
+      now: () => clock,
+      dueAt: (record) => (String(record.value) === 'waits' ? moment : 0),
+      release: (record) => {
+        released.push(String(record.value));
+        return new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+      },
+      move: () => Promise.resolve(),
+    });
+    await sink.sendMany(['waits', 'hangs'].map((value) => ({ topic, partition: 0, value })));
+    await eventually(() => released.length === 1 && source.health().waiting === 1);
+    const report = await source.stop({ deadlineMs: 100 });
+    expect(report).toMatchObject({ drained: false });
+    clock = moment; // what waited would be due now, and there is room
+    finish?.();
+    await turn();
+    await turn();
+    await turn();
+    expect(released).toEqual(['hangs']);
+  });
+});

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AdapterFactory, Configuration } from 'oidc-provider';
+import { errorText } from '../engine/error-text.js';
+import { freePort } from '../engine/free-port.js';
+import type { Log } from '../engine/log.js';
+import type { JWK } from 'jose';
+import { loadSigningKey } from './signing-keys.js';
+
+/** A machine that may ask for tokens. */
+export interface DevelopmentClient {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Value of the claim `tenant_id`. */
+  readonly tenantId: string;
+  readonly scopes: readonly string[];
+}
+
+export interface IssuerOptions {
+  /** Preferred port; a free one is taken when it is in use or not given. */
+  readonly port?: number;
+  /** Address to listen at; default 127.0.0.1. */
+  readonly host?: string;
+  /** The claim `iss`, where others reach this server (in a container: by its name); default `http://127.0.0.1:<port>`. */
+  readonly issuer?: string;
+  /** Value of the claim `aud`. */
+  readonly audience: string;
+  readonly clients: readonly DevelopmentClient[];
+  /** Keeps the signing key, so that tokens survive a restart (made when missing, mode 0600). */
+  readonly keysFile?: string;
+  /** Life of a token; default 600 s. */
+  readonly tokenTtlSeconds?: number;
+  readonly log?: Log;
+}
+
+export interface Issuer {
+  /** The claim `iss`; also the base address. */
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  readonly jwksUri: string;
+  stop(): Promise<void>;
+}
+
+/** What the resource indicator stands for inside the provider; tokens carry `audience`, which need not be a URI. */
+const RESOURCE = 'urn:webhooks:api';
+const DEFAULT_TTL_SECONDS = 600;
+
+/**
+ * A token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`)
+ * with the claim `tenant_id`. A client that asks for no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
+ */
+export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
+  const log = options.log ?? (() => undefined);
+  // Loaded on demand: most users of this package never start an issuer.
+  const { default: Provider } = await import('oidc-provider');
+  const port = await freePort(options.port);
+  const issuer = options.issuer ?? `http://127.0.0.1:${port}`;
+  const provider = new Provider(issuer, configurationFor(options, await loadSigningKey(options.keysFile)));
+  provider.on('server_error', (_context, error) => log(`token issuer: ${error.message}`));
+  const answer = provider.callback();
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
+  });
+  await listen(server, port, options.host ?? '127.0.0.1');
+  log(`token issuer: ${issuer}`);
+  return {
+    issuer,
+    tokenEndpoint: `${issuer}/token`,
+    jwksUri: `${issuer}/jwks`,
+    stop: () => close(server),
+  };
+}
+
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
+
+/** Keeps nothing: clients stand in the configuration, and JWT access tokens are never stored. */
+const forgetful: AdapterFactory = () => ({
+  ...{ upsert: nothing, find: nothing, findByUserCode: nothing, findByUid: nothing },
+  ...{ consume: nothing, destroy: nothing, revokeByGrantId: nothing },
+});
+
+function configurationFor(options: IssuerOptions, key: JWK): Configuration {
+  const ttlSeconds = options.tokenTtlSeconds ?? DEFAULT_TTL_SECONDS;
+  const scopes = [...new Set(options.clients.flatMap((client) => client.scopes))];
+  const tenants = new Map(options.clients.map((client) => [client.clientId, client.tenantId]));
+  return {
+    adapter: forgetful,
+    jwks: { keys: [key] },
+    cookies: { keys: [randomBytes(32).toString('base64url')] },
+    scopes,
+    ttl: { ClientCredentials: ttlSeconds },
+    clients: options.clients.map((client) => ({
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+      grant_types: ['client_credentials'],
+      redirect_uris: [],
+      response_types: [],
+      scope: client.scopes.join(' '),
+    })),
+    extraTokenClaims: (_context, token) => ({ tenant_id: tenants.get(token.clientId ?? '') }),
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => RESOURCE,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (context, _indicator, client) => {
+          const parameters = context.oidc.params;
+          if (parameters) parameters['scope'] ??= client.scope;
+          return {
+            scope: scopes.join(' '),
+            audience: options.audience,
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: ttlSeconds,
+            jwt: { sign: { alg: 'RS256' } },
+          };
+        },
+      },
+    },
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

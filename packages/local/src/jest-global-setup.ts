@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RunningContainer } from './engine/container.js';
+import { startKafkaContainer } from './kafka/kafka-container.js';
+import type { KafkaEngine } from './kafka/kafka-engine.js';
+import { startKafka } from './kafka/start-kafka.js';
+import type { Log } from './engine/log.js';
+import { startMongoContainer } from './mongo/mongo-container.js';
+import type { MongoEngine } from './mongo/mongo-engine.js';
+import { startMongo } from './mongo/start-mongo.js';
+import { namedAddress } from './engine/named-address.js';
+
+/** What setup has opened and teardown has to close, the folder first; both run in jest's parent process. */
+const openedBySetup: (() => Promise<void>)[] = [];
+
+/**
+ * Starts one Kafka and one MongoDB for the whole run and passes their addresses to the tests. Of each: what the environment
+ * names, else a container, else an embedded one.
+ */
+export default async function startEnginesForJest(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'webhooks-jest-engines-'));
+  openedBySetup.push(() => rm(folder, { recursive: true, force: true }));
+  const log = (line: string) => process.stderr.write(`· ${line}\n`);
+  const results = await Promise.allSettled([
+    openKafka(join(folder, 'kafka'), log).then((brokers) => {
+      process.env['TEST_KAFKA_BROKERS'] = brokers.join(',');
+    }),
+    openMongo(join(folder, 'mongo'), log).then((uri) => {
+      process.env['TEST_MONGODB_URI'] = uri;
+    }),
+  ]);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) {
+    await closeEngines();
+    throw failed.reason;
+  }
+}
+
+async function openKafka(dataDir: string, log: Log): Promise<readonly string[]> {
+  const isNamed = namedAddress('KAFKA_BROKERS') !== undefined;
+  const kafka =
+    (isNamed ? undefined : await startKafkaContainer(log)) ?? (await startKafka({ dataDir, log }));
+  openedBySetup.push(() => endQuickly(kafka));
+  return kafka.brokers;
+}
+
+async function openMongo(dataDir: string, log: Log): Promise<string> {
+  const isNamed = namedAddress('MONGODB_URI') !== undefined;
+  const mongo =
+    (isNamed ? undefined : await startMongoContainer(log)) ?? (await startMongo({ dataDir, log }));
+  openedBySetup.push(() => endQuickly(mongo));
+  return mongo.uri();
+}
+
+/** Closes what setup has opened: engines together, then their folder. */
+export async function closeEngines(): Promise<void> {
+  const [removeFolder, ...ends] = openedBySetup.splice(0);
+  await Promise.all(ends.map((end) => end()));
+  await removeFolder?.();
+}
+
+/** The data is thrown away, so a child process need not end in order: that would cost two seconds of each run. */
+async function endQuickly(engine: RunningContainer | KafkaEngine | MongoEngine): Promise<void> {
+  if ('kind' in engine && engine.kind === 'embedded') engine.kill();
+  await engine.stop();
+}

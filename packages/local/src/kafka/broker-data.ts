@@ -1,0 +1,76 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { lastLines, runCommand } from '../engine/command.js';
+import { READY_DEADLINE_MS } from '../engine/deadline.js';
+import { errorText } from '../engine/error-text.js';
+import type { Log } from '../engine/log.js';
+import { untilClear } from '../engine/poll.js';
+import {
+  brokerDataFolder,
+  javaArguments,
+  writeBrokerProperties,
+  type BrokerLaunch,
+  type BrokerRuntime,
+} from './broker-process.js';
+import { quietKafka } from './quiet-kafkajs.js';
+
+/** The id of a cluster of one machine means nothing to anybody. */
+const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';
+
+/**
+ * Makes the broker's data folder when it has none. A broker that is alone gets a copy of the template's; the folder of a
+ * cluster's node is formatted, because its id is in it. The folder appears whole or not at all: one that was left without
+ * Kafka's own mark (`meta.properties`) is put aside, not deleted.
+ */
+export async function ensureData(runtime: BrokerRuntime, launch: BrokerLaunch, log: Log): Promise<void> {
+  const target = brokerDataFolder(launch.folder);
+  if (existsSync(join(target, 'meta.properties'))) return;
+  if (existsSync(target)) {
+    const aside = `${target}.incomplete-${Date.now()}`;
+    await rename(target, aside);
+    log(`${target} was not a complete Kafka folder (interrupted by a crash?): moved to ${aside}`);
+  }
+  await mkdir(launch.folder, { recursive: true });
+  const unfinished = `${target}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  if (runtime.template === undefined || launch.member !== undefined)
+    await format(runtime, await writeBrokerProperties(launch, unfinished), launch.folder);
+  else await cp(brokerDataFolder(runtime.template), unfinished, { recursive: true });
+  await rename(unfinished, target);
+}
+
+async function format(runtime: BrokerRuntime, propertiesFile: string, folder: string): Promise<void> {
+  const args = ['format', '--cluster-id', CLUSTER_ID, '--config', propertiesFile];
+  const { code, output } = await runCommand(
+    runtime.java,
+    [...javaArguments(runtime, [], 'kafka.tools.StorageTool'), ...args],
+    { timeoutMs: READY_DEADLINE_MS, cwd: folder, env: { LC_ALL: 'C.UTF-8' } },
+  );
+  if (code !== 0) throw new Error(`Apache Kafka could not format a data folder: ${lastLines(output)}`);
+}
+
+/**
+ * The first question about offsets and the first transaction create the broker's internal topics. On a fresh cluster
+ * a group's first join could otherwise meet a coordinator that is still loading, which crashes a kafkajs consumer.
+ */
+export async function makeInternalTopics(brokers: readonly string[]): Promise<void> {
+  const kafka = quietKafka(brokers, 40);
+  const admin = kafka.admin();
+  await admin.connect();
+  await untilDone('the topic for offsets', () => admin.fetchOffsets({ groupId: 'engines', topics: [] }));
+  const producer = kafka.producer({ transactionalId: 'engines', maxInFlightRequests: 1 });
+  await untilDone('the topic for transactions', async () => {
+    await producer.connect();
+    await (await producer.transaction()).abort();
+  });
+  await producer.disconnect();
+  await admin.disconnect();
+}
+
+/** Tries again until it works: while a coordinator loads, kafkajs throws instead of waiting. */
+async function untilDone(what: string, work: () => Promise<unknown>): Promise<void> {
+  const patience = { deadlineMs: READY_DEADLINE_MS, everyMs: 100 };
+  const obstacle = await untilClear(() => work().then(() => undefined, errorText), patience);
+  if (obstacle !== undefined) throw new Error(`${what} did not become available: ${obstacle}`);
+}

@@ -1,0 +1,89 @@
+import { join, resolve } from 'node:path';
+import { allOrNone } from '../engine/all-or-none.js';
+import { awaitFreeDataFolder } from '../engine/data-folder.js';
+import { superviseEngine, type EngineLifecycle } from '../engine/engine-lifecycle.js';
+import type { Log } from '../engine/log.js';
+import { ensureData, makeInternalTopics } from './broker-data.js';
+import { launchBroker } from './broker-process.js';
+import { prepareRuntime } from './embedded-kafka.js';
+import { freePort } from '../engine/free-port.js';
+import type { BrokerPlace, ClusterMember } from './broker-properties.js';
+
+export interface KafkaClusterOptions {
+  /** Folder of all nodes; made when missing, kept after `stop`. */
+  readonly dataDir: string;
+  /** Receives progress of what takes longer than two seconds. Default: nothing is printed. */
+  readonly log?: Log;
+}
+
+/** One of three nodes. `restart` resolves when it serves, which needs two that run: restart two together. */
+export interface ClusterNode extends EngineLifecycle {
+  /** From 1 on, as Kafka knows it. */
+  readonly nodeId: number;
+  /** "host:port". */
+  readonly address: string;
+}
+
+/** Three brokers that are the quorum of controllers together; topics have three copies unless they say otherwise. */
+export interface KafkaCluster {
+  /** "host:port" of each node. */
+  readonly brokers: readonly string[];
+  /** In the order of their ids. */
+  readonly nodes: readonly ClusterNode[];
+  /**
+   * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have ended already. What was
+   * acknowledged is on disk or with the operating system.
+   */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a cluster of three nodes of a real Apache Kafka as child processes, reachable at 127.0.0.1 only, each with a heap
+ * of 256 MiB at most; always embedded, because its nodes are there to be killed. Throws when one of them does not serve.
+ */
+export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
+  const log = options.log ?? (() => undefined);
+  const dataDir = resolve(options.dataDir);
+  const runtime = await prepareRuntime(log);
+  const startNode = async (place: NodePlace): Promise<ClusterNode> => {
+    const { nodeId } = place.member;
+    const launch = { ...place, folder: join(dataDir, `node-${nodeId}`), jvmOptions: [] };
+    const lifecycle = await superviseEngine(async () => {
+      await awaitFreeDataFolder(launch.folder, log);
+      await ensureData(runtime, launch, log);
+      return launchBroker(runtime, launch);
+    });
+    return Object.assign(lifecycle, { nodeId, address: `127.0.0.1:${place.port}` });
+  };
+  const nodes = await allOrNone((await chooseNodePlaces()).map(startNode), endNode);
+  const brokers = nodes.map(({ address }) => address);
+  await makeInternalTopics(brokers);
+  return {
+    brokers,
+    nodes,
+    stop: async () => {
+      await Promise.all(nodes.map(endNode));
+    },
+  };
+}
+
+/** Three: two copies of everything are left when one node is down. */
+const NODE_IDS = [1, 2, 3] as const;
+
+interface NodePlace extends Pick<BrokerPlace, 'port' | 'controllerPort'> {
+  readonly member: ClusterMember;
+}
+
+/** Ports of 127.0.0.1 for each node of a cluster, in the order of their ids. */
+async function chooseNodePlaces(): Promise<NodePlace[]> {
+  const ports = await Promise.all(
+    NODE_IDS.map(async (nodeId) => ({ nodeId, port: await freePort(), controllerPort: await freePort() })),
+  );
+  const controllerPorts = ports.map(({ controllerPort }) => controllerPort);
+  return ports.map(({ nodeId, ...place }) => ({ ...place, member: { nodeId, controllerPorts } }));
+}
+
+async function endNode(node: EngineLifecycle): Promise<void> {
+  node.kill();
+  await node.stop();
+}

@@ -1,0 +1,42 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { launchEngine, type EngineLaunch } from '../engine/engine-lifecycle.js';
+import type { GuardedProcess } from '../engine/guarded-process.js';
+import { awaitMongo } from './mongo-ready.js';
+
+export interface MongoPlace {
+  readonly port: number;
+  readonly dataFolder: string;
+  readonly configPath: string;
+}
+
+/** A program that speaks MongoDB's protocol, and how it is started. */
+export interface MongoProgram extends Pick<EngineLaunch, 'title' | 'command' | 'env'> {
+  /** Also the name of its folder below the data folder: two programs never open each other's files. */
+  readonly name: 'secantus' | 'mongod';
+  readonly configFile: { readonly name: string; readonly text: string };
+  args(place: MongoPlace): string[];
+}
+
+/** One server, no replica set, no retryable writes: with them SecantusDB's writes become 15 times slower in time. */
+export const embeddedUri = (port: number): string =>
+  `mongodb://127.0.0.1:${port}/?directConnection=true&retryWrites=false&serverMonitoringMode=poll`;
+
+/** Starts the program and resolves when it serves. */
+export async function launchMongo(
+  program: MongoProgram,
+  folder: string,
+  port: number,
+): Promise<GuardedProcess> {
+  const dataFolder = join(folder, program.name);
+  await mkdir(dataFolder, { recursive: true });
+  const configPath = join(folder, program.configFile.name);
+  await writeFile(configPath, program.configFile.text);
+  return launchEngine({
+    ...program,
+    folder,
+    logName: 'mongo.log',
+    args: program.args({ port, dataFolder, configPath }),
+    awaitReady: (patience) => awaitMongo(embeddedUri(port), patience),
+  });
+}

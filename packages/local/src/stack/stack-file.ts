@@ -1,0 +1,36 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DevelopmentClient } from '../issuer/start-issuer.js';
+
+/** Addresses, clients and processes of a running stack: what another program needs to work beside it. */
+export interface StackDescription {
+  readonly configApi: string;
+  readonly ingest: string;
+  /** Null while query-api does not run. */
+  readonly queryApi: string | null;
+  readonly kafkaBrokers: readonly string[];
+  readonly mongodbUri: string;
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  readonly clients: readonly DevelopmentClient[];
+  /** A certificate for `localhost` that deliveries trust, and the authority that signed it. */
+  readonly tls: { readonly caFile: string; readonly certFile: string; readonly keyFile: string };
+  /** Admin servers of the services by name. */
+  readonly admin: Readonly<Record<string, string>>;
+  /** Process ids by name; an engine that this stack did not start has none. */
+  readonly processes: Readonly<Record<string, number>>;
+}
+
+const fileIn = (dataDir: string): string => join(dataDir, 'stack.json');
+
+/** Writes `stack.json` whole or not at all, readable by its owner only: it holds client secrets. */
+export function writeStackFile(dataDir: string, description: StackDescription): void {
+  const file = fileIn(dataDir);
+  writeFileSync(`${file}.new`, `${JSON.stringify(description, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** Called at an orderly stop. */
+export function removeStackFile(dataDir: string): void {
+  rmSync(fileIn(dataDir), { force: true });
+}

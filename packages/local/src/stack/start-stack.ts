@@ -1,0 +1,217 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { membersOf, useKafkaAddress } from '../kafka/kafka-address.js';
+import { openCertificateAuthority } from '../certificates/open-certificate-authority.js';
+import { startIssuer } from '../issuer/start-issuer.js';
+import { startKafka } from '../kafka/start-kafka.js';
+import { startMongo } from '../mongo/start-mongo.js';
+import type { CertificateAuthority, IssuedCertificate } from '../certificates/open-certificate-authority.js';
+import type { DevelopmentClient, Issuer } from '../issuer/start-issuer.js';
+import type { KafkaEngine } from '../kafka/kafka-engine.js';
+import type { MongoEngine } from '../mongo/mongo-engine.js';
+import { planClients } from './clients.js';
+import { closeAfterFault, closeAll } from './closers.js';
+import type { Closer } from './closers.js';
+import { openDevelopmentSecrets } from './development-secrets.js';
+import { clientIdOf, createFleet } from './fleet.js';
+import type { Fleet } from './fleet.js';
+import { keepEngineRunning } from './keep-engine-running.js';
+import type { Detours } from './detours.js';
+import { brokersOf, kafkaDetours, mongoUriOf } from './detours.js';
+import type { KeptService } from './keep-running.js';
+import { choosePorts } from './ports.js';
+import type { Ports } from './ports.js';
+import { planServices } from './service-environments.js';
+import { claimDataDir } from './single-instance.js';
+import { removeStackFile, writeStackFile } from './stack-file.js';
+import type { StackDescription } from './stack-file.js';
+
+export interface StackOptions {
+  /** Everything the stack keeps; it survives a restart. */
+  readonly dataDir: string;
+  /** Take the documented ports where they are free; otherwise any free ones. */
+  readonly fixedPorts: boolean;
+  /** Tenants that get a client besides the two that always exist. */
+  readonly tenants?: readonly string[];
+  /** Services that are not started; default none. */
+  readonly without?: readonly string[];
+  /** Further settings for each service, by its name. */
+  readonly overrides?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** `host:port` of a Kafka that runs already and goes on running after the stack; default: the stack starts one. */
+  readonly kafkaBrokers?: readonly string[];
+  /** Proxies between services and engines; default none. Embedded engines only. */
+  readonly detours?: Detours;
+  /** Whether the embedded Kafka is configured for lasting load (see `KafkaOptions`), default false. */
+  readonly forLoad?: boolean;
+  readonly log: (line: string) => void;
+}
+
+export interface Stack {
+  readonly description: () => StackDescription;
+  /** Issues certificates that deliveries trust. */
+  readonly authority: CertificateAuthority;
+  readonly kafka: KafkaEngine;
+  /** Stops and starts single services, and adds workers. */
+  readonly fleet: Pick<Fleet, 'start' | 'startMore' | 'stop'>;
+  /** Credentials of a tenant's client. */
+  readonly clientOf: (tenantId: string) => DevelopmentClient;
+  /** Stops everything, last started first. */
+  readonly stop: () => Promise<void>;
+}
+
+const AUDIENCE = 'https://webhooks.localhost/integration';
+
+interface Engines {
+  readonly kafka: KafkaEngine;
+  readonly mongo: MongoEngine;
+  readonly issuer: Issuer;
+  readonly authority: CertificateAuthority;
+  readonly certificate: IssuedCertificate;
+}
+
+/** Waits for all, so that whatever started can be stopped, and then throws the first fault. */
+async function allOrFirstFault<T extends readonly unknown[] | []>(
+  work: T,
+): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+function openKafka(
+  { dataDir, kafkaBrokers, detours, forLoad = false, log }: StackOptions,
+  port: number,
+): Promise<KafkaEngine> {
+  if (kafkaBrokers !== undefined) return useKafkaAddress(kafkaBrokers.join(','));
+  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: kafkaDetours(detours), forLoad, log });
+}
+
+async function openEngines(
+  options: StackOptions,
+  ports: Ports,
+  clients: readonly DevelopmentClient[],
+  closers: Closer[],
+): Promise<Engines> {
+  const { dataDir, log } = options;
+  const closedLater = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
+    const engine = await starting;
+    closers.push(() => engine.stop());
+    return engine;
+  };
+  const keysFile = join(dataDir, 'issuer-keys.json');
+  const [kafka, mongo, issuer, authority] = await allOrFirstFault([
+    closedLater(openKafka(options, ports.kafka)),
+    closedLater(startMongo({ dataDir: join(dataDir, 'mongodb'), port: ports.mongodb, log })),
+    closedLater(startIssuer({ port: ports.issuer, audience: AUDIENCE, clients, keysFile, log })),
+    openCertificateAuthority(join(dataDir, 'certificates')),
+  ]);
+  return { kafka, mongo, issuer, authority, certificate: await authority.issue(['localhost']) };
+}
+
+function describe(
+  parts: Engines & { ports: Ports; clients: readonly DevelopmentClient[]; services: readonly KeptService[] },
+): StackDescription {
+  const { kafka, mongo, issuer, authority, certificate, ports, clients, services } = parts;
+  const pids = [
+    ...services.map(({ name, pid }) => [name, pid] as const),
+    ['kafka', kafka.pid] as const,
+    ['mongodb', mongo.pid] as const,
+    ['start', process.pid] as const,
+  ];
+  return {
+    configApi: `http://127.0.0.1:${ports.configApi}`,
+    ingest: `http://127.0.0.1:${ports.ingest}`,
+    queryApi: services.some(({ name }) => name === 'query-api') ? `http://127.0.0.1:${ports.queryApi}` : null,
+    kafkaBrokers: kafka.brokers,
+    mongodbUri: mongo.uri('webhook_config'),
+    issuer: issuer.issuer,
+    tokenEndpoint: issuer.tokenEndpoint,
+    clients,
+    tls: { caFile: authority.caFile, certFile: certificate.certFile, keyFile: certificate.keyFile },
+    admin: {
+      'config-api': `http://127.0.0.1:${ports.configApiAdmin}`,
+      ingest: `http://127.0.0.1:${ports.ingestAdmin}`,
+      'delivery-worker': `http://127.0.0.1:${ports.workerAdmin}`,
+      'query-api': `http://127.0.0.1:${ports.queryApiAdmin}`,
+    },
+    processes: Object.fromEntries(pids.flatMap(([name, pid]) => (pid === undefined ? [] : [[name, pid]]))),
+  };
+}
+
+function prepareDataDir(dataDir: string, closers: Closer[]): void {
+  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  const release = claimDataDir(dataDir);
+  closers.push(() => {
+    try {
+      // Before the folder is released: the next stack there writes a file of its own.
+      removeStackFile(dataDir);
+    } finally {
+      release();
+    }
+    return Promise.resolve();
+  });
+}
+
+/** Throws when a worker of another stack reads this Kafka: the two would share its webhooks and groups, and open none of each other's secrets. */
+async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Promise<void> {
+  if (kind === 'embedded') return;
+  const members = await membersOf(brokers, 'delivery-worker.events');
+  const other = members.find((clientId) => !clientId.endsWith(clientIdOf('', dataDir)));
+  if (other === undefined) return;
+  throw new Error(
+    `the worker ${other} reads this Kafka (KAFKA_BROKERS): stop its stack, or take another Kafka`,
+  );
+}
+
+async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
+  const { dataDir, log } = options;
+  prepareDataDir(dataDir, closers);
+  const secrets = openDevelopmentSecrets(dataDir);
+  const clients = planClients(options.tenants ?? [], secrets);
+  const ports = await choosePorts(options.fixedPorts, log);
+  const engines = await openEngines(options, ports, clients, closers);
+  await refuseShared(engines.kafka, dataDir);
+  const plans = planServices({
+    ports,
+    brokersOf: (service) => brokersOf(service, engines.kafka, options.detours),
+    mongodbUri: (database) => mongoUriOf(database, engines.mongo, options.detours),
+    issuer: engines.issuer,
+    audience: AUDIENCE,
+    keyring: secrets.keyring,
+    caFile: engines.authority.caFile,
+    overrides: options.overrides ?? {},
+  });
+  const keep = { log, onRestart: () => writeStackFile(dataDir, description()) };
+  const fleet = createFleet(plans, dataDir, keep);
+  const description = (): StackDescription =>
+    describe({ ...engines, ports, clients, services: fleet.services });
+  closers.push(
+    keepEngineRunning('Kafka', engines.kafka, keep),
+    keepEngineRunning('MongoDB', engines.mongo, keep),
+  );
+  closers.push(() => fleet.stopAll());
+  const wanted = plans.filter(({ name }) => !options.without?.includes(name));
+  await allOrFirstFault(wanted.map(({ name }) => fleet.start(name)));
+  const clientOf = (tenantId: string): DevelopmentClient => {
+    const client = clients.find((candidate) => candidate.tenantId === tenantId);
+    if (!client) throw new Error(`there is no client for the tenant ${tenantId}`);
+    return client;
+  };
+  return {
+    description,
+    authority: engines.authority,
+    kafka: engines.kafka,
+    fleet,
+    clientOf,
+    stop: () => closeAll(closers, 'the stack'),
+  };
+}
+
+/** Brings up engines, token issuer, certificates and all services on this machine; on a fault nothing is left running. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const closers: Closer[] = [];
+  try {
+    return await open(options, closers);
+  } catch (error) {
+    return await closeAfterFault(closers, 'the stack', error);
+  }
+}

@@ -1,0 +1,47 @@
+import { createServer, type Server } from 'node:net';
+import { freePort, onFreePorts } from '../../src/engine/free-port.js';
+
+describe('a free port', () => {
+  const servers: Server[] = [];
+  afterAll(() => servers.forEach((server) => server.close()));
+
+  function occupy(port: number): Promise<void> {
+    const server = createServer();
+    servers.push(server);
+    return new Promise((resolve) => {
+      server.listen(port, '127.0.0.1', () => resolve());
+    });
+  }
+
+  it('is the preferred one when nobody has it, and another when somebody has', async () => {
+    const preferred = await freePort();
+    await expect(freePort(preferred)).resolves.toBe(preferred);
+    await occupy(preferred);
+    await expect(freePort(preferred)).resolves.not.toBe(preferred);
+  });
+
+  it('lies below the range of outgoing connections, and is given to one caller only', async () => {
+    const ports = await Promise.all(Array.from({ length: 50 }, () => freePort()));
+    expect(new Set(ports).size).toBe(50);
+    expect(Math.max(...ports)).toBeLessThan(32_768);
+  });
+
+  it('is chosen anew when somebody took it before the start', async () => {
+    const tried: number[] = [];
+    const started = await onFreePorts(undefined, async (port) => {
+      tried.push(port);
+      if (tried.length === 1) {
+        await occupy(port);
+        throw new Error('address in use');
+      }
+      return port;
+    });
+    expect(tried).toHaveLength(2);
+    expect(started).toBe(tried[1]);
+  });
+
+  it('does not hide another failure', async () => {
+    const failing = onFreePorts(undefined, () => Promise.reject(new Error('out of memory')));
+    await expect(failing).rejects.toThrow('out of memory');
+  });
+});

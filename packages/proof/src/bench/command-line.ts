@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util';
+import { readNumber } from '@webhooks/testkit/account';
+import type { Scenario, Sizes } from './scenario.js';
+
+/** What the command line asks for. */
+export interface Usage {
+  readonly names: readonly string[];
+  readonly whole: boolean;
+  /** What was given for all scenarios named. */
+  readonly sizes: Partial<Sizes>;
+}
+
+const SIZE = { least: 1, most: 10_000_000 };
+
+/** Reads the arguments; `help` when they ask for it. Throws with what was expected for a name or number that is none. */
+export function readUsage(args: readonly string[], scenarios: readonly string[]): Usage | 'help' {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      count: { type: 'string' },
+      seconds: { type: 'string' },
+      whole: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { help, whole, ...given } = values;
+  if (help) return 'help';
+  const unknown = positionals.filter((name) => !scenarios.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`unknown scenario ${unknown.join(', ')}; there are: ${scenarios.join(', ')}`);
+  const sizes = Object.entries(given).map(([name, text]) => [name, readNumber(name, text, SIZE)] as const);
+  if (positionals.length === 0 && sizes.length > 0)
+    throw new Error('--count and --seconds mean something else in each scenario: name the ones you want');
+  const names = positionals.length === 0 ? scenarios : [...new Set(positionals)];
+  return { names, whole, sizes: Object.fromEntries(sizes) };
+}
+
+const sizeText = ({ count, seconds }: Sizes): string =>
+  [count > 0 ? count.toLocaleString('en-US') : '', seconds > 0 ? `${seconds} s` : '']
+    .filter(Boolean)
+    .join(', ');
+
+/** What `--help` prints. */
+export function usageText(scenarios: Readonly<Record<string, Scenario>>): readonly string[] {
+  const width = Math.max(...Object.keys(scenarios).map((name) => name.length));
+  return [
+    'npm run bench -- [scenario …] [--count N] [--seconds N] [--whole]',
+    '',
+    'Without a name all scenarios run, shortened, in 10 to 15 minutes. A run whose ledger does not balance shows no figure,',
+    'and the exit code is 1. Figures are written to .data/bench.json.',
+    '',
+    ...Object.entries(scenarios).flatMap(([name, { title, usual, whole }]) => [
+      `  ${name.padEnd(width)}  ${title}`,
+      `  ${''.padEnd(width)}  default ${sizeText(usual)}; with --whole ${sizeText(whole)}`,
+    ]),
+    '',
+    '  --count N, --seconds N  size of the named scenarios; each scenario above says what it counts',
+    '  --whole                 full length of the named scenarios; all of them take hours',
+  ];
+}

@@ -1,0 +1,39 @@
+import { on } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Receipt } from '@webhooks/testkit/account';
+import { plannedStatus, startCostlyHost, startEndpoint, toAnswer } from '@webhooks/testkit';
+import type { Answer, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
+import { monotonicMicros } from '../measure/times.js';
+import { REPORT_EVERY_MS } from './receiver.js';
+import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
+
+// The receiver as a process of its own: endpoints of testkit at some ports, any path, an answer for each path.
+
+const plan = JSON.parse(process.argv[2] ?? '') as ReceiverPlan;
+const report = (message: ReceiverReport): void => void process.send?.(message);
+const answers = new Map<string, Answer>();
+let receipts: Receipt[] = [];
+
+function answer({ path, id }: Arrival): Answer {
+  const chosen = answers.get(path) ?? toAnswer(200);
+  receipts.push({ id, path, status: plannedStatus(chosen), receivedAt: monotonicMicros() });
+  return chosen;
+}
+
+const [certPem, keyPem] = [readFileSync(plan.certFile, 'utf8'), readFileSync(plan.keyFile, 'utf8')];
+const settings = { certPem, keyPem, answer, remember: 0, keepAliveTimeoutMs: 0 };
+const start = (): Promise<Endpoint | CostlyHost> =>
+  plan.cost === undefined ? startEndpoint(settings) : startCostlyHost(plan.cost, settings);
+const endpoints: (Endpoint | CostlyHost)[] = [];
+for (let index = 0; index < plan.ports; index += 1) endpoints.push(await start());
+process.once('disconnect', () => process.exit(0));
+setInterval(() => {
+  if (receipts.length === 0) return;
+  report({ kind: 'received', receipts });
+  receipts = [];
+  // What an endpoint remembers of ids would grow for ever.
+  for (const endpoint of endpoints) if ('forget' in endpoint) endpoint.forget();
+}, REPORT_EVERY_MS);
+report({ kind: 'listening', origins: endpoints.map(({ origin }) => origin) });
+for await (const [command] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)
+  answers.set(command.path, command.answer);

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Ledger, feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
+import type { Acceptance, Receipt } from '@webhooks/testkit/account';
+import { COSTS, buildEvent } from '@webhooks/testkit';
+import type { Cost } from '@webhooks/testkit';
+import { startGenerator } from '../load/generator.js';
+import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { startReceiver } from '../load/receiver.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
+import { atMost, figure } from '../report.js';
+import type { Figure, Shown } from '../report.js';
+import type { Scenario, Stage } from '../scenario.js';
+import { followProjections } from '../world/follow-projections.js';
+import { nextSeed, runLoad } from '../world/run.js';
+import { registerFanOut } from '../world/world.js';
+import type { World } from '../world/world.js';
+import { askerOf } from './handlers.js';
+import { percentileFigures, showRuns } from './run-report.js';
+
+const QUIET = 'quiet';
+const QUIET_PER_SECOND = 20;
+const ATTACK_PER_SECOND = 10;
+const WORST_SECONDS = 10;
+const WORST_P99_MS = 500;
+const QUERIES = 'queries';
+/** What the tenant that queries has of its own; each fourth event pays one charge. */
+const OWN_EVENTS = 12_000;
+/** Loops that ask without a pause: a third of them count what was missed, the others ask for the charge. */
+const LOOPS = 12;
+
+/** Each event of a tenant is owed to so many webhooks. Those of a cost are hosts that have it, each with a port of its own. */
+interface Attack {
+  readonly tenantId: string;
+  readonly cost?: Cost;
+  readonly webhooks: number;
+  readonly events: number;
+  /** Undefined: all at once. */
+  readonly perSecond: number | undefined;
+}
+
+async function prepare(world: World, { tenantId, cost, webhooks, events, perSecond }: Attack) {
+  const { tls, kafkaBrokers: brokers } = world.stack.description();
+  const receiver = await startReceiver({ ...tls, ...(cost ? { ports: webhooks, cost } : { ports: 1 }) });
+  await registerFanOut({ ...world, receiver }, tenantId, webhooks);
+  const generator = await startGenerator({
+    events: { count: events, seed: nextSeed(), tenants: [tenantId] },
+    target: { kind: 'topic', brokers },
+    perSecond,
+    warmUp: 0,
+    foreignKeys: false,
+  });
+  return {
+    meanwhile: () => generator.go(),
+    stop: () => Promise.all([generator.stop(), receiver.stop()]),
+  };
+}
+
+function figuresOf(what: string, ledger: Ledger, startedAt: number, seconds: number): readonly Figure[] {
+  const between = (from: number, until: number) => {
+    const micros = (second: number): number => startedAt + 1_000_000 * second;
+    return percentilesOf(ledger.latencies('acknowledgedAt', { due: [micros(from), micros(until)] }));
+  };
+  const starts = Array.from({ length: Math.max(1, seconds - WORST_SECONDS) }, (_, second) => second);
+  const p99s = starts.map((second) => between(second, second + WORST_SECONDS).p99);
+  return [
+    ...percentileFigures(what, between(0, Infinity)),
+    figure('p99 in its worst ten seconds', Math.max(...p99s) / 1_000, 'ms', atMost(WORST_P99_MS)),
+  ];
+}
+
+/** Deliveries of another tenant meanwhile. */
+async function measureDeliveries({ sizes, openWorld, run }: Stage): Promise<void> {
+  const { count, seconds, fanOut: { webhooks, events } = { webhooks: 1, events: 1 } } = sizes;
+  const rate = { events: ATTACK_PER_SECOND * seconds, perSecond: ATTACK_PER_SECOND };
+  const all: readonly Attack[] = [
+    ...COSTS.map((cost) => ({ tenantId: cost, cost, webhooks: count, ...rate })),
+    // The last one: it is not waited for.
+    { tenantId: 'fan-outs', webhooks, events, perSecond: undefined },
+  ];
+  const world = await openWorld({ tenants: [QUIET, ...all.map(({ tenantId }) => tenantId)], ports: 1 });
+  const endpoints = await registerFanOut(world, QUIET, 1);
+  const load = { perSecond: QUIET_PER_SECOND, seconds };
+  await runLoad(world, endpoints, load);
+  for (const attack of all) {
+    const { meanwhile, stop } = await prepare(world, attack);
+    await run(`a tenant attacks: ${attack.tenantId}`, async () => {
+      const result = await runLoad(world, endpoints, load, { meanwhile });
+      const what = 'another tenant, acknowledgement to arrival';
+      return showRuns([result], figuresOf(what, result.ledger, result.load.startedAt, seconds));
+    }).finally(stop);
+  }
+}
+
+/** Asks at the rate of the quiet tenant. An answer counts as a delivery, so one that is not 200 is missing. */
+async function askQuietly(ask: () => Promise<{ readonly status: number }>, seconds: number): Promise<Shown> {
+  const [asked, answers]: [Acceptance[], Promise<Receipt>[]] = [[], []];
+  const startedAt = monotonicMicros();
+  for (let turn = 0; turn < QUIET_PER_SECOND * seconds; turn += 1) {
+    const [id, dueAt] = [String(turn), startedAt + (1_000_000 * turn) / QUIET_PER_SECOND];
+    await delay(Math.max(0, dueAt - monotonicMicros()) / 1_000);
+    asked.push({ id, tenantId: QUIET, dueAt, acknowledgedAt: dueAt });
+    const answer = ask().catch(() => ({ status: 0 }));
+    answers.push(answer.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })));
+  }
+  const ledger = new Ledger(asked, [{ path: '', tenantId: QUIET }]);
+  ledger.note(await Promise.all(answers));
+  const { accepted, delivered } = ledger.totals();
+  const failures = figure("another tenant's failures", accepted - delivered, '', atMost(0));
+  const figures = figuresOf('another tenant, from query to answer', ledger, startedAt, seconds);
+  return { ledger: `asked=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
+}
+
+/** Queries of another tenant meanwhile. */
+async function measureQueries({ sizes, openWorld, run }: Stage): Promise<void> {
+  const world = await openWorld({ tenants: [QUIET, QUERIES], ports: 1, withQueryApi: true });
+  const [eventType, txId] = [BENCH_EVENT_TYPE, 'thechargeofallthesepayments'] as const;
+  const known = buildEvent({ tenantId: QUIET, eventType });
+  const own = Array.from({ length: OWN_EVENTS }, (_, index) =>
+    buildEvent({ tenantId: QUERIES, eventType, data: index % 4 === 0 ? { txId } : {} }),
+  );
+  const lines = [known, ...own].map((event) => readFeedLine(JSON.stringify(event)));
+  await feedTopic(world.stack.description().kafkaBrokers, lines, newReport());
+  await followProjections(world);
+  // Registered only now: it missed all of them.
+  const [{ ref } = { ref: '' }] = await registerFanOut(world, QUERIES, 1);
+  const ask = askerOf(world, [QUIET, QUERIES]);
+  let isOver = false;
+  const loop = async (path: string, data?: object): Promise<void> => {
+    while (!isOver) await ask(QUERIES, path, data);
+  };
+  const missed = { ref, status: 'missed', from: known.occurredAt, dryRun: true };
+  await run('a tenant attacks: queries', async () => {
+    const loops = Array.from({ length: LOOPS }, (_, index) =>
+      index % 3 === 0 ? loop('webhooks/redeliveries', missed) : loop(`pix/cob/${txId}`),
+    );
+    const path = `pix/transaction?endToEndId=${known.data.endToEndId}`;
+    const shown = askQuietly(() => ask(QUIET, path), sizes.seconds).finally(() => (isOver = true));
+    const [result] = await Promise.all([shown, ...loops]);
+    return result;
+  });
+}
+
+export const attacks: Scenario = {
+  title:
+    'a tenant makes the worker or query-api compute beside a quiet one, by its endpoints, by fan-outs and by queries; count: webhooks for each of its 10 events/s, seconds: of each attack',
+  usual: { count: 16, seconds: 20, fanOut: { webhooks: 200, events: 500 } },
+  whole: { count: 32, seconds: 60, fanOut: { webhooks: 1_000, events: 2_000 } },
+  measure: async (stage) => {
+    await measureDeliveries(stage);
+    await measureQueries(stage);
+  },
+};

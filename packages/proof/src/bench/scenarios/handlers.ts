@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import type { DynamicPaidData } from '@webhooks/contracts';
+import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
+import { startEndpoint, toAnswer } from '@webhooks/testkit';
+import type { Endpoint } from '@webhooks/testkit';
+import { request } from 'undici';
+import { makeEvents } from '../load/make-events.js';
+import { monotonicMicros, percentilesOf } from '../measure/times.js';
+import { STRIDE } from '../query/questions.js';
+import { atMost, figure } from '../report.js';
+import type { Bar, Figure, Shown } from '../report.js';
+import type { Scenario, Stage } from '../scenario.js';
+import { followProjections } from '../world/follow-projections.js';
+import { nextSeed, runLoad } from '../world/run.js';
+import { clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
+import type { World } from '../world/world.js';
+import { showRuns } from './run-report.js';
+
+const PER_SECOND = 1_500;
+const P99_MS = 250;
+const UNKNOWN_PERCENT = 0.1;
+/** Connections are opened and code is compiled; not shown. */
+const WARM_UP_SECONDS = 15;
+/** Behind a backlog: between two questions. */
+const ASK_EVERY_MS = 10;
+const TENANTS = tenTenants('handlers');
+const BEHIND = 'behind';
+const QUERY_API = 'query-api';
+
+type QueryOf = (data: DynamicPaidData) => string;
+const transactionOf: QueryOf = ({ endToEndId }) => `pix/transaction?endToEndId=${endToEndId}`;
+const chargeOf: QueryOf = ({ txId }) => `pix/cob/${txId}`;
+
+/** An answer of query-api. */
+interface Answered {
+  readonly status: number;
+  readonly micros: number;
+}
+
+/** Asks query-api as a tenant of these, with a body where there is one. */
+export function askerOf(world: World, tenants: readonly string[]) {
+  const clients = new Map(tenants.map((tenantId) => [tenantId, clientOf(world, tenantId)]));
+  const { queryApi } = world.stack.description();
+  return async (tenantId: string, path: string, data?: object): Promise<Answered> => {
+    const authorization = `Bearer ${await clients.get(tenantId)?.token()}`;
+    const startedAt = monotonicMicros();
+    const sent = data && { method: 'POST', body: JSON.stringify(data) };
+    const { statusCode: status, body } = await request(`${queryApi}/integration/v1/${path}`, {
+      ...sent,
+      headers: { authorization, 'content-type': 'application/json' },
+    });
+    await body.dump();
+    return { status, micros: monotonicMicros() - startedAt };
+  };
+}
+
+/** `isBehind`: of a backlog there are no bars but for "not there". */
+function figuresOf(answers: readonly Answered[], isBehind: boolean): readonly Figure[] {
+  const { p50, p99 } = percentilesOf(answers.map(({ micros }) => micros));
+  const answered = (name: string, isMeant: (status: number) => boolean, bar?: Bar): Figure => {
+    const meant = answers.filter(({ status }) => isMeant(status));
+    return figure(`answered with ${name}`, (100 * meant.length) / answers.length, '%', bar);
+  };
+  const barred = (value: number) => (isBehind ? undefined : atMost(value));
+  return [
+    figure('queries', answers.length, ''),
+    answered('404', (status) => status === 404, atMost(0)),
+    answered('503', (status) => status === 503, barred(UNKNOWN_PERCENT)),
+    answered('another fault', (status) => ![200, 404, 503].includes(status), atMost(0)),
+    figure('from query to answer, p50', p50 / 1_000, 'ms'),
+    figure('from query to answer, p99', p99 / 1_000, 'ms', barred(P99_MS)),
+  ];
+}
+
+/** An endpoint whose handler asks about the payment before it answers. */
+interface Handler {
+  readonly endpoint: Endpoint;
+  readonly receipts: Receipt[];
+  readonly answers: Answered[];
+  queryOf: QueryOf;
+}
+
+async function openHandler(world: World): Promise<Handler> {
+  const ask = askerOf(world, TENANTS);
+  const { certFile, keyFile } = world.stack.description().tls;
+  const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
+  const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
+  const handler: Handler = { endpoint, receipts: [], answers: [], queryOf: transactionOf };
+  endpoint.answerWith(async ({ id, path, body }) => {
+    const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
+    handler.answers.push(await ask(path.slice(1), handler.queryOf(data)));
+    handler.receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
+    return toAnswer(200);
+  });
+  return handler;
+}
+
+async function measureHandlers(stage: Stage, world: World, handler: Handler): Promise<void> {
+  const { endpoint, receipts, answers } = handler;
+  const receiver = {
+    ...world.receiver,
+    pid: process.pid,
+    origins: [endpoint.origin],
+    take: () => receipts.splice(0),
+  };
+  const asking = { ...world, receiver };
+  const endpoints = await registerTen(asking, 'handlers');
+  const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
+  await runLoad(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
+  const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
+  for (const [name, options] of Object.entries(runs)) {
+    handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
+    answers.length = 0;
+    await stage.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
+      showRuns([await runLoad(asking, endpoints, load, options)], figuresOf(answers, false)),
+    );
+  }
+}
+
+/** Takes lags of topics that grow no more. Gives the longest time, in microseconds, in which a projection that was behind got no further. */
+function watchProgress() {
+  let longest = 0;
+  const seen = new Map<string, ProjectionLag & { readonly at: number }>();
+  return (lags: readonly ProjectionLag[] = []): number => {
+    for (const lag of lags) {
+      const [last, at] = [seen.get(lag.projection), monotonicMicros()];
+      if (lag.records === 0 || last?.records !== lag.records) seen.set(lag.projection, { ...lag, at });
+      else longest = Math.max(longest, at - last.at);
+    }
+    return longest;
+  };
+}
+
+/** Payments that were delivered while query-api was away, asked about from its start until it has read them all. */
+async function measureBehind(world: World, count: number): Promise<Shown> {
+  const { fleet } = world.stack;
+  const ask = askerOf(world, [BEHIND]);
+  const endpoints = await registerFanOut(world, BEHIND, 1);
+  const seed = nextSeed();
+  const events = makeEvents({ count, seed, tenants: [BEHIND] });
+  await fleet.stop(QUERY_API);
+  const run = await runLoad(world, endpoints, { count }, { seed });
+  await fleet.start(QUERY_API);
+  const startedAt = monotonicMicros();
+  const asked: Promise<Answered>[] = [];
+  const asking = setInterval(() => {
+    const event = events[(asked.length * STRIDE) % count];
+    asked.push(ask(BEHIND, transactionOf(event?.data as DynamicPaidData)));
+  }, ASK_EVERY_MS);
+  const stood = watchProgress();
+  const readAt = await followProjections(world, undefined, stood).finally(() => clearInterval(asking));
+  const answers = await Promise.all(asked);
+  const read = figure('everything was read in', (readAt - startedAt) / 1_000_000, 's');
+  // Each projection gets on in every second.
+  const still = figure('a projection stood still for, at most', stood() / 1_000_000, 's', atMost(1));
+  return showRuns([run], [...figuresOf(answers, true), read, still]);
+}
+
+async function measure(stage: Stage): Promise<void> {
+  const tenants = [...TENANTS, BEHIND];
+  const world = await stage.openWorld({ tenants, ports: 1, withQueryApi: true });
+  const handler = await openHandler(world);
+  try {
+    await measureHandlers(stage, world, handler);
+  } finally {
+    await handler.endpoint.close();
+  }
+  const { count } = stage.sizes;
+  await stage.run(`queries behind ${count.toLocaleString('en-US')} events`, () =>
+    measureBehind(world, count),
+  );
+}
+
+export const handlers: Scenario = {
+  title:
+    'handlers that ask query-api about each payment before they answer, then queries while it reads a backlog; seconds: of each load, count: events of the backlog',
+  usual: { count: 20_000, seconds: 10 },
+  whole: { count: 300_000, seconds: 60 },
+  measure,
+};

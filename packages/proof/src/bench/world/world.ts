@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import type { Client } from '@webhooks/client';
+import { clientFor, registerWebhooks } from '@webhooks/testkit/account';
+import type { OwedEndpoint } from '@webhooks/testkit/account';
+import { startStack } from '@webhooks/local';
+import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { startReceiver } from '../load/receiver.js';
+import type { Pids } from '../measure/usage.js';
+
+/** An endpoint that is registered and in force. */
+export interface BenchEndpoint extends OwedEndpoint {
+  /** `https://localhost:<port>`: a port, and so a connection pool, of its own. */
+  readonly origin: string;
+  readonly ref: string;
+}
+
+/** The endpoints of a run. */
+export type Endpoints = readonly BenchEndpoint[];
+
+export interface WorldOptions {
+  readonly dataDir: string;
+  readonly tenants: readonly string[];
+  /** Ports of the receiver: the endpoints with connections of their own. */
+  readonly ports: number;
+  /** Whether query-api runs too; default: no. */
+  readonly withQueryApi?: boolean;
+}
+
+/** A stack with empty topics and a worker that has done nothing yet, and its receiver. Each scenario has one of its own. */
+export async function openWorld(options: WorldOptions) {
+  const { dataDir, tenants, ports } = options;
+  mkdirSync(dataDir, { recursive: true });
+  const stack = await startStack({
+    dataDir,
+    fixedPorts: false,
+    forLoad: true,
+    without: options.withQueryApi === true ? [] : ['query-api'],
+    tenants,
+    log: () => undefined,
+  });
+  const receiver = await startReceiver({ ...stack.description().tls, ports }).catch(
+    async (error: unknown) => {
+      await stack.stop();
+      throw error;
+    },
+  );
+  return {
+    stack,
+    receiver,
+    /** Processes of the system under test, by name: services, broker, database. */
+    pids: (): Pids => {
+      const { start: _bench, ...processes } = stack.description().processes;
+      return processes;
+    },
+    close: async () => {
+      await receiver.stop();
+      await stack.stop();
+    },
+  };
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Client =>
+  clientFor(stack.clientOf(tenantId), stack.description());
+
+/** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
+export async function registerEndpoints(world: World, wanted: readonly OwedEndpoint[]): Promise<Endpoints> {
+  const { origins } = world.receiver;
+  const endpoints = wanted.map(({ path, tenantId }, index) => {
+    const origin = origins[index % origins.length] ?? '';
+    // A database of MONGODB_URI remembers the deliveries of the last run.
+    return { path, tenantId, origin, ref: randomUUID() };
+  });
+  await registerWebhooks(
+    (tenantId) => clientOf(world, tenantId),
+    endpoints.map(({ path, tenantId, origin, ref }, index) => ({
+      tenantId,
+      ref,
+      eventType: wanted[index]?.eventType ?? BENCH_EVENT_TYPE,
+      endpointUrl: origin + path,
+    })),
+  );
+  return endpoints;
+}
+
+/** Ports that ten endpoints with connections of their own need. */
+export const TEN = 10;
+
+/** Names of ten tenants of a run. */
+export const tenTenants = (run: string): readonly string[] =>
+  Array.from({ length: TEN }, (_, index) => `${run}-${index}`);
+
+/** Ten endpoints with a tenant, a port and a tenth of the events each. */
+export const registerTen = (world: World, run: string): Promise<Endpoints> =>
+  registerEndpoints(
+    world,
+    tenTenants(run).map((tenantId) => ({ tenantId, path: `/${tenantId}` })),
+  );
+
+/** Endpoints of one tenant, each of which gets all of its events. */
+export const registerFanOut = (world: World, tenantId: string, fanOut: number): Promise<Endpoints> =>
+  registerEndpoints(
+    world,
+    Array.from({ length: fanOut }, (_, index) => ({ tenantId, path: `/${tenantId}/${index}` })),
+  );
+
+/** Whether a path is one of these endpoints'. */
+export function isPathOf(endpoints: readonly OwedEndpoint[]): (path: string) => boolean {
+  const paths = new Set(endpoints.map(({ path }) => path));
+  return (path) => paths.has(path);
+}

@@ -1,0 +1,106 @@
+import { createHmac } from 'node:crypto';
+import { IN_FORCE_MS } from '@webhooks/testkit/account';
+import type { Arrived, Evidence } from '../evidence/evidence.js';
+import { isMade } from '../generator/changes.js';
+import type { Change, MadeChange } from '../generator/changes.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
+
+/** From when a change is in force until the next one of its configuration was requested. Unix milliseconds. */
+interface Reign {
+  readonly change: MadeChange;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Reigns of the changes that were answered and published, oldest first. */
+function reignsOf(changes: readonly Change[]): readonly Reign[] {
+  return changes.flatMap((change, index) => {
+    if (!isMade(change)) return [];
+    const to = changes[index + 1]?.requestedAt ?? Number.POSITIVE_INFINITY;
+    return [{ change, from: change.respondedAt + IN_FORCE_MS, to }];
+  });
+}
+
+/** The worker reports its clock in whole seconds: the attempt began in the second from then on. */
+const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Reign): boolean =>
+  1_000 * startedAtSeconds > from && 1_000 * (startedAtSeconds + 1) <= to;
+
+type Fault = Pick<Finding, 'kind' | 'text'>;
+
+function judgeDisabled({ arrivals, entries }: Delivery, reign: Reign): Fault | undefined {
+  const [late] = [
+    ...arrivals
+      .filter((arrived) => beganWithin(arrived, reign))
+      .map(({ startedAtSeconds }) => 1_000 * startedAtSeconds),
+    ...entries
+      .filter(({ entry: { kind, at } }) => kind === 'attempt' && at > reign.from && at < reign.to)
+      .map(({ entry }) => entry.at),
+  ];
+  if (late === undefined) return undefined;
+  const afterMs = Math.round(late - reign.change.respondedAt);
+  return { kind: 'not-in-force', text: `an attempt began ${afterMs} ms after the response that disabled it` };
+}
+
+function judgeMoved({ arrivals }: Delivery, reign: Reign, right: string): Fault | undefined {
+  const late = arrivals.find((arrived) => arrived.path !== right && beganWithin(arrived, reign));
+  if (!late) return undefined;
+  return { kind: 'not-in-force', text: `an attempt went to ${late.path} after the move to ${right}` };
+}
+
+/** Whether one of the signatures verifies by this secret, as Standard Webhooks 1.0.0 says, written without our sender's code. */
+function verifySignature({ id, startedAtSeconds, signed }: Arrived, secret: string): boolean {
+  if (!signed) return false;
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const expected = createHmac('sha256', key)
+    .update(`${id}.${startedAtSeconds}.${signed.body}`)
+    .digest('base64');
+  return signed.signature.split(' ').includes(`v1,${expected}`);
+}
+
+/** Each attempt under a secret that is in force carries a signature that verifies by it. */
+function judgeSigned({ arrivals }: Delivery, reign: Reign): Fault | undefined {
+  const { secret = '' } = reign.change;
+  const wrong = arrivals.find((arrived) => beganWithin(arrived, reign) && !verifySignature(arrived, secret));
+  if (!wrong) return undefined;
+  return { kind: 'wrong-signature', text: `attempt ${wrong.attempt} is not signed by the secret in force` };
+}
+
+function judge(delivery: Delivery, reign: Reign): Fault | undefined {
+  const { requested } = reign.change;
+  switch (requested.what) {
+    case 'disable':
+      return judgeDisabled(delivery, reign);
+    case 'move':
+      return judgeMoved(delivery, reign, requested.path);
+    case 'rotate':
+      return judgeSigned(delivery, reign);
+    case 'enable':
+      return undefined; // what is owed then is looked at with the fates
+  }
+}
+
+/** What is listed is what was accepted last; nobody can tell what a change did that had no response. */
+function checkListed({ configurations, changes, listed }: Evidence): readonly Finding[] {
+  const lists = new Map(listed.map(({ ref, path, enabled }) => [ref, `${path}, enabled ${enabled}`]));
+  return configurations.flatMap(({ ref, path }) => {
+    const last = changes.findLast((change) => change.ref === ref);
+    if (last && last.respondedAt === undefined) return [];
+    const rightPath = last?.requested.what === 'move' ? last.requested.path : path;
+    const expected = `${rightPath}, enabled ${last?.requested.what !== 'disable'}`;
+    const seen = lists.get(ref) ?? 'nothing';
+    const text = `${ref}: config-api lists ${seen}; accepted was ${expected}`;
+    return seen === expected ? [] : [{ kind: 'wrong-configuration', text }];
+  });
+}
+
+/** Every accepted configuration change is in force within a second of its response, and stays. */
+export function checkChanges({ deliveries }: CaseFile, evidence: Evidence): readonly Finding[] {
+  const changesOf = Map.groupBy(evidence.changes, ({ ref }) => ref);
+  const reigns = new Map([...changesOf].map(([ref, changes]) => [ref, reignsOf(changes)]));
+  const findings = [...deliveries.values()].flatMap((delivery) => {
+    const own = reigns.get(delivery.configuration.ref) ?? [];
+    const fault = own.map((reign) => judge(delivery, reign)).find((one) => one !== undefined);
+    return fault ? [{ ...fault, delivery }] : [];
+  });
+  return [...findings, ...checkListed(evidence)];
+}

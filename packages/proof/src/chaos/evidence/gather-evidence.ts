@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { ProblemError } from '@webhooks/client';
+import type { Client } from '@webhooks/client';
+import { areZero, readLags, untilNone } from '@webhooks/testkit/account';
+import type { ArrivalLine } from '@webhooks/testkit';
+import type { SentEvent } from '../generator/generator.js';
+import { TENANTS, planConfigurations } from '../world/configurations.js';
+import { RETRY_DELAYS_MS, RETRY_JITTER } from '../world/settings.js';
+import { WORKERS } from '../world/world.js';
+import type { World } from '../world/world.js';
+import type { Arrived, Evidence, ListedConfiguration, LoggedStatus, SeenTransaction } from './evidence.js';
+import { countOpen, readTopics } from './read-topics.js';
+
+/**
+ * One look at nothing proves nothing: what was written last may not have been fetched yet. On two cores that others used too, one
+ * batch of query-api took 100 s.
+ */
+const LOOKS = { times: 4, stalledMs: 300_000 };
+const PAGE = 200;
+/** A page costs the embedded database a look at all that its time range holds: 13 pages of 500/s. */
+const RANGE_MS = 5_000;
+/** Transactions that are requested, at most. */
+const TRANSACTIONS = 200;
+
+/** Paths whose signatures are verified; of the others, bodies are not kept. */
+const SIGNED: ReadonlySet<string> = new Set(
+  planConfigurations().flatMap(({ treatment, path }) => (treatment === 'signed' ? [path] : [])),
+);
+
+function toArrived(line: ArrivalLine): Arrived {
+  const { id, path, status, receivedAt, headers, body } = line;
+  const signature = headers['webhook-signature'];
+  return {
+    id,
+    path,
+    status,
+    receivedAt,
+    attempt: Number(headers['webhook-attempt']),
+    startedAtSeconds: Number(headers['webhook-timestamp']),
+    digest: createHash('sha256').update(body).digest('hex'),
+    ...(signature !== undefined && SIGNED.has(path) ? { signed: { signature, body } } : {}),
+  };
+}
+
+/** Reads the receivers' append-only file, line by line. Throws for a line that is no arrival. */
+async function readArrivals(file: string): Promise<readonly Arrived[]> {
+  const arrivals: Arrived[] = [];
+  for await (const line of createInterface({ input: createReadStream(file) }))
+    arrivals.push(toArrived(JSON.parse(line) as ArrivalLine));
+  return arrivals;
+}
+
+/** Looks until nothing is left. Whoever does not respond has something left. */
+const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
+  untilNone(() => countLeft().catch(() => Infinity), LOOKS);
+
+/** Records that query-api has not projected yet. */
+async function countUnprojected({ stack }: World): Promise<number> {
+  const lags = await readLags(stack.description().admin['query-api']);
+  return areZero(lags) ? 0 : lags.reduce((sum, { records }) => sum + records, 1);
+}
+
+/** The delivery log of all tenants since the first event, page by page. */
+async function readLog(
+  clients: readonly Client[],
+  sent: Evidence['sent'],
+): Promise<ReadonlyMap<string, LoggedStatus>> {
+  const log = new Map<string, LoggedStatus>();
+  const [first] = sent.values();
+  const end = Date.now();
+  for (let at = first?.sentAt ?? end; at < end; at += RANGE_MS) {
+    const [from, to] = [new Date(at).toISOString(), new Date(at + RANGE_MS).toISOString()];
+    for (const client of clients)
+      for await (const { deliveryId, status } of client.eachDelivery({ from, to, limit: PAGE }))
+        log.set(deliveryId, status);
+  }
+  return log;
+}
+
+/** The amount that query-api knows; undefined when it says 404. */
+async function amountOf(client: Client, endToEndId: string): Promise<string | undefined> {
+  try {
+    return (await client.transaction(endToEndId)).amount;
+  } catch (error) {
+    if (error instanceof ProblemError && error.problem.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** Transactions of some of the accepted payments, evenly chosen; reversals have none of their own. */
+async function readTransactions(
+  { clientOf }: World,
+  sent: Evidence['sent'],
+): Promise<readonly SeenTransaction[]> {
+  const isPayment = ({ event, acceptedAt }: SentEvent): boolean =>
+    acceptedAt !== undefined && event.eventType !== 'PIX_REVERSAL';
+  const payments = [...sent.values()].filter(isPayment);
+  const every = Math.ceil(payments.length / TRANSACTIONS);
+  const transactions: SeenTransaction[] = [];
+  for (const { event } of payments.filter((_, index) => index % every === 0)) {
+    const { endToEndId } = event.data;
+    transactions.push({ endToEndId, amount: await amountOf(clientOf(event.tenantId), endToEndId) });
+  }
+  return transactions;
+}
+
+/** The configurations of all tenants as config-api lists them. */
+async function readConfigurations(clients: readonly Client[]): Promise<readonly ListedConfiguration[]> {
+  const lists = await Promise.all(clients.map((client) => client.list()));
+  return lists.flatMap(({ data }) =>
+    data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
+  );
+}
+
+/** Waits until workers and query-api are done, or get no further; stops the workers, and reads all that there is. */
+export async function gatherEvidence(
+  world: World,
+  seen: Pick<Evidence, 'changes' | 'sent' | 'steps'>,
+): Promise<Evidence> {
+  await untilDone(() => countOpen(world.stack));
+  await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
+  await untilDone(() => countUnprojected(world));
+  const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));
+  return {
+    ...seen,
+    configurations: planConfigurations(),
+    arrivals: await readArrivals(world.arrivalsFile),
+    topics: await readTopics(world.stack),
+    log: await readLog(clients, seen.sent),
+    transactions: await readTransactions(world, seen.sent),
+    listed: await readConfigurations(clients),
+    schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
+  };
+}

@@ -1,0 +1,68 @@
+import { parseArgs } from 'node:util';
+import { readNumber } from '@webhooks/testkit/account';
+
+/** What the command line requests. */
+export interface ChaosArguments {
+  readonly seed: number;
+  /** How many runs, each with the next seed. */
+  readonly seeds: number;
+  readonly minutes: number;
+  /** Names of faults; empty: all. */
+  readonly faults: readonly string[];
+  readonly eventsPerSecond: number;
+  readonly help: boolean;
+}
+
+const DEFAULT_MINUTES = 2;
+const DEFAULT_RATE = 500;
+const MAX_SEED = 2 ** 32 - 1;
+
+export const USAGE = `npm run chaos -- [options]
+
+  --seed N          seed of the plan and the events, 0 to ${MAX_SEED}; default: random, and printed
+  --seeds N         number of runs, each with the next seed, and one report; 1 to 1000; default 1
+  --minutes N       how long faults happen, 0.1 to 1440; default ${DEFAULT_MINUTES}
+  --faults a,b,c    only these faults; default: all
+  --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
+  --help            this text
+
+The exit code is 0 only if the ledger balances. Without --faults a run must also have done a fault, accepted events
+on each way in, and made each kind of change of a configuration. It is 2 for wrong arguments.
+A run that fails is kept in .data/chaos-<process>-<seed>.
+`;
+
+/** Names separated by commas. Throws for one that nothing has. */
+function readNames(text: string | undefined, known: readonly string[]): readonly string[] {
+  const names = text?.split(',') ?? [];
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new Error(`unknown fault ${unknown.join(', ')}; there are: ${known.join(', ')}`);
+  return names;
+}
+
+/** Throws with what was expected. `chance` is the seed of a run that names none. */
+export function readArguments(
+  args: readonly string[],
+  faults: readonly string[],
+  chance: number,
+): ChaosArguments {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seed: { type: 'string', default: String(chance) },
+      seeds: { type: 'string', default: '1' },
+      minutes: { type: 'string', default: String(DEFAULT_MINUTES) },
+      faults: { type: 'string' },
+      rate: { type: 'string', default: String(DEFAULT_RATE) },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    seed: readNumber('seed', values.seed, { least: 0, most: MAX_SEED }),
+    seeds: readNumber('seeds', values.seeds, { least: 1, most: 1_000 }),
+    minutes: readNumber('minutes', values.minutes, { least: 0.1, most: 1_440, isWhole: false }),
+    faults: readNames(values.faults, faults),
+    eventsPerSecond: readNumber('rate', values.rate, { least: 1, most: 1_000 }),
+    help: values.help,
+  };
+}

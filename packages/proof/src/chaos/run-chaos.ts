@@ -1,0 +1,133 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Print } from '@webhooks/testkit/account';
+import { closeAfterFault } from '@webhooks/local';
+import { createRandom } from '@webhooks/testkit';
+import { check } from './checker/check.js';
+import type { ReportedFinding, Verdict } from './checker/check.js';
+import type { Evidence } from './evidence/evidence.js';
+import { gatherEvidence } from './evidence/gather-evidence.js';
+import { FAULTS } from './faults.js';
+import { makeChanges } from './generator/changer.js';
+import { isMade } from './generator/changes.js';
+import type { Change } from './generator/changes.js';
+import { DOORS, giveIngest, openTopicDoor } from './generator/doors.js';
+import type { Give } from './generator/doors.js';
+import { generate } from './generator/generator.js';
+import type { Journal } from './generator/generator.js';
+import type { Step } from './plan.js';
+import { runPlan, waitOrStop } from './run-plan.js';
+import type { DoneStep } from './run-plan.js';
+import { openWorld } from './world/world.js';
+import type { World } from './world/world.js';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly steps: readonly Step[];
+  /** How long events are made and things are broken, in milliseconds. */
+  readonly durationMs: number;
+  readonly eventsPerSecond: number;
+  /** Everything of the run; it is left there. */
+  readonly dataDir: string;
+  /** Ends the run early, in order. */
+  readonly stopping: AbortSignal;
+  readonly print: Print;
+}
+
+export interface ChaosResult {
+  readonly verdict: Verdict;
+  readonly steps: readonly DoneStep[];
+  /** Every SIGKILL, by the name of the process. */
+  readonly killed: readonly string[];
+  /** What makes a balanced ledger worth nothing, because the run never did it. */
+  readonly untested: readonly string[];
+}
+
+/** Faults, doors and changes that came to nothing. */
+export function findUntested({
+  steps,
+  sent,
+  changes,
+}: Pick<Evidence, 'steps' | 'sent' | 'changes'>): readonly string[] {
+  const accepted = [...sent.values()].filter(({ acceptedAt }) => acceptedAt !== undefined);
+  const doors = new Set(accepted.map(({ door }) => door));
+  const made = new Set(changes.filter(isMade).map(({ requested }) => requested.what));
+  return [
+    ...(steps.some(({ outcome }) => outcome === 'done') ? [] : ['any fault']),
+    ...DOORS.filter((door) => !doors.has(door)).map((door) => `the door ${door}: it accepted nothing`),
+    ...(['disable', 'enable', 'move', 'rotate'] as const)
+      .filter((what) => !made.has(what))
+      .map((what) => `a change of a configuration: ${what}`),
+  ];
+}
+
+/** Breaks things, makes events and changes configurations at the same time. When the time is over, or a part fails, the others end in order. */
+async function breakUnderLoad(
+  world: World,
+  journal: Journal,
+  topic: Give,
+  options: ChaosOptions,
+): Promise<Pick<Evidence, 'steps' | 'changes'>> {
+  const { seed, eventsPerSecond, durationMs } = options;
+  const failing = new AbortController();
+  const over = new AbortController();
+  const stopping = AbortSignal.any([options.stopping, failing.signal]);
+  const changes: Change[] = [];
+  const startedAt = performance.now();
+  const until = startedAt + durationMs;
+  const parts = [
+    runPlan({ ...options, stopping, faults: FAULTS, world, startedAt, until }),
+    generate({
+      random: createRandom(seed),
+      eventsPerSecond,
+      doors: { ingest: giveIngest(world.paymentSystem), topic },
+      journal,
+      stopping: over.signal,
+    }),
+    makeChanges({ world, onChange: (change) => changes.push(change), until, stopping: over.signal }),
+    waitOrStop(durationMs, stopping).finally(() => over.abort()),
+  ] as const;
+  for (const part of parts) part.catch(() => failing.abort());
+  await Promise.allSettled(parts);
+  const [steps] = await Promise.all(parts);
+  return { steps, changes };
+}
+
+async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
+  const { dataDir, print, seed } = options;
+  print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${options.durationMs / 1_000} s`);
+  const journal: Journal = new Map();
+  const topic = await openTopicDoor(world.stack.description().kafkaBrokers);
+  const done = await breakUnderLoad(world, journal, topic.give, options).finally(topic.close);
+  writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...journal.values()]));
+  print('· calm: nothing is broken any more, and no more events; waiting for the rest');
+  // Else its breaker would open, now that it gets nothing else, and the last retries would take hours.
+  await world.receivers.stubborn.become({ answer: 200 });
+  const evidence = await gatherEvidence(world, { ...done, sent: journal });
+  print('· all evidence is there; comparing');
+  return {
+    verdict: check(evidence),
+    steps: done.steps,
+    killed: world.killed,
+    untested: findUntested(evidence),
+  };
+}
+
+/** A world that does not stop in order takes no verdict away: it is one more finding. */
+async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Promise<ChaosResult> {
+  const findings = await world.stop().then(
+    (): readonly ReportedFinding[] => [],
+    (error: unknown): readonly ReportedFinding[] => [{ kind: 'not-stopped', text: String(error) }],
+  );
+  return { ...result, verdict: { ...verdict, findings: [...verdict.findings, ...findings] } };
+}
+
+/** One run from an empty world to its verdict. Everything that was started is stopped. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  mkdirSync(options.dataDir, { recursive: true });
+  const world = await openWorld(options.dataDir, options.print);
+  const result = await run(world, options).catch((error: unknown) =>
+    closeAfterFault([() => world.stop()], 'the world', error),
+  );
+  return stopAfter(world, result);
+}

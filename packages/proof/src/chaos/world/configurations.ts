@@ -1,0 +1,66 @@
+import { EVENT_TYPES } from '@webhooks/contracts';
+import type { EventType } from '@webhooks/contracts';
+import { refOf } from '@webhooks/testkit/account';
+
+/** Receivers, each with a port of its own. `moody` ones are what the faults of receivers hit. */
+export const RECEIVERS = ['steady', 'stubborn', 'moody-1', 'moody-2'] as const;
+export type ReceiverName = (typeof RECEIVERS)[number];
+
+/** What the run does to a configuration. */
+type Treatment = 'left-alone' | 'toggled' | 'moved' | 'signed';
+
+/** One configuration of the run, and the path by which its arrivals are known. */
+export interface Configuration {
+  readonly ref: string;
+  readonly tenantId: string;
+  readonly eventType: EventType;
+  readonly receiver: ReceiverName;
+  readonly path: string;
+  readonly treatment: Treatment;
+}
+
+export const TENANTS = ['acme', 'globex', 'initech'] as const;
+type Tenant = (typeof TENANTS)[number];
+
+/** Its events travel through `webhooks.fan-outs`, in two slices. */
+const LARGE_FAN_OUT = 34;
+
+function configuration(
+  tenantId: Tenant,
+  eventType: EventType,
+  receiver: ReceiverName,
+  { name = receiver, treatment = 'left-alone' }: { name?: string; treatment?: Treatment } = {},
+): Configuration {
+  const path = `/${name}/${tenantId}/${eventType}`;
+  return { ref: refOf(path), tenantId, eventType, receiver, path, treatment };
+}
+
+/**
+ * Two tenants have a steady endpoint for each type and one of another temper beside it; the third one has a large fan-out.
+ * What is changed is changed at a steady endpoint, and at a stubborn one, where there are always retries that have to follow.
+ */
+export function planConfigurations(): readonly Configuration[] {
+  const steady = (['acme', 'globex'] as const).flatMap((tenantId) =>
+    EVENT_TYPES.map((eventType) => configuration(tenantId, eventType, 'steady')),
+  );
+  return [
+    ...steady,
+    configuration('acme', 'PIX_STATIC', 'moody-1'),
+    configuration('acme', 'PIX_OUT', 'moody-2'),
+    configuration('acme', 'PIX_REVERSAL', 'steady', { name: 'signed', treatment: 'signed' }),
+    configuration('globex', 'PIX_STATIC', 'stubborn'),
+    configuration('globex', 'PIX_OUT', 'steady', { name: 'toggled', treatment: 'toggled' }),
+    configuration('globex', 'PIX_REVERSAL', 'steady', { name: 'moved', treatment: 'moved' }),
+    configuration('globex', 'PIX_STATIC', 'stubborn', {
+      name: 'toggled-stubborn',
+      treatment: 'toggled',
+    }),
+    configuration('globex', 'PIX_REVERSAL', 'stubborn', { name: 'moved-stubborn', treatment: 'moved' }),
+    ...Array.from({ length: LARGE_FAN_OUT }, (_, index) =>
+      configuration('initech', 'PIX_OUT', 'steady', { name: `fan-${index}` }),
+    ),
+  ];
+}
+
+/** Where a moved configuration points after an odd number of moves. */
+export const movedPath = ({ path }: Configuration): string => `${path}/elsewhere`;

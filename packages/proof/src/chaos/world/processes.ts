@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import { STALLED_MS } from '@webhooks/testkit/account';
+import { eventually } from '@webhooks/testkit';
+import { NotNow } from '../fault.js';
+import type { World } from './world.js';
+
+/** Everything that a fault may hit; the runner and its receivers stay, as the world outside does. */
+export const PROCESSES = [
+  'config-api',
+  'ingest',
+  'delivery-worker',
+  'delivery-worker-2',
+  'query-api',
+  'kafka',
+  'mongodb',
+] as const;
+
+/** Whatever was hit is up again within this time. */
+export const BACK_DEADLINE_MS = STALLED_MS;
+
+/** Whether it lives and is our child: the id of a dead one may have been given to somebody else (proc_pid_stat(5)). */
+function isOurs(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return state !== 'Z' && Number(parent) === process.pid;
+  } catch {
+    return false;
+  }
+}
+
+/** Ids of the processes that run now, by name. */
+export const whatRuns = ({ stack }: World): ReadonlyMap<string, number> => {
+  const ids = Object.entries(stack.description().processes);
+  return new Map(ids.filter(([name, pid]) => PROCESSES.some((one) => one === name) && isOurs(pid)));
+};
+
+/** The id of a running process. Throws `NotNow` while it is being started. */
+export function runningId(world: World, name: string): number {
+  const pid = whatRuns(world).get(name);
+  if (pid === undefined) throw new NotNow(`${name} is being started`);
+  return pid;
+}
+
+/** Sends a signal to a running process; a SIGKILL is noted in the world's list. */
+export function signalProcess(world: World, name: string, signal: NodeJS.Signals): void {
+  process.kill(runningId(world, name), signal);
+  if (signal === 'SIGKILL') world.killed.push(name);
+}
+
+/** Resolves when each of these runs with another id than before and, as the stack says, is ready; rejects after 120 s. */
+export async function untilBack(world: World, before: ReadonlyMap<string, number>): Promise<void> {
+  const check = (): void => {
+    const now = whatRuns(world);
+    const missing = [...before].filter(([name, pid]) => (now.get(name) ?? pid) === pid);
+    if (missing.length > 0) throw new Error(missing.map(([name]) => name).join(', '));
+  };
+  await eventually(check, {
+    timeoutMs: BACK_DEADLINE_MS,
+    message: 'what was hit is back, but these are not',
+  });
+}

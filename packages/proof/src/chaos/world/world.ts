@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import type { Client } from '@webhooks/client';
+import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/local';
+import { clientFor, findClient, registerWebhooks } from '@webhooks/testkit/account';
+import type { Print } from '@webhooks/testkit/account';
+import type { Closer, Stack } from '@webhooks/local';
+import { RECEIVERS, TENANTS, planConfigurations } from './configurations.js';
+import { openReceiver } from './receiver.js';
+import { WORKER_SETTINGS } from './settings.js';
+import { openTcpProxy } from './tcp-proxy.js';
+import type { TcpProxy } from './tcp-proxy.js';
+
+/** Links of the services to the engines, each a proxy of its own: all but the last lead to the broker. */
+export const LINKS = [
+  'config-api',
+  'ingest',
+  'delivery-worker',
+  'delivery-worker-2',
+  'query-api',
+  'mongodb',
+] as const;
+export type LinkName = (typeof LINKS)[number];
+type Links = Readonly<Record<LinkName, TcpProxy>>;
+
+/** The workers of all runs. */
+export const WORKERS = ['delivery-worker', 'delivery-worker-2'] as const;
+
+/** Opens one thing for each name, and registers its close. */
+async function openEach<N extends string, T extends { close(): Promise<void> }>(
+  names: readonly N[],
+  open: (name: N) => Promise<T>,
+  closers: Closer[],
+): Promise<Readonly<Record<N, T>>> {
+  const openOne = async (name: N): Promise<readonly [N, T]> => {
+    const opened = await open(name);
+    closers.push(() => opened.close());
+    return [name, opened];
+  };
+  return Object.fromEntries(await Promise.all(names.map(openOne))) as Record<N, T>;
+}
+
+/** The broker has a port of its own for each link, and names the link's to whoever comes through it. */
+async function kafkaDetours(links: Links) {
+  const detour = async (name: LinkName) => {
+    const port = await freePort();
+    links[name].leadTo(port);
+    return [name, { port, advertisedPort: links[name].port }] as const;
+  };
+  return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
+}
+
+async function startServices(links: Links, dataDir: string, print: Print): Promise<Stack> {
+  return startStack({
+    dataDir,
+    fixedPorts: false,
+    tenants: TENANTS,
+    overrides: { 'delivery-worker': WORKER_SETTINGS },
+    detours: {
+      kafka: await kafkaDetours(links),
+      mongodb: (port) => {
+        links.mongodb.leadTo(port);
+        return links.mongodb.port;
+      },
+    },
+    log: print,
+  });
+}
+
+/** What a run breaks: real processes, real engines, real receivers, and the wires between them. */
+async function open(dataDir: string, print: Print, closers: Closer[]) {
+  const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
+  const stack = await startServices(links, dataDir, print);
+  closers.push(() => stack.stop());
+  const description = stack.description();
+  if (stack.kafka.kind !== 'embedded' || description.processes['mongodb'] === undefined)
+    throw new Error('chaos kills its engines: unset KAFKA_BROKERS, MONGODB_URI and ENGINES');
+  await stack.fleet.startMore({
+    name: WORKERS[1],
+    like: WORKERS[0],
+    env: { KAFKA_BROKERS: `127.0.0.1:${links[WORKERS[1]].port}` },
+  });
+  /** Append-only: what arrived at the receivers. */
+  const arrivalsFile = join(dataDir, 'arrivals.ndjson');
+  const receivers = await openEach(
+    RECEIVERS,
+    (name) => openReceiver(name, arrivalsFile, stack.authority),
+    closers,
+  );
+  const clientOf = (tenantId: string): Client => clientFor(stack.clientOf(tenantId), stack.description());
+  const webhooks = planConfigurations().map(({ tenantId, ref, eventType, receiver, path }) => ({
+    ...{ tenantId, ref, eventType },
+    endpointUrl: `${receivers[receiver].origin}${path}`,
+  }));
+  await registerWebhooks(clientOf, webhooks);
+  /** Every SIGKILL so far, by the name of the process. */
+  const killed: string[] = [];
+  return {
+    ...{ stack, links, receivers, arrivalsFile, clientOf, killed },
+    /** The client that posts events of all tenants. */
+    paymentSystem: findClient(description, ({ clientId }) => clientId === PAYMENT_SYSTEM),
+    stop: () => closeAll(closers, 'the world'),
+  };
+}
+export type World = Awaited<ReturnType<typeof open>>;
+
+/** Brings everything up, in force; on a fault nothing is left running. */
+export function openWorld(dataDir: string, print: Print): Promise<World> {
+  const closers: Closer[] = [];
+  return open(dataDir, print, closers).catch((error: unknown) =>
+    closeAfterFault(closers, 'the world', error),
+  );
+}

@@ -1,0 +1,140 @@
+import { TOPICS, deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
+import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
+import { ProblemError } from '@webhooks/client';
+import type { Client, EventResult } from '@webhooks/client';
+import { DEFAULT_TENANTS, PAYMENT_SYSTEM } from '@webhooks/local';
+import { eventually } from '../eventually.js';
+import { createPaymentProducer } from './kafka-client.js';
+import { findClient } from './register-webhooks.js';
+import type { FedStack } from './register-webhooks.js';
+import { STALLED_MS } from './until-none.js';
+
+/** One line of the events file, as it is sent, and what it says when it is an event. */
+export interface FeedLine {
+  /** Bytes for the topic. */
+  readonly record: Buffer;
+  /** Text for ingest. */
+  readonly text: string;
+  /** Absent when the service is expected to refuse the line. */
+  readonly event?: PaymentEvent;
+  /** Why it is no event. */
+  readonly fault?: string;
+}
+
+const complete = (posted: PostedEvent): PaymentEvent => {
+  const tenantId = posted.tenantId ?? DEFAULT_TENANTS[0];
+  return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
+};
+
+/** The event that a line posted to ingest means, or why ingest has to refuse it. */
+function postedEvent(text: string): { readonly event: PaymentEvent } | { readonly fault: string } {
+  const parsed = parseStrictJson(text);
+  if (!parsed.ok) return { fault: parsed.fault };
+  const read = readPostedEvent(parsed.value);
+  if (read.ok) return { event: complete(read.event) };
+  const [first] = read.violations;
+  return { fault: [read.reason, first?.property, first?.reason].filter(Boolean).join(' ') };
+}
+
+/** A line without id or tenant gets them here, as a payment system that produces to the topic itself would set them. */
+export function readFeedLine(text: string): FeedLine {
+  const read = postedEvent(text);
+  if ('fault' in read) return { record: Buffer.from(text), text, fault: read.fault };
+  const { event } = read;
+  const record = Buffer.from(readEvent(Buffer.from(text)).ok ? text : JSON.stringify(event));
+  return { record, text, event };
+}
+
+/** What the topic and ingest acknowledged and refused. */
+export interface FeedReport {
+  /** Lines that were acknowledged as durable events. */
+  readonly acknowledged: FeedLine[];
+  /** Lines that ingest refused. */
+  refusedByIngest: number;
+  /** Lines on the topic that are no events: the worker has to reject them. */
+  toBeRejected: number;
+}
+
+export const newReport = (): FeedReport => ({ acknowledged: [], refusedByIngest: 0, toBeRejected: 0 });
+
+const BATCH = 100;
+
+/** Cuts a list into parts of so many. */
+export function* batchesOf<T>(items: readonly T[], size: number): Generator<T[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
+}
+
+/** Repeats `work` for two minutes at most: a payment system repeats what was not acknowledged. */
+const persist = (work: () => Promise<unknown>): Promise<unknown> =>
+  eventually(work, { timeoutMs: STALLED_MS, intervalMs: 500, message: 'what is fed is acknowledged' });
+
+/** Keyed by the end-to-end id, acks=all. */
+export async function feedTopic(
+  brokers: readonly string[],
+  lines: readonly FeedLine[],
+  report: FeedReport,
+): Promise<void> {
+  const producer = createPaymentProducer(brokers, 'demo-payment-system');
+  await persist(() => producer.connect());
+  try {
+    for (const batch of batchesOf(lines, BATCH)) {
+      const messages = batch.map(({ record, event }) => ({
+        key: event?.data.endToEndId ?? 'unreadable',
+        value: record,
+      }));
+      await persist(() => producer.send({ topic: TOPICS.events, acks: -1, messages }));
+      const events = batch.filter(({ event }) => event !== undefined);
+      report.acknowledged.push(...events);
+      report.toBeRejected += batch.length - events.length;
+    }
+  } finally {
+    await producer.disconnect();
+  }
+}
+
+/** The result of each line. A body that is too large is sent in halves; a line that is too large for any request is invalid. */
+async function postLines(
+  client: Client,
+  lines: readonly FeedLine[],
+): Promise<readonly Pick<EventResult, 'status'>[]> {
+  try {
+    return await client.postEventLines(lines.map(({ text }) => text).join('\n'));
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.problem.status !== 413) throw error;
+    if (lines.length === 1) return [{ status: 'invalid' }];
+    const half = Math.ceil(lines.length / 2);
+    return [
+      ...(await postLines(client, lines.slice(0, half))),
+      ...(await postLines(client, lines.slice(half))),
+    ];
+  }
+}
+
+/** Posts lines until each is accepted or refused. An unavailable line is posted again with the same id. */
+async function feedIngest(client: Client, lines: readonly FeedLine[], report: FeedReport): Promise<void> {
+  for (const batch of batchesOf(lines, BATCH)) {
+    let open = batch;
+    await persist(async () => {
+      const results = await postLines(client, open);
+      const having = (status: string): FeedLine[] =>
+        open.filter((_, index) => results[index]?.status === status);
+      const [accepted, unavailable] = [having('accepted'), having('unavailable')];
+      report.acknowledged.push(...accepted);
+      report.refusedByIngest += open.length - accepted.length - unavailable.length;
+      open = unavailable;
+      return open.length === 0;
+    });
+  }
+}
+
+/** Feeds every second line straight to the topic and posts the others to ingest, both at the same time. */
+export async function feed(stack: FedStack, lines: readonly FeedLine[]): Promise<FeedReport> {
+  const report = newReport();
+  const [even, odd] = [0, 1].map((rest) => lines.filter((_, index) => index % 2 === rest));
+  const paymentSystem = findClient(stack, ({ clientId }) => clientId === PAYMENT_SYSTEM);
+  await Promise.all([
+    feedTopic(stack.kafkaBrokers, even ?? [], report),
+    feedIngest(paymentSystem, odd ?? [], report),
+  ]);
+  return report;
+}

@@ -1,0 +1,91 @@
+import { eventually } from '../eventually.js';
+import { randomName } from '../random.js';
+import type { Admin, KafkaMessage } from 'kafkajs';
+import { createKafkaClient, withAdmin } from './kafka-client.js';
+import { STALLED_MS } from './until-none.js';
+
+/** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
+export interface HandledPlace {
+  readonly topics: readonly string[];
+  readonly groupPrefix?: string;
+}
+
+/** The records of a partition that no group has handled: from the first one's offset, before `to`. */
+interface OpenSpan {
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`;
+
+/** The furthest offset that any of the groups has committed, by partition. */
+async function committedOffsets(admin: Admin, place: HandledPlace): Promise<ReadonlyMap<string, number>> {
+  const committed = new Map<string, number>();
+  if (place.groupPrefix === undefined) return committed;
+  const { groups } = await admin.listGroups();
+  for (const { groupId } of groups.filter(({ groupId }) => groupId.startsWith(place.groupPrefix ?? '')))
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics: [...place.topics] }))
+      for (const { partition, offset } of partitions) {
+        const key = keyOf(topic, partition);
+        committed.set(key, Math.max(committed.get(key) ?? 0, Number(offset)));
+      }
+  return committed;
+}
+
+/** The records after that offset, which are not handled yet. Rejects with kafkajs's errors. */
+export async function openSpans(admin: Admin, place: HandledPlace): Promise<readonly OpenSpan[]> {
+  const committed = await committedOffsets(admin, place);
+  const spans: OpenSpan[] = [];
+  for (const topic of place.topics)
+    for (const { partition, low, high } of await admin.fetchTopicOffsets(topic)) {
+      const from = Math.max(Number(low), committed.get(keyOf(topic, partition)) ?? 0);
+      if (from < Number(high)) spans.push({ topic, partition, from, to: Number(high) });
+    }
+  return spans;
+}
+
+/** One record and where it stands. */
+export interface FoundRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly message: KafkaMessage;
+}
+
+/**
+ * Hands over every record that no group has handled, each partition in order, with a group of its own that commits nothing. Rejects
+ * when that takes longer than two minutes.
+ */
+export async function readUnhandled(
+  brokers: readonly string[],
+  place: HandledPlace,
+  onRecord: (record: FoundRecord) => void,
+): Promise<void> {
+  const spans = await withAdmin(brokers, (admin) => openSpans(admin, place));
+  const open = new Map(spans.map((span) => [keyOf(span.topic, span.partition), span]));
+  if (open.size === 0) return;
+  const kafka = createKafkaClient(brokers, 'proof');
+  const consumer = kafka.consumer({ groupId: randomName('read-spans'), maxWaitTimeInMs: 100 });
+  // Not in `eachBatch`, which is not called for markers and for what was aborted.
+  consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { topic, partition, lastOffset } }) => {
+    const key = keyOf(topic, partition);
+    if (Number(lastOffset) >= (open.get(key)?.to ?? 0) - 1) open.delete(key);
+  });
+  await consumer.connect();
+  try {
+    await consumer.subscribe({ topics: [...new Set(spans.map(({ topic }) => topic))], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatch: ({ batch: { topic, partition, messages } }) => {
+        const { from, to } = open.get(keyOf(topic, partition)) ?? { from: 0, to: 0 };
+        const isOpen = ({ offset }: KafkaMessage): boolean => Number(offset) >= from && Number(offset) < to;
+        for (const message of messages.filter(isOpen)) onRecord({ topic, partition, message });
+        return Promise.resolve();
+      },
+    });
+    await eventually(() => open.size === 0, { timeoutMs: STALLED_MS, message: 'the topics are read' });
+  } finally {
+    await consumer.disconnect();
+  }
+}

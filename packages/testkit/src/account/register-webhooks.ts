@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ProblemError, createClient } from '@webhooks/client';
+import type { Client, WebhookInput } from '@webhooks/client';
+import type { DevelopmentClient, StackDescription } from '@webhooks/local';
+
+type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'queryApi' | 'tokenEndpoint'>;
+
+/** What feeding and accounting need of a stack, whether it runs as processes or as containers. */
+export type FedStack = ServiceAddresses & Pick<StackDescription, 'kafkaBrokers' | 'clients'>;
+
+/** A change of a configuration is in force for events that reach Kafka later than this after its response. */
+export const IN_FORCE_MS = 1_000;
+
+/** A client of the services for one machine's credentials. */
+export function clientFor({ clientId, clientSecret }: DevelopmentClient, stack: ServiceAddresses): Client {
+  return createClient({
+    baseUrl: stack.configApi,
+    ingestUrl: stack.ingest,
+    queryUrl: stack.queryApi ?? stack.configApi,
+    credentials: { tokenEndpoint: stack.tokenEndpoint, clientId, clientSecret },
+  });
+}
+
+/** A client for the first credentials that fit. Throws when there are none. */
+export function findClient(stack: FedStack, fits: (client: DevelopmentClient) => boolean): Client {
+  const found = stack.clients.find(fits);
+  if (!found)
+    throw new Error('the stack has no client for a tenant of the events, or none for a payment system');
+  return clientFor(found, stack);
+}
+
+/** Registers an endpoint, or moves it to this run's address when an earlier run registered it. */
+async function register(client: Client, webhook: WebhookInput): Promise<unknown> {
+  try {
+    return await client.register(webhook);
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.problem.code !== 'webhook-already-registered') throw error;
+    return client.update({ ...webhook, enabled: true });
+  }
+}
+
+/** Registers endpoints of tenants, and waits until they are in force. */
+export async function registerWebhooks(
+  clientOf: (tenantId: string) => Client,
+  webhooks: readonly (WebhookInput & { readonly tenantId: string })[],
+): Promise<void> {
+  const byTenant = Map.groupBy(webhooks, ({ tenantId }) => tenantId);
+  const registering = [...byTenant].map(async ([tenantId, own]) => {
+    const client = clientOf(tenantId);
+    // One by one: config-api refuses a tenant more than some at once.
+    for (const { tenantId: _, ...webhook } of own) await register(client, webhook);
+  });
+  await Promise.all(registering);
+  await delay(IN_FORCE_MS);
+}

@@ -1,0 +1,37 @@
+import type { CertificateAuthority } from '@webhooks/local';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+
+let shared: Promise<CertificateAuthority> | undefined;
+
+/** The authority of this user's tests: kept between runs and shared by all processes. No program trusts it by default. */
+export function sharedAuthority(): Promise<CertificateAuthority> {
+  shared ??= open(join(tmpdir(), `webhooks-test-authority-${userInfo().username}`));
+  return shared;
+}
+
+/** Another authority in a new folder, for tests with one that is not trusted. */
+export async function openStrangeAuthority(): Promise<CertificateAuthority> {
+  return open(await mkdtemp(join(tmpdir(), 'webhooks-strange-authority-')));
+}
+
+/** A certificate for `host` signed by an intermediate authority under a new root, `caFile`: an endpoint should show both. */
+export async function issueThroughIntermediate(host: string) {
+  const { loadCertificateMaker } = await import('@webhooks/local');
+  const { makeAuthority, makeLeaf } = await loadCertificateMaker();
+  const now = Date.now();
+  const validity = { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + 86_400_000) };
+  const root = await makeAuthority('Root of a test', { ...validity, pathLength: 1 });
+  const intermediate = await makeAuthority('Intermediate of a test', { ...validity, authority: root });
+  const leaf = await makeLeaf({ ...validity, hosts: [host], authority: intermediate });
+  const caFile = join(await mkdtemp(join(tmpdir(), 'webhooks-root-')), 'ca.pem');
+  await writeFile(caFile, root.certPem);
+  return { caFile, leafPem: leaf.certPem, intermediatePem: intermediate.certPem, keyPem: leaf.keyPem };
+}
+
+/** Loaded only here: engines brings database and broker clients along, which most users of testkit do not need. */
+async function open(dir: string): Promise<CertificateAuthority> {
+  const { openCertificateAuthority } = await import('@webhooks/local');
+  return openCertificateAuthority(dir);
+}

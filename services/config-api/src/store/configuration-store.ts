@@ -1,0 +1,160 @@
+import { configurationKey } from '@webhooks/contracts';
+import { AppError, databaseUnavailable } from '@webhooks/http-api';
+import { createAsk, isDuplicate } from '@webhooks/mongodb';
+import type { Ask } from '@webhooks/mongodb';
+import type { ConfigurationName } from '../publication/configuration-cache.js';
+import { idOf, toConfiguration, toRow } from './configuration-model.js';
+import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
+import { routeKeyOf } from '../webhooks/configuration.js';
+import type { Configuration, Route } from '../webhooks/configuration.js';
+import type { Database, WriteMemory } from './database.js';
+import type { ListQuery } from '../webhooks/list-webhooks.js';
+
+/** Documents of one statement of what goes on in the background. */
+export const PAGE = 500;
+
+type AskModel = Ask<ConfigurationModel>;
+
+type Filter = Readonly<Record<string, unknown>>;
+
+function readsOf(ask: AskModel, memory: WriteMemory) {
+  const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
+    const row = await ask((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
+    return row ? toConfiguration(row) : undefined;
+  };
+  const find = async (filter: Filter, sort: Record<string, 1>, limit: number, left = {}) => {
+    const rows = await ask((model) =>
+      model.find(filter, left).sort(sort).limit(limit).lean<ConfigurationRow[]>().exec(),
+    );
+    return rows.map(toConfiguration);
+  };
+  const findByRef = (tenantId: string, ref: string) => findOne({ _id: configurationKey(tenantId, ref) });
+  return {
+    findByRef,
+    /** Throws 404 when the tenant has none with this ref, whoever else may have one. */
+    get: async ({ tenantId, ref }: ConfigurationName): Promise<Configuration> => {
+      const found = await findByRef(tenantId, ref);
+      if (!found) throw new AppError('not-found', 'there is no webhook with this ref');
+      return found;
+    },
+    findByRoute: (tenantId: string, route: Route) => findOne({ routeKey: routeKeyOf(tenantId, route) }),
+    /** Those of one application (or of none) for one event type, whatever their URL. */
+    findByType: (tenantId: string, { applicationId, eventType }: Route, limit: number) =>
+      find(
+        { tenantId, applicationId: applicationId ?? { $exists: false }, eventType },
+        { position: 1 },
+        limit,
+      ),
+    /** Those of one event type and URL, whatever their application. */
+    findByUrl: (tenantId: string, { eventType, normalizedUrl }: Route, limit: number) =>
+      find({ tenantId, eventType, normalizedUrl }, { position: 1 }, limit),
+    /** The oldest first. Without their policies: 1,000 of them with certificates are some 37 MB. */
+    list: (tenantId: string, { filter, after, limit }: ListQuery) =>
+      find({ tenantId, position: { $gt: after }, ...filter }, { position: 1 }, limit, { policy: 0 }),
+    /**
+     * How many configurations a tenant has: none is ever removed, so the last place is their number. What is remembered may
+     * be less, and then the place turns out to be taken.
+     */
+    lastPosition: async (tenantId: string): Promise<number> => {
+      const remembered = memory.positions.get(tenantId);
+      if (remembered !== undefined) return remembered;
+      const row = await ask((model) =>
+        model.findOne({ tenantId }, { position: 1 }).sort({ position: -1 }).lean<ConfigurationRow>().exec(),
+      );
+      return row?.position ?? 0;
+    },
+    /** What was changed before `changedBefore` and Kafka is not known to have. */
+    unpublished: (changedBefore: Date, limit: number) =>
+      find({ unpublished: true, updatedAt: { $lt: changedBefore } }, { _id: 1 }, limit),
+    /** All configurations, in pages by their key. */
+    page: (afterKey: string, limit: number) => find({ _id: { $gt: afterKey } }, { _id: 1 }, limit),
+  };
+}
+
+/** Names a document in the revision that was read: a write does nothing when it has another one by now. */
+const asRead = (configuration: Configuration) => ({
+  _id: idOf(configuration),
+  revision: configuration.revision,
+});
+
+function writesOf(ask: AskModel, memory: WriteMemory) {
+  const write = async <T>(statement: (model: ConfigurationModel) => Promise<T>): Promise<T | 'taken'> => {
+    try {
+      return await ask(statement);
+    } catch (error) {
+      if (isDuplicate(error)) return 'taken';
+      throw error;
+    }
+  };
+  return {
+    /** `taken`: another document has the ref, the route or the place. */
+    insert: async (configuration: Configuration): Promise<'inserted' | 'taken'> => {
+      const { tenantId, position } = configuration;
+      const result = await write((model) => model.insertOne(toRow(configuration)));
+      if (result === 'taken') {
+        memory.positions.delete(tenantId);
+        return 'taken';
+      }
+      memory.positions.set(tenantId, position);
+      memory.revisions.set(idOf(configuration), configuration.revision);
+      return 'inserted';
+    },
+
+    /** Puts `after` in the place of `before`. `stale`: the document has another revision by now. */
+    replace: async (before: Configuration, after: Configuration): Promise<'replaced' | 'stale' | 'taken'> => {
+      const result = await write((model) => model.replaceOne(asRead(before), toRow(after)).exec());
+      if (result === 'taken') return 'taken';
+      if (result.matchedCount !== 1) return 'stale';
+      memory.revisions.set(idOf(after), after.revision);
+      return 'replaced';
+    },
+  };
+}
+
+function notesOf(ask: AskModel, memory: WriteMemory) {
+  return {
+    /**
+     * Makes sure that what was read is as durable as a write of one's own. A revision that this process wrote, or that
+     * Kafka has, is; another gets a write that changes nothing, for a majority write waits until everything before it is on
+     * a majority. False when the document has another revision by now.
+     */
+    confirm: async (configuration: Configuration): Promise<boolean> => {
+      const { revision, publishedRevision } = configuration;
+      if (publishedRevision >= revision || memory.revisions.get(idOf(configuration)) === revision)
+        return true;
+      const result = await ask((model) =>
+        model.updateOne(asRead(configuration), { $set: { revision } }).exec(),
+      );
+      return result.matchedCount === 1;
+    },
+
+    /** Notes that Kafka has these revisions; a lost note costs one more publication. */
+    markPublished: async (configurations: readonly Configuration[]): Promise<void> => {
+      const notes = configurations.map((configuration) => ({
+        updateOne: {
+          filter: asRead(configuration),
+          update: {
+            $set: { publishedRevision: configuration.revision },
+            $unset: { unpublished: 1 as const },
+          },
+        },
+      }));
+      await ask((model) => model.bulkWrite(notes, { ordered: false, writeConcern: { w: 1 } }));
+    },
+  };
+}
+
+export type ConfigurationStore = ReturnType<typeof storeWithin>;
+
+/**
+ * The configurations in MongoDB, for work that must be done within `ms` from now, all statements together. Every write
+ * is one atomic change of one document. Throws `database-unavailable` for whatever the database cannot do in time.
+ */
+export function storeWithin(database: Database, ms: number) {
+  const ask = createAsk(() => database.model(), ms, databaseUnavailable);
+  return {
+    ...readsOf(ask, database.memory),
+    ...writesOf(ask, database.memory),
+    ...notesOf(ask, database.memory),
+  };
+}

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import {
+  TEST_EVENT,
+  causeOf,
+  makeTestEvent,
+  openPolicySecrets,
+  renderBacenCallback,
+  renderNotification,
+} from '@webhooks/contracts';
+import { createOpenRequests, invalidRequest } from '@webhooks/http-api';
+import type { AppError, Identity } from '@webhooks/http-api';
+import {
+  checkEndpointUrl,
+  createSender,
+  toEndpointCertificate,
+  watchClientCertificate,
+} from '@webhooks/outbound';
+import type { SendRequest, SendResult } from '@webhooks/outbound';
+import type { ServiceScope } from '@webhooks/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import type { ConfigApiConfig } from '../config.js';
+import { idOf } from '../store/configuration-model.js';
+import type { ConfigurationStore } from '../store/configuration-store.js';
+import type { Configuration } from './configuration.js';
+
+/** Resolves when the endpoint has proven itself. Throws 422 with the cause, and 429 while another one of the tenant is under way. */
+export type ProveEndpoint = (caller: Identity, configuration: Configuration) => Promise<void>;
+
+/** What would be written has to prove its endpoint first. */
+export class ProofNeeded extends Error {
+  readonly configuration: Configuration;
+
+  constructor(configuration: Configuration) {
+    super('the endpoint has not proven itself');
+    this.configuration = configuration;
+  }
+}
+
+/** Writes what needs no proof: what stays disabled, and what was enabled with this URL before. Throws `ProofNeeded` for the rest. */
+export function withoutProof(store: ConfigurationStore): ConfigurationStore {
+  const checked = (after: Configuration, before?: Configuration): Configuration => {
+    const isProven = before?.enabled === true && before.normalizedUrl === after.normalizedUrl;
+    if (after.enabled && !isProven) throw new ProofNeeded(after);
+    return after;
+  };
+  return {
+    ...store,
+    insert: async (after) => store.insert(checked(after)),
+    replace: async (before, after) => store.replace(before, checked(after, before)),
+  };
+}
+
+/** With the 2 s that Kafka gets for the publication, a caller has an answer within 5 s. A firewall's silence is told as that, not as a slow response. */
+const LIMITS = { attemptTimeoutMs: 2_500, connectTimeoutMs: 2_000 };
+const CHALLENGE = 'webhook-challenge';
+
+const failed = (reason: string): AppError =>
+  invalidRequest([{ property: 'endpointUrl', reason: `failed its proof: ${reason}` }], 'proof-failed');
+
+/** A test notification as the delivery policy has it, of whose event nobody has heard. */
+function requestTo(
+  configuration: Configuration,
+  { sending, urlPolicy, keyring }: ConfigApiConfig,
+  value: string,
+): SendRequest {
+  const { tenantId, eventType, policy } = configuration;
+  const target = checkEndpointUrl(configuration.endpointUrl, urlPolicy);
+  if (!target.ok) throw failed(target.reason);
+  const own = openPolicySecrets(keyring, policy.sealed, idOf(configuration));
+  const now = new Date();
+  const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
+  const headers = {
+    ...own.headers,
+    'content-type': 'application/json',
+    'user-agent': sending.userAgent,
+    'webhook-id': event.id,
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+    'webhook-attempt': '1',
+    [CHALLENGE]: value,
+  };
+  const body = renderNotification(event);
+  return {
+    tenantId,
+    target,
+    headers: Object.entries(headers).flat(),
+    body: policy.format === 'bacen' ? renderBacenCallback(body) : body,
+    keptHeader: CHALLENGE,
+    clientCertificate: own.clientCertificate && toEndpointCertificate(own.clientCertificate),
+  };
+}
+
+const isAnswered = (result: SendResult, hundreds: number): boolean =>
+  result.kind === 'answered' && Math.floor(result.status / 100) === hundreds;
+
+/** What an attempt came to, as the delivery log would tell it. */
+function describe(result: SendResult): string {
+  if (result.kind === 'withdrawn' || result.kind === 'throttled') return result.kind;
+  const words = 'status' in result ? ['status', result.status] : new Set([result.error, result.code]);
+  return `${[...words].join(' ')}. ${causeOf(result) ?? ''}`.trim();
+}
+
+/** An end of the connection, or a 4xx (nginx says 400) but 429, is a refusal. Silence is none. */
+function checkRefused(result: SendResult): void {
+  if (isAnswered(result, 2)) throw failed('it accepts a request without our client certificate: demand one.');
+  const isRefused =
+    'status' in result
+      ? isAnswered(result, 4) && result.status !== 429
+      : 'error' in result && (/^(?:TLS|SOCKET)$/.test(result.error) || result.code === 'ECONNRESET');
+  if (!isRefused) throw failed(`without our client certificate: ${describe(result)}`);
+}
+
+function checkValue(result: SendResult, value: string): void {
+  if (!('kept' in result) || result.kept !== value)
+    throw failed('the response has another Webhook-Challenge, or none: copy the header from the request.');
+}
+
+/** What `REGISTRATION_PROOF` demands; undefined when that is nothing. */
+export function openProver(config: ConfigApiConfig, scope: ServiceScope): ProveEndpoint | undefined {
+  if (config.proof === 'none') return undefined;
+  const { clientCertificate, ...bare } = config.sending;
+  const sender = createSender({ ...config.sending, ...LIMITS });
+  scope.onClose('proofs', () => sender.close());
+  const stranger = createSender({ ...bare, ...LIMITS });
+  scope.onClose('proofs without a certificate', () => stranger.close());
+  if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
+  // The other half is for whoever has nothing to prove.
+  const open = createOpenRequests({ total: Math.ceil(config.api.maxOpenRequests / 2), each: 1 });
+  return (caller, configuration) =>
+    open.run(caller, async () => {
+      const value = randomBytes(24).toString('base64url');
+      const request = requestTo(configuration, config, value);
+      const asStranger = { ...request, clientCertificate: undefined };
+      const without = config.proof === 'mtls' ? stranger.post(asStranger) : undefined;
+      const [result, refused] = await Promise.all([sender.post(request), without]);
+      if (!isAnswered(result, 2)) throw failed(describe(result));
+      if (refused === undefined) checkValue(result, value);
+      else checkRefused(refused);
+    });
+}

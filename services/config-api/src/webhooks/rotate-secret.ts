@@ -1,0 +1,73 @@
+import { MAX_SECRETS, compileCheck, openSecret, sealSecret } from '@webhooks/contracts';
+import type { Keyring } from '@webhooks/contracts';
+import { invalidRequest, readJson } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
+import { generateSecret, parseSecret } from '@webhooks/outbound';
+import { changeOne } from './change-configuration.js';
+import type { Change, ChangeOnePorts } from './change-configuration.js';
+import type { ConfigurationName } from '../publication/configuration-cache.js';
+import { idOf } from '../store/configuration-model.js';
+import type { Configuration, StoredSecret } from './configuration.js';
+
+export interface Rotation extends Change {
+  /** The new secret, shown this once and kept only sealed. */
+  readonly secret: string;
+}
+
+/** How long a secret signs beside the one that replaced it. */
+const OVERLAP_MS = 86_400_000;
+
+export interface RotationRequest {
+  /** Brought along from another system; absent: a new one is made. */
+  readonly secret?: string;
+  /** The secrets before the new one end at once: they leaked. */
+  readonly expirePrevious?: boolean;
+}
+
+const checkBody = compileCheck<RotationRequest>({
+  type: 'object',
+  additionalProperties: false,
+  properties: { secret: { type: 'string' }, expirePrevious: { type: 'boolean' } },
+});
+
+/** The optional body of a rotation. Throws 422 that names what is wrong with it, and never repeats a secret. */
+export function readRotationRequest(request: ApiRequest): RotationRequest {
+  if (request.body.byteLength === 0) return {};
+  const wanted = readJson(request, checkBody);
+  const parsed = wanted.secret === undefined ? undefined : parseSecret(wanted.secret);
+  if (parsed?.ok === false) throw invalidRequest([{ property: 'secret', reason: parsed.reason }]);
+  return wanted;
+}
+
+/** Secrets that go on signing, each for its own 24 h: a rotation repeated after a lost answer takes none away. */
+const previousOf = (secrets: readonly StoredSecret[], now: Date): readonly StoredSecret[] =>
+  secrets
+    .map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? new Date(now.getTime() + OVERLAP_MS) }))
+    .filter(({ expiresAt }) => expiresAt > now)
+    .slice(0, MAX_SECRETS - 1);
+
+/** False, too, when no key opens it. */
+function holds(keyring: Keyring, sealed: string, secret: string, owner: string): boolean {
+  try {
+    return openSecret(keyring, sealed, owner) === secret;
+  } catch {
+    return false;
+  }
+}
+
+/** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last ones stay valid for 24 h each. */
+export async function rotateSecret(
+  name: ConfigurationName,
+  { secret: brought, expirePrevious }: RotationRequest,
+  ports: ChangeOnePorts & { readonly keyring: Keyring },
+): Promise<Rotation> {
+  const { keyring } = ports;
+  const secret = brought ?? generateSecret();
+  const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
+    // One that is there already is not its own predecessor: brought again, it takes none away.
+    const others = current.secrets.filter(({ sealed }) => !holds(keyring, sealed, secret, idOf(current)));
+    const previous = expirePrevious === true ? [] : previousOf(others, now);
+    return { secrets: [{ sealed: sealSecret(keyring, secret, idOf(current)), createdAt: now }, ...previous] };
+  };
+  return { ...(await changeOne(name, change, ports)), secret };
+}

@@ -1,0 +1,92 @@
+import { AppError, databaseUnavailable } from '@webhooks/http-api';
+import { changeConfiguration } from './change-configuration.js';
+import type { Change } from './change-configuration.js';
+import type { ConfigurationStore } from '../store/configuration-store.js';
+import { revise } from './configuration.js';
+import type { Configuration } from './configuration.js';
+import { requireFormat } from '../policies/delivery-policies.js';
+import { alreadyRegistered } from './register-webhook.js';
+import { withInput } from './webhook-input.js';
+import type { WebhookInput } from './webhook-input.js';
+
+export interface UpdatePorts extends Pick<
+  ConfigurationStore,
+  'findByRef' | 'findByRoute' | 'findByType' | 'findByUrl' | 'replace'
+> {
+  readonly now: () => Date;
+}
+
+/** Candidates that an answer names at most. */
+const MAX_CANDIDATES = 100;
+
+const listed = (candidates: readonly Configuration[]) => ({
+  candidates: candidates
+    .slice(0, MAX_CANDIDATES)
+    .map(({ ref, endpointUrl, applicationId }) => ({ ref, endpointUrl, applicationId })),
+});
+
+/** Names those with the same event type and URL, whatever their ref and application, before those `ofType`. */
+async function notRegistered(
+  tenantId: string,
+  input: WebhookInput,
+  ports: UpdatePorts,
+  ofType: readonly Configuration[] = [],
+): Promise<AppError> {
+  const candidates = [...(await ports.findByUrl(tenantId, input, MAX_CANDIDATES)), ...ofType];
+  const missing =
+    input.ref === undefined ? 'no webhook is registered with these values' : 'no webhook has this ref';
+  const advice = candidates.length === 0 ? 'register it with POST' : 'candidates lists what you may mean';
+  return new AppError('webhook-not-registered', `${missing}; ${advice}`, { members: listed(candidates) });
+}
+
+const ambiguous = (candidates: readonly Configuration[]): AppError =>
+  new AppError('webhook-ambiguous', 'several webhooks match; name one of them by its ref', {
+    violations: [{ property: 'ref', reason: 'is needed, because several webhooks match' }],
+    members: listed(candidates),
+  });
+
+/**
+ * Without a ref: the one with this application, event type and URL, else the only one of the application for the event type.
+ * A disable must name what it disables: a typo in its URL would re-point a live endpoint and silence it.
+ */
+async function findUnnamed(
+  tenantId: string,
+  input: WebhookInput,
+  ports: UpdatePorts,
+): Promise<Configuration | undefined> {
+  const exact = await ports.findByRoute(tenantId, input);
+  if (exact) return exact;
+  const candidates = await ports.findByType(tenantId, input, MAX_CANDIDATES);
+  if (input.enabled === false) throw await notRegistered(tenantId, input, ports, candidates);
+  if (candidates.length > 1) throw ambiguous(candidates);
+  return candidates[0];
+}
+
+async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Configuration> {
+  const found =
+    input.ref === undefined
+      ? await findUnnamed(tenantId, input, ports)
+      : await ports.findByRef(tenantId, input.ref);
+  if (!found) throw await notRegistered(tenantId, input, ports);
+  return found;
+}
+
+/**
+ * `PUT`: changes the configuration that the caller names by its ref, or that its values single out. URL and event type as given;
+ * an application or `enabled` that was left out stays (an update must not re-enable by accident).
+ */
+export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
+  const plan = {
+    find: () => find(tenantId, input, ports),
+    change: (current: Configuration) => {
+      const next = revise(withInput(current, input), {}, ports.now());
+      requireFormat(next, 'eventType');
+      return next;
+    },
+    onTaken: async (next: Configuration): Promise<never> => {
+      const holder = await ports.findByRoute(tenantId, next);
+      throw holder ? alreadyRegistered(holder, input) : databaseUnavailable();
+    },
+  };
+  return changeConfiguration(plan, ports);
+}
