@@ -210,7 +210,7 @@ describe('a dead letter in asyncapi.yaml', () => {
 });
 
 describe('a pack of attempts in asyncapi.yaml', () => {
-  const names = { attempt: 'Attempt', parked: 'Parked', cancelled: 'Cancelled', dead: 'Dead' } as const;
+  const names = { attempt: 'Attempt', deferred: 'Deferred', cancelled: 'Cancelled', dead: 'Dead' } as const;
 
   it('is what the worker writes', () => {
     expect(faultsOf('attemptPack', packMessage(ENTRIES))).toEqual([]);
@@ -228,11 +228,14 @@ describe('a pack of attempts in asyncapi.yaml', () => {
     });
   });
 
-  it.each(['attempt', 'parked', 'cancelled', 'dead'] as const)('has every member of the kind %s', (kind) => {
-    const written = ENTRIES.filter((entry) => entry.kind === kind).flatMap((entry) => Object.keys(entry));
-    const described = new Set(membersOf(at('components', 'schemas', names[kind])));
-    expect([...new Set(written)].sort()).toEqual([...described].sort());
-  });
+  it.each(['attempt', 'deferred', 'cancelled', 'dead'] as const)(
+    'has every member of the kind %s',
+    (kind) => {
+      const written = ENTRIES.filter((entry) => entry.kind === kind).flatMap((entry) => Object.keys(entry));
+      const described = new Set(membersOf(at('components', 'schemas', names[kind])));
+      expect([...new Set(written)].sort()).toEqual([...described].sort());
+    },
+  );
 
   it.each<[string, Json]>([
     ['without a delivery', { deliveryId: undefined }],

@@ -25,7 +25,7 @@ const task: DeliveryTask = {
   dueAt: 1_795_269_808_123,
   firstDueAt: 1_795_269_803_000,
   firstAttemptAt: 1_795_269_803_100,
-  parkedCount: 1,
+  deferralCount: 1,
   origin: { topic: 'payments.events', partition: 4, offset: '77' },
   errorCode: 'TLS',
   httpStatus: 503,
@@ -42,7 +42,7 @@ describe('a delivery task', () => {
   it.each(
     Object.keys(taskHeaders(task)).filter(
       (name) =>
-        !/^(task-version|error-code|http-status|traceparent|first-attempt-at|parked-count|history)$/.test(
+        !/^(task-version|error-code|http-status|traceparent|first-attempt-at|deferral-count|history)$/.test(
           name,
         ),
     ),

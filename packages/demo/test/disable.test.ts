@@ -34,12 +34,12 @@ const CASES: Readonly<Record<string, Case>> = {
     answer: { kind: 'status', status: 200, delayMs: 50 },
     until: { kind: 'attempt', count: 500 },
   },
-  'while its deliveries are parked behind an open breaker': {
+  'while its deliveries are deferred behind an open breaker': {
     eventType: 'PIX_OUT',
     events: 500,
     answer: { kind: 'status', status: 500 },
     // Each worker tells of its pauses, and a pause takes a second: by then all of them wait.
-    until: { kind: 'parked', count: 10 },
+    until: { kind: 'deferred', count: 10 },
   },
   'while its deliveries wait for their retries': {
     eventType: 'PIX_REVERSAL',
@@ -120,7 +120,7 @@ it.each(Object.entries(CASES))(
     await eventually(() => expect(endedEvents(ref)).toEqual(knownEvents(ref)), LONG);
     const latest = Math.max(...told(ref, 'attempt').map(({ at }) => at));
     process.stdout.write(
-      `${name}: attempts=${told(ref, 'attempt').length} parked=${told(ref, 'parked').length} cancelled=${told(ref, 'cancelled').length}, the last attempt started ${latest - answeredAt} ms after the answer\n`,
+      `${name}: attempts=${told(ref, 'attempt').length} deferred=${told(ref, 'deferred').length} cancelled=${told(ref, 'cancelled').length}, the last attempt started ${latest - answeredAt} ms after the answer\n`,
     );
     expect(latest - answeredAt).toBeLessThanOrEqual(BOUND_MS);
     expect(told(ref, 'cancelled').length).toBeGreaterThan(0);

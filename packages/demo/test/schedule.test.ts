@@ -39,7 +39,7 @@ function note(record: SeenRecord): void {
 beforeAll(async () => {
   const worker = {
     RETRY_DELAYS: PLAN_MS.map((delay) => `${delay}ms`).join(','),
-    // The schedule alone is looked at here: at delays this short a breaker would open and park.
+    // The schedule alone is looked at here: at delays this short a breaker would open and defer.
     BREAKER_FAILURES: '1000000',
   };
   test = await startTestStack({ 'delivery-worker': worker });

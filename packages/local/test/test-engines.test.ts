@@ -1,11 +1,11 @@
 import { MongoClient } from 'mongodb';
 import { randomUUID } from 'node:crypto';
-import { quietKafka } from '../src/kafka/quiet-kafkajs.js';
+import { createUnloggedKafka } from '../src/kafka/unlogged-kafkajs.js';
 import { testKafkaBrokers, testMongoUri } from '../src/test-engines.js';
 
 describe('the engines of the jest global setup', () => {
   it('offer a Kafka that keeps what is produced', async () => {
-    const kafka = quietKafka(testKafkaBrokers(), 20);
+    const kafka = createUnloggedKafka(testKafkaBrokers(), 20);
     const topic = `smoke-${randomUUID()}`;
     const admin = kafka.admin();
     const producer = kafka.producer();

@@ -2,5 +2,5 @@ export { REQUEST_MS, openConnection } from './open-connection.js';
 export type { ConnectionOptions } from './open-connection.js';
 export { readMongodbSettings } from './mongodb-settings.js';
 export type { MongodbSettings } from './mongodb-settings.js';
-export { DUPLICATE_KEY, createAsk, isDuplicate } from './ask.js';
-export type { Ask } from './ask.js';
+export { DUPLICATE_KEY, createRunQuery, isDuplicate } from './run-query.js';
+export type { RunQuery } from './run-query.js';

@@ -11,7 +11,7 @@ import type { SendRequest } from './send-request.js';
 import type { SendResult, Throttled } from './send-result.js';
 import type { PlainOptions, SenderOptions } from './sender-options.js';
 import { SenderThread } from './sender-thread.js';
-import { openTrust } from './trust.js';
+import { openCaBundle } from './ca-bundle.js';
 
 const DEFAULT_LIMITS: PoolLimits = {
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second
@@ -55,7 +55,7 @@ export class Sender {
   constructor(options: PlainOptions, main?: MainThread) {
     this.#thread = main?.thread;
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
-    const createContext = openTrust(options.extraCaFile);
+    const createContext = openCaBundle(options.extraCaFile);
     const limits = { ...DEFAULT_LIMITS, ...options };
     this.#budget = new HandshakeBudget(limits.maxIdleConnections, main?.onIsolated);
     const guard = {

@@ -12,7 +12,7 @@ export { runService } from './run-service.js';
 export type { ServiceScope } from './run-service.js';
 export { shareNext } from './share-next.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';
-export { createTallies, createTally } from './tally.js';
+export { createLogThrottles, createLogThrottle } from './log-throttle.js';
 export { addGauge, addSourceGauge, watchSource } from './watch-sources.js';
 export type { SourceState } from './watch-sources.js';
 export { Gauge, Histogram, Registry } from 'prom-client';

@@ -12,7 +12,7 @@ export interface SourceState {
 }
 
 /** A joined source that settles nothing for so long, while it has work, is stuck: only a restart helps. */
-const STUCK_MS = 120_000;
+const STALLED_MS = 120_000;
 /** A look is taken each second; an ordinary rebalance ends within two. */
 const LOST_LOOKS = 3;
 
@@ -72,7 +72,7 @@ export function watchSource(
   health.liveness(`source ${name}`, () => {
     const { joined, lastProgressAt } = source.health();
     const idleMs = performance.now() - lastProgressAt;
-    return joined && idleMs > STUCK_MS ? `no progress for ${Math.round(idleMs / 1_000)} s` : undefined;
+    return joined && idleMs > STALLED_MS ? `no progress for ${Math.round(idleMs / 1_000)} s` : undefined;
   });
   return () => clearInterval(looking);
 }

@@ -18,7 +18,7 @@ import { createPolicyReader } from './policies/policy-input.js';
 import { createPublisher } from './publication/publish-configuration.js';
 import type { Publisher } from './publication/publish-configuration.js';
 import { sweepUnpublished } from './publication/sweep-unpublished.js';
-import { createTurns } from './webhooks/take-turns.js';
+import { createKeyedMutex } from './webhooks/keyed-mutex.js';
 import { watchTopic } from './publication/watch-topic.js';
 import { readWebhookInput } from './webhooks/webhook-input.js';
 
@@ -92,7 +92,7 @@ export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceSc
     readInput: (request) => readWebhookInput(request, config.urlPolicy),
     storeFor: () => storeWithin(database, REQUEST_MS),
     prove: openProver(config, scope),
-    takeTurns: createTurns(REQUEST_MS, databaseUnavailable),
+    runExclusive: createKeyedMutex(REQUEST_MS, databaseUnavailable),
     publish: publisher.publish,
     audit: createAudit(scope.log),
     keyring: config.keyring,

@@ -84,7 +84,7 @@ function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
     deferAfterFault: (task, fault, deadReason) => {
       const { ref, deliveryId } = task;
       log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) });
-      return deferAfterFault(task.parkedCount, decisionOf(task), deadReason);
+      return deferAfterFault(task.deferralCount, decisionOf(task), deadReason);
     },
   } satisfies Partial<DeliverPorts>;
 }

@@ -13,7 +13,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 import type { WorkerConfig } from './config.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
 import type { ConsumeEventPorts } from './path/consume-event.js';
-import { consumeFanOut, createTurns } from './path/consume-fan-out.js';
+import { consumeFanOut, createKeyedMutex } from './path/consume-fan-out.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
 import type { ConsumeTaskPorts } from './path/consume-task.js';
 import { SLICE_TASKS } from './path/fan-out.js';
@@ -84,10 +84,10 @@ async function openLiveSource(
     kafka,
     groupId: `${config.groupPrefix}.${name}`,
     topics: [LIVE_TOPICS[name]],
-    window: { ...config, maxInFlight, hasCapacity: () => waiting.hasRoom },
+    window: { ...config, maxInFlight, hasCapacity: () => waiting.hasCapacity },
     onFatal: scope.fail,
   });
-  waiting.onRoom(() => source.resume());
+  waiting.onCapacity(() => source.resume());
   watch(name, source, parts);
 }
 
@@ -129,7 +129,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     budget,
   });
   const maxInFlight = WAITING_FAN_OUTS * config.maxInFlight;
-  const turns = createTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
+  const turns = createKeyedMutex(config.maxAttempts / SLICE_TASKS, maxInFlight);
   const fanOutPorts = { ...ports, cache, attemptLog, turns };
   const fanOuts = {
     handle: (record: KafkaRecord) => consumeFanOut(record, fanOutPorts),

@@ -32,8 +32,8 @@ describe('how long a delivery has waited', () => {
     expect(timings).toMatchObject({ first_attempt_delay: 9, delivery: 9, retry_lateness: 0 });
   });
 
-  it('is since its event was read, when it was parked before its first attempt', async () => {
-    const timings = await timingsOf({ dueAt: ago(1), firstDueAt: ago(30), parkedCount: 3 });
+  it('is since its event was read, when it was deferred before its first attempt', async () => {
+    const timings = await timingsOf({ dueAt: ago(1), firstDueAt: ago(30), deferralCount: 3 });
     expect(timings).toMatchObject({ first_attempt_delay: 30, delivery: 30, retry_lateness: 0 });
   });
 

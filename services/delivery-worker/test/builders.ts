@@ -29,7 +29,7 @@ export function buildTask(over: Partial<DeliveryTask> = {}): DeliveryTask {
     attempt: 1,
     dueAt: 0,
     firstDueAt: 0,
-    parkedCount: 0,
+    deferralCount: 0,
     origin: { topic: 'payments.events', partition: 0, offset: '1' },
     body: Buffer.from('{}'),
     ...over,

@@ -20,37 +20,37 @@ describe('after our own fault a delivery', () => {
       'waits 30 s at first',
       0,
       {},
-      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
     ],
-    ['then twice as long', 1, {}, { kind: 'parked', reason: 'fault', dueAt: NOW + MINUTE, isLogged: true }],
+    ['then twice as long', 1, {}, { kind: 'deferred', reason: 'fault', dueAt: NOW + MINUTE, isLogged: true }],
     [
       'and 30 min at most',
       1_000,
       {},
-      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * MINUTE, isLogged: true },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + 30 * MINUTE, isLogged: true },
     ],
     [
       'never beyond the greatest age',
       9,
       { firstDueAt: NOW - 8 * DAY + SECOND },
-      { kind: 'parked', reason: 'fault', dueAt: NOW + SECOND, isLogged: true },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + SECOND, isLogged: true },
     ],
     [
       'at which it is owed an attempt all the same',
       0,
       { firstDueAt: NOW - 8 * DAY },
-      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
     ],
     ['and a day later it is dead', 9, { firstDueAt: NOW - 9 * DAY }, { kind: 'dead', reason: 'expired' }],
-  ])('%s', (_, parkedCount, over, expected) => {
-    expect(deferAfterFault(parkedCount, decision(over))).toEqual(expected);
+  ])('%s', (_, deferralCount, over, expected) => {
+    expect(deferAfterFault(deferralCount, decision(over))).toEqual(expected);
   });
 
   it.each<[string, number, Settlement]>([
     [
       'waits like any other',
       0,
-      { kind: 'parked', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
+      { kind: 'deferred', reason: 'fault', dueAt: NOW + 30 * SECOND, isLogged: true },
     ],
     ['is dead at its greatest age', 8 * DAY, { kind: 'dead', reason: 'configuration-unknown' }],
   ])('to a webhook that is not known %s', (_, ageMs, expected) => {
@@ -68,12 +68,12 @@ describe('a delivery that admission defers', () => {
   ])('%s', (_, waitMs, over, expected) => {
     const settlement = defer({ waitMs, reason: 'breaker', beginsPause: false }, decision(over));
     const dueAt = NOW + expected;
-    expect(settlement).toEqual({ kind: 'parked', reason: 'breaker', dueAt, isLogged: false });
+    expect(settlement).toEqual({ kind: 'deferred', reason: 'breaker', dueAt, isLogged: false });
   });
 
   it('because its tenant gets no connection is dead a day after its greatest age', () => {
     const throttled = { waitMs: 700, reason: 'throttled', beginsPause: false } as const;
-    expect(defer(throttled, decision({ firstDueAt: NOW - 9 * DAY + 1 }))).toMatchObject({ kind: 'parked' });
+    expect(defer(throttled, decision({ firstDueAt: NOW - 9 * DAY + 1 }))).toMatchObject({ kind: 'deferred' });
     expect(defer(throttled, decision({ firstDueAt: NOW - 9 * DAY }))).toEqual({
       kind: 'dead',
       reason: 'expired',

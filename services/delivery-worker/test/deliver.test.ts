@@ -44,8 +44,8 @@ function openRig(over: Partial<DeliverPorts> = {}) {
     isCurrent: () => true,
     decide: () => DELIVERED,
     isLast: () => false,
-    defer: ({ reason, beginsPause }) => ({ kind: 'parked', reason, dueAt: 1, isLogged: beginsPause }),
-    deferAfterFault: () => ({ kind: 'parked', reason: 'fault', dueAt: 1, isLogged: true }),
+    defer: ({ reason, beginsPause }) => ({ kind: 'deferred', reason, dueAt: 1, isLogged: beginsPause }),
+    deferAfterFault: () => ({ kind: 'deferred', reason: 'fault', dueAt: 1, isLogged: true }),
     settle: async (one) => {
       settled.push(one);
       await Promise.resolve();
@@ -76,7 +76,7 @@ describe('a delivery', () => {
     ['rejects', () => Promise.reject(new Error('no socket'))],
   ])('whose attempt %s by our own fault is deferred, and its slot is free', async (_how, attempt) => {
     const rig = openRig({ attempt });
-    expect(await rig.start()).toBe('parked');
+    expect(await rig.start()).toBe('deferred');
     expect(rig.settled[0]?.outcome).toBeUndefined();
     expect(rig.ends).toEqual(['unmade']);
     expect(rig.admission.stats().busy).toBe(0);
@@ -85,9 +85,9 @@ describe('a delivery', () => {
   it('whose tenant gets no new connection now is deferred, and no attempt is counted', async () => {
     const rig = openRig({
       attempt: () => Promise.resolve({ kind: 'throttled', durationMs: 50 }),
-      defer: ({ reason }) => ({ kind: 'parked', reason, dueAt: 1, isLogged: true }),
+      defer: ({ reason }) => ({ kind: 'deferred', reason, dueAt: 1, isLogged: true }),
     });
-    expect(await rig.start()).toBe('parked');
+    expect(await rig.start()).toBe('deferred');
     expect(rig.settled).toMatchObject([{ outcome: undefined, settlement: { reason: 'throttled' } }]);
     expect(rig.ends).toEqual(['unmade']);
   });

@@ -50,7 +50,7 @@ const metric = async (line: RegExp): Promise<number> =>
 
 /** Resolves with a wait until so many more deliveries were deferred because a breaker is open. */
 async function untilDeferred(count: number): Promise<() => Promise<void>> {
-  const deferred = () => metric(/^webhook_settlements_total\{kind="parked",reason="breaker"\} (\d+)$/m);
+  const deferred = () => metric(/^webhook_settlements_total\{kind="deferred",reason="breaker"\} (\d+)$/m);
   const before = await deferred();
   return () =>
     eventually(async () => expect((await deferred()) - before).toBeGreaterThanOrEqual(count), LONG);
@@ -75,7 +75,7 @@ describe('an endpoint that hangs', () => {
 });
 
 describe('an endpoint that is down', () => {
-  it('gets one probe at a time while its deliveries are parked, and all of them when it is back', async () => {
+  it('gets one probe at a time while its deliveries are deferred, and all of them when it is back', async () => {
     const { endpoint, configuration } = await register(500);
     const deferred = await untilDeferred(EVENTS - 20);
     await send(configuration, EVENTS);
@@ -83,8 +83,8 @@ describe('an endpoint that is down', () => {
     // Ten to open the breaker and what was under way by then; after that only probes.
     expect(endpoint.stats().arrivals).toBeLessThanOrEqual(10 + 8 + 2);
     // The log tells of a pause, not of each delivery that waits for its end; a pause is 2 s or longer here.
-    expect(countOf(configuration.ref, 'parked')).toBeGreaterThan(0);
-    expect(countOf(configuration.ref, 'parked')).toBeLessThan(EVENTS / 10);
+    expect(countOf(configuration.ref, 'deferred')).toBeGreaterThan(0);
+    expect(countOf(configuration.ref, 'deferred')).toBeLessThan(EVENTS / 10);
     expect(await metric(/^webhook_endpoints\{breaker="(?:open|probing)"\} ([1-9]\d*)$/m)).toBeGreaterThan(0);
     expect(rig.worker.page('/endpoints')).toMatchObject({
       unhealthy: [
@@ -119,7 +119,7 @@ describe('an endpoint that is down', () => {
     expect(endpoint.stats().arrivals).toBeLessThanOrEqual(20);
   }, 120_000);
 
-  it('gets nothing more once it is disabled: what is parked is cancelled when it is looked at', async () => {
+  it('gets nothing more once it is disabled: what is deferred is cancelled when it is looked at', async () => {
     const { endpoint, configuration } = await register(500);
     const deferred = await untilDeferred(20);
     await send(configuration, 40);

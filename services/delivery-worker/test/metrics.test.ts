@@ -33,14 +33,14 @@ describe('what is counted on the way of a delivery', () => {
     const count = (meters: Meters) => {
       for (const kind of ['delivered', 'delivered'] as const) meters.settled({ kind });
       for (const reason of ['busy', 'breaker', 'busy'] as const)
-        meters.settled({ kind: 'parked', dueAt: 1, reason, isLogged: false });
+        meters.settled({ kind: 'deferred', dueAt: 1, reason, isLogged: false });
       meters.settled({ kind: 'dead', reason: 'expired' });
     };
     expect(await readAfter('webhook_settlements_total', count)).toEqual({
       'kind="delivered",reason=""': 2,
-      'kind="parked",reason="busy"': 2,
-      'kind="parked",reason="breaker"': 1,
-      'kind="parked",reason="fault"': 0,
+      'kind="deferred",reason="busy"': 2,
+      'kind="deferred",reason="breaker"': 1,
+      'kind="deferred",reason="fault"': 0,
       'kind="dead",reason="expired"': 1,
       'kind="dead",reason="attempts-exhausted"': 0,
       'kind="dead",reason="configuration-unknown"': 0,

@@ -19,7 +19,7 @@ it('a worker names the key that it lacks, defers by its own fault, and delivers 
   await bench.configure(webhook);
   await eventually(() => expect(first.ready().faults['secrets']).toBe('SECRETS_KEYS lacks next'), WAIT);
   await bench.send(eventFor(webhook));
-  const deferred = 'webhook_settlements_total{kind="parked",reason="fault"} 1';
+  const deferred = 'webhook_settlements_total{kind="deferred",reason="fault"} 1';
   await eventually(async () => expect(await first.metrics()).toContain(deferred), WAIT);
   await first.stop();
   const env = { SECRETS_KEYS: `${KEYRING},next:${next.key.toString('base64')}` };

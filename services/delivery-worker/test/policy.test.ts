@@ -203,7 +203,7 @@ describe('a policy that cannot be applied is our own fault, and no attempt is co
     const endpoint = await start();
     const configuration = await register(endpoint, terms, over);
     await rig.bench.send(paymentFor(configuration));
-    await rig.untilStory(configuration.ref, ['parked fault']);
+    await rig.untilStory(configuration.ref, ['deferred fault']);
     expect(endpoint.arrivals).toEqual([]);
   });
 });
@@ -226,7 +226,7 @@ it('sealed values are in no log line, no metric and no record, whatever becomes 
   await rig.untilStory(good.ref, ['1 200']);
   await rig.untilStory(failing.ref, ['1 500', '2 500', 'dead attempts-exhausted']);
   await rig.untilStory(unreachable.ref, ['1 CONNECT', '2 CONNECT', 'dead attempts-exhausted']);
-  await rig.untilStory(refused.ref, ['parked fault']);
+  await rig.untilStory(refused.ref, ['deferred fault']);
   const isTold = ({ ref }: ConfigurationRecord): boolean =>
     rig.worker.lines.some((line) => line.includes(ref));
   expect([good, failing, unreachable, refused].map(isTold)).toEqual([true, true, true, true]);

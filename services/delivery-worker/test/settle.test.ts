@@ -38,7 +38,7 @@ async function written(over: Partial<Settled>): Promise<Written> {
       },
     },
   );
-  if (records.length > 0 && over.settlement?.kind !== 'parked') expect(steps[0]).toBe('published');
+  if (records.length > 0 && over.settlement?.kind !== 'deferred') expect(steps[0]).toBe('published');
   expect(records.length).toBeLessThanOrEqual(1);
   return { record: records[0], entries };
 }
@@ -115,7 +115,7 @@ describe('a settled attempt', () => {
 });
 
 describe('a task without an attempt', () => {
-  it('that is parked is told side by side with its record, and settled when both are acknowledged', async () => {
+  it('that is deferred is told side by side with its record, and settled when both are acknowledged', async () => {
     const acks = { record: Promise.withResolvers<undefined>(), entry: Promise.withResolvers<undefined>() };
     const begun: string[] = [];
     const acknowledged: string[] = [];
@@ -125,7 +125,7 @@ describe('a task without an attempt', () => {
         source,
         outcome: undefined,
         at: AT,
-        settlement: { kind: 'parked', dueAt: AT, reason: 'busy', isLogged: true },
+        settlement: { kind: 'deferred', dueAt: AT, reason: 'busy', isLogged: true },
       },
       {
         publish: async () => {
@@ -149,19 +149,19 @@ describe('a task without an attempt', () => {
     expect(await settled).toEqual(['entry', 'record']);
   });
 
-  it('is parked with its history, and the count of its moves, unchanged otherwise; the log is told when it begins a pause', async () => {
-    const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, parkedCount: 4 });
+  it('is deferred with its history, and the count of its moves, unchanged otherwise; the log is told when it begins a pause', async () => {
+    const task = buildTask({ attempt: 2, history: `v1 1:${AT}:12:503`, deferralCount: 4 });
     const dueAt = Date.now() + 31_000;
-    const settlement = { kind: 'parked', reason: 'busy', dueAt } as const;
+    const settlement = { kind: 'deferred', reason: 'busy', dueAt } as const;
     const first = await written({ task, settlement: { ...settlement, isLogged: true } });
-    expect(taskOf(first)).toEqual({ ...task, dueAt, parkedCount: 5 });
-    expect(first.entries).toMatchObject([{ kind: 'parked', nextAt: dueAt }]);
+    expect(taskOf(first)).toEqual({ ...task, dueAt, deferralCount: 5 });
+    expect(first.entries).toMatchObject([{ kind: 'deferred', nextAt: dueAt }]);
     const next = await written({ task, settlement: { ...settlement, isLogged: false } });
-    expect(taskOf(next)).toEqual({ ...task, dueAt, parkedCount: 5 });
+    expect(taskOf(next)).toEqual({ ...task, dueAt, deferralCount: 5 });
     expect(next.entries).toEqual([]);
-    const redelivery = buildTask({ cycle: 'job_1', attempt: 1, parkedCount: 0 });
+    const redelivery = buildTask({ cycle: 'job_1', attempt: 1, deferralCount: 0 });
     const redelivered = await written({ task: redelivery, settlement: { ...settlement, isLogged: false } });
-    expect(redelivered.entries).toMatchObject([{ kind: 'parked', cycle: 'job_1' }]);
+    expect(redelivered.entries).toMatchObject([{ kind: 'deferred', cycle: 'job_1' }]);
   });
 
   it('that is dead keeps what is known of the attempts before', async () => {

@@ -11,7 +11,7 @@ async function timesDone(
 
 async function timesSettled(
   memory: SettledMemory,
-  kind: 'retry' | 'parked',
+  kind: 'retry' | 'deferred',
   tasks: readonly ReturnType<typeof buildTask>[],
 ): Promise<number> {
   let times = 0;
@@ -42,18 +42,18 @@ describe('the memory of settled attempts', () => {
     expect(await timesDone(new SettledMemory(10), buildTask({ attempt: 2 }), buildTask(over))).toBe(2);
   });
 
-  it('does not take the same attempt, parked meanwhile, for a copy', async () => {
-    const tasks = [0, 1, 2].map((parkedCount) => buildTask({ attempt: 2, parkedCount }));
-    expect(await timesSettled(new SettledMemory(10), 'parked', tasks)).toBe(3);
+  it('does not take the same attempt, deferred meanwhile, for a copy', async () => {
+    const tasks = [0, 1, 2].map((deferralCount) => buildTask({ attempt: 2, deferralCount }));
+    expect(await timesSettled(new SettledMemory(10), 'deferred', tasks)).toBe(3);
   });
 
-  it('takes one that was parked less often than what it has seen for a copy', async () => {
-    const tasks = [5, 3, 5, 4].map((parkedCount) => buildTask({ attempt: 2, parkedCount }));
-    expect(await timesSettled(new SettledMemory(10), 'parked', tasks)).toBe(1);
+  it('takes one that was deferred less often than what it has seen for a copy', async () => {
+    const tasks = [5, 3, 5, 4].map((deferralCount) => buildTask({ attempt: 2, deferralCount }));
+    expect(await timesSettled(new SettledMemory(10), 'deferred', tasks)).toBe(1);
   });
 
-  it('takes every copy of an attempt that was made for one, however often it was parked', async () => {
-    const tasks = [1, 0, 1, 7].map((parkedCount) => buildTask({ attempt: 2, parkedCount }));
+  it('takes every copy of an attempt that was made for one, however often it was deferred', async () => {
+    const tasks = [1, 0, 1, 7].map((deferralCount) => buildTask({ attempt: 2, deferralCount }));
     expect(await timesDone(new SettledMemory(10), ...tasks)).toBe(1);
   });
 
@@ -72,15 +72,15 @@ describe('the memory of settled attempts', () => {
     expect(times).toBe(1);
   });
 
-  it('lets the successor of a parked one wait for it, when that has not quite ended: it is no copy', async () => {
+  it('lets the successor of a deferred one wait for it, when that has not quite ended: it is no copy', async () => {
     const memory = new SettledMemory(10);
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const seen: number[] = [];
-    const settle = (parkedCount: number, until: Promise<undefined>) =>
-      memory.once(buildTask({ parkedCount }), async () => {
-        seen.push(parkedCount);
+    const settle = (deferralCount: number, until: Promise<undefined>) =>
+      memory.once(buildTask({ deferralCount }), async () => {
+        seen.push(deferralCount);
         await until;
-        return 'parked';
+        return 'deferred';
       });
     const both = [settle(1, promise), settle(2, Promise.resolve(undefined))];
     expect(seen).toEqual([1]);

@@ -29,7 +29,7 @@ describe('a waiting record', () => {
     });
 
   it.each([
-    ['waits', 0, 'parked fault'],
+    ['waits', 0, 'deferred fault'],
     ['is dead at its greatest age', 8 * 86_400_000, 'dead configuration-unknown'],
   ])('whose webhook is unknown %s', async (_, ageMs, expected) => {
     const firstDueAt = Date.now() - ageMs;

@@ -98,7 +98,7 @@ describe('our own fault', () => {
     const sealed = sealSecret(strange, generateSecret(), configurationKey(healthy.tenantId, ref));
     await rig.register(endpoint, { tenantId: healthy.tenantId, ref, secrets: [{ sealed }] });
     await rig.bench.send(eventFor(healthy));
-    await rig.untilStory(ref, ['parked fault']);
+    await rig.untilStory(ref, ['deferred fault']);
     await rig.untilStory(healthy.ref, ['1 200']);
     // The next event of the same partition is handled: nothing is stuck.
     await rig.bench.send(eventFor(healthy));

@@ -1,6 +1,6 @@
 import { TOPICS, cloudEventHeaders, encodeEvent } from '@webhooks/contracts';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
-import { addCounter, createTally, errorFields } from '@webhooks/runtime';
+import { addCounter, createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { PublishEvent } from './accept-event.js';
 
@@ -16,7 +16,7 @@ export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOp
   const help = 'Events given to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
   // While Kafka is away thousands a second fail, and a line for each would take more than the events do.
-  const tally = createTally();
+  const throttle = createLogThrottle();
   const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
     try {
       await sink.send(record, { deadlineMs: timeoutMs });
@@ -24,7 +24,7 @@ export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOp
       return true;
     } catch (error) {
       published.inc({ result: 'failed' });
-      tally((events) => {
+      throttle((events) => {
         const fields = { events, latestEventId: id, ...errorFields(error) };
         scope.log.warn('events were not acknowledged by Kafka', fields);
       });

@@ -1,6 +1,6 @@
 import { databaseUnavailable } from '@webhooks/http-api';
-import { REQUEST_MS, createAsk, openConnection } from '@webhooks/mongodb';
-import type { Ask, MongodbSettings } from '@webhooks/mongodb';
+import { REQUEST_MS, createRunQuery, openConnection } from '@webhooks/mongodb';
+import type { RunQuery, MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
 import { deliveryModelOn } from './delivery-log/delivery-model.js';
@@ -40,12 +40,13 @@ export async function openDatabase(settings: MongodbSettings, retention: Retenti
     /** Undefined until the first connection stands and the indexes with it. */
     models,
     /** Runs statements of one request, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
-    within: (ms: number): Ask<Models> => createAsk(models, ms, databaseUnavailable),
+    within: (ms: number): RunQuery<Models> => createRunQuery(models, ms, databaseUnavailable),
     /**
      * The same for a batch of a projection, by connections of its own: what people ask for does not hold it up. Nothing is written
      * without the indexes.
      */
-    writing: (): Ask<Models> => createAsk(() => models() && written(), BATCH_MS, databaseUnavailable),
+    writing: (): RunQuery<Models> =>
+      createRunQuery(() => models() && written(), BATCH_MS, databaseUnavailable),
   };
 }
 

@@ -1,5 +1,5 @@
 import { DUPLICATE_KEY } from '@webhooks/mongodb';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { mongo } from 'mongoose';
 
 /** A document of which one version follows another, from 1; one without versions is written once. */
@@ -46,7 +46,7 @@ export async function writeRows<R extends Row>(
 export type Merge<R, T> = (known: R | undefined, more: T, id: string) => R | undefined;
 
 async function upsertChunk<R extends Row, T>(
-  ask: Ask<Collection>,
+  ask: RunQuery<Collection>,
   chunk: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {
@@ -69,7 +69,7 @@ async function upsertChunk<R extends Row, T>(
  * written.
  */
 export async function upsertMerged<R extends Row, T>(
-  ask: Ask<Collection>,
+  ask: RunQuery<Collection>,
   news: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {

@@ -35,7 +35,7 @@ const history = appendAttempt(undefined, { attempt: 1, at: now.getTime(), durati
 const HISTORIES: readonly (readonly [string, readonly DeliveryEntry[]])[] = [
   ['delivered', [{ kind: 'attempt', ...base, durationMs: 0.4, result: 'delivered', status: 200 }]],
   ['pending', [failed]],
-  ['pending', [failed, { kind: 'parked', ...base, attempt: 2, nextAt: now.getTime() }]],
+  ['pending', [failed, { kind: 'deferred', ...base, attempt: 2, nextAt: now.getTime() }]],
   ['cancelled', [{ kind: 'cancelled', ...base, reason: 'disabled' }]],
   ['dead', [{ kind: 'dead', ...base, reason: 'expired', history }]],
   ['pending', [failed, { ...failed, cycle: cycleOf(jobId) }]],
@@ -86,12 +86,12 @@ describe('openapi.yaml describes', () => {
   it('the health of an endpoint in each state', () => {
     const empty = emptyBucket(failed);
     const thrice = [failed, failed, failed].reduce(addEntry, empty);
-    const parked = addEntry(thrice, { kind: 'parked', ...base, nextAt: now.getTime() + 60_000 });
+    const deferred = addEntry(thrice, { kind: 'deferred', ...base, nextAt: now.getTime() + 60_000 });
     const view = (enabled: boolean, buckets: Parameters<typeof viewHealth>[2]) =>
       viewHealth(ref, { enabled }, buckets, now.getTime() + 1);
     const states = [
-      ...[[], [addEntry(empty, failed)], [thrice], [parked]].map((buckets) => view(true, buckets)),
-      view(false, [parked]),
+      ...[[], [addEntry(empty, failed)], [thrice], [deferred]].map((buckets) => view(true, buckets)),
+      view(false, [deferred]),
     ];
     expect(states.map(({ state }) => state)).toEqual(['idle', 'healthy', 'failing', 'paused', 'disabled']);
     for (const state of states) expect(fault('EndpointHealth', state)).toBeUndefined();

@@ -96,7 +96,7 @@ export interface DeliverySummary {
   /** When the next attempt is due. */
   readonly nextAt?: UtcTime;
   /** Until when it is deferred. */
-  readonly parkedUntil?: UtcTime;
+  readonly deferredUntil?: UtcTime;
   readonly lastAttempt?: number;
   readonly lastStatus?: number;
   readonly lastError?: string;

@@ -31,8 +31,8 @@ export interface AttemptEntry extends LogEntry {
   /** Unix milliseconds of the next attempt, when there will be one. */
   readonly nextAt?: number;
 }
-export interface ParkedEntry extends LogEntry {
-  readonly kind: 'parked';
+export interface DeferredEntry extends LogEntry {
+  readonly kind: 'deferred';
   readonly nextAt: number;
   /** `fault`: by a fault of the worker's own; absent: by the state of the endpoint. */
   readonly reason?: string;
@@ -45,7 +45,7 @@ export interface DeadEntry extends LogEntry {
   readonly kind: 'dead';
   readonly reason: string;
 }
-export type AttemptLogEntry = AttemptEntry | ParkedEntry | CancelledEntry | DeadEntry;
+export type AttemptLogEntry = AttemptEntry | DeferredEntry | CancelledEntry | DeadEntry;
 
 /** An event is on `webhooks.fan-outs`: not all of its deliveries are made (`isOpen`), or they are now. */
 export interface FanOutEntry extends Pick<LogEntry, 'tenantId' | 'eventId' | 'at'> {
@@ -127,7 +127,7 @@ const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, 
     code: orAbsent(isCode),
     nextAt: orAbsent(isTime),
   },
-  parked: { nextAt: isTime, reason: orAbsent(isWord) },
+  deferred: { nextAt: isTime, reason: orAbsent(isWord) },
   cancelled: { reason: isWord },
   dead: { reason: isWord },
 };

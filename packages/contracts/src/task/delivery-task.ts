@@ -50,7 +50,7 @@ export interface DeliveryTask extends EventParts {
   /** Unix milliseconds. */
   readonly firstAttemptAt?: number | undefined;
   /** How often it was put aside without an attempt. */
-  readonly parkedCount: number;
+  readonly deferralCount: number;
   /** Why the attempt before this one failed. */
   readonly errorCode?: string | undefined;
   readonly httpStatus?: number | undefined;
@@ -93,7 +93,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
     'configuration-ref': task.ref,
     'configuration-revision': String(task.revision),
     attempt: String(task.attempt),
-    'parked-count': String(task.parkedCount),
+    'deferral-count': String(task.deferralCount),
   };
   if (task.applicationId !== undefined) headers['application-id'] = task.applicationId;
   if (task.firstAttemptAt !== undefined) headers['first-attempt-at'] = String(task.firstAttemptAt);
@@ -191,7 +191,7 @@ function readTask(headers: RecordHeaders, body: Buffer): DeliveryTask {
     ref: wantText(headers, 'configuration-ref', WORD),
     revision: wantNumber(headers, 'configuration-revision'),
     attempt,
-    parkedCount: headerNumber(headers, 'parked-count') ?? 0,
+    deferralCount: headerNumber(headers, 'deferral-count') ?? 0,
     applicationId: optionalText(headers, 'application-id'),
     firstAttemptAt: headerNumber(headers, 'first-attempt-at'),
     errorCode: optionalText(headers, 'error-code'),

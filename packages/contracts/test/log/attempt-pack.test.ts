@@ -25,7 +25,7 @@ const failed = {
 const ENTRIES: readonly AttemptLogEntry[] = [
   failed,
   { ...base, kind: 'attempt', durationMs: 0, result: 'delivered', status: 204 },
-  { ...base, kind: 'parked', nextAt: 1_795_269_809_000 },
+  { ...base, kind: 'deferred', nextAt: 1_795_269_809_000 },
   { ...base, kind: 'cancelled', reason: 'disabled' },
   { ...base, kind: 'dead', reason: 'attempts-exhausted' },
 ];

@@ -72,7 +72,7 @@ export const taskOf = (fact: PaymentFact): DeliveryTask => ({
   dueAt: millis + 30_000,
   firstDueAt: millis,
   firstAttemptAt: millis + 1,
-  parkedCount: 1,
+  deferralCount: 1,
   origin: { topic: 'payments.events', partition: 4, offset: '77' },
   errorCode: 'TLS',
   httpStatus: 503,
@@ -122,7 +122,7 @@ export const ENTRIES: readonly AttemptLogEntry[] = [
     code: 'EPROTO',
     nextAt: millis,
   },
-  { kind: 'parked', ...base, nextAt: millis, reason: 'fault' },
+  { kind: 'deferred', ...base, nextAt: millis, reason: 'fault' },
   { kind: 'cancelled', ...base, reason: 'disabled' },
   { kind: 'dead', ...base, reason: 'expired' },
 ];

@@ -12,7 +12,7 @@ const TASK: DeliveryTask = {
   attempt: 2,
   dueAt: 1_795_269_808_123,
   firstDueAt: 1_795_269_803_000,
-  parkedCount: 0,
+  deferralCount: 0,
   origin: { topic: 'payments.events', partition: 4, offset: '77' },
   body: Buffer.from('{}'),
 };
@@ -43,7 +43,7 @@ describe('what the attempt log cannot hold', () => {
 
   it('is a damaged entry: a cycle that no redelivery has', () => {
     const { body: _body, dueAt, origin, ...rest } = TASK;
-    const entry = { kind: 'parked', ...rest, cycle: '00', at: dueAt, source: origin, nextAt: dueAt };
+    const entry = { kind: 'deferred', ...rest, cycle: '00', at: dueAt, source: origin, nextAt: dueAt };
     const pack = Buffer.from(JSON.stringify({ v: 1, records: [entry] }));
     expect(parseAttemptPack(pack)).toMatchObject({ damaged: 1 });
   });

@@ -1,4 +1,4 @@
-import { addCounter, createTallies } from '@webhooks/runtime';
+import { addCounter, createLogThrottles } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
 /** The bound that a request was refused for. A word of a metric: there are no others. */
@@ -21,13 +21,13 @@ export interface Shed {
 }
 
 /** Counts refused requests and logs them, each reason by a tally of its own. */
-export function createShedTeller(log: Logger, registry: Registry): (shed: Shed) => void {
+export function createShedLog(log: Logger, registry: Registry): (shed: Shed) => void {
   const help = 'Requests refused with 429 or 503, by what was at its bound';
   const counter = addCounter(registry, 'http_requests_shed_total', help, 'reason');
-  const tally = createTallies();
+  const throttle = createLogThrottles();
   return ({ reason, tenantId }) => {
     counter.inc({ reason });
     const latest = tenantId === undefined ? {} : { latestTenantId: tenantId };
-    tally(reason, (requests) => log.warn('requests are refused', { reason, requests, ...latest }));
+    throttle(reason, (requests) => log.warn('requests are refused', { reason, requests, ...latest }));
   };
 }

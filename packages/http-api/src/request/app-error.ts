@@ -45,6 +45,6 @@ export function invalidRequest(
   return new AppError(code, `${detail}${more}`, { violations });
 }
 
-/** What a statement throws that the database did not do in time; see `createAsk`. */
+/** What a statement throws that the database did not do in time; see `createRunQuery`. */
 export const databaseUnavailable = (cause?: unknown): AppError =>
   new AppError('database-unavailable', 'the database is not available; try again', { cause });

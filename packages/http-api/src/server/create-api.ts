@@ -26,7 +26,7 @@ import { readQuery } from '../request/read-query.js';
 import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
 import type { Caller } from '../limits/shares.js';
-import { createShedTeller } from '../limits/shed.js';
+import { createShedLog } from '../limits/shed.js';
 import { createTenantLimiter } from '../limits/tenant-limiter.js';
 import type { TokenVerifier } from '../token/token-verifier.js';
 
@@ -154,7 +154,7 @@ function share(options: ApiOptions) {
     meters: createMeters(registry),
     budget: createBodyBudget(limits.maxOpenBodyBytes, limits.uncountedScope),
     admit: createAdmission(limits),
-    tellShed: createShedTeller(log, registry),
+    logShed: createShedLog(log, registry),
     logRefusedToken: createRefusedTokenLog(log),
     logFault: createFaultLog(log),
   };
@@ -227,7 +227,7 @@ function answerFault(fault: unknown, request: Request, response: Response, share
     fault instanceof URIError
       ? new AppError('not-found', 'there is nothing at this path')
       : toAppError(fault);
-  if (error.shed) shared.tellShed(error.shed);
+  if (error.shed) shared.logShed(error.shed);
   else if (error.code === 'invalid-token') shared.logRefusedToken(error);
   else shared.logFault(error, request, response);
   if (response.headersSent) response.destroy(error);

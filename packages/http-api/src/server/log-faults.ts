@@ -1,14 +1,14 @@
-import { createTallies, errorFields } from '@webhooks/runtime';
+import { createLogThrottles, errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
 import type { Request, Response } from 'express';
 import type { AppError } from '../request/app-error.js';
 
 /** Reports faults of ours, of each kind by a tally of its own: while a dependency is away there is one for each request. */
 export function createFaultLog(log: Logger) {
-  const tally = createTallies();
+  const throttle = createLogThrottles();
   return (error: AppError, request: Request, response: Response): void => {
     if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
-    tally(error.code, (requests) =>
+    throttle(error.code, (requests) =>
       log.error('requests failed', {
         ...{ requests, requestId: response.get('x-request-id') },
         path: request.path,
@@ -33,11 +33,11 @@ const MAX_CLIENT_ID = 128;
 
 /** Reports 401 in the log, of each kind of fault by a tally of its own. */
 export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
-  const tally = createTallies();
+  const throttle = createLogThrottles();
   return ({ message, cause }) => {
     const clientId = clientOf(cause);
     const latest = clientId === undefined ? {} : { latestClientId: clientId };
-    tally(message, (requests) =>
+    throttle(message, (requests) =>
       log.warn('access tokens are refused', { fault: message, requests, ...latest }),
     );
   };

@@ -33,7 +33,7 @@ export interface MembershipOptions extends Pick<
 }
 
 /** What is worth waiting for when a partition or a process goes: meanwhile nobody is delivered to. */
-export const BRIEF_MS = 1_000;
+export const HANDOVER_GRACE_MS = 1_000;
 /**
  * The least that brokers allow (`group.min.session.timeout.ms`): who is killed and does not come back is replaced after it. Who does
  * not come to a rebalance within it is left out of that, too.
@@ -211,7 +211,7 @@ export class Membership {
   async leave(): Promise<void> {
     this.#stopped = true;
     this.#firstJoin.reject(new Error('stopped before the group was joined'));
-    await within(this.#leave(), BRIEF_MS).catch(() => undefined);
+    await within(this.#leave(), HANDOVER_GRACE_MS).catch(() => undefined);
     this.joined = false;
   }
 

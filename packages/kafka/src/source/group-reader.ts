@@ -3,7 +3,7 @@ import { until, within } from '../deadline.js';
 import type { Link } from '../kafkajs/link.js';
 import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { Fetcher } from './fetcher.js';
-import { BRIEF_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
+import { HANDOVER_GRACE_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/offsets.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
@@ -96,8 +96,8 @@ export class GroupReader {
 
   async #onRebalance(): Promise<void> {
     this.#settled = false;
-    await until(() => this.#options.inFlight.records === 0, BRIEF_MS);
-    await within(this.#commit(), BRIEF_MS).catch(this.#onError);
+    await until(() => this.#options.inFlight.records === 0, HANDOVER_GRACE_MS);
+    await within(this.#commit(), HANDOVER_GRACE_MS).catch(this.#onError);
   }
 
   /** A partition that is full is not fetched, and a fetch may fail: then its end is requested, so that lag and age are true. */

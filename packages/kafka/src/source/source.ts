@@ -3,7 +3,7 @@ import { remainingMs, until } from '../deadline.js';
 import { GroupReader } from './group-reader.js';
 import { InFlight } from './in-flight.js';
 import { endWith } from '../kafkajs/create-kafka.js';
-import { BRIEF_MS } from '../kafkajs/membership.js';
+import { HANDOVER_GRACE_MS } from '../kafkajs/membership.js';
 import type { BufferLimits } from '../wire/partition-buffer.js';
 import type { KafkaRecord } from '../record.js';
 import type { DelayedSourceOptions, Source, SourceOptions } from './source-types.js';
@@ -89,7 +89,7 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     await until(() => turns.waiting === 0 && inFlight.records === 0, deadlineMs);
     turns.end();
     inFlight.stop();
-    const committed = await reader.close(Math.max(remainingMs(deadlineAt), BRIEF_MS));
+    const committed = await reader.close(Math.max(remainingMs(deadlineAt), HANDOVER_GRACE_MS));
     forget();
     return { drained: inFlight.records + turns.waiting === 0, committed };
   };

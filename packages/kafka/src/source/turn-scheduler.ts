@@ -1,7 +1,7 @@
 import TinyQueue from 'tinyqueue';
 import type { GroupReader } from './group-reader.js';
 import type { InFlight } from './in-flight.js';
-import { BRIEF_MS } from '../kafkajs/membership.js';
+import { HANDOVER_GRACE_MS } from '../kafkajs/membership.js';
 import type { PartitionTracker, Task } from './partition-tracker.js';
 import type { KafkaRecord } from '../record.js';
 
@@ -141,7 +141,7 @@ export class TurnScheduler {
   #wakeAt(at: number): void {
     clearTimeout(this.#alarm);
     if (at === Infinity) return;
-    const sleepMs = Math.min(Math.max(at - this.#options.schedule.now(), 1), BRIEF_MS);
+    const sleepMs = Math.min(Math.max(at - this.#options.schedule.now(), 1), HANDOVER_GRACE_MS);
     this.#alarm = setTimeout(() => this.plan(), sleepMs);
   }
 
@@ -165,7 +165,7 @@ export class TurnScheduler {
    */
   drain(): void {
     this.#draining = true;
-    const soon = this.#options.schedule.now() + BRIEF_MS;
+    const soon = this.#options.schedule.now() + HANDOVER_GRACE_MS;
     for (const task of this.#remove(({ due }) => due > soon)) this.#options.inFlight.start(task);
     this.plan();
   }

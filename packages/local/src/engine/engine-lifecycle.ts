@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { rememberEngine } from './data-folder.js';
 import { READY_DEADLINE_MS } from './deadline.js';
 import { spawnGuarded, type GuardedProcess } from './guarded-process.js';
-import type { Patience } from './poll.js';
+import type { PollOptions } from './poll.js';
 
 export interface EngineLifecycle {
   readonly pid: number | undefined;
@@ -24,7 +24,7 @@ export interface EngineLaunch {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Resolves with undefined when the engine serves, or with the obstacle. */
-  awaitReady(patience: Patience): Promise<string | undefined>;
+  awaitReady(pollOptions: PollOptions): Promise<string | undefined>;
 }
 
 /** Starts an engine and resolves when it serves; when it does not, ends it and throws with its last words. */
@@ -33,8 +33,8 @@ export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess
   const logFile = join(cwd, logName);
   const engine = spawnGuarded(command, args, { cwd, logFile, env });
   await rememberEngine(cwd, engine.pid);
-  const givenUp = () => engine.exitReason() !== undefined;
-  const obstacle = await launch.awaitReady({ deadlineMs: READY_DEADLINE_MS, givenUp });
+  const isAbandoned = () => engine.exitReason() !== undefined;
+  const obstacle = await launch.awaitReady({ deadlineMs: READY_DEADLINE_MS, isAbandoned });
   if (obstacle === undefined) return engine;
   const reason = engine.exitReason() ?? `not ready: ${obstacle}`;
   engine.kill();

@@ -13,7 +13,7 @@ import {
   type BrokerLaunch,
   type BrokerRuntime,
 } from './broker-process.js';
-import { quietKafka } from './quiet-kafkajs.js';
+import { createUnloggedKafka } from './unlogged-kafkajs.js';
 
 /** The id of a cluster of one machine means nothing to anybody. */
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';
@@ -55,7 +55,7 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
  * a group's first join could otherwise meet a coordinator that is still loading, which crashes a kafkajs consumer.
  */
 export async function makeInternalTopics(brokers: readonly string[]): Promise<void> {
-  const kafka = quietKafka(brokers, 40);
+  const kafka = createUnloggedKafka(brokers, 40);
   const admin = kafka.admin();
   await admin.connect();
   await untilDone('the topic for offsets', () => admin.fetchOffsets({ groupId: 'engines', topics: [] }));
@@ -70,7 +70,7 @@ export async function makeInternalTopics(brokers: readonly string[]): Promise<vo
 
 /** Tries again until it works: while a coordinator loads, kafkajs throws instead of waiting. */
 async function untilDone(what: string, work: () => Promise<unknown>): Promise<void> {
-  const patience = { deadlineMs: READY_DEADLINE_MS, everyMs: 100 };
-  const obstacle = await untilClear(() => work().then(() => undefined, errorText), patience);
+  const pollOptions = { deadlineMs: READY_DEADLINE_MS, everyMs: 100 };
+  const obstacle = await untilClear(() => work().then(() => undefined, errorText), pollOptions);
   if (obstacle !== undefined) throw new Error(`${what} did not become available: ${obstacle}`);
 }

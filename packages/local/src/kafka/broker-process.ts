@@ -79,6 +79,6 @@ export async function launchBroker(runtime: BrokerRuntime, launch: BrokerLaunch)
     args: [...javaArguments(runtime, launch.jvmOptions, 'kafka.Kafka'), propertiesFile],
     // Java reads file names in the encoding of the locale; in the plain C locale it finds no /home/josé.
     env: { LC_ALL: 'C.UTF-8' },
-    awaitReady: (patience) => awaitBroker(`127.0.0.1:${launch.port}`, patience),
+    awaitReady: (pollOptions) => awaitBroker(`127.0.0.1:${launch.port}`, pollOptions),
   });
 }

@@ -1,17 +1,17 @@
 import { errorText } from '../engine/error-text.js';
-import { untilClear, type Patience } from '../engine/poll.js';
-import { quietKafka } from './quiet-kafkajs.js';
+import { untilClear, type PollOptions } from '../engine/poll.js';
+import { createUnloggedKafka } from './unlogged-kafkajs.js';
 
 /**
  * Waits until the broker at `address` ("host:port") serves: metadata lists the broker and a controller, and the
  * controller would create a topic (a request with `validateOnly`). An open port alone says nothing.
  * Answers undefined, or why it does not serve when the deadline has passed.
  */
-export const awaitBroker = (address: string, patience: Patience): Promise<string | undefined> =>
-  untilClear(() => obstacleOf(address), patience);
+export const awaitBroker = (address: string, pollOptions: PollOptions): Promise<string | undefined> =>
+  untilClear(() => obstacleOf(address), pollOptions);
 
 async function obstacleOf(address: string): Promise<string | undefined> {
-  const admin = quietKafka([address]).admin();
+  const admin = createUnloggedKafka([address]).admin();
   try {
     await admin.connect();
     const cluster = await admin.describeCluster();

@@ -2,7 +2,7 @@ import { ANSWER_DEADLINE_MS } from '../engine/deadline.js';
 import { foreignEngine } from '../engine/engine-lifecycle.js';
 import { awaitBroker } from './broker-ready.js';
 import type { KafkaEngine } from './kafka-engine.js';
-import { quietKafka } from './quiet-kafkajs.js';
+import { createUnloggedKafka } from './unlogged-kafkajs.js';
 
 /** For 5 s: a cluster that never had a group makes the topic of groups first. */
 const GROUP_RETRIES = 20;
@@ -28,7 +28,7 @@ export async function useKafkaAddress(
 
 /** The client ids of a consumer group's members. */
 export async function membersOf(brokers: readonly string[], groupId: string): Promise<readonly string[]> {
-  const admin = quietKafka(brokers, GROUP_RETRIES).admin();
+  const admin = createUnloggedKafka(brokers, GROUP_RETRIES).admin();
   try {
     await admin.connect();
     const { groups } = await admin.describeGroups([groupId]);

@@ -37,6 +37,6 @@ export async function launchMongo(
     folder,
     logName: 'mongo.log',
     args: program.args({ port, dataFolder, configPath }),
-    awaitReady: (patience) => awaitMongo(embeddedUri(port), patience),
+    awaitReady: (pollOptions) => awaitMongo(embeddedUri(port), pollOptions),
   });
 }

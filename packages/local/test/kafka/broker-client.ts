@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, Kafka } from 'kafkajs';
-import { quietKafka } from '../../src/kafka/quiet-kafkajs.js';
+import { createUnloggedKafka } from '../../src/kafka/unlogged-kafkajs.js';
 import { untilClear } from '../../src/engine/poll.js';
 
 /** A kafkajs client with retries, so that a coordinator that is still loading does not fail a test. */
-export const clientOf = (brokers: readonly string[]): Kafka => quietKafka(brokers, 20);
+export const clientOf = (brokers: readonly string[]): Kafka => createUnloggedKafka(brokers, 20);
 
 async function inAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();

@@ -1,5 +1,5 @@
 import { startKafkaCluster, type KafkaCluster } from '../../src/kafka/embedded-cluster.js';
-import { quietKafka } from '../../src/kafka/quiet-kafkajs.js';
+import { createUnloggedKafka } from '../../src/kafka/unlogged-kafkajs.js';
 import { untilClear } from '../../src/engine/poll.js';
 import { scratchFolders } from '../scratch-folder.js';
 import { clientOf, consume, makeTopic, produce } from './broker-client.js';
@@ -48,16 +48,16 @@ describe('the embedded cluster', () => {
     const [first] = cluster.nodes;
     const address = first?.address;
     first?.kill();
-    await produce(quietKafka(cluster.brokers.slice(1), RETRIES), topic, ['with two']);
+    await produce(createUnloggedKafka(cluster.brokers.slice(1), RETRIES), topic, ['with two']);
     await untilInStep(strict, '2,3');
-    await expect(produce(quietKafka(cluster.brokers.slice(1), 2), strict, ['refused'])).rejects.toThrow(
-      /fewer in-sync replicas/,
-    );
+    await expect(
+      produce(createUnloggedKafka(cluster.brokers.slice(1), 2), strict, ['refused']),
+    ).rejects.toThrow(/fewer in-sync replicas/);
     await first?.restart();
     expect(first?.address).toBe(address);
     await untilInStep(topic, '1,2,3');
     await untilInStep(strict, '1,2,3');
-    await produce(quietKafka(cluster.brokers, RETRIES), strict, ['after']);
+    await produce(createUnloggedKafka(cluster.brokers, RETRIES), strict, ['after']);
     expect(distinct(await consume(clientOf(cluster.brokers), topic, 1))).toEqual(['with two']);
     expect(distinct(await consume(clientOf(cluster.brokers), strict, 2))).toEqual(['before', 'after']);
   });
@@ -67,7 +67,7 @@ describe('the embedded cluster', () => {
     const [, second] = cluster.nodes;
     await second?.stop();
     expect(second?.pid).toBeUndefined();
-    await produce(quietKafka(cluster.brokers, RETRIES), topic, ['kept']);
+    await produce(createUnloggedKafka(cluster.brokers, RETRIES), topic, ['kept']);
     expect(distinct(await consume(clientOf(cluster.brokers), topic, 1))).toEqual(['kept']);
   });
 });

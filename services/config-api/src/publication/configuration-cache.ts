@@ -24,7 +24,7 @@ export interface TopicState {
 }
 
 /** A last record that is not the one that readers keep: one before it has its revision or a higher one, or it has none. */
-export interface Doubt extends PublishedRecord {
+export interface Divergence extends PublishedRecord {
   /** The document agrees, or was published again. A record that follows is a doubt of its own. */
   isSettled: boolean;
 }
@@ -32,7 +32,7 @@ export interface Doubt extends PublishedRecord {
 /** The topic `webhooks.configurations`: what readers keep of it, and beside it the last records that differ from that. */
 export class ConfigurationCache {
   readonly #kept = new RevisionTable<PublishedRecord>();
-  readonly #doubts = new Map<string, Doubt>();
+  readonly #divergences = new Map<string, Divergence>();
   /** The offsets of the topic's last word that all configurations are there. */
   complete: readonly number[] | undefined;
 
@@ -42,7 +42,7 @@ export class ConfigurationCache {
 
   stateOf({ tenantId, ref }: ConfigurationName): TopicState | undefined {
     const kept = this.#kept.find(tenantId, ref);
-    const last = this.#doubts.get(configurationKey(tenantId, ref)) ?? kept;
+    const last = this.#divergences.get(configurationKey(tenantId, ref)) ?? kept;
     return last && { last, kept: kept ?? last };
   }
 
@@ -56,13 +56,13 @@ export class ConfigurationCache {
     const last = readRecord(key, value);
     if (last.revision > 0) this.#kept.apply(last);
     const kept = this.#kept.find(last.tenantId, last.ref);
-    if (kept?.revision === last.revision && kept.updatedAt === last.updatedAt) this.#doubts.delete(key);
-    else this.#doubts.set(key, { ...last, isSettled: false });
+    if (kept?.revision === last.revision && kept.updatedAt === last.updatedAt) this.#divergences.delete(key);
+    else this.#divergences.set(key, { ...last, isSettled: false });
   }
 
   /** Those that are not settled yet. */
-  doubts(): readonly Doubt[] {
-    return [...this.#doubts.values()].filter(({ isSettled }) => !isSettled);
+  divergences(): readonly Divergence[] {
+    return [...this.#divergences.values()].filter(({ isSettled }) => !isSettled);
   }
 }
 

@@ -1,6 +1,6 @@
 import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
-import { createTally, errorFields } from '@webhooks/runtime';
+import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Counter, Logger } from '@webhooks/runtime';
 import { LRUCache } from 'lru-cache';
 import { toRecord } from '../webhooks/configuration.js';
@@ -28,7 +28,7 @@ const versionOf = ({ revision, updatedAt }: Configuration): string => `${revisio
 
 /** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
 function createSend({ sink, log, published }: PublisherOptions): PublishConfiguration {
-  const tally = createTally();
+  const throttle = createLogThrottle();
   return async (configuration) => {
     const value = JSON.stringify(toRecord(configuration));
     try {
@@ -41,7 +41,7 @@ function createSend({ sink, log, published }: PublisherOptions): PublishConfigur
     } catch (error) {
       const { ref, revision } = configuration;
       published.inc({ result: 'failed' });
-      tally((count) => {
+      throttle((count) => {
         const fields = { count, ref, revision, ...errorFields(error) };
         log.warn('configurations were not acknowledged by Kafka', fields);
       });

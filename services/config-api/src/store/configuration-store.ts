@@ -1,7 +1,7 @@
 import { configurationKey } from '@webhooks/contracts';
 import { AppError, databaseUnavailable } from '@webhooks/http-api';
-import { createAsk, isDuplicate } from '@webhooks/mongodb';
-import type { Ask } from '@webhooks/mongodb';
+import { createRunQuery, isDuplicate } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
 import { idOf, toConfiguration, toRow } from './configuration-model.js';
 import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
@@ -13,7 +13,7 @@ import type { ListQuery } from '../webhooks/list-webhooks.js';
 /** Documents of one statement of what goes on in the background. */
 export const PAGE = 500;
 
-type AskModel = Ask<ConfigurationModel>;
+type AskModel = RunQuery<ConfigurationModel>;
 
 type Filter = Readonly<Record<string, unknown>>;
 
@@ -151,7 +151,7 @@ export type ConfigurationStore = ReturnType<typeof storeWithin>;
  * is one atomic change of one document. Throws `database-unavailable` for whatever the database cannot do in time.
  */
 export function storeWithin(database: Database, ms: number) {
-  const ask = createAsk(() => database.model(), ms, databaseUnavailable);
+  const ask = createRunQuery(() => database.model(), ms, databaseUnavailable);
   return {
     ...readsOf(ask, database.memory),
     ...writesOf(ask, database.memory),

@@ -19,7 +19,7 @@ import type { PublishConfiguration } from '../publication/publish-configuration.
 import { registerWebhook } from './register-webhook.js';
 import type { RegisterPorts } from './register-webhook.js';
 import { readRotationRequest, rotateSecret } from './rotate-secret.js';
-import type { TakeTurns } from './take-turns.js';
+import type { RunExclusive } from './keyed-mutex.js';
 import { updateWebhook } from './update-webhook.js';
 import type { UpdatePorts } from './update-webhook.js';
 import type { WebhookInput } from './webhook-input.js';
@@ -29,7 +29,7 @@ export interface OperationParts {
   readonly readInput: (request: ApiRequest) => WebhookInput;
   /** The store, for all statements of one request. */
   readonly storeFor: () => ConfigurationStore;
-  readonly takeTurns: TakeTurns;
+  readonly runExclusive: RunExclusive;
   /** Undefined when endpoints have nothing to prove. */
   readonly prove: ProveEndpoint | undefined;
   readonly publish: PublishConfiguration;
@@ -62,7 +62,7 @@ function auditedStore(requested: AuditedRequest, { audit, storeFor }: OperationP
 }
 
 /**
- * Writes of one tenant take turns in this process; see `createTurns` for how long. An endpoint proves itself between two turns: it may be
+ * Writes of one tenant take turns in this process; see `createKeyedMutex` for how long. An endpoint proves itself between two turns: it may be
  * slow, and holds nobody up.
  */
 const inTurn = async <C extends Change>(
@@ -70,10 +70,10 @@ const inTurn = async <C extends Change>(
   parts: OperationParts,
   work: (ports: OperationParts & ConfigurationStore) => Promise<C>,
 ): Promise<C> => {
-  const { takeTurns, prove } = parts;
+  const { runExclusive, prove } = parts;
   const store = auditedStore(requested, parts);
   const take = (own: ConfigurationStore): Promise<C> =>
-    takeTurns(requested.request.identity.tenantId, () => work({ ...parts, ...own }));
+    runExclusive(requested.request.identity.tenantId, () => work({ ...parts, ...own }));
   if (prove === undefined) return take(store);
   try {
     return await take(withoutProof(store));
@@ -119,13 +119,13 @@ const saved =
   };
 
 const listed =
-  ({ storeFor, takeTurns }: OperationParts): Handler =>
+  ({ storeFor, runExclusive }: OperationParts): Handler =>
   async ({ identity: { tenantId }, query }) => {
     const wanted = readListQuery(query);
     const { list } = storeFor();
     // A list of 1,000 takes 50 ms of this process: one tenant's wait for each other, and hold one connection.
     const listing = () => listWebhooks(tenantId, wanted, list);
-    return { status: 200, body: await takeTurns(`lists of ${tenantId}`, listing) };
+    return { status: 200, body: await runExclusive(`lists of ${tenantId}`, listing) };
   };
 
 const nameOf = (request: ApiRequest): ConfigurationName => ({

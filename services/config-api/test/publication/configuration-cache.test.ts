@@ -31,7 +31,7 @@ const after = (...records: { key: Buffer; value: Buffer | null }[]): Configurati
   return cache;
 };
 const keysOf = (cache: ConfigurationCache): string[] =>
-  cache.doubts().map(({ tenantId, ref }) => configurationKey(tenantId, ref));
+  cache.divergences().map(({ tenantId, ref }) => configurationKey(tenantId, ref));
 
 describe('the configuration cache', () => {
   const name = { tenantId: 'acme', ref: REF };
@@ -80,17 +80,17 @@ describe('the configuration cache', () => {
     ['a doubt about what cannot be read', [garbage], [KEY]],
     ['no doubt about what a newer version wrote', [record(1), newer(2), newer(2)], []],
     ['a doubt about an older one behind it', [newer(2), record(1)], [KEY]],
-  ])('has %s', (_name, records, doubts) => {
-    expect(keysOf(after(...records))).toEqual(doubts);
+  ])('has %s', (_name, records, divergences) => {
+    expect(keysOf(after(...records))).toEqual(divergences);
   });
 
   it('has a doubt until it is settled, and a later one meanwhile stays', () => {
     const cache = after(record(2), record(1));
-    const [doubt] = cache.doubts();
+    const [doubt] = cache.divergences();
     cache.apply(record(1));
     if (doubt) doubt.isSettled = true;
     expect(keysOf(cache)).toEqual([KEY]);
-    for (const later of cache.doubts()) later.isSettled = true;
+    for (const later of cache.divergences()) later.isSettled = true;
     expect(keysOf(cache)).toEqual([]);
     expect(cache.stateOf(name)).toMatchObject({ last: at(1), kept: at(2) });
   });

@@ -1,6 +1,6 @@
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { BreakerRules } from './breaker.js';
-import { AttemptSlots } from './concurrency-limit.js';
+import { AttemptSemaphore } from './concurrency-limit.js';
 import { HORIZON_MS, leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
 import { isFast } from './drain.js';
 import type {
@@ -35,8 +35,8 @@ export class Admission {
   readonly #rules: AdmissionRules;
   readonly #clock: Clock;
   readonly #table: EndpointTable;
-  readonly #slots: AttemptSlots;
-  readonly #mayStart = (endpoint: EndpointState): boolean => this.#slots.mayStart(endpoint);
+  readonly #semaphore: AttemptSemaphore;
+  readonly #mayStart = (endpoint: EndpointState): boolean => this.#semaphore.mayStart(endpoint);
   readonly waiting: WaitingQueue;
   #tick = 0;
   #draining = false;
@@ -45,7 +45,7 @@ export class Admission {
     this.#rules = rules;
     this.#clock = clock;
     this.#table = new EndpointTable(rules.breaker, clock.now);
-    this.#slots = new AttemptSlots(rules.maxAttempts, rules.endpointConcurrency);
+    this.#semaphore = new AttemptSemaphore(rules.maxAttempts, rules.endpointConcurrency);
     this.waiting = new WaitingQueue(rules.queueLimit);
   }
 
@@ -55,15 +55,15 @@ export class Admission {
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
     if (decided !== undefined) return decided;
     if (endpoint.queue.isEmpty() && this.#mayStart(endpoint)) return this.#start(endpoint);
-    const stillMs = stalledMs(endpoint, this.#tick, this.#slots.limitOf(endpoint));
-    if (!this.waiting.mayPush(endpoint, task, stillMs, this.#slots.busy))
+    const stillMs = stalledMs(endpoint, this.#tick, this.#semaphore.limitOf(endpoint));
+    if (!this.waiting.mayPush(endpoint, task, stillMs, this.#semaphore.busy))
       return this.#defer(endpoint, 'busy', task);
     return new Promise((resolve) => this.waiting.push(endpoint, { task, sinceTick: this.#tick, resolve }));
   }
 
   /** Exactly once for each permit. */
   release({ endpoint, probe }: Permit, end: PermitEnd): void {
-    this.#slots.end(endpoint, end);
+    this.#semaphore.end(endpoint, end);
     endpoint.movedTick = this.#tick;
     if (end.kind === 'unmade') endpoint.breaker.dropProbe(probe);
     else if (end.kind === 'succeeded') this.#succeeded(endpoint, end.durationMs);
@@ -92,7 +92,7 @@ export class Admission {
 
   /** Attempts, and deliveries that wait in memory. */
   stats(): { readonly busy: number; readonly queued: number } {
-    return { busy: this.#slots.busy, queued: this.waiting.size };
+    return { busy: this.#semaphore.busy, queued: this.waiting.size };
   }
 
   endpoints(): Iterable<EndpointState> {
@@ -117,12 +117,12 @@ export class Admission {
 
   #probe(endpoint: EndpointState, task: DeliveryTask): Verdict {
     const now = this.#clock.now();
-    const probe = this.#slots.free > 0 ? endpoint.breaker.startProbe(now, isReturned(task)) : undefined;
+    const probe = this.#semaphore.free > 0 ? endpoint.breaker.startProbe(now, isReturned(task)) : undefined;
     return probe === undefined ? this.#defer(endpoint, 'breaker', task) : this.#start(endpoint, probe);
   }
 
   #start(endpoint: EndpointState, probe?: number): Permit {
-    this.#slots.start(endpoint, this.#tick);
+    this.#semaphore.start(endpoint, this.#tick);
     return { kind: 'permit', endpoint, probe };
   }
 
@@ -157,7 +157,7 @@ export class Admission {
     const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? unixNow) : task.firstDueAt;
     const deferral = {
       ageMs: Math.max(0, unixNow - since),
-      leastMs: leastWaitMs(task.parkedCount, unixNow - task.firstDueAt),
+      leastMs: leastWaitMs(task.deferralCount, unixNow - task.firstDueAt),
       retried,
       now,
       random: this.#clock.random(),
@@ -165,7 +165,7 @@ export class Admission {
     const waitMs =
       reason === 'breaker'
         ? untilProbeMs(endpoint, deferral)
-        : untilSlotMs(endpoint, deferral, this.#slots.limitOf(endpoint));
+        : untilSlotMs(endpoint, deferral, this.#semaphore.limitOf(endpoint));
     const beginsPause = now >= endpoint.pausedUntil;
     // Not longer than the horizon: a delivery that is old may wait for hours.
     if (beginsPause) endpoint.pausedUntil = now + Math.min(waitMs, HORIZON_MS);

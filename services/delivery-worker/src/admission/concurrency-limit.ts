@@ -12,7 +12,7 @@ const TIMED_OUT: ReadonlySet<string> = new Set(['TIMEOUT', 'CONNECT_TIMEOUT']);
  * shared-memory packet switches", 1998): because a share is of what is free, something is always left. Twenty endpoints that
  * hang leave 293 of 1,024 slots, a tenant alone 512.
  */
-export class AttemptSlots {
+export class AttemptSemaphore {
   busy = 0;
   readonly #max: number;
   readonly #endpointMax: number;

@@ -46,7 +46,7 @@ export class EndpointState {
   readonly breaker: Breaker;
   /** Attempts under way. */
   busy = 0;
-  /** How many there may be; see `AttemptSlots`. */
+  /** How many there may be; see `AttemptSemaphore`. */
   limit = INITIAL_LIMIT;
   /** What its successes took lately, milliseconds; 0 while none is known. */
   meanMs = 0;

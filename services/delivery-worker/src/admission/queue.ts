@@ -9,7 +9,8 @@ export const SHORT_MS = 150;
 const SHARE = 2 / 3;
 
 /** It comes from a retry tier. */
-export const isReturned = ({ attempt, parkedCount }: DeliveryTask): boolean => attempt > 1 || parkedCount > 0;
+export const isReturned = ({ attempt, deferralCount }: DeliveryTask): boolean =>
+  attempt > 1 || deferralCount > 0;
 
 /**
  * The deliveries that wait in memory, a queue for each endpoint: bounded in time (a deadline of sojourn, as CoDel, RFC 8289),
@@ -29,12 +30,12 @@ export class WaitingQueue {
   }
 
   /** To be looked at before a record of the live topics is taken. */
-  get hasRoom(): boolean {
+  get hasCapacity(): boolean {
     return this.size < this.#limit;
   }
 
-  /** `call` is called when some have left, or may leave soon: look at `hasRoom` again. */
-  onRoom(call: () => void): void {
+  /** `call` is called when some have left, or may leave soon: look at `hasCapacity` again. */
+  onCapacity(call: () => void): void {
     this.#listeners.push(call);
   }
 
@@ -44,7 +45,7 @@ export class WaitingQueue {
   }
 
   /**
-   * Whether one more may wait there, while so many attempts are `busy` at all endpoints. Those of the live topics are held back by `hasRoom`.
+   * Whether one more may wait there, while so many attempts are `busy` at all endpoints. Those of the live topics are held back by `hasCapacity`.
    *
    * Besides the deadline there is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
    * takes" and "one that brings 90 %" fail without it.

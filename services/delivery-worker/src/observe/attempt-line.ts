@@ -1,5 +1,5 @@
 import { causeOf } from '@webhooks/contracts';
-import { createTally, errorFields } from '@webhooks/runtime';
+import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 import { isReturned } from '../admission/queue.js';
 import type { EventResult } from '../path/consume-event.js';
@@ -56,7 +56,7 @@ const harmless =
  */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number) {
   const meters = createMeters(registry);
-  const unconfigured = createTally();
+  const unconfigured = createLogThrottle();
   let ordinary = 0;
   const observeAttempt = ({ task, outcome, at }: Settled): void => {
     if (!outcome) return;
@@ -68,7 +68,7 @@ export function createObservers(registry: Registry, log: Logger, sampleOf: numbe
     else meters.lateness.observe(Math.max(0, at - task.dueAt) / 1_000);
   };
   const isOrdinary = ({ settlement }: Settled): boolean =>
-    settlement.kind === 'delivered' || (settlement.kind === 'parked' && settlement.reason !== 'fault');
+    settlement.kind === 'delivered' || (settlement.kind === 'deferred' && settlement.reason !== 'fault');
   const isLogged = (settled: Settled): boolean => !isOrdinary(settled) || ordinary++ % sampleOf === 0;
   return {
     settled: harmless(log, (settled: Settled) => {

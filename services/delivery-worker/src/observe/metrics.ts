@@ -42,7 +42,7 @@ export function createMeters(registry: Registry) {
   // Read as 0 from the start, so that an alert sees the first one.
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
-  settlements.inc({ kind: 'parked', reason: 'fault' }, 0);
+  settlements.inc({ kind: 'deferred', reason: 'fault' }, 0);
   return {
     event: (result: (typeof EVENT_RESULTS)[number]) => events.inc({ result }),
     attempted: (outcome: AttemptOutcome): void => {

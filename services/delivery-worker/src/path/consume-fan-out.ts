@@ -53,7 +53,7 @@ const SLICES_OF_TENANT = 4;
 const SHARE = 1 / 8;
 
 /** Tenants side by side, each with a few of the slices that run at once. `maxWaiting`: fan-outs that may wait. */
-export function createTurns(maxSlices: number, maxWaiting: number): Turns {
+export function createKeyedMutex(maxSlices: number, maxWaiting: number): Turns {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
   return {

@@ -13,7 +13,7 @@ export type Settlement =
   | { readonly kind: 'retry'; readonly dueAt: number }
   /** No attempt was made; the same one comes later. `fault`: that was our own fault. The others: admission's (see there). */
   | {
-      readonly kind: 'parked';
+      readonly kind: 'deferred';
       readonly dueAt: number;
       readonly reason: 'fault' | DeferReason;
       /** Whether it gets an entry in the attempt log: once for each pause of an endpoint, and for each fault. */
@@ -69,7 +69,7 @@ const LAST_ATTEMPT_GRACE_MS = 86_400_000;
  * attempt, and our own fault is none: it has a day more, unless there is no webhook to attempt it for.
  */
 export function deferAfterFault(
-  parkedCount: number,
+  deferralCount: number,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
   deadReason: DeadReason = 'expired',
 ): Settlement {
@@ -77,9 +77,9 @@ export function deferAfterFault(
   const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
   const graceMs = deadReason === 'expired' ? LAST_ATTEMPT_GRACE_MS : 0;
   if (now >= limit + graceMs) return { kind: 'dead', reason: deadReason };
-  const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** parkedCount, MAX_FAULT_WAIT_MS);
+  const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** deferralCount, MAX_FAULT_WAIT_MS);
   const latest = now < limit ? limit : dueAt;
-  return { kind: 'parked', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };
+  return { kind: 'deferred', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };
 }
 
 /** When a task is due that admission defers for `waitMs`: at its greatest age at the latest, for its last attempt; beyond it soon. */
@@ -93,5 +93,5 @@ export function defer(
     return { kind: 'dead', reason: 'expired' };
   const dueAt = Math.ceil(decision.now + waitMs);
   const latest = decision.now < limit ? limit : decision.now + MAX_FAULT_WAIT_MS;
-  return { kind: 'parked', reason, dueAt: Math.min(dueAt, latest), isLogged: beginsPause };
+  return { kind: 'deferred', reason, dueAt: Math.min(dueAt, latest), isLogged: beginsPause };
 }

@@ -19,7 +19,7 @@ function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuratio
     attempt: 1,
     dueAt,
     firstDueAt,
-    parkedCount: 0,
+    deferralCount: 0,
     origin,
     body,
     applicationId,

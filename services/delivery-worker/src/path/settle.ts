@@ -38,7 +38,7 @@ const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
 const deferredTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
   ...task,
   dueAt,
-  parkedCount: task.parkedCount + 1,
+  deferralCount: task.deferralCount + 1,
 });
 
 /** Writes a task to the retry tier that fits its wait. */
@@ -90,10 +90,10 @@ const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && !
 
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
   const { settlement } = settled;
-  if (settlement.kind === 'parked') {
+  if (settlement.kind === 'deferred') {
     if (!settlement.isLogged && !beginsRedelivery(settled)) return undefined;
     const { dueAt: nextAt, reason } = settlement;
-    return { kind: 'parked', ...baseEntry(settled), nextAt, ...(reason === 'fault' ? { reason } : {}) };
+    return { kind: 'deferred', ...baseEntry(settled), nextAt, ...(reason === 'fault' ? { reason } : {}) };
   }
   if ('reason' in settlement)
     return { kind: settlement.kind, ...baseEntry(settled), reason: settlement.reason };
@@ -105,7 +105,7 @@ async function publishSettlement(settled: Settled, publish: PublishWithRetry): P
   switch (settlement.kind) {
     case 'retry':
       return publishWaiting(publish, nextTask(settled, settlement.dueAt), settlement.dueAt - Date.now());
-    case 'parked':
+    case 'deferred':
       return publishWaiting(publish, deferredTask(task, settlement.dueAt), settlement.dueAt - Date.now());
     case 'dead':
       return publishDead(publish, settled, settlement.reason);
@@ -120,7 +120,7 @@ async function settleOther(settled: Settled, { publish, attemptLog }: SettlePort
   const published = publishSettlement(settled, publish);
   // A deferral tells of no attempt, and what is told and was not written is written by whoever handles the record next. Side
   // by side it holds its place in the window for half as long.
-  if (settlement.kind !== 'parked') await published;
+  if (settlement.kind !== 'deferred') await published;
   const end = endEntry(settled);
   await Promise.all([
     published,

@@ -4,7 +4,7 @@ import type { DeliveryTask } from '@webhooks/contracts';
 import type { Settlement } from './decide.js';
 
 interface Run {
-  readonly parkedCount: number;
+  readonly deferralCount: number;
   readonly done: Promise<void>;
 }
 
@@ -33,23 +33,23 @@ export class SettledMemory {
   async once(task: DeliveryTask, work: () => Promise<Settlement['kind']>): Promise<void> {
     const key = keyOf(task);
     for (let known = this.#running.get(key); known; known = this.#running.get(key)) {
-      if (task.parkedCount <= known.parkedCount) return known.done;
+      if (task.deferralCount <= known.deferralCount) return known.done;
       await known.done.catch(() => undefined); // its failure is told to whoever began it
     }
-    if (task.parkedCount <= (this.#settled.get(key) ?? -1)) return;
+    if (task.deferralCount <= (this.#settled.get(key) ?? -1)) return;
     const done = this.#run(key, task, work);
-    this.#running.set(key, { parkedCount: task.parkedCount, done });
+    this.#running.set(key, { deferralCount: task.deferralCount, done });
     await done;
   }
 
   async #run(
     key: string,
-    { parkedCount }: DeliveryTask,
+    { deferralCount }: DeliveryTask,
     work: () => Promise<Settlement['kind']>,
   ): Promise<void> {
     try {
       const kind = await work();
-      this.#settled.set(key, kind === 'parked' ? parkedCount : ENDED);
+      this.#settled.set(key, kind === 'deferred' ? deferralCount : ENDED);
     } finally {
       this.#running.delete(key);
     }

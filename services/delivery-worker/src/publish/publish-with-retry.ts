@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutgoingRecord, Sink } from '@webhooks/kafka';
-import { createTally, errorFields } from '@webhooks/runtime';
+import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Logger } from '@webhooks/runtime';
 import { isLastingFault } from './lasting-fault.js';
 
@@ -16,7 +16,7 @@ const PAUSE_MS = 1_000;
  */
 export function createPublishWithRetry(sink: Pick<Sink, 'send'>, log: Logger, signal: AbortSignal) {
   // Thousands of records may wait while a broker is away.
-  const tally = createTally();
+  const throttle = createLogThrottle();
   let pausing: Promise<void> | undefined;
   /** One for all who wait: thousands of listeners to one signal would cost seconds. */
   const pause = (): Promise<void> =>
@@ -28,7 +28,7 @@ export function createPublishWithRetry(sink: Pick<Sink, 'send'>, log: Logger, si
         return;
       } catch (error) {
         if (signal.aborted || isLastingFault(error)) throw error;
-        tally((records) => {
+        throttle((records) => {
           const fields = { topic: record.topic, records, ...errorFields(error) };
           log.warn('records were not acknowledged; publishing them again', fields);
         });

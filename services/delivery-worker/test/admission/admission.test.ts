@@ -50,7 +50,7 @@ function openRig(over: Partial<AdmissionRules> = {}) {
       ...DEFAULTS,
       ...asked,
     };
-    const task = buildTask({ ref, tenantId, attempt, parkedCount: deferrals, firstDueAt: now - ageMs });
+    const task = buildTask({ ref, tenantId, attempt, deferralCount: deferrals, firstDueAt: now - ageMs });
     return admission.admit(task, { origin: 'https://x.example', path, maxConcurrency }, last);
   };
   const permit = (asked?: Asked): Permit => {
@@ -205,10 +205,10 @@ it('the live topics wait while the memory is full, and are told when it is not',
   const { admission, admit, permit } = openRig({ queueLimit: 2, endpointConcurrency: 1 });
   const held = permit();
   let wasFree = false;
-  admission.waiting.onRoom(() => (wasFree = admission.waiting.hasRoom));
+  admission.waiting.onCapacity(() => (wasFree = admission.waiting.hasCapacity));
   const waiting = [admit(), admit()];
   expect(waiting).toHaveLength(2);
-  expect(admission.waiting.hasRoom).toBe(false);
+  expect(admission.waiting.hasCapacity).toBe(false);
   admission.release(held, OK);
   expect(wasFree).toBe(true);
 });

@@ -130,7 +130,7 @@ export class Simulation {
     this.#pauses = pauses;
     const clock = { now: () => this.now, unixNow: () => this.now, random: this.#random };
     this.admission = new Admission({ ...RULES, maxAttempts }, clock);
-    this.admission.waiting.onRoom(() => this.#handOut());
+    this.admission.waiting.onCapacity(() => this.#handOut());
   }
 
   /** Events for these targets, so many a second to each, at random moments. */
@@ -190,7 +190,7 @@ export class Simulation {
   #handOut(): void {
     if (this.#handingOut) return;
     this.#handingOut = true;
-    while (this.#topicAt < this.#topic.length && this.#live < WINDOW && this.admission.waiting.hasRoom) {
+    while (this.#topicAt < this.#topic.length && this.#live < WINDOW && this.admission.waiting.hasCapacity) {
       const delivery = this.#topic[this.#topicAt];
       this.#topicAt += 1;
       if (delivery) this.#handle(delivery, true);
@@ -278,7 +278,7 @@ const taskOf = ({ to, attempt, deferrals, readAt }: Delivery): DeliveryTask => (
   tenantId: to.tenantId,
   ref: to.ref,
   attempt,
-  parkedCount: deferrals,
+  deferralCount: deferrals,
   firstDueAt: readAt,
 });
 

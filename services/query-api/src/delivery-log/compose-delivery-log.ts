@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '@webhooks/mongodb';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
 import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { Projection } from '../projection/projection.js';
@@ -26,7 +26,7 @@ function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[
 
 /** Writes what entries tell to the documents of their deliveries; see `upsertMerged`. */
 export const writeEntries = (
-  ask: Ask<{ readonly deliveries: DeliveryModel }>,
+  ask: RunQuery<{ readonly deliveries: DeliveryModel }>,
   entries: readonly DeliveryEntry[],
 ): Promise<void> =>
   upsertMerged(
@@ -58,7 +58,7 @@ export function composeDeliveryLog({ database, keepNotification, passedOver, ...
       topics: [TOPICS.attempts, TOPICS.deadLetters],
       maxBytes: MAX_BYTES,
       intervalMs: INTERVAL_MS,
-      isAwaited: true,
+      publishesPositions: true,
       apply: async (records) => {
         const { entries, notifications, fanOuts } = readRecords(records, passedOver);
         // Before the deliveries: one that is shown can be sent again.

@@ -6,7 +6,7 @@ import { toDelivery } from './delivery-model.js';
 import type { DeliveryRow } from './delivery-model.js';
 import type { Delivery } from './delivery.js';
 
-export interface PageWish extends PageStart {
+export interface PageRequest extends PageStart {
   readonly limit: number;
 }
 
@@ -55,7 +55,7 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
     page: async (
       tenantId: string,
       filter: DeliveryFilter,
-      { limit, ...start }: PageWish,
+      { limit, ...start }: PageRequest,
     ): Promise<DeliveryPage> => {
       const resolved = await resolveEvents(ask, tenantId, filter);
       const found = await ask(({ deliveries }) =>

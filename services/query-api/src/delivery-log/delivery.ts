@@ -34,7 +34,7 @@ export interface DeliveryState {
   /** Of what is pending. */
   readonly nextAt?: number;
   /** The attempt could not be made when it was due and waits on. */
-  readonly parked?: true;
+  readonly deferred?: true;
 }
 
 /** The history that a dead letter carries. */

@@ -1,6 +1,6 @@
 import { LIVE_RETENTION_MS } from '@webhooks/contracts';
 import type { FanOutEntry } from '@webhooks/contracts';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import { keyOf } from '../payments/event-model.js';
@@ -14,7 +14,7 @@ export interface FanOutRow {
   readonly at: Date;
 }
 
-type AskFanOuts = Ask<{ readonly fanOuts: Model<FanOutRow> }>;
+type AskFanOuts = RunQuery<{ readonly fanOuts: Model<FanOutRow> }>;
 
 export function fanOutModelOn(connection: Connection): Model<FanOutRow> {
   const schema = new Schema<FanOutRow>(

@@ -3,13 +3,13 @@ import { invalidRequest, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
 import { parseTime } from '../parse-time.js';
 import type { DeliveryFilter } from './delivery-filter.js';
-import type { PageWish } from './delivery-store.js';
+import type { PageRequest } from './delivery-store.js';
 import { DELIVERY_STATUSES } from './delivery.js';
 import { isPlace } from './place.js';
 
 export interface ListQuery {
   readonly filter: DeliveryFilter;
-  readonly wish: PageWish;
+  readonly wish: PageRequest;
 }
 
 const MAX_LIMIT = 200;

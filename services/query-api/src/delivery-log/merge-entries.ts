@@ -17,8 +17,8 @@ function stateOf(entry: DeliveryEntry): DeliveryState {
       if (entry.result === 'delivered') return { cycle, status: 'delivered', attempt, at };
       return { cycle, status: 'pending', attempt, at, ...present({ nextAt: entry.nextAt }) };
     }
-    case 'parked':
-      return { cycle, status: 'pending', attempt, at, nextAt: entry.nextAt, parked: true };
+    case 'deferred':
+      return { cycle, status: 'pending', attempt, at, nextAt: entry.nextAt, deferred: true };
     case 'cancelled':
     case 'dead':
       return { cycle, status: entry.kind, attempt, at, reason: entry.reason };
@@ -66,7 +66,7 @@ const byFinality = inTurn<DeliveryState>(
   byNumber(({ attempt }) => attempt),
   byNumber(({ at }) => at),
   // Of one moment: what was attempted is known better than what was put aside.
-  byNumber(({ parked }) => (parked ? 0 : 1)),
+  byNumber(({ deferred }) => (deferred ? 0 : 1)),
   byNumber(({ nextAt }) => nextAt ?? -1),
   byText(({ reason }) => reason ?? ''),
 );

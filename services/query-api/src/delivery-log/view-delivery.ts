@@ -20,7 +20,7 @@ export function viewSummary(delivery: Delivery) {
     redelivery: state.cycle !== FIRST_CYCLE,
     createdAt: timeOf(createdAt),
     updatedAt: timeOf(updatedAt),
-    ...present({ reason: state.reason, nextAt, parkedUntil: state.parked && nextAt }),
+    ...present({ reason: state.reason, nextAt, deferredUntil: state.deferred && nextAt }),
     ...present({ lastAttempt: last?.attempt, lastStatus: last?.status, lastError: last?.error }),
     ...present({ lastCode: last?.code, lastCause: last && causeOf(last) }),
   };

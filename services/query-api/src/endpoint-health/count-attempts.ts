@@ -1,5 +1,5 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { BUCKET_MS, addEntry, bucketStartOf, emptyBucket } from './health-bucket.js';
 import type { HealthBucket } from './health-bucket.js';
 import { healthId } from './health-model.js';
@@ -73,7 +73,7 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
   return { ...row, offsets, packs, version: before.version + 1 };
 }
 
-type AskHealth = Ask<{ readonly endpointHealth: HealthModel }>;
+type AskHealth = RunQuery<{ readonly endpointHealth: HealthModel }>;
 
 /**
  * Counts the attempts of several records; those that are counted already are passed over, so that it may be called again

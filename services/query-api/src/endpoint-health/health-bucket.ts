@@ -23,7 +23,7 @@ export interface HealthBucket {
   /** The failures behind the last success of this bucket, and when the first of them began; null when there is none. */
   readonly failing: { readonly since: number; readonly count: number } | null;
   /** Until when work was put aside, at the latest. */
-  readonly parkedUntil?: number;
+  readonly deferredUntil?: number;
   /** When work was last put aside by our own fault. */
   readonly faultAt?: number;
 }
@@ -101,9 +101,9 @@ function addFailure(bucket: HealthBucket, attempt: Attempt): HealthBucket {
 
 /** A bucket with one entry more. */
 export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {
-  if (entry.kind === 'parked') {
-    const parked = { ...bucket, parkedUntil: later(bucket.parkedUntil, entry.nextAt) };
-    return entry.reason === 'fault' ? { ...parked, faultAt: later(bucket.faultAt, entry.at) } : parked;
+  if (entry.kind === 'deferred') {
+    const deferred = { ...bucket, deferredUntil: later(bucket.deferredUntil, entry.nextAt) };
+    return entry.reason === 'fault' ? { ...deferred, faultAt: later(bucket.faultAt, entry.at) } : deferred;
   }
   if (entry.kind !== 'attempt') return bucket;
   const bin = String(binOf(entry.durationMs));

@@ -77,7 +77,7 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     return view(isDeferred ? 'deferred' : state);
   }
   const failingSince = timeOf(since);
-  const until = latest(buckets.map(({ parkedUntil }) => parkedUntil));
+  const until = latest(buckets.map(({ deferredUntil }) => deferredUntil));
   return until > now
     ? view('paused', { until: timeOf(until), failingSince })
     : view('failing', { failingSince });

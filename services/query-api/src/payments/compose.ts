@@ -76,7 +76,7 @@ export function composePayments(options: TransactionOptions) {
       name: 'events',
       topics: [TOPICS.events],
       maxBytes: MAX_BYTES,
-      isAwaited: true,
+      publishesPositions: true,
       apply: (records) => keepEvents(database.writing(), records),
     } satisfies Projection,
     operations: [

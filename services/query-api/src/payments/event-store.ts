@@ -1,12 +1,12 @@
 import { LIVE_RETENTION_MS, TEST_EVENT, TOPICS, readEvent, readNotification } from '@webhooks/contracts';
 import type { DeliveryTask, PaymentEvent } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { keyOf, toRow } from './event-model.js';
 import type { EventModel, EventRow } from './event-model.js';
 import { writeRows } from '../write-rows.js';
 
-export type AskEvents = Ask<{ readonly events: EventModel }>;
+export type AskEvents = RunQuery<{ readonly events: EventModel }>;
 
 /**
  * When a record was appended, but not later than now; and from when its event is kept, for some days at least: the topic holds little

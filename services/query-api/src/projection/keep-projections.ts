@@ -1,6 +1,6 @@
 import { fetchEndOffsets, watchRetention } from '@webhooks/kafka';
 import type { Kafka, SourceHealth } from '@webhooks/kafka';
-import { addSourceGauge, createTally, errorFields, repeat } from '@webhooks/runtime';
+import { addSourceGauge, createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, POLL_MS } from './catch-up.js';
 import { openProjection } from './open-projection.js';
@@ -53,9 +53,9 @@ function addGauges(running: Running, scope: ServiceScope): void {
 /** How each topic is waited for. */
 function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
   // One line for all that failed meanwhile, with the latest fault: a thousand may wait at once.
-  const tally = createTally();
+  const throttle = createLogThrottle();
   const onFault = (error: unknown): void => {
-    tally((queries) => log.warn('queries did not wait to their end', { queries, ...errorFields(error) }));
+    throttle((queries) => log.warn('queries did not wait to their end', { queries, ...errorFields(error) }));
   };
   return new Map(
     positions.map((one) => {
@@ -89,7 +89,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     } else scope.fail(new Error('a new reading began: everything is to be read anew'));
   };
   const positions = projections
-    .filter(({ isAwaited }) => isAwaited)
+    .filter(({ publishesPositions }) => publishesPositions)
     .flatMap(({ name, topics }) => {
       const own = () => running.get(name)?.positions() ?? [];
       return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));

@@ -1,5 +1,5 @@
 import type { EndOffsets, PartitionPosition } from '@webhooks/kafka';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 
@@ -13,7 +13,7 @@ export interface PositionRow {
 }
 
 export type PositionModel = Model<PositionRow>;
-export type AskPositions = Ask<{ readonly positions: PositionModel }>;
+export type AskPositions = RunQuery<{ readonly positions: PositionModel }>;
 
 export const positionModelOn = (connection: Connection): PositionModel =>
   connection.model<PositionRow>(

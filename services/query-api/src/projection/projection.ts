@@ -10,7 +10,7 @@ export interface Projection {
   /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. */
   readonly intervalMs?: number;
   /** Whether an instance that does not read a partition waits for it: then how far it is written is told in the database. */
-  readonly isAwaited?: boolean;
+  readonly publishesPositions?: boolean;
   /** Writes what the records tell. Must be idempotent: after a rejection it is called again with the same records. */
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }

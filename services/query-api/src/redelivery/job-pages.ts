@@ -2,7 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
-import type { DeliveryCount, PageWish } from '../delivery-log/delivery-store.js';
+import type { DeliveryCount, PageRequest } from '../delivery-log/delivery-store.js';
 import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
 import { findOpen } from '../delivery-log/fan-outs.js';
 import { idOf, keyOf } from '../payments/event-model.js';
@@ -46,7 +46,7 @@ const BUDGET_MS = LONG_MS / 2;
 async function loggedPage(
   tenantId: string,
   filter: DeliveryFilter,
-  wish: PageWish,
+  wish: PageRequest,
   { database, keptMs }: PageParts,
 ): Promise<CandidatePage> {
   const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, wish);

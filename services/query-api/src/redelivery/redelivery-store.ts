@@ -1,5 +1,5 @@
 import { isDuplicate } from '@webhooks/mongodb';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
 import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
@@ -22,7 +22,7 @@ export function redeliveryModelOn(connection: Connection, keptMs: number): Redel
 /** Sorts after every UUID. */
 const LAST_ID = 'g';
 
-type AskJobs = Ask<RedeliveryModel>;
+type AskJobs = RunQuery<RedeliveryModel>;
 type Now = () => number;
 
 /** What callers do with jobs. */

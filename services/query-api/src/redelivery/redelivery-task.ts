@@ -27,7 +27,7 @@ export function makeTask(
     attempt: 1,
     dueAt: now,
     firstDueAt: now,
-    parkedCount: 0,
+    deferralCount: 0,
     // It was read from no topic: the cycle tells it from every other record.
     origin: { topic: TOPICS.deliveries, partition: 0, offset: '0' },
     body,

@@ -3,7 +3,7 @@ import type { DeliveryState } from '../../src/delivery-log/delivery.js';
 import { MAX_ATTEMPTS } from '../../src/delivery-log/merge-attempts.js';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
-import { T0, cancelled, dead, delivered, failed, parked } from './support/entries.js';
+import { T0, cancelled, dead, delivered, failed, deferred } from './support/entries.js';
 
 const stateOf = (...entries: readonly DeliveryEntry[]): Partial<DeliveryState> => {
   const { at: _at, ...state } = mergeEntries(undefined, entries).state;
@@ -36,18 +36,18 @@ describe('the status of a delivery', () => {
     ],
     [
       'an attempt that was put aside',
-      [failed(), parked({ attempt: 2, at: T0 + 9 })],
-      { status: 'pending', attempt: 2, parked: true, nextAt: T0 + 30_000 },
+      [failed(), deferred({ attempt: 2, at: T0 + 9 })],
+      { status: 'pending', attempt: 2, deferred: true, nextAt: T0 + 30_000 },
     ],
     [
       'an attempt that was put aside and made',
-      [parked({ at: T0 - 9 }), failed({ at: T0 })],
+      [deferred({ at: T0 - 9 }), failed({ at: T0 })],
       { status: 'pending', attempt: 1, nextAt: T0 + 5_000 },
     ],
     [
       'the later of two that were put aside',
-      [parked({ at: T0 + 9, nextAt: T0 + 20 }), parked({ nextAt: T0 + 90 })],
-      { status: 'pending', nextAt: T0 + 20, parked: true },
+      [deferred({ at: T0 + 9, nextAt: T0 + 20 }), deferred({ nextAt: T0 + 90 })],
+      { status: 'pending', nextAt: T0 + 20, deferred: true },
     ],
     [
       'a redelivery of what was delivered',
@@ -65,7 +65,7 @@ describe('the status of a delivery', () => {
   });
 
   it('says nothing of waiting once it waits no more', () => {
-    const state = stateOf(parked({ at: T0 - 9 }), failed(), delivered({ attempt: 2 }));
+    const state = stateOf(deferred({ at: T0 - 9 }), failed(), delivered({ attempt: 2 }));
     expect(state).toEqual({ cycle: '0', status: 'delivered', attempt: 2 });
   });
 });
@@ -75,7 +75,7 @@ describe('the document of a delivery', () => {
     const { createdAt, updatedAt } = mergeEntries(undefined, [
       failed({ at: T0 + 5 }),
       dead({ at: T0 + 9 }),
-      parked({ at: T0 }),
+      deferred({ at: T0 }),
     ]);
     expect([createdAt, updatedAt]).toEqual([T0, T0 + 9]);
   });

@@ -50,7 +50,7 @@ const anyEntry: fc.Arbitrary<DeliveryEntry> = fc.oneof(
       },
     ),
   ),
-  withIdentity(fc.record({ ...shared, kind: fc.constant('parked' as const), nextAt })),
+  withIdentity(fc.record({ ...shared, kind: fc.constant('deferred' as const), nextAt })),
   withIdentity(
     fc.record({
       ...shared,

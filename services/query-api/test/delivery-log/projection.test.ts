@@ -13,7 +13,7 @@ import {
   delivered,
   failed,
   packRecord,
-  parked,
+  deferred,
   recordOf,
 } from './support/entries.js';
 import { openLog } from './support/open-log.js';
@@ -78,7 +78,7 @@ describe('the projection of attempts', () => {
     const place = placeOf();
     const entries = [
       failed({}, place),
-      parked({ attempt: 2, at: T0 + 5_000 }, place),
+      deferred({ attempt: 2, at: T0 + 5_000 }, place),
       failed({ attempt: 2, at: T0 + 9_000, status: 500 }, place),
       delivered({ attempt: 3, at: T0 + 90_000 }, place),
     ];

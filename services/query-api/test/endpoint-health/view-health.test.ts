@@ -10,7 +10,7 @@ import {
 } from '../../src/endpoint-health/health-bucket.js';
 import type { HealthBucket } from '../../src/endpoint-health/health-bucket.js';
 import { DAY_MS, HOUR_MS, viewHealth } from '../../src/endpoint-health/view-health.js';
-import { REF, delivered, failed, parked } from '../delivery-log/support/entries.js';
+import { REF, delivered, failed, deferred } from '../delivery-log/support/entries.js';
 
 const NOW = bucketStartOf(Date.now()) + 5 * 60_000;
 
@@ -26,7 +26,7 @@ function bucketsOf(entries: readonly AttemptLogEntry[]): HealthBucket[] {
 const view = (...entries: AttemptLogEntry[]) => viewHealth(REF, { enabled: true }, bucketsOf(entries), NOW);
 
 const ok = (agoMs: number, durationMs = 10) => delivered({ at: NOW - agoMs, durationMs });
-const ours = (agoMs: number) => parked({ at: NOW - agoMs, nextAt: NOW + 5_000, reason: 'fault' });
+const ours = (agoMs: number) => deferred({ at: NOW - agoMs, nextAt: NOW + 5_000, reason: 'fault' });
 const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status });
 
 describe('the health of an endpoint', () => {
@@ -83,7 +83,7 @@ describe('the health of an endpoint', () => {
       [ours(4_000), bad(3_000), bad(2_000), bad(1_000)],
       'paused',
     ],
-    ['a deferral by the state of the endpoint', [ok(2_000), parked({ at: NOW - 1_000 })], 'healthy'],
+    ['a deferral by the state of the endpoint', [ok(2_000), deferred({ at: NOW - 1_000 })], 'healthy'],
   ])('with %s', (_name, entries, state) => {
     expect(view(...entries).state).toBe(state);
   });
@@ -102,13 +102,13 @@ describe('the health of an endpoint', () => {
   });
 
   it('is paused while what failed waits for a later time, and says until when', () => {
-    const waits = parked({ at: NOW - 500, nextAt: NOW + 30_000 });
+    const waits = deferred({ at: NOW - 500, nextAt: NOW + 30_000 });
     const failing = [bad(3_000), bad(2_000), bad(1_000)];
     expect(view(...failing, waits)).toMatchObject({
       state: 'paused',
       until: new Date(NOW + 30_000).toISOString(),
     });
-    expect(view(...failing, parked({ at: NOW - 500, nextAt: NOW - 100 })).state).toBe('failing');
+    expect(view(...failing, deferred({ at: NOW - 500, nextAt: NOW - 100 })).state).toBe('failing');
     expect(view(ok(1_000), waits).state).toBe('healthy');
   });
 

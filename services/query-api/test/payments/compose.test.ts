@@ -16,9 +16,9 @@ afterAll(async () => {
 });
 
 /** A query, asked by so many at once: the bodies of their responses. */
-type Ask = (tenantId: string, count: number) => Promise<readonly unknown[]>;
+type RunQuery = (tenantId: string, count: number) => Promise<readonly unknown[]>;
 
-function openQueries(): Readonly<Record<'charge' | 'pix', Ask>> {
+function openQueries(): Readonly<Record<'charge' | 'pix', RunQuery>> {
   const { operations } = composePayments({
     database: open.database,
     catchUp: () => ({ wait: () => Promise.resolve('passed') }) as CatchUp,

@@ -1,6 +1,6 @@
 import { TOPICS, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent, RecordOrigin } from '@webhooks/contracts';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import type { Models } from '../../src/database.js';
 import { keyOf } from '../../src/payments/event-model.js';
@@ -15,7 +15,7 @@ import type { TestDatabase } from './support/open-test-database.js';
 const DAY_MS = 86_400_000;
 
 let open: TestDatabase;
-let ask: Ask<Models>;
+let ask: RunQuery<Models>;
 let tenantId: string;
 beforeAll(async () => {
   open = await openTestDatabase(randomName('query_events'));

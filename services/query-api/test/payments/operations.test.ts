@@ -56,14 +56,14 @@ function openDesk(options: {
 }
 
 type Desk = ReturnType<typeof openDesk>;
-type Ask = (desk: Desk, tenantId?: string) => Promise<ApiReply>;
+type RunQuery = (desk: Desk, tenantId?: string) => Promise<ApiReply>;
 
 async function parsed(reply: Promise<ApiReply>): Promise<ApiReply> {
   const { status, body } = await reply;
   return { status, body: JSON.parse(String(body)) as unknown };
 }
 
-const CALLS: readonly (readonly [string, Ask, unknown])[] = [
+const CALLS: readonly (readonly [string, RunQuery, unknown])[] = [
   [
     'cob',
     ({ cob }, tenantId = 'acme') => parsed(cob.handle(requestOf({ params: { txId: TX }, tenantId }))),

@@ -1,4 +1,4 @@
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Models } from '../../src/database.js';
@@ -15,7 +15,7 @@ const reading = '3f9a1c2e';
 const START: PullCursor = { reading, caughtUpAt: 0, first: 0, offsets: new Map() };
 
 let open: TestDatabase;
-let ask: Ask<Models>;
+let ask: RunQuery<Models>;
 let tenantId: string;
 beforeAll(async () => {
   open = await openTestDatabase(randomName('query_pull'));

@@ -58,7 +58,7 @@ function start(topic: string, groupPrefix: string) {
   const projection = {
     name: 'values',
     topics: [topic],
-    isAwaited: true,
+    publishesPositions: true,
     apply: (records: readonly { readonly value: Buffer | null }[]) => {
       read.push(...records.map(({ value }) => String(value)));
       return Promise.resolve();

@@ -7,7 +7,7 @@ const FURTHEST: readonly LoggedStatus[] = ['pending', 'cancelled', 'dead', 'deli
 
 function statusOf({ entry }: Delivery['entries'][number]): LoggedStatus {
   if (entry.kind === 'attempt') return entry.result === 'delivered' ? 'delivered' : 'pending';
-  return entry.kind === 'parked' ? 'pending' : entry.kind;
+  return entry.kind === 'deferred' ? 'pending' : entry.kind;
 }
 
 /** What the delivery log has to say, by all that Kafka holds; undefined when nothing was reported of the delivery. */

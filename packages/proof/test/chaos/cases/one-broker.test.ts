@@ -137,7 +137,7 @@ whenAsked('with one broker', () => {
         async () => expect(await counted(/^webhook_first_attempt_delay_seconds_count (\d+)$/m)).toBe(EVENTS),
         LONG,
       );
-      // Nearly all: what was parked for want of its receiver's one slot counts since it was read.
+      // Nearly all: what was deferred for want of its receiver's one slot counts since it was read.
       const prompt = await counted(/^webhook_first_attempt_delay_seconds_bucket\{le="1"\} (\d+)$/m);
       expect(prompt).toBeLessThan(EVENTS / 4);
       expect(events.flatMap(arrivalsOf)).toHaveLength(EVENTS);

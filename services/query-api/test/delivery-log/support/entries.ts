@@ -40,9 +40,9 @@ export function delivered(over: Over<AttemptEntry> = {}, place: Place = {}): Att
 
 type OfKind<K extends AttemptLogEntry['kind']> = Extract<AttemptLogEntry, { kind: K }>;
 
-export const parked = (over: Over<OfKind<'parked'>> = {}, place: Place = {}): OfKind<'parked'> => ({
+export const deferred = (over: Over<OfKind<'deferred'>> = {}, place: Place = {}): OfKind<'deferred'> => ({
   ...baseOf(place),
-  kind: 'parked',
+  kind: 'deferred',
   nextAt: T0 + 30_000,
   ...over,
 });
@@ -84,7 +84,7 @@ export function deadRecord(
     ...base,
     dueAt: at,
     firstDueAt: at,
-    parkedCount: 0,
+    deferralCount: 0,
     origin: source,
     body: Buffer.from(`{"id":"${base.eventId}"}`),
     ...task,

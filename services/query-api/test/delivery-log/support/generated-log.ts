@@ -9,7 +9,7 @@ import type { OpenLog } from './open-log.js';
 export const REFS = [1, 2, 3].map((place) => `0191e7a2-0000-7000-8000-00000000000${place}`);
 const EVENTS = 60;
 const MAKERS = [delivered, delivered, delivered, failed, dead, cancelled] as const;
-const STATUSES = { attempt: 'pending', dead: 'dead', cancelled: 'cancelled', parked: 'pending' } as const;
+const STATUSES = { attempt: 'pending', dead: 'dead', cancelled: 'cancelled', deferred: 'pending' } as const;
 
 /** A delivery as the model knows it. */
 export interface Known extends Required<Omit<DeliveryFilter, 'from' | 'to' | 'endToEndId' | 'txId'>> {

@@ -1,5 +1,5 @@
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { Ask } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
 import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { composeDeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
@@ -13,7 +13,7 @@ import type { TestDatabase } from '../../payments/support/open-test-database.js'
 
 export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   readonly models: Models;
-  readonly ask: Ask<Models>;
+  readonly ask: RunQuery<Models>;
   readonly kept: DeadNotification[];
   readonly passedOver: string[];
   apply(...records: readonly KafkaRecord[]): Promise<void>;

@@ -1,7 +1,7 @@
 import type { ApiRequest } from '@webhooks/http-api';
 import { createOperations } from '../../src/webhooks/operations.js';
 import type { OperationParts } from '../../src/webhooks/operations.js';
-import { createTurns } from '../../src/webhooks/take-turns.js';
+import { createKeyedMutex } from '../../src/webhooks/keyed-mutex.js';
 
 const late = () => new Error('late');
 
@@ -15,7 +15,7 @@ function deferred(): { readonly promise: Promise<string>; readonly resolve: (val
 
 describe('turns', () => {
   it('run the work of one key one after the other, in the order it came', async () => {
-    const turns = createTurns(1_000, late);
+    const turns = createKeyedMutex(1_000, late);
     const first = deferred();
     const order: string[] = [];
     const work = (name: string, wait: Promise<string>) => async (): Promise<void> => {
@@ -35,7 +35,7 @@ describe('turns', () => {
   });
 
   it('go on after a failure, which only its own caller sees', async () => {
-    const turns = createTurns(1_000, late);
+    const turns = createKeyedMutex(1_000, late);
     const failed = turns('a', () => Promise.reject(new Error('no')));
     const next = turns('a', () => Promise.resolve('yes'));
     await expect(failed).rejects.toThrow('no');
@@ -43,7 +43,7 @@ describe('turns', () => {
   });
 
   it('are lost by who waits too long, whose work never begins, while the others keep their order', async () => {
-    const turns = createTurns(20, late);
+    const turns = createKeyedMutex(20, late);
     const first = deferred();
     let begun = false;
     const slow = turns('a', () => first.promise);
@@ -65,7 +65,7 @@ describe('turns', () => {
       reading.push(tenantId);
       return first.promise.then(() => []);
     };
-    const parts = { storeFor: () => ({ list }), takeTurns: createTurns(1_000, late) };
+    const parts = { storeFor: () => ({ list }), runExclusive: createKeyedMutex(1_000, late) };
     const [operation] = createOperations(parts as unknown as OperationParts);
     const read = async (tenantId: string): Promise<unknown> =>
       operation?.handle({ identity: { tenantId }, query: new URLSearchParams() } as unknown as ApiRequest);

@@ -1,7 +1,7 @@
 import { Kafka, logLevel } from 'kafkajs';
 
 /** A kafkajs client for questions to a broker that may not be there yet: few retries, no log. */
-export const quietKafka = (brokers: readonly string[], retries = 0): Kafka =>
+export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
   new Kafka({
     clientId: 'engines',
     brokers: [...brokers],

@@ -13,7 +13,7 @@ export type CreateContext = (client?: ClientPair) => SecureContext;
  * What an endpoint's certificate is checked against: the roots that Node trusts by default, and those of the extra file
  * (PEM, one or more certificates). Throws when the file cannot be read or holds no certificate.
  */
-export function openTrust(extraCaFile?: string): CreateContext {
+export function openCaBundle(extraCaFile?: string): CreateContext {
   const extra = extraCaFile === undefined ? [] : readCertificates(extraCaFile);
   return (client) => {
     const context = createSecureContext({

@@ -8,7 +8,7 @@ type Tell = (count: number) => void;
  * For a line in the log of what may happen thousands of times a second. To be called each time: it tells at the first one
  * at once, then at most once in 10 s. `now` in milliseconds of a clock that never goes back.
  */
-export function createTally(now = () => performance.now()): (tell: Tell) => void {
+export function createLogThrottle(now = () => performance.now()): (tell: Tell) => void {
   let [count, toldAt] = [0, -Infinity];
   return (tell) => {
     count += 1;
@@ -21,11 +21,11 @@ export function createTally(now = () => performance.now()): (tell: Tell) => void
 }
 
 /** A tally for each of a bounded set of words. */
-export function createTallies(): (word: string, tell: Tell) => void {
-  const tallies = new Map<string, (tell: Tell) => void>();
+export function createLogThrottles(): (word: string, tell: Tell) => void {
+  const throttles = new Map<string, (tell: Tell) => void>();
   return (word, tell) => {
-    const tally = tallies.get(word) ?? createTally();
-    tallies.set(word, tally);
-    tally(tell);
+    const throttle = throttles.get(word) ?? createLogThrottle();
+    throttles.set(word, throttle);
+    throttle(tell);
   };
 }

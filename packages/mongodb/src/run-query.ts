@@ -8,18 +8,18 @@ export const DUPLICATE_KEY = 11_000;
 export const isDuplicate = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
 
-/** Runs one statement; see `createAsk`. */
-export type Ask<M> = <T>(statement: (model: M) => Promise<T>) => Promise<T>;
+/** Runs one statement; see `createRunQuery`. */
+export type RunQuery<M> = <T>(statement: (model: M) => Promise<T>) => Promise<T>;
 
 /**
  * Runs statements that must all be done within `ms` from now. Whatever the database cannot do in time, or at all, throws
  * what `unavailable` makes of it; a duplicate is thrown as it is. `models` gives nothing while no statement may run.
  */
-export function createAsk<M>(
+export function createRunQuery<M>(
   models: () => M | undefined,
   ms: number,
   unavailable: (cause?: unknown) => Error,
-): Ask<M> {
+): RunQuery<M> {
   const end = performance.now() + ms;
   return async (statement) => {
     const model = models();
