@@ -9,8 +9,56 @@ const SIZE = {
   'max-params': ['error', 4],
 };
 
+/** Names that were replaced by the field's words; see packages/README.md. */
+const REPLACED = [
+  'error',
+  ...[
+    'parked',
+    'parkedUntil',
+    'parkedCount',
+    'createTally',
+    'isAwaited',
+    'PageWish',
+    'Ask',
+    'Doubt',
+    'onRoom',
+    'hasRoom',
+  ],
+  ...[
+    'BRIEF_MS',
+    'STUCK_MS',
+    'takeTurns',
+    'patience',
+    'Ledger',
+    'ledger',
+    'storyOf',
+    'lane',
+    'hog',
+    'courier',
+    'parcel',
+  ],
+];
+
+/** Of jest; the code of a service has none of them. */
+const TEST_GLOBALS = [
+  'describe',
+  'it',
+  'test',
+  'expect',
+  'jest',
+  'beforeAll',
+  'beforeEach',
+  'afterAll',
+  'afterEach',
+];
+
 export default tseslint.config(
-  { ignores: ['**/dist/**', '**/node_modules/**', '**/*.mjs', '**/*.cjs', '**/*.js'] },
+  { ignores: ['**/dist/**', '**/node_modules/**', '**/*.cjs', '**/*.js'] },
+  {
+    files: ['**/*.mjs'],
+    extends: [tseslint.configs.recommended],
+    rules: { ...SIZE, eqeqeq: 'error', 'id-denylist': REPLACED },
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
@@ -36,6 +84,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
       eqeqeq: 'error',
       'no-console': 'error',
+      'id-denylist': REPLACED,
       'no-restricted-imports': [
         'error',
         {
@@ -49,6 +98,7 @@ export default tseslint.config(
       ],
     },
   },
+  { files: ['**/src/**/*.ts'], rules: { 'no-restricted-globals': ['error', ...TEST_GLOBALS] } },
   {
     files: ['**/test/**/*.ts'],
     rules: {
