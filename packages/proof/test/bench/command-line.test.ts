@@ -1,5 +1,5 @@
 import { readUsage, usageText } from '../../src/bench/command-line.js';
-import { SCENARIOS } from '../../src/bench/scenarios/index.js';
+import { SCENARIOS } from '../../src/bench/main.js';
 
 const NAMES = ['reference', 'throughput', 'latency'];
 

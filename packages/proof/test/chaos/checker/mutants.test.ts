@@ -53,7 +53,7 @@ it.each<[string, Evidence]>([
 });
 
 /** What a bug leaves behind, and what is found. */
-const DOCTORED: readonly (readonly [string, Evidence, string])[] = [
+const MUTANTS: readonly (readonly [string, Evidence, string])[] = [
   [
     'accepted before Kafka has it',
     evidence({ ...nowhere, topics: { entries: [], copies: new Map() } }),
@@ -151,8 +151,8 @@ const DOCTORED: readonly (readonly [string, Evidence, string])[] = [
   ['a process that stays away', evidence({ steps: [step(1, 2, { outcome: 'failed' })] }), 'not-back'],
 ];
 
-it.each(DOCTORED)('a bug is found: %s', (_, doctored, kind) => {
-  expect(kinds(doctored)).toContain(kind);
+it.each(MUTANTS)('a bug is found: %s', (_, mutant, kind) => {
+  expect(kinds(mutant)).toContain(kind);
 });
 
 it('README.md names what is found', () => {
@@ -160,5 +160,5 @@ it('README.md names what is found', () => {
   const [, table = ''] = readme.split('| is found as');
   const named = [...(table.split('\n\n')[0] ?? '').matchAll(/`([a-z-]+)`/g)].map(([, kind]) => kind);
   // A run whose world does not stop has no evidence for that.
-  expect(new Set(named)).toEqual(new Set([...DOCTORED.map(([, , kind]) => kind), 'not-stopped']));
+  expect(new Set(named)).toEqual(new Set([...MUTANTS.map(([, , kind]) => kind), 'not-stopped']));
 });

@@ -1,4 +1,23 @@
 import { readFileSync } from 'node:fs';
+import type { Totals } from '@webhooks/testkit/account';
+
+/**
+ * Microseconds of the machine's monotonic clock. All processes of one machine share its zero, so a time taken by the
+ * generator can be compared with one taken by the receiver. It never jumps. (`performance.now` has a zero of its own in
+ * each process.)
+ */
+export const monotonicMicros = (): number => Number(process.hrtime.bigint()) / 1_000;
+
+/**
+ * Percentiles of some times, in their unit. Nearest rank: the smallest value that at least this share of all values does not
+ * exceed. NaN when there are none.
+ */
+export function percentilesOf(micros: Iterable<number>) {
+  const sorted = Float64Array.from(micros).sort();
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), p999: at(0.999), max: at(1) };
+}
+export type Percentiles = ReturnType<typeof percentilesOf>;
 
 export type Pids = Readonly<Record<string, number>>;
 
@@ -68,4 +87,18 @@ export function cpuOf(
   isWanted: (name: string) => boolean = () => true,
 ): number {
   return processes.reduce((sum, { name, cpuMicros }) => sum + (isWanted(name) ? cpuMicros : 0), 0);
+}
+
+/** A run without figures: its delivery account does not balance, or it could not be finished. The message says why. */
+export class VoidRun extends Error {
+  override readonly name = 'VoidRun';
+}
+
+/** Why a run has no figures; undefined when its delivery account balances. `waiting`: pairs that were found waiting in Kafka. */
+export function voidReason({ accepted, delivered, strangers }: Totals, waiting = 0): string | undefined {
+  if (accepted === 0) return 'nothing was accepted';
+  if (strangers > 0) return `${strangers} arrivals were owed to nobody`;
+  const missing = accepted - delivered - waiting;
+  if (missing > 0) return `${missing} of ${accepted} deliveries are missing`;
+  return missing < 0 ? `${-missing} deliveries are both delivered and waiting` : undefined;
 }

@@ -1,7 +1,7 @@
 import { testKafkaBrokers } from '@webhooks/local';
-import { createKafkaClient, readUnhandled } from '@webhooks/testkit/account';
 import { randomName } from '@webhooks/testkit';
-import { holdTransaction } from '../../../src/chaos/world/kafka-tools.js';
+import { createKafkaClient, readUnhandled } from '@webhooks/testkit/account';
+import { holdTransaction } from '../../src/chaos/faults.js';
 
 const kafka = createKafkaClient(testKafkaBrokers(), 'kafka-tools-test');
 const [admin, producer] = [kafka.admin(), kafka.producer()];

@@ -1,5 +1,5 @@
 import type { Arrival } from '@webhooks/testkit';
-import { createArrivalLines } from '../src/show-arrivals.js';
+import { createArrivalLines } from '../src/watch.js';
 
 const arrival = {
   path: '/own',

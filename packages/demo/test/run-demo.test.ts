@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readEventsFile } from '../src/read-events-file.js';
+import { readEventsFile } from '../src/run-demo.js';
 import { unbalancedLine } from '../src/show.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'events-'));
@@ -31,6 +31,6 @@ describe('an events file', () => {
 
   it('without one good line is told as what it is, and not as a loss', () => {
     expect(unbalancedLine(0, '/x')).toBe('· no event was accepted; everything is kept in /x');
-    expect(unbalancedLine(2, '/x')).toContain('the ledger does not balance');
+    expect(unbalancedLine(2, '/x')).toContain('the delivery account does not balance');
   });
 });

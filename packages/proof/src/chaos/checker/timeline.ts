@@ -2,7 +2,7 @@ import { isHandled } from '../evidence/evidence.js';
 import type { Evidence, Place } from '../evidence/evidence.js';
 import type { Delivery } from './case-file.js';
 
-/** Lines of one story, at most: its beginning and its end tell the most. */
+/** Lines of one timeline, at most: its beginning and its end tell the most. */
 const MOST_LINES = 16;
 /** A fault that ran so long before or after what was seen last may have to do with it. */
 const NEAR_MS = 2_000;
@@ -13,7 +13,7 @@ function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, {
   const stands = (place: Place): string =>
     `${at(place)}, ${isHandled(topics, place) ? 'handled' : 'not handled'}`;
   const moments: (readonly [at: number, what: string])[] = [
-    [sent.sentAt, `given to ${sent.door}`],
+    [sent.sentAt, `given to ${sent.ingress}`],
     [sent.acceptedAt ?? sent.sentAt, sent.acceptedAt === undefined ? 'not accepted' : 'accepted'],
     ...copies.map((place) => [place.appendedAt, `event at ${stands(place)}`] as const),
     ...tasks.map(
@@ -31,8 +31,8 @@ function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, {
   return moments.sort(([a], [b]) => a - b);
 }
 
-/** The story of one delivery: when and where it was seen, and which faults ran when it was seen last. */
-export function storyOf(delivery: Delivery, evidence: Evidence): readonly string[] {
+/** The timeline of one delivery: when and where it was seen, and which faults ran when it was seen last. */
+export function timelineOf(delivery: Delivery, evidence: Evidence): readonly string[] {
   const moments = momentsOf(delivery, evidence);
   const lines = moments.map(([at, what]) => `${new Date(at).toISOString()} ${what}`);
   const lastAt = moments.at(-1)?.[0] ?? 0;

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import type { Stack } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import type { FeedLine } from '../../testkit/src/account/feed.js';
-import { putInForce } from '../../testkit/src/account/hooks.js';
-import type { Hook } from '../../testkit/src/account/hooks.js';
+import { putInForce } from '@webhooks/testkit/account';
+import type { FeedLine, Hook } from '@webhooks/testkit/account';
 
 /** First attempts refused in a row: few enough that the breaker (10 failures in a row) stays closed. */
 const REFUSED_IN_A_ROW = 2;
 
 /** Shows one arrival, and the status of its response. */
-export type ShowArrival = (arrival: Arrival, status: number) => void;
+type ShowArrival = (arrival: Arrival, status: number) => void;
 
 /**
  * A receiver that answers 200, but below `/refuses-first/` 503 to two of three first attempts. If it refused all of them, the
@@ -31,7 +30,7 @@ export function startReceiver(options: EndpointOptions, show: ShowArrival): Prom
 }
 
 /** A receiver that listens, its append-only file, and endpoints that are registered and in force. */
-export interface Stage {
+export interface DemoScenario {
   /** Shows what arrives from now on; at first nobody does. */
   show?: ShowArrival;
   readonly receiver: Endpoint;
@@ -40,21 +39,21 @@ export interface Stage {
 }
 
 /** Starts the receiver at `port` (0: a free one), registers its endpoints and waits until they are in force. */
-export async function setStage(
+export async function prepareScenario(
   stack: Stack,
   lines: readonly FeedLine[],
   dataDir: string,
   port: number,
-): Promise<Stage> {
+): Promise<DemoScenario> {
   const file = join(dataDir, 'receipts.ndjson');
   writeFileSync(file, '');
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
-  const show: ShowArrival = (arrival, status) => stage.show?.(arrival, status);
+  const show: ShowArrival = (arrival, status) => scenario.show?.(arrival, status);
   const receiver = await startReceiver({ certPem, keyPem, file, port }, show);
-  const stage: Stage = {
+  const scenario: DemoScenario = {
     receiver,
     file,
     hooks: await putInForce(lines, stack.description(), receiver.origin),
   };
-  return stage;
+  return scenario;
 }

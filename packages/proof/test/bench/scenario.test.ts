@@ -1,11 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runScenario } from '../../src/bench/run-scenario.js';
-import type { ScenarioOutcome } from '../../src/bench/run-scenario.js';
-import { figure } from '../../src/bench/report.js';
-import type { Scenario } from '../../src/bench/scenario.js';
-import { showRuns, workerCpu } from '../../src/bench/scenarios/run-report.js';
+import { runScenario } from '../../src/bench/scenario.js';
+import type { ScenarioOutcome, Scenario } from '../../src/bench/scenario.js';
+import { figure, showRuns, workerCpu } from '../../src/bench/report.js';
 import { runLoad } from '../../src/bench/world/run.js';
 import { registerFanOut } from '../../src/bench/world/world.js';
 import type { World } from '../../src/bench/world/world.js';
@@ -25,12 +23,12 @@ const scenario: Scenario = {
   title: 'a short one',
   usual: SIZES,
   whole: SIZES,
-  measure: async (stage) => {
-    const world = await stage.openWorld({ tenants: ['short'], ports: 1 });
+  measure: async (context) => {
+    const world = await context.openWorld({ tenants: ['short'], ports: 1 });
     const endpoints = await registerFanOut(world, 'short', 1);
     const measureRun = (run: string, seen: World) =>
-      stage.run(run, async () => {
-        const runs = [await runLoad(seen, endpoints, { count: stage.sizes.count }, { quietMs: 5_000 })];
+      context.run(run, async () => {
+        const runs = [await runLoad(seen, endpoints, { count: context.sizes.count }, { stalledMs: 5_000 })];
         return showRuns(runs, [figure('CPU', workerCpu(runs), 'µs')]);
       });
     await measureRun('complete', world);
@@ -52,10 +50,10 @@ describe('a run of the bench', () => {
     });
   });
 
-  it('shows its figures and what each process used when the ledger balances', () => {
+  it('shows its figures and what each process used when the delivery account balances', () => {
     expect(outcome.reports.map(({ run }) => run)).toEqual(['complete']);
     const [report] = outcome.reports;
-    expect(report?.ledger).toBe(
+    expect(report?.account).toBe(
       `accepted=${EVENTS} delivered=${EVENTS} waiting=0 duplicates=0 refused=0 lost=0`,
     );
     expect(report?.usage?.count).toBe(EVENTS);

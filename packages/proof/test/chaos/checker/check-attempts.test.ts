@@ -1,5 +1,5 @@
 import { check } from '../../../src/chaos/checker/check.js';
-import type { DoneStep } from '../../../src/chaos/run-plan.js';
+import type { DoneStep } from '../../../src/chaos/plan.js';
 import { arrived, at, entry, event, evidence, kinds, place, step, task } from './evidence-builder.js';
 
 describe('the schedule', () => {
@@ -45,7 +45,7 @@ describe('repeats', () => {
   it('unexplained: nothing was broken for 12 s around it', () => {
     expect(kinds(twice(40))).toEqual(['unexplained-repeat']);
     expect(kinds(twice(40, [step(20, 21)]))).toEqual(['unexplained-repeat']);
-    expect(kinds(twice(40, [step(5, 6, { lane: 'receivers', target: 'moody-1' })]))).toEqual([
+    expect(kinds(twice(40, [step(5, 6, { track: 'receivers', target: 'moody-1' })]))).toEqual([
       'unexplained-repeat',
     ]);
   });
