@@ -3,30 +3,10 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DATA_DIR, print } from '@webhooks/testkit/account';
 import { runScenario } from './scenario.js';
-import type { Scenario } from './scenario.js';
-import { attacks } from './scenarios/attacks.js';
-import { handlers } from './scenarios/handlers.js';
-import { isolation } from './scenarios/isolation.js';
-import { latency } from './scenarios/latency.js';
-import { query } from './scenarios/query.js';
-import { reference, throughput } from './scenarios/throughput.js';
-import { wholeSystem } from './scenarios/whole-system.js';
 import { describeMachine, describeVersions } from '../machine.js';
-import { readUsage, usageText } from './command-line.js';
+import { SCENARIOS, readUsage, usageText } from './command-line.js';
 import { formatSummary } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
-
-/** All scenarios, the most telling first. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  reference,
-  throughput,
-  latency,
-  'whole-system': wholeSystem,
-  isolation,
-  attacks,
-  query,
-  handlers,
-};
 
 async function main(): Promise<void> {
   const usage = readUsage(process.argv.slice(2), Object.keys(SCENARIOS));
