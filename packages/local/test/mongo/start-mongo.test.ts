@@ -1,8 +1,7 @@
 import { MongoClient } from 'mongodb';
-import { usesFolder } from '../../src/engine/data-folder.js';
-import { startEmbeddedMongo } from '../../src/mongo/embedded-mongo.js';
-import { useMongoAddress } from '../../src/mongo/mongo-address.js';
-import type { MongoEngine } from '../../src/mongo/mongo-engine.js';
+import { usesFolder } from '../../src/engine/folders.js';
+import { startEmbeddedMongo, useMongoAddress, withDatabase } from '../../src/mongo/start-mongo.js';
+import type { MongoEngine } from '../../src/mongo/start-mongo.js';
 import { testMongoUri } from '../../src/test-engines.js';
 import { runProgram } from '../run-program.js';
 import { scratchFolders } from '../scratch-folder.js';
@@ -76,5 +75,25 @@ describe('the embedded MongoDB', () => {
   it('says what to do when the named server does not answer', async () => {
     const nobody = useMongoAddress('mongodb://127.0.0.1:9/', 500);
     await expect(nobody).rejects.toThrow(/MONGODB_URI: no answer within 0\.5 s .* unset MONGODB_URI/);
+  });
+});
+
+describe('a connection string for a database', () => {
+  it.each([
+    ['mongodb://127.0.0.1:27017', 'mongodb://127.0.0.1:27017/a'],
+    ['mongodb://127.0.0.1:27017/', 'mongodb://127.0.0.1:27017/a'],
+    ['mongodb://h1:1,h2:2/old?replicaSet=rs0', 'mongodb://h1:1,h2:2/a?replicaSet=rs0'],
+    ['mongodb+srv://cluster.example/?w=majority', 'mongodb+srv://cluster.example/a?w=majority'],
+    ['mongodb://u:p%40@h/', 'mongodb://u:p%40@h/a?authSource=admin'],
+    ['mongodb://u:p@h/users', 'mongodb://u:p@h/a?authSource=users'],
+    ['mongodb://u:p@h/users?authSource=admin', 'mongodb://u:p@h/a?authSource=admin'],
+  ])('%s → %s', (base, expected) => {
+    expect(withDatabase(base, 'a')).toBe(expected);
+  });
+
+  it('is refused when the base is none, without repeating what may hold a password', () => {
+    expect(() => withDatabase('http://user:secret@host', 'a')).toThrow(
+      /^expected a connection string that begins/,
+    );
   });
 });

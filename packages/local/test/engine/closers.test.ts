@@ -1,4 +1,4 @@
-import { closeAfterFault, closeAll } from '../../src/stack/closers.js';
+import { closeAfterFault, closeAll } from '../../src/engine/closers.js';
 
 const noted = () => {
   const closed: string[] = [];

@@ -1,6 +1,6 @@
 import { mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cachedFolder, cacheRoot } from '../../src/engine/cached-folder.js';
+import { cachedFolder, cacheRoot } from '../../src/engine/folders.js';
 import { runProgram } from '../run-program.js';
 import { scratchFolders } from '../scratch-folder.js';
 

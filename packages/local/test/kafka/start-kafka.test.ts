@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../../src/engine/command.js';
-import { awaitFreeDataFolder, usesFolder } from '../../src/engine/data-folder.js';
+import { awaitFreeDataFolder, usesFolder } from '../../src/engine/folders.js';
 import { ALL_COMPILERS, classArchive, javaArguments } from '../../src/kafka/broker-process.js';
-import { prepareRuntime, startEmbeddedKafka } from '../../src/kafka/embedded-kafka.js';
+import { prepareRuntime, startEmbeddedKafka, useKafkaAddress } from '../../src/kafka/start-kafka.js';
+import type { KafkaEngine } from '../../src/kafka/start-kafka.js';
 import { freePort } from '../../src/engine/free-port.js';
-import type { KafkaEngine } from '../../src/kafka/kafka-engine.js';
 import { testKafkaBrokers } from '../../src/test-engines.js';
 import { runProgram } from '../run-program.js';
 import { scratchFolders } from '../scratch-folder.js';
@@ -125,6 +125,24 @@ describe('the embedded Kafka', () => {
     await writeFile(join(dataDir, 'data', 'meta.properties'), 'version=1\ncluster.id=other\nnode.id=7\n');
     await expect(engine.restart()).rejects.toThrow(
       /^Apache Kafka did not start \(exit code 1; whole log: .*kafka\.log\):\n.*\n.*Stored node id 7 doesn't match/,
+    );
+  });
+});
+
+describe('a Kafka named by KAFKA_BROKERS', () => {
+  it('is used as it is, and is not ended', async () => {
+    const kafka = await useKafkaAddress(` ${testKafkaBrokers().join(' , ')},127.0.0.1:9 `, 1_000);
+    expect(kafka).toMatchObject({ kind: 'address', pid: undefined });
+    expect(kafka.brokers).toEqual([...testKafkaBrokers(), '127.0.0.1:9']);
+    expect(() => kafka.kill()).toThrow(/KAFKA_BROKERS names/);
+    await expect(kafka.restart()).rejects.toThrow(/KAFKA_BROKERS names/);
+    await kafka.stop();
+    await expect(useKafkaAddress(testKafkaBrokers().join(','))).resolves.toBeDefined();
+  });
+
+  it('is explained when no broker serves', async () => {
+    await expect(useKafkaAddress('127.0.0.1:9', 200)).rejects.toThrow(
+      /KAFKA_BROKERS=127\.0\.0\.1:9: no broker served within 0\.2 s \(.*ECONNREFUSED.*\).*unset KAFKA_BROKERS/,
     );
   });
 });
