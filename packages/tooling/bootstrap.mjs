@@ -1,14 +1,12 @@
 // Runs one of the project's commands after `git clone` alone, on any Node from 20 up.
 // It installs and builds what is missing or out of date, then hands over to the pinned Node of the workspace.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const PNPM = 'pnpm@10.34.9';
-const STAMPS = join(ROOT, 'node_modules', '.bootstrap');
 const NODE = join(ROOT, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 const bin = (name) => join(ROOT, 'node_modules', name);
 
@@ -61,58 +59,21 @@ const COMMANDS = {
   format: { build: false, runs: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']] },
 };
 
-/** Files below `dir` whose name passes `wanted`, without build results and dependencies. */
-function filesBelow(dir, wanted) {
-  return readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
-    if (['node_modules', 'dist', '.git', '.data'].includes(entry.name)) return [];
-    const path = join(dir, entry.name);
-    if (entry.isDirectory()) return filesBelow(path, wanted);
-    return wanted(entry.name) ? [path] : [];
-  });
+/** pnpm keeps a copy of the lock file of what it has installed. */
+function isInstalled() {
+  const copy = join(ROOT, 'node_modules', '.pnpm', 'lock.yaml');
+  if (!existsSync(NODE) || !existsSync(copy)) return false;
+  return readFileSync(copy).equals(readFileSync(join(ROOT, 'pnpm-lock.yaml')));
 }
 
-function fingerprint(files, describe) {
-  const hash = createHash('sha256');
-  for (const file of files.sort()) hash.update(`${relative(ROOT, file)}\0${describe(file)}\0`);
-  return hash.digest('hex');
-}
-
-const installFingerprint = () =>
-  fingerprint(
-    [
-      ...['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(ROOT, name)),
-      ...['packages', 'services'].flatMap((dir) =>
-        filesBelow(join(ROOT, dir), (name) => name === 'package.json'),
-      ),
-    ],
-    (file) => readFileSync(file),
-  );
-
-const buildFingerprint = () =>
-  fingerprint(
-    [
-      join(ROOT, 'tsconfig.base.json'),
-      ...['packages', 'services'].flatMap((dir) =>
-        filesBelow(join(ROOT, dir), (name) => /\.ts$|^tsconfig.*\.json$|^package\.json$/.test(name)),
-      ),
-    ],
-    (file) => `${statSync(file).mtimeMs}:${statSync(file).size}`,
-  );
-
-const isCurrent = (stamp, value) =>
-  existsSync(join(STAMPS, stamp)) && readFileSync(join(STAMPS, stamp), 'utf8') === value;
-function remember(stamp, value) {
-  mkdirSync(STAMPS, { recursive: true });
-  writeFileSync(join(STAMPS, stamp), value);
-}
-
-/** Runs a command whose output is shown only when it fails; says what it does, and that it still does it, every 5 s. */
+/** Runs a command whose output is shown only when it fails. What takes longer than 1 s is announced, and again every 5 s. */
 function quietly(title, command, args) {
   return new Promise((resolve, reject) => {
     const started = Date.now();
-    const seconds = () => ((Date.now() - started) / 1000).toFixed(0);
-    process.stdout.write(`· ${title} …\n`);
-    const ticker = setInterval(() => process.stdout.write(`· ${title} … ${seconds()} s\n`), 5_000);
+    const say = (what) =>
+      process.stdout.write(`· ${title}${what} ${((Date.now() - started) / 1_000).toFixed(0)} s\n`);
+    const tickers = [setTimeout(say, 1_000, ' …'), setInterval(say, 5_000, ' …')];
+    const stopTickers = () => tickers.forEach((ticker) => clearInterval(ticker));
     const output = [];
     // A shell is needed on Windows only, where npx is a script.
     const child = spawn(command, args, {
@@ -123,13 +84,13 @@ function quietly(title, command, args) {
     child.stdout.on('data', (chunk) => output.push(chunk));
     child.stderr.on('data', (chunk) => output.push(chunk));
     child.on('error', (error) => {
-      clearInterval(ticker);
+      stopTickers();
       reject(new Error(`${title}: ${command} could not be started: ${error.message}`));
     });
     child.on('close', (code) => {
-      clearInterval(ticker);
+      stopTickers();
       if (code === 0) {
-        process.stdout.write(`· ${title}: done in ${seconds()} s\n`);
+        if (Date.now() - started > 1_000) say(': done in');
         return resolve();
       }
       process.stderr.write(Buffer.concat(output));
@@ -139,32 +100,19 @@ function quietly(title, command, args) {
 }
 
 async function install() {
-  const wanted = installFingerprint();
-  if (isCurrent('install', wanted) && existsSync(NODE)) return;
-  await quietly('installing packages from the npm registry', 'npx', [
-    '--yes',
-    PNPM,
-    'install',
-    '--frozen-lockfile',
-    '--prefer-offline',
-  ]);
+  if (isInstalled()) return;
+  const options = ['--frozen-lockfile', '--prefer-offline'];
+  await quietly('installing packages from the npm registry', 'npx', ['--yes', PNPM, 'install', ...options]);
   // npm's scripts would find this shell script as `node`: one more in between that passes no signal on.
   rmSync(bin('.bin/node'), { force: true });
-  remember('install', wanted);
 }
 
-async function build() {
-  const wanted = buildFingerprint();
-  if (isCurrent('build', wanted)) return;
-  await quietly('building (tsc --build)', NODE, [
+/** tsc knows what is up to date: without a change it takes half a second. */
+const build = () =>
+  quietly('building (tsc --build)', NODE, [
     bin('typescript/bin/tsc'),
-    '--build',
-    'packages/tooling',
-    '--pretty',
-    'false',
+    ...['--build', 'packages/tooling', '--pretty', 'false'],
   ]);
-  remember('build', wanted);
-}
 
 /** Hands the terminal to the pinned Node; signals reach the child, and its end is ours. */
 function run(args) {

@@ -95,7 +95,7 @@ module.exports = {
     mayImport('outbound', ['runtime']),
     mayImport('client', []),
     mayImport('cli', ['client']),
-    mayImport('testkit', ['contracts', 'local', 'client']),
+    mayImport('testkit', ['contracts', 'local', 'client', 'runtime']),
     mayImport('demo', ['contracts', 'local', 'testkit', 'client']),
     mayImport('proof', ['contracts', 'local', 'testkit', 'client']),
   ],

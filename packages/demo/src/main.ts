@@ -1,20 +1,44 @@
 import { once as onceEmitted } from 'node:events';
 import { rmSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { DATA_DIR, paint, print, untilSignal } from '@webhooks/testkit/account';
-import { createArrivalLines } from './show-arrivals.js';
-import { setStage } from './stage.js';
+import { join, resolve, relative } from 'node:path';
+import { parseArgs } from 'node:util';
 import { choosePort, startStack } from '@webhooks/local';
 import type { Stack } from '@webhooks/local';
+import { DATA_DIR, paint, print, untilSignal } from '@webhooks/testkit/account';
+import { createArrivalLines, untilProjected, watchBreakers } from './watch.js';
+import { prepareScenario } from './scenario.js';
 import { writeEnvFile } from './env-script.js';
-import { USAGE, readArguments } from './read-arguments.js';
-import { readEventsFile } from './read-events-file.js';
-import { feedAndAccount } from './run-demo.js';
+import { readEventsFile, feedAndAccount } from './run-demo.js';
 import type { Balance } from './run-demo.js';
 import { showAddresses, showCommands, showFaults, unbalancedLine } from './show.js';
 import { showTruth } from './show-truth.js';
-import { untilProjected } from './until-projected.js';
-import { watchBreakers } from './watch-breakers.js';
+
+const SAMPLE = join(import.meta.dirname, '..', '..', 'sample', 'events.ndjson');
+
+const USAGE = `npm start -- [options]
+
+  --events FILE   payment events to feed, one JSON object a line (default: the shipped sample)
+  --once          uses free ports and a folder of its own, and ends; the exit code is 0 only if the account balances
+  --help          prints this text
+
+Environment:
+  KAFKA_BROKERS, MONGODB_URI   use these instead of starting Kafka and a database
+  NO_COLOR                     print without colour
+`;
+
+/** Throws when an argument is unknown. With `once` the demonstration ends by itself, with the balance as the last line. */
+function readArguments(args: readonly string[]): { once: boolean; help: boolean; eventsFile: string } {
+  const { once, help, events } = parseArgs({
+    args: [...args],
+    options: {
+      once: { type: 'boolean', default: false },
+      events: { type: 'string', default: SAMPLE },
+      help: { type: 'boolean', default: false },
+    },
+  }).values;
+  // npm runs scripts in the project's folder; a relative path counts from the folder where the command was typed.
+  return { once, help, eventsFile: resolve(process.env['INIT_CWD'] ?? '.', events) };
+}
 
 const RECEIVER_PORT = 8443;
 
@@ -46,16 +70,16 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   print(paint('green', `· everything is up after ${((performance.now() - started) / 1_000).toFixed(1)} s`));
   showFaults(lines);
   const port = await choosePort('the receiver', once ? undefined : RECEIVER_PORT, log);
-  const stage = await setStage(stack, lines, dataDir, port);
-  const { origin } = stage.receiver;
+  const scenario = await prepareScenario(stack, lines, dataDir, port);
+  const { origin } = scenario.receiver;
   // Before the events are fed: from here on other terminals can use the stack.
   running.envFile = writeEnvFile(dataDir, stack.description(), origin);
   if (!once) showAddresses(stack.description(), origin, dataDir);
-  const result = await feedAndAccount(stage, stack.description(), lines);
+  const result = await feedAndAccount(scenario, stack.description(), lines);
   if (!once) {
     for (const line of result.closing) print(line);
     showCommands(`. ${relative(process.cwd(), running.envFile)}`);
-    stage.show = createArrivalLines(print);
+    scenario.show = createArrivalLines(print);
     watchBreakers(stack.description().admin['delivery-worker'] ?? '');
   }
   await untilProjected(stack.description().admin['query-api']);
@@ -65,7 +89,7 @@ async function demonstrate(once: boolean, eventsFile: string, running: Running):
   return endOnce(result, dataDir);
 }
 
-/** Prints the balance as the last line and returns it as exit code. The data folder is kept when the ledger does not balance. */
+/** Prints the balance as the last line and returns it as exit code. The data folder is kept when the delivery account does not balance. */
 function endOnce({ accepted, balanced, closing }: Balance, dataDir: string): number {
   if (balanced) rmSync(dataDir, { recursive: true, force: true });
   else print(unbalancedLine(accepted, dataDir));

@@ -1,9 +1,36 @@
+import { createReadStream, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { TOPICS } from '@webhooks/contracts';
-import { Ledger, feed, print, untilNone, withAdmin } from '@webhooks/testkit/account';
-import { followReceipts } from './follow-receipts.js';
-import type { FedStack, FeedLine } from '@webhooks/testkit/account';
-import type { Stage } from './stage.js';
+import { readFeedLine, DeliveryAccount, feed, print, untilNone, withAdmin } from '@webhooks/testkit/account';
+import type { FeedLine, Receipt, FedStack } from '@webhooks/testkit/account';
+import type { DemoScenario } from './scenario.js';
 import { showTable } from './show.js';
+
+/** Reads an events file: one JSON object a line, empty lines skipped. Throws when it is empty, missing or over 512 MiB. */
+export async function readEventsFile(file: string): Promise<readonly FeedLine[]> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new Error(`the events file ${file} cannot be read: ${String(error)}`, { cause: error });
+  });
+  const lines = content.split(/\r?\n/).filter((text) => text.trim() !== '');
+  if (lines.length === 0) throw new Error(`${file} holds no events`);
+  return lines.map(readFeedLine);
+}
+
+/** Read at a time. After a feed of a million lines the file holds a gigabyte. */
+const CHUNK_BYTES = 16_777_216;
+
+/** Follows a growing file: each call gives whole lines that came since the last one, 16 MiB at most. */
+function followReceipts(file: string): () => Promise<readonly Receipt[]> {
+  let start = statSync(file).size;
+  return async () => {
+    const chunk = await buffer(createReadStream(file, { start, end: start + CHUNK_BYTES - 1 }));
+    const lines = chunk.subarray(0, chunk.lastIndexOf('\n') + 1);
+    start += lines.byteLength;
+    const texts = lines.toString('utf8').split('\n').slice(0, -1);
+    return texts.map((text) => JSON.parse(text) as Receipt);
+  };
+}
 
 /** Each fourth look is shown: a line in two seconds. */
 const LOOKS_A_LINE = 4;
@@ -20,7 +47,7 @@ const countRejected = ({ kafkaBrokers }: FedStack): Promise<number> =>
  * file from now on. Prints the progress and the table.
  */
 export async function feedAndAccount(
-  { file, hooks }: Pick<Stage, 'file' | 'hooks'>,
+  { file, hooks }: Pick<DemoScenario, 'file' | 'hooks'>,
   stack: FedStack,
   lines: readonly FeedLine[],
 ) {
@@ -32,34 +59,34 @@ export async function feedAndAccount(
   const before = await countRejected(stack);
   const { acknowledged, toBeRejected, refusedByIngest } = await feed(stack, lines);
   print(`· lines fed in ${took()}: ${lines.length}, in turn to the topic and to ingest`);
-  const ledger = new Ledger(
+  const account = new DeliveryAccount(
     acknowledged.flatMap(({ event }) => event ?? []),
     hooks,
   );
   let [rejected, looks] = [0, 0];
   const countLeft = async (): Promise<number> => {
-    ledger.note(await nextReceipts());
+    account.note(await nextReceipts());
     // While the broker is away, the last count stays.
     rejected = await countRejected(stack).then(
       (count) => count - before,
       () => rejected,
     );
-    const { accepted, delivered } = ledger.totals();
+    const { accepted, delivered } = account.totals();
     looks += 1;
     if (looks % LOOKS_A_LINE === 0) print(`· ${delivered} of ${accepted} delivered`);
     return accepted - delivered + Math.max(0, toBeRejected - rejected);
   };
   await untilNone(countLeft);
   print(`· settled ${took()} after the first event`);
-  showTable(ledger);
-  const { accepted, delivered, duplicates } = ledger.totals();
+  showTable(account);
+  const { accepted, delivered, duplicates } = account.totals();
   const lost = accepted - delivered;
   return {
     accepted,
     balanced: lost === 0 && accepted > 0 && rejected === toBeRejected,
     /** The last lines. */
     closing: [
-      `rejected=${rejected + refusedByIngest} unmatched=${ledger.unmatched}`,
+      `rejected=${rejected + refusedByIngest} unmatched=${account.unmatched}`,
       `accepted=${accepted} delivered=${delivered} duplicates=${duplicates} lost=${lost}`,
     ],
   };

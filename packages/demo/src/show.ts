@@ -1,10 +1,10 @@
 import type { StackDescription } from '@webhooks/local';
 import { align, paint, print } from '@webhooks/testkit/account';
-import type { Account, FeedLine, Ledger } from '@webhooks/testkit/account';
+import type { EndpointAccount, FeedLine, DeliveryAccount } from '@webhooks/testkit/account';
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
-function retryColumn({ retryWaits }: Account): string {
+function retryColumn({ retryWaits }: EndpointAccount): string {
   const waits = retryWaits.slice(0, 100_000);
   return waits.length === 0 ? '–' : `${seconds(Math.min(...waits))} – ${seconds(Math.max(...waits))}`;
 }
@@ -12,7 +12,7 @@ function retryColumn({ retryWaits }: Account): string {
 const HEADER = ['endpoint', 'expected', 'delivered', 'duplicates', 'refused', 'second attempt after'];
 
 /** The table at the end: what each endpoint had to receive and what it received. */
-export function showTable({ accounts }: Pick<Ledger, 'accounts'>): void {
+export function showTable({ accounts }: Pick<DeliveryAccount, 'accounts'>): void {
   const rows = accounts.map((account) => {
     const { endpoint, owed, arrivals, duplicates, refused } = account;
     const counts = [owed, arrivals.size, duplicates, refused].map(String);
@@ -29,7 +29,8 @@ export function showTable({ accounts }: Pick<Ledger, 'accounts'>): void {
 
 /** Why a run failed, and where its data is. */
 export function unbalancedLine(accepted: number, dataDir: string): string {
-  const fault = 'the ledger does not balance: a delivery is missing, or a bad line was not rejected';
+  const fault =
+    'the delivery account does not balance: a delivery is missing, or a bad line was not rejected';
   return `· ${accepted === 0 ? 'no event was accepted' : fault}; everything is kept in ${dataDir}`;
 }
 

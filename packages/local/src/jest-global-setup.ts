@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningContainer } from './engine/container.js';
 import { startKafkaContainer } from './kafka/kafka-container.js';
-import type { KafkaEngine } from './kafka/kafka-engine.js';
 import { startKafka } from './kafka/start-kafka.js';
-import type { Log } from './engine/log.js';
+import type { KafkaEngine } from './kafka/start-kafka.js';
+import type { Log } from './engine/wait.js';
 import { startMongoContainer } from './mongo/mongo-container.js';
-import type { MongoEngine } from './mongo/mongo-engine.js';
 import { startMongo } from './mongo/start-mongo.js';
-import { namedAddress } from './engine/named-address.js';
+import type { MongoEngine } from './mongo/start-mongo.js';
+import { namedAddress } from './engine/engine-lifecycle.js';
 
 /** What setup has opened and teardown has to close, the folder first; both run in jest's parent process. */
 const openedBySetup: (() => Promise<void>)[] = [];

@@ -1,4 +1,4 @@
-import { withDatabase } from './mongo/connection-string.js';
+import { withDatabase } from './mongo/start-mongo.js';
 
 /** "host:port" of each broker that the jest global setup of this package has started or found. */
 export function testKafkaBrokers(): string[] {

@@ -1,6 +1,6 @@
-import { MongoClient } from 'mongodb';
 import { randomUUID } from 'node:crypto';
-import { createUnloggedKafka } from '../src/kafka/unlogged-kafkajs.js';
+import { MongoClient } from 'mongodb';
+import { createUnloggedKafka } from '../src/kafka/broker-process.js';
 import { testKafkaBrokers, testMongoUri } from '../src/test-engines.js';
 
 describe('the engines of the jest global setup', () => {

@@ -4,8 +4,14 @@ export type { FeedLine } from './account/feed.js';
 export { putInForce, refOf } from './account/hooks.js';
 export type { Hook } from './account/hooks.js';
 export { createKafkaClient, createPaymentProducer, withAdmin } from './account/kafka-client.js';
-export { Ledger } from './account/delivery-account.js';
-export type { Acceptance, Account, OwedEndpoint, Receipt, Totals } from './account/delivery-account.js';
+export { DeliveryAccount } from './account/delivery-account.js';
+export type {
+  Acceptance,
+  EndpointAccount,
+  OwedEndpoint,
+  Receipt,
+  Totals,
+} from './account/delivery-account.js';
 export { align, paint, print, showProgress } from './account/print.js';
 export type { Print } from './account/print.js';
 export { areZero, readLags } from './account/projection-lag.js';

@@ -1,41 +1,101 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
+import type { CryptoKey, JWK, JWTPayload } from 'jose';
 
 export const AUDIENCE = 'urn:test:webhooks';
 
-/** Signs access tokens for any tenant, and serves the key that verifies them. */
-export async function openTokenDesk() {
-  const { publicKey, privateKey } = await generateKeyPair('ES256');
-  const keys = [{ ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }];
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    issuer,
-    jwksUri: `${issuer}/jwks`,
-    /** A token of `tenantId` with these scopes (default: read and write). */
-    token: (
-      tenantId: string,
-      scope = 'webhook.read webhook.write',
-      claims: Readonly<Record<string, unknown>> = {},
-    ) =>
-      new SignJWT({ client_id: `client of ${tenantId}`, tenant_id: tenantId, scope, ...claims })
-        .setProtectedHeader({ alg: 'ES256', kid: 'k1', typ: 'at+jwt' })
-        .setIssuer(issuer)
-        .setAudience(AUDIENCE)
-        .setSubject(`client of ${tenantId}`)
-        .setJti('token')
-        .setIssuedAt()
-        .setExpirationTime('10m')
-        .sign(privateKey),
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+export interface SigningKey {
+  readonly kid: string;
+  readonly alg: string;
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
 }
-export type TokenDesk = Awaited<ReturnType<typeof openTokenDesk>>;
+
+export async function makeSigningKey(kid: string, alg: string): Promise<SigningKey> {
+  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+}
+
+/** Header and claims to change in, add to (undefined: remove from) a token that would be accepted. */
+export interface TokenChange {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly key?: SigningKey;
+}
+
+/** A token issuer whose key set, and the responses for it, can be changed. */
+export class TokenDesk {
+  readonly issuer: string;
+  readonly jwksUri: string;
+  /** How often the key set was fetched, from wherever on this server. */
+  requests = 0;
+  /** The response for the key set: the keys, or a status without any. */
+  answer: readonly JWK[] | number;
+  readonly key: SigningKey;
+  readonly #server: ReturnType<typeof createServer>;
+
+  private constructor(key: SigningKey, server: ReturnType<typeof createServer>) {
+    this.key = key;
+    this.answer = [key.publicJwk];
+    this.#server = server;
+    this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    this.jwksUri = `${this.issuer}jwks`;
+    server.on('request', (_request, response) => {
+      this.requests += 1;
+      if (typeof this.answer === 'number') response.writeHead(this.answer).end('<html>');
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.answer }));
+    });
+  }
+
+  static async open(alg = 'ES256'): Promise<TokenDesk> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new TokenDesk(await makeSigningKey('k1', alg), server);
+  }
+
+  /** Settings of a service that trusts these tokens. */
+  get settings() {
+    return { TOKEN_ISSUER: this.issuer, TOKEN_JWKS_URI: this.jwksUri, TOKEN_AUDIENCE: AUDIENCE };
+  }
+
+  /** Claims of RFC 9068, valid for ten minutes. */
+  claims(): JWTPayload {
+    const now = Math.floor(Date.now() / 1_000);
+    return {
+      iss: this.issuer,
+      aud: AUDIENCE,
+      sub: 'client-1',
+      client_id: 'client-1',
+      jti: 'token-1',
+      iat: now,
+      exp: now + 600,
+      scope: 'thing.read thing.write',
+      tenant_id: 'acme',
+    };
+  }
+
+  token({ header, claims, key = this.key }: TokenChange = {}): Promise<string> {
+    const payload: Record<string, unknown> = { ...this.claims(), ...claims };
+    return new SignJWT(payload)
+      .setProtectedHeader({ alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header })
+      .sign(key.privateKey);
+  }
+
+  /** A token of this tenant; default scopes: reading and writing webhooks. */
+  tokenOf(
+    tenantId: string,
+    scope = 'webhook.read webhook.write',
+    claims: TokenChange['claims'] = {},
+  ): Promise<string> {
+    const client = `client of ${tenantId}`;
+    return this.token({ claims: { client_id: client, sub: client, tenant_id: tenantId, scope, ...claims } });
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}

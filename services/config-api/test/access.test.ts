@@ -33,7 +33,7 @@ const named = OPERATIONS.map(
 const withHeader = async (authorization: string | undefined, options: CallOptions): Promise<Answer> =>
   createCaller(api.url, acme.tenantId, authorization).call(options);
 const withToken = async (scope: string, options: CallOptions, claims = {}): Promise<Answer> =>
-  withHeader(`Bearer ${await api.desk.token(acme.tenantId, scope, claims)}`, options);
+  withHeader(`Bearer ${await api.desk.tokenOf(acme.tenantId, scope, claims)}`, options);
 
 describe.each(named)('%s %s', (_method, _one, options, scope) => {
   it('is 401 without a token, and says only the realm', async () => {

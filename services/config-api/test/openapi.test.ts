@@ -6,10 +6,10 @@ import {
   PROBLEMS,
   renderNotification,
 } from '@webhooks/contracts';
-import { buildEvent } from '@webhooks/testkit';
+import { buildEvent, isObject } from '@webhooks/testkit';
 import { createOperations } from '../src/webhooks/operations.js';
 import type { OperationParts } from '../src/webhooks/operations.js';
-import { at, faultOf, isObject, openapi } from './support/openapi-check.js';
+import { at, faultOf, openapi } from './support/openapi-check.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
 const paths = Object.entries(at('#/paths'));

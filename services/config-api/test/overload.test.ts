@@ -1,5 +1,4 @@
-import { AUDIENCE, eventually, openTokenDesk, randomName } from '@webhooks/testkit';
-import type { TokenDesk } from '@webhooks/testkit';
+import { AUDIENCE, eventually, TokenDesk, randomName } from '@webhooks/testkit';
 import { WEBHOOKS, createCaller } from './support/caller.js';
 import type { Caller } from './support/caller.js';
 import { environment, makeTopics } from './support/start-config-api.js';
@@ -22,11 +21,11 @@ const started: ServiceProcess[] = [];
 
 beforeAll(async () => {
   await makeTopics();
-  desk = await openTokenDesk();
+  desk = await TokenDesk.open();
 });
 afterAll(async () => {
   for (const service of started) service.kill('SIGKILL');
-  await desk.stop();
+  await desk.close();
 });
 
 function start(env: Readonly<Record<string, string>>): ServiceProcess {
@@ -47,7 +46,7 @@ async function memoryOf(service: ServiceProcess): Promise<number> {
 
 async function tenantOf(service: ServiceProcess): Promise<{ caller: Caller; authorization: string }> {
   const tenantId = randomName('tenant');
-  const authorization = `Bearer ${await desk.token(tenantId)}`;
+  const authorization = `Bearer ${await desk.tokenOf(tenantId)}`;
   return { caller: createCaller(await service.url(), tenantId, authorization), authorization };
 }
 

@@ -3,8 +3,7 @@ import type { ClientRequest } from 'node:http';
 import { createClient } from '@webhooks/client';
 import { freePort, startIssuer, testMongoUri } from '@webhooks/local';
 import type { DevelopmentClient, Issuer } from '@webhooks/local';
-import { AUDIENCE, eventually, openTokenDesk, randomName } from '@webhooks/testkit';
-import type { TokenDesk } from '@webhooks/testkit';
+import { AUDIENCE, eventually, TokenDesk, randomName } from '@webhooks/testkit';
 import { createConnection } from 'mongoose';
 import { WEBHOOKS, createCaller } from './support/caller.js';
 import { openConfigurationTopic } from './support/configuration-topic.js';
@@ -17,11 +16,11 @@ const started: ServiceProcess[] = [];
 
 beforeAll(async () => {
   await makeTopics();
-  desk = await openTokenDesk();
+  desk = await TokenDesk.open();
 });
 afterAll(async () => {
   for (const service of started) service.kill('SIGKILL');
-  await desk.stop();
+  await desk.close();
 });
 
 const HOOK = { eventType: 'PIX_OUT', endpointUrl: 'https://hook.acme.com.br/pix' } as const;
@@ -67,7 +66,7 @@ describe('when it is told to stop', () => {
     const service = start();
     const url = await service.url();
     const body = JSON.stringify(HOOK);
-    const call = await beginPost(url, await desk.token(randomName('tenant')), body.length);
+    const call = await beginPost(url, await desk.tokenOf(randomName('tenant')), body.length);
     call.request.write(body.slice(0, 10));
     await eventually(() => call.request.socket?.writableLength === 0);
     service.kill('SIGTERM');
@@ -86,7 +85,7 @@ describe('when it is killed between the write and the publication', () => {
     const uri = testMongoUri(randomName('config_api'));
     const tenantId = randomName('tenant');
     const doomed = start({ MONGODB_URI: uri, KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
-    const authorization = `Bearer ${await desk.token(tenantId)}`;
+    const authorization = `Bearer ${await desk.tokenOf(tenantId)}`;
     const lost = createCaller(await doomed.url(), tenantId, authorization).post(HOOK);
     const failed = expect(lost).rejects.toThrow();
     const database = await createConnection(uri).asPromise();

@@ -142,7 +142,7 @@ describe('a body', () => {
     const response = await fetch(`${api.url}/integration/v1/webhooks`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${await api.desk.token(acme.tenantId)}`,
+        authorization: `Bearer ${await api.desk.tokenOf(acme.tenantId)}`,
         'content-type': 'application/json',
       },
       body,
@@ -155,7 +155,7 @@ describe('a body', () => {
     const options: CallOptions = { method: 'POST', body: '{' };
     const bare = { ...options, headers: { authorization: 'Bearer nonsense' } };
     expect((await acme.call(bare)).status).toBe(401);
-    const read = `Bearer ${await api.desk.token(acme.tenantId, 'webhook.read')}`;
+    const read = `Bearer ${await api.desk.tokenOf(acme.tenantId, 'webhook.read')}`;
     expect((await acme.call({ ...options, headers: { authorization: read } })).status).toBe(403);
     expect((await acme.call(options)).status).toBe(422);
   });

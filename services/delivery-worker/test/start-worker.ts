@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
 import type { ConfigurationRecord, PaymentEvent } from '@webhooks/contracts';
 import { startKafka } from '@webhooks/local';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { AdminPage, HealthReport, LogFields } from '@webhooks/runtime';
-import { sharedAuthority } from '@webhooks/testkit';
+import type { LogFields } from '@webhooks/runtime';
+import { sharedAuthority, startInProcess } from '@webhooks/testkit';
+import type { LogLine, RunningService } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import { composeDeliveryWorker } from '../src/compose.js';
 import { readWorkerConfig } from '../src/config.js';
@@ -20,14 +20,9 @@ export interface SeenRecord {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface RunningWorker {
-  readonly metrics: () => Promise<string>;
-  readonly ready: () => HealthReport;
-  /** What a page of the admin server shows. */
-  readonly page: (path: string) => unknown;
-  /** Its log. */
+export interface RunningWorker extends Omit<RunningService, 'lines'> {
+  /** Its log, each line as JSON. */
   readonly lines: readonly string[];
-  readonly stop: () => Promise<void>;
 }
 
 /** A broker of its own, and what a test does with it besides the worker: publish, and look at topics. */
@@ -57,9 +52,6 @@ const PARTITIONS = 12;
 
 export const KEYRING = `test:${randomBytes(32).toString('base64')}`;
 
-const silent = (): undefined => undefined;
-const quiet = { debug: silent, info: silent, warn: silent, error: silent };
-
 async function settingsFor(brokers: readonly string[]): Promise<Record<string, string>> {
   return {
     KAFKA_BROKERS: brokers.join(','),
@@ -82,37 +74,17 @@ async function runWorker(
   brokers: readonly string[],
   env: Readonly<Record<string, string>>,
   faults: LogFields[],
-  onWarning: (message: string) => void = silent,
+  onWarning: (message: string) => void = () => undefined,
 ): Promise<RunningWorker> {
-  const closers = new Closers();
-  const registry = new Registry();
-  const health = new HealthBoard();
-  const pages: AdminPage[] = [];
   const lines: string[] = [];
-  const note = (message: string, fields?: LogFields): void =>
-    void lines.push(JSON.stringify({ message, ...fields }));
-  const warn = (message: string, fields?: LogFields): void => {
-    note(message, fields);
-    onWarning(message);
+  const onLine = ({ level, message, fields }: LogLine): void => {
+    if (level === 'fail') faults.push(fields);
+    else lines.push(JSON.stringify({ message, ...fields }));
+    if (level === 'warn') onWarning(message);
   };
-  const settings = new SettingsReader({ ...(await settingsFor(brokers)), ...env });
-  await composeDeliveryWorker(readWorkerConfig(settings), {
-    log: { debug: note, info: note, warn, error: note },
-    registry,
-    health,
-    onClose: (name, close) => closers.add(name, close),
-    addPage: (page) => pages.push(page),
-    fail: (fault) => faults.push({ error: fault }),
-  });
-  return {
-    metrics: () => registry.metrics(),
-    ready: () => health.isReady(),
-    lines,
-    page: (path) => pages.find((page) => page.path === path)?.render(),
-    stop: async () => {
-      await closers.closeAll(quiet, 30_000);
-    },
-  };
+  const parts = { readConfig: readWorkerConfig, compose: composeDeliveryWorker };
+  const service = await startInProcess(parts, { ...(await settingsFor(brokers)), ...env }, onLine);
+  return { ...service, lines };
 }
 
 function createFollower(kafka: kafkajs.Kafka, closers: (() => Promise<void>)[]): Bench['follow'] {

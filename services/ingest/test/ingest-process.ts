@@ -1,6 +1,5 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '@webhooks/testkit';
 
@@ -13,17 +12,8 @@ export interface IngestProcess {
 }
 
 const MAIN = fileURLToPath(new URL('../dist/src/main.js', import.meta.url));
-const IMAGE = readFileSync(new URL('../../../deploy/docker/Dockerfile', import.meta.url), 'utf8');
-/** V8's flags and the allocator's settings, as the image has them. */
-const FLAGS = [...(/^ENTRYPOINT (.+)$/m.exec(IMAGE)?.[1] ?? '').matchAll(/"(--[^"]+)"/g)].map(
-  ([, flag = '']) => flag,
-);
-const MALLOC = Object.fromEntries(
-  [...(/^ENV (MALLOC_.+)$/m.exec(IMAGE)?.[1] ?? '').matchAll(/(\w+)=(\d+)/g)].map(([, name, value]) => [
-    name,
-    value,
-  ]),
-) as Readonly<Record<string, string>>;
+/** The entry point of the image: it has the bounds of V8 and of the allocator. */
+const RUN_NODE = fileURLToPath(new URL('../../../deploy/docker/run-node', import.meta.url));
 
 function valueOf(line: string | undefined, member: string): number | undefined {
   const value = line === undefined ? undefined : new RegExp(`"${member}":(\\d+)`).exec(line)?.[1];
@@ -31,13 +21,12 @@ function valueOf(line: string | undefined, member: string): number | undefined {
 }
 
 export async function startIngestProcess(env: Readonly<Record<string, string>>): Promise<IngestProcess> {
-  if (FLAGS.length === 0 || Object.keys(MALLOC).length === 0)
-    throw new Error('the image has no bounds to follow');
   // Its channel ends it with this process, also when that is killed.
   const child = fork(MAIN, {
-    execArgv: FLAGS,
+    execPath: RUN_NODE,
+    execArgv: [],
     env: {
-      ...{ PATH: process.env['PATH'], ...MALLOC, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' },
+      ...{ NODE_BINARY: process.execPath, HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' },
       ...{ ADMIN_HOST: '127.0.0.1', ADMIN_PORT: '0', ...env },
     },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createClient, ProblemError } from '@webhooks/client';
 import type { Client } from '@webhooks/client';
 import type { DevelopmentClient } from '@webhooks/local';
@@ -8,7 +7,7 @@ import type { SeenRecord } from './read-topic.js';
 import { CLIENTS, startIngest } from './start-ingest.js';
 import type { RunningIngest } from './start-ingest.js';
 
-const faultsOfAnswer = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
+const { faultsOf } = openApiDocument(new URL('../openapi.yaml', import.meta.url));
 
 const PATH = '/integration/v1/events';
 const ANY_TENANT = 'Bearer realm="webhooks", error="insufficient_scope", scope="event.write.any"';
@@ -61,9 +60,9 @@ async function post(
 async function expectDocumented(method: string, response: Response): Promise<void> {
   const body: unknown = await response.clone().json();
   const { status, headers } = response;
-  expect(
-    faultsOfAnswer({ method, path: PATH, status, contentType: headers.get('content-type'), body }),
-  ).toEqual([]);
+  expect(faultsOf({ method, path: PATH, status, contentType: headers.get('content-type'), body })).toEqual(
+    [],
+  );
 }
 
 const problemOf = async (work: Promise<unknown>): Promise<ProblemError['problem']> => {

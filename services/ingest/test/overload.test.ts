@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startKafka } from '@webhooks/local';
 import type { KafkaEngine } from '@webhooks/local';
-import { AUDIENCE, eventually, openTokenDesk } from '@webhooks/testkit';
-import type { TokenDesk } from '@webhooks/testkit';
+import { eventually, TokenDesk } from '@webhooks/testkit';
 import { startFlood } from './flood.js';
 import { startIngestProcess } from './ingest-process.js';
 import type { IngestProcess } from './ingest-process.js';
@@ -22,10 +21,10 @@ let ingest: IngestProcess;
 // A broker of its own: it stands still here.
 beforeAll(async () => {
   kafka = await startKafka({ dataDir });
-  desk = await openTokenDesk();
+  desk = await TokenDesk.open();
   ingest = await startIngestProcess({
     ...{ KAFKA_BROKERS: kafka.brokers.join(','), TOPICS_REPLICATION_FACTOR: '1' },
-    ...{ TOKEN_ISSUER: desk.issuer, TOKEN_JWKS_URI: desk.jwksUri, TOKEN_AUDIENCE: AUDIENCE },
+    ...desk.settings,
     ...{ PUBLISH_TIMEOUT_MS: '1000', MAX_PENDING_BYTES: String(16 * MIB) },
     MAX_OPEN_BODY_BYTES: String(8 * MIB),
   });
@@ -33,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   signalKafka('SIGCONT');
   await ingest.stop();
-  await desk.stop();
+  await desk.close();
   await kafka.stop();
   rmSync(dataDir, { recursive: true, force: true });
 });
@@ -45,7 +44,7 @@ function signalKafka(signal: 'SIGSTOP' | 'SIGCONT'): void {
 const memory = (): Promise<number> => ingest.metric('process_resident_memory_bytes');
 
 it('sheds what comes while Kafka stands still, stays small, and has promised nothing that is not there', async () => {
-  const token = await desk.token('acme', 'event.write.any');
+  const token = await desk.tokenOf('acme', 'event.write.any');
   const flood = startFlood({ url: ingest.url, token, connections: 300, batch: 1_000 });
   const count = (status: string): number => flood.answers[status] ?? 0;
   await eventually(() => count('202') >= 10, { timeoutMs: 30_000, message: 'the first batches are taken' });

@@ -1,11 +1,8 @@
 import { startIssuer, testKafkaBrokers } from '@webhooks/local';
 import type { DevelopmentClient } from '@webhooks/local';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
+import { AUDIENCE, LOCAL_API, startInProcess } from '@webhooks/testkit';
 import { composeIngest } from '../src/compose.js';
 import { readIngestConfig } from '../src/config.js';
-
-const AUDIENCE = 'urn:test:webhooks';
 
 export const CLIENTS = {
   acme: { clientId: 'acme', clientSecret: 'acme-secret', tenantId: 'acme', scopes: ['event.write'] },
@@ -19,58 +16,28 @@ export const CLIENTS = {
   },
 } as const satisfies Record<string, DevelopmentClient>;
 
-export interface RunningIngest {
-  readonly url: string;
-  readonly tokenEndpoint: string;
-  readonly metrics: () => Promise<string>;
-  /** Why it is not ready, by the name of the probe. */
-  readonly faults: () => Readonly<Record<string, string>>;
-  readonly stop: () => Promise<void>;
-}
-
-const silent = () => undefined;
+export type RunningIngest = Awaited<ReturnType<typeof startIngest>>;
 
 /** The real service in this process, against a real broker and a real issuer. */
-export async function startIngest(env: Readonly<Record<string, string>> = {}): Promise<RunningIngest> {
+export async function startIngest(env: Readonly<Record<string, string>> = {}) {
   const issuer = await startIssuer({ audience: AUDIENCE, clients: Object.values(CLIENTS) });
-  const closers = new Closers();
-  closers.add('issuer', () => issuer.stop());
-  let port = 0;
-  const log = {
-    debug: silent,
-    info: (message: string, fields?: LogFields) => {
-      if (message === 'listening') port = Number(fields?.['port']);
+  const service = await startInProcess(
+    { readConfig: readIngestConfig, compose: composeIngest },
+    {
+      KAFKA_BROKERS: testKafkaBrokers().join(','),
+      ...{ TOKEN_ISSUER: issuer.issuer, TOKEN_JWKS_URI: issuer.jwksUri, TOKEN_AUDIENCE: AUDIENCE },
+      ...LOCAL_API,
+      ...env,
     },
-    warn: silent,
-    error: silent,
-  };
-  const registry = new Registry();
-  const health = new HealthBoard();
-  const settings = new SettingsReader({
-    KAFKA_BROKERS: testKafkaBrokers().join(','),
-    TOKEN_ISSUER: issuer.issuer,
-    TOKEN_JWKS_URI: issuer.jwksUri,
-    TOKEN_AUDIENCE: AUDIENCE,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    SHUTDOWN_DELAY_MS: '0',
-    ...env,
-  });
-  await composeIngest(readIngestConfig(settings), {
-    log,
-    registry,
-    health,
-    onClose: (name, close) => closers.add(name, close),
-    addPage: silent,
-    fail: silent,
-  });
+  );
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...service,
     tokenEndpoint: issuer.tokenEndpoint,
-    metrics: () => registry.metrics(),
-    faults: () => health.isReady().faults,
+    /** Why it is not ready, by the name of the probe. */
+    faults: () => service.ready().faults,
     stop: async () => {
-      await closers.closeAll(log, 20_000);
+      await service.stop();
+      await issuer.stop();
     },
   };
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { createClient } from '@webhooks/client';
 import type { DevelopmentClient } from '@webhooks/local';
 import { buildEvent, openApiDocument } from '@webhooks/testkit';
@@ -6,7 +5,7 @@ import { CLIENTS, startIngest } from './start-ingest.js';
 import type { RunningIngest } from './start-ingest.js';
 
 const PATH = '/integration/v1/events';
-const faultsOfAnswer = openApiDocument(join(import.meta.dirname, '..', 'openapi.yaml'));
+const { faultsOf } = openApiDocument(new URL('../openapi.yaml', import.meta.url));
 
 let ingest: RunningIngest;
 
@@ -37,7 +36,7 @@ async function post(client: DevelopmentClient, body: string): Promise<Response> 
   });
   const contentType = response.headers.get('content-type');
   const answer = { method: 'POST', path: PATH, status: response.status, contentType };
-  expect(faultsOfAnswer({ ...answer, body: await response.clone().json() })).toEqual([]);
+  expect(faultsOf({ ...answer, body: await response.clone().json() })).toEqual([]);
   return response;
 }
 

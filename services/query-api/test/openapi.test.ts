@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
+import { isObject } from '@webhooks/testkit';
+import type { Json } from '@webhooks/testkit';
 import { DELIVERY_STATUSES } from '../src/delivery-log/delivery.js';
 import { LIMIT, cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
@@ -20,8 +22,7 @@ import { sealCursor } from '../src/payments/pull-cursor.js';
 import { PULL_PARAMETERS, createPullOperation } from '../src/payments/pull-notifications.js';
 import type { PullPorts } from '../src/payments/pull-notifications.js';
 import { MAX_SHARING } from '../src/payments/pull-page.js';
-import { at, faultOf, isObject } from './support/openapi.js';
-import type { Json } from './support/openapi.js';
+import { at, faultOf } from './support/openapi.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
 

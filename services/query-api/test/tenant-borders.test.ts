@@ -1,9 +1,9 @@
 import { jest } from '@jest/globals';
 import { TOPICS, configurationKey, deliveryIdOf, encodeAttemptPack, encodeEvent } from '@webhooks/contracts';
 import type { ConfigurationRecord } from '@webhooks/contracts';
+import { TableReader } from '@webhooks/kafka';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { v7 as uuidv7 } from 'uuid';
-import { TableReader } from '@webhooks/kafka';
 import { CatchUp } from '../src/projection/catch-up.js';
 import { baseOf, delivered } from './delivery-log/support/entries.js';
 import { startQueryApi } from './support/start-query-api.js';
@@ -109,7 +109,7 @@ async function makeOwned(): Promise<void> {
 
 beforeAll(async () => {
   service = await startQueryApi();
-  for (const tenantId of [OWNER, STRANGER]) tokens[tenantId] = await service.desk.token(tenantId, SCOPES);
+  for (const tenantId of [OWNER, STRANGER]) tokens[tenantId] = await service.desk.tokenOf(tenantId, SCOPES);
   service.onCommand(({ command }) => {
     // What the service does all the time names neither.
     const { lsid: _session, $clusterTime: _clock, ...rest } = command;

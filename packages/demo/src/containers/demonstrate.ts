@@ -1,6 +1,6 @@
-import { generateSample } from '../generate-sample.js';
 import { print, putInForce, readFeedLine } from '@webhooks/testkit/account';
 import type { FedStack } from '@webhooks/testkit/account';
+import { generateSample } from '../generate-sample.js';
 import { callerVariables, envScript } from '../env-script.js';
 import { feedAndAccount } from '../run-demo.js';
 import { showCommands } from '../show.js';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createArrivalLines } from '../show-arrivals.js';
 import { print, untilSignal } from '@webhooks/testkit/account';
-import { startReceiver } from '../stage.js';
+import { createArrivalLines } from '../watch.js';
+import { startReceiver } from '../scenario.js';
 import { FILES, required } from './environment.js';
 
 // A consumer's endpoint with a name and a certificate of its own. It writes down each arrival; those at paths of yours are shown.

@@ -1,11 +1,10 @@
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { eventually } from '@webhooks/testkit';
+import { eventually, TokenDesk } from '@webhooks/testkit';
 import type { Operation } from '../../src/index.js';
 import { openServedApi } from '../support/served-api.js';
 import type { ServedApi } from '../support/served-api.js';
-import { TokenDesk } from '../support/token-desk.js';
 
 let desk: TokenDesk;
 let api: ServedApi;

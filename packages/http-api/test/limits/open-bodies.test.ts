@@ -1,12 +1,11 @@
 import { request } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { SettingsReader } from '@webhooks/runtime';
-import { eventually } from '@webhooks/testkit';
+import { eventually, TokenDesk } from '@webhooks/testkit';
 import { readApiSettings } from '../../src/index.js';
 import type { Operation } from '../../src/index.js';
 import { openServedApi } from '../support/served-api.js';
 import type { ServedApi } from '../support/served-api.js';
-import { TokenDesk } from '../support/token-desk.js';
 
 const MIB = 1_048_576;
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { TokenDesk } from '@webhooks/testkit';
 import type { Operation } from '../../src/index.js';
 import { openServedApi } from '../support/served-api.js';
 import type { ServedApi } from '../support/served-api.js';
-import { TokenDesk } from '../support/token-desk.js';
 
 const OPERATIONS: readonly Operation[] = [
   { method: 'GET', path: '/things', scopes: ['thing.read'], handle: () => Promise.resolve({ status: 200 }) },

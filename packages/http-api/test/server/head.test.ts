@@ -1,9 +1,8 @@
-import { eventually } from '@webhooks/testkit';
+import { eventually, TokenDesk } from '@webhooks/testkit';
 import { AppError } from '../../src/index.js';
 import type { Operation } from '../../src/index.js';
 import { openServedApi } from '../support/served-api.js';
 import type { ServedApi } from '../support/served-api.js';
-import { TokenDesk } from '../support/token-desk.js';
 
 let desk: TokenDesk;
 let api: ServedApi;

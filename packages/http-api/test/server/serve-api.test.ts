@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { compileCheck } from '@webhooks/contracts';
-import { eventually } from '@webhooks/testkit';
+import { eventually, TokenDesk } from '@webhooks/testkit';
 import { AppError, readJson } from '../../src/index.js';
 import type { ApiReply, ApiRequest, Operation, QueryParameter } from '../../src/index.js';
 import { openServedApi } from '../support/served-api.js';
 import type { ServedApi } from '../support/served-api.js';
-import { TokenDesk } from '../support/token-desk.js';
 
 let desk: TokenDesk;
 let api: ServedApi;

@@ -1,9 +1,9 @@
 import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
 import type { LogFields } from '@webhooks/runtime';
+import { AUDIENCE } from '@webhooks/testkit';
+import type { TokenDesk } from '@webhooks/testkit';
 import { readApiSettings, serveApi } from '../../src/index.js';
 import type { ApiDefaults, Operation } from '../../src/index.js';
-import { AUDIENCE } from './token-desk.js';
-import type { TokenDesk } from './token-desk.js';
 
 interface Line {
   readonly level: string;

@@ -1,7 +1,7 @@
+import { AUDIENCE } from '@webhooks/testkit';
+import type { TokenDesk } from '@webhooks/testkit';
 import { AppError, createTokenVerifier } from '../../src/index.js';
 import type { TokenVerifier, TokenVerifierOptions } from '../../src/index.js';
-import { AUDIENCE } from './token-desk.js';
-import type { TokenDesk } from './token-desk.js';
 
 export const openVerifier = (desk: TokenDesk, options: Partial<TokenVerifierOptions> = {}): TokenVerifier =>
   createTokenVerifier({

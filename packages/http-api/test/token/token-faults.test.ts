@@ -1,7 +1,6 @@
-import { eventually } from '@webhooks/testkit';
+import { eventually, TokenDesk } from '@webhooks/testkit';
+import type { TokenChange } from '@webhooks/testkit';
 import type { TokenVerifier } from '../../src/index.js';
-import { TokenDesk } from '../support/token-desk.js';
-import type { TokenChange } from '../support/token-desk.js';
 import { openVerifier } from '../support/verdict.js';
 
 let desk: TokenDesk;

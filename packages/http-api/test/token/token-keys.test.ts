@@ -1,5 +1,4 @@
-import { eventually } from '@webhooks/testkit';
-import { TokenDesk, makeKey } from '../support/token-desk.js';
+import { eventually, TokenDesk, makeSigningKey } from '@webhooks/testkit';
 import { openVerifier, verdictOf } from '../support/verdict.js';
 
 describe('the key set', () => {
@@ -29,7 +28,7 @@ describe('the key set', () => {
     const other = await TokenDesk.open();
     const by = openVerifier(other, { refreshMs: 20 });
     await eventually(() => by.isReady());
-    const next = await makeKey('k2', 'ES256');
+    const next = await makeSigningKey('k2', 'ES256');
     other.answer = [next.publicJwk, other.key.publicJwk];
     await eventually(
       async () => (await verdictOf(by, `Bearer ${await other.token({ key: next })}`)) === 'ok',
@@ -65,7 +64,7 @@ describe('the key set', () => {
     const other = await TokenDesk.open();
     other.answer = 500;
     const by = openVerifier(other);
-    const next = await makeKey('k2', 'ES256');
+    const next = await makeSigningKey('k2', 'ES256');
     const before = other.requests;
     for (let tokens = 0; tokens < 50; tokens += 1)
       expect(await verdictOf(by, `Bearer ${await other.token({ key: next })}`)).toBe('keys-unavailable');

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { eventually } from '@webhooks/testkit';
+import { eventually, AUDIENCE, TokenDesk, makeSigningKey } from '@webhooks/testkit';
+import type { SigningKey, TokenChange } from '@webhooks/testkit';
 import { AppError } from '../../src/index.js';
 import type { TokenVerifier } from '../../src/index.js';
-import { AUDIENCE, TokenDesk, makeKey } from '../support/token-desk.js';
-import type { SigningKey, TokenChange } from '../support/token-desk.js';
 import { openVerifier, verdictOf } from '../support/verdict.js';
 
 let desk: TokenDesk;
@@ -188,7 +187,7 @@ describe('a token of a key that is not the issuer’s', () => {
 
   it('is refused with an unknown kid, and with the kid of a key of another kind', async () => {
     expect(await verdict({ header: { kid: '../../etc/passwd' } })).toBe('invalid-token');
-    const rsa: SigningKey = { ...(await makeKey('k1', 'RS256')) };
+    const rsa: SigningKey = { ...(await makeSigningKey('k1', 'RS256')) };
     expect(await verdict({ key: rsa })).toBe('invalid-token');
   });
 

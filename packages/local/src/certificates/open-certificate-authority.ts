@@ -1,7 +1,7 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { writeWhole } from '../engine/private-file.js';
+import { writeWhole } from '../engine/folders.js';
 import type { PemPair } from './make-certificate.js';
 
 const DAY_MS = 86_400_000;

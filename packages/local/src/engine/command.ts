@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 
-export interface CommandResult {
+interface CommandResult {
   /** 0 when it went well; undefined when the command could not be started or was ended by a signal. */
   readonly code: number | undefined;
   /** Standard output and standard error together. */
   readonly output: string;
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly timeoutMs: number;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -42,4 +42,16 @@ export function lastLines(text: string, count = 5): string {
     .filter((line) => line.trim() !== '' && !/^\s+(at |\.\.\. \d+ more|File ")/.test(line))
     .slice(-count)
     .join('\n');
+}
+
+/** The `code` of a system error such as ENOENT (also of one from another realm, where `instanceof` fails). */
+export function errorCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The message of whatever was thrown. */
+export function errorText(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
+  return String(error);
 }

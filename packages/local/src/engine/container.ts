@@ -1,7 +1,7 @@
 import type { StartedTestContainer } from 'testcontainers';
-import { READY_DEADLINE_MS, beforeDeadline } from './deadline.js';
-import { errorText } from './error-text.js';
-import type { Log } from './log.js';
+import { READY_DEADLINE_MS, beforeDeadline } from './wait.js';
+import type { Log } from './wait.js';
+import { errorText } from './command.js';
 
 export interface ContainerImage {
   readonly image: string;

@@ -1,8 +1,17 @@
 import { join } from 'node:path';
-import { rememberEngine } from './data-folder.js';
-import { READY_DEADLINE_MS } from './deadline.js';
+import { rememberEngine } from './folders.js';
+import { READY_DEADLINE_MS } from './wait.js';
+import type { PollOptions } from './wait.js';
 import { spawnGuarded, type GuardedProcess } from './guarded-process.js';
-import type { PollOptions } from './poll.js';
+
+/** Where an engine comes from: named by the environment, or a child process of ours. */
+export type EngineKind = 'address' | 'embedded';
+
+/** The address that this variable of the environment names; undefined when it is not set or empty. */
+export function namedAddress(variable: 'KAFKA_BROKERS' | 'MONGODB_URI'): string | undefined {
+  const address = process.env[variable]?.trim() ?? '';
+  return address === '' ? undefined : address;
+}
 
 export interface EngineLifecycle {
   readonly pid: number | undefined;

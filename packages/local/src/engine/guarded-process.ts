@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { lastLines } from './command.js';
-import { ANSWER_DEADLINE_MS } from './deadline.js';
+import { ANSWER_DEADLINE_MS } from './wait.js';
 
 /** A child process that cannot outlive this one. */
 export interface GuardedProcess {

@@ -1,19 +1,17 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lastLines, runCommand } from '../engine/command.js';
-import { READY_DEADLINE_MS } from '../engine/deadline.js';
-import { errorText } from '../engine/error-text.js';
-import type { Log } from '../engine/log.js';
-import { untilClear } from '../engine/poll.js';
+import { lastLines, runCommand, errorText } from '../engine/command.js';
+import { READY_DEADLINE_MS, untilClear } from '../engine/wait.js';
+import type { Log } from '../engine/wait.js';
 import {
   brokerDataFolder,
   javaArguments,
   writeBrokerProperties,
   type BrokerLaunch,
   type BrokerRuntime,
+  createUnloggedKafka,
 } from './broker-process.js';
-import { createUnloggedKafka } from './unlogged-kafkajs.js';
 
 /** The id of a cluster of one machine means nothing to anybody. */
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';

@@ -1,9 +1,46 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Kafka, logLevel } from 'kafkajs';
+import { errorText } from '../engine/command.js';
+import { untilClear, type PollOptions } from '../engine/wait.js';
 import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
 import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
-import { awaitBroker } from './broker-ready.js';
+
+/** A kafkajs client for questions to a broker that may not be there yet: few retries, no log. */
+export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
+  new Kafka({
+    clientId: 'engines',
+    brokers: [...brokers],
+    logLevel: logLevel.NOTHING,
+    connectionTimeout: 3_000,
+    requestTimeout: 5_000,
+    retry: { retries, initialRetryTime: 50, maxRetryTime: 250 },
+  });
+
+/**
+ * Waits until the broker at `address` ("host:port") serves: metadata lists the broker and a controller, and the
+ * controller would create a topic (a request with `validateOnly`). An open port alone says nothing.
+ * Answers undefined, or why it does not serve when the deadline has passed.
+ */
+export const awaitBroker = (address: string, pollOptions: PollOptions): Promise<string | undefined> =>
+  untilClear(() => obstacleOf(address), pollOptions);
+
+async function obstacleOf(address: string): Promise<string | undefined> {
+  const admin = createUnloggedKafka([address]).admin();
+  try {
+    await admin.connect();
+    const cluster = await admin.describeCluster();
+    if (cluster.brokers.length === 0 || cluster.controller === null) return 'no broker or no controller yet';
+    const topics = [{ topic: 'ready', numPartitions: 1, replicationFactor: 1 }];
+    await admin.createTopics({ validateOnly: true, waitForLeaders: false, topics });
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  } finally {
+    await admin.disconnect().catch(() => undefined);
+  }
+}
 
 /** A small heap and quick compiler settings: a start in two seconds, 150 MB when idle. */
 const SMALL_JVM = [

@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
-import { allOrNone } from '../engine/all-or-none.js';
-import { awaitFreeDataFolder } from '../engine/data-folder.js';
+import { allOrNone } from '../engine/closers.js';
+import { awaitFreeDataFolder } from '../engine/folders.js';
 import { superviseEngine, type EngineLifecycle } from '../engine/engine-lifecycle.js';
-import type { Log } from '../engine/log.js';
+import type { Log } from '../engine/wait.js';
 import { ensureData, makeInternalTopics } from './broker-data.js';
 import { launchBroker } from './broker-process.js';
-import { prepareRuntime } from './embedded-kafka.js';
+import { prepareRuntime } from './start-kafka.js';
 import { freePort } from '../engine/free-port.js';
 import type { BrokerPlace, ClusterMember } from './broker-properties.js';
 

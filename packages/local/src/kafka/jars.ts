@@ -1,13 +1,54 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { readFileSync, existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { findPackageJSON } from 'node:module';
+import { join, dirname, delimiter } from 'node:path';
 import download from 'mvn-artifact-download';
-import { cachedFolder } from '../engine/cached-folder.js';
-import { beforeDeadline } from '../engine/deadline.js';
-import { errorText } from '../engine/error-text.js';
-import { withProgress, type Log } from '../engine/log.js';
-import { readJarLock, type LockedJar } from './jar-lock.js';
+import { runCommand, errorText } from '../engine/command.js';
+import { cachedFolder } from '../engine/folders.js';
+import { beforeDeadline, withProgress, type Log } from '../engine/wait.js';
+
+const LOWEST_MAJOR = 17;
+const HOW_TO_INSTALL =
+  'Debian and Ubuntu: sudo apt-get install openjdk-17-jre-headless · Fedora: sudo dnf install java-21-openjdk-headless · macOS: brew install openjdk';
+
+/** The command of Java 17 or newer: of JAVA_HOME, then of the PATH. Throws with the command that installs it. */
+export async function findJava(): Promise<string> {
+  const home = process.env['JAVA_HOME'];
+  const candidates = [...(home === undefined || home === '' ? [] : [join(home, 'bin', 'java')]), 'java'];
+  for (const command of candidates) {
+    const { code, output } = await runCommand(command, ['-version'], { timeoutMs: 20_000 });
+    if (code === 0 && Number(/version "(\d+)/.exec(output)?.[1]) >= LOWEST_MAJOR) return command;
+  }
+  throw new Error(
+    `Apache Kafka needs Java ${LOWEST_MAJOR} or newer. ${HOW_TO_INSTALL}. Or name a running cluster with KAFKA_BROKERS=host:port.`,
+  );
+}
+
+interface LockedJar {
+  /** `group:artifact:version`. */
+  readonly coordinates: string;
+  readonly fileName: string;
+  /** SHA-256 of the file, hexadecimal. */
+  readonly sha256: string;
+}
+
+interface JarLock {
+  readonly jars: readonly LockedJar[];
+  /** Changes with any change of the lock file; names the folder of the cache. */
+  readonly fingerprint: string;
+}
+
+/** Reads `kafka-jars.lock.json`: what the broker consists of, by coordinates and checksum. */
+export function readJarLock(): JarLock {
+  const folder = dirname(findPackageJSON(import.meta.url) ?? '');
+  const text = readFileSync(join(folder, 'kafka-jars.lock.json'), 'utf8');
+  const { jars } = JSON.parse(text) as { jars: Omit<LockedJar, 'fileName'>[] };
+  return {
+    jars: jars.map((jar) => ({ ...jar, fileName: `${jar.coordinates.split(':').slice(1).join('-')}.jar` })),
+    fingerprint: createHash('sha256').update(text).digest('hex').slice(0, 16),
+  };
+}
 
 const PARALLEL_DOWNLOADS = 6;
 const DOWNLOAD_TIMEOUT_MS = 120_000;

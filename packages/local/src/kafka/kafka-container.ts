@@ -1,11 +1,11 @@
 import { runContainer } from '../engine/container.js';
 import type { RunningContainer } from '../engine/container.js';
-import { READY_DEADLINE_MS } from '../engine/deadline.js';
+import { READY_DEADLINE_MS } from '../engine/wait.js';
+import type { Log } from '../engine/wait.js';
 import { freePort } from '../engine/free-port.js';
-import type { Log } from '../engine/log.js';
 import { brokerSettings } from './broker-properties.js';
 import type { BrokerSettings } from './broker-properties.js';
-import { awaitBroker } from './broker-ready.js';
+import { awaitBroker } from './broker-process.js';
 
 const IMAGE = 'apache/kafka:4.3.1';
 

@@ -1,9 +1,9 @@
 import { runContainer } from '../engine/container.js';
 import type { RunningContainer } from '../engine/container.js';
-import { READY_DEADLINE_MS } from '../engine/deadline.js';
+import { READY_DEADLINE_MS } from '../engine/wait.js';
+import type { Log } from '../engine/wait.js';
 import { freePort } from '../engine/free-port.js';
-import type { Log } from '../engine/log.js';
-import { awaitMongo } from './mongo-ready.js';
+import { awaitMongo } from './mongo-program.js';
 
 const IMAGE = 'mongo:8.0';
 const MONGO_PORT = 27_017;

@@ -1,6 +1,6 @@
-import { cachedFolder } from '../engine/cached-folder.js';
+import { cachedFolder } from '../engine/folders.js';
 import { lastLines, runCommand } from '../engine/command.js';
-import { withProgress, type Log } from '../engine/log.js';
+import { withProgress, type Log } from '../engine/wait.js';
 import type { MongoProgram } from './mongo-program.js';
 
 // Its author removes old pre-releases from PyPI, so an exact version would stop working one day.

@@ -1,8 +1,128 @@
-import { resolve } from 'node:path';
-import { namedAddress } from '../engine/named-address.js';
-import { startEmbeddedMongo } from './embedded-mongo.js';
-import { useMongoAddress } from './mongo-address.js';
-import type { MongoEngine, MongoOptions } from './mongo-engine.js';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { foreignEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
+import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
+import { ANSWER_DEADLINE_MS } from '../engine/wait.js';
+import type { Log } from '../engine/wait.js';
+import { awaitMongo, embeddedUri, launchMongo, type MongoProgram } from './mongo-program.js';
+import { awaitFreeDataFolder } from '../engine/folders.js';
+import { errorText, runCommand } from '../engine/command.js';
+import { onFreePorts } from '../engine/free-port.js';
+import { findSecantus } from './secantus.js';
+
+interface MongoOptions {
+  /** Folder of the embedded database; made when missing, kept after `stop`. */
+  readonly dataDir: string;
+  /** Preferred port of the embedded database; a free one is taken when it is in use or not given. */
+  readonly port?: number;
+  /** Receives the choice, and progress of what takes longer than two seconds. Default: nothing is printed. */
+  readonly log?: Log;
+}
+
+type MongoSettings = MongoOptions & { readonly log: Log };
+
+export interface MongoEngine extends EngineLifecycle {
+  readonly kind: EngineKind;
+  /** The connection string for `database`; without an argument the one that names no database. */
+  uri(database?: string): string;
+}
+
+const PARTS = /^(mongodb(?:\+srv)?:\/\/)([^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/;
+
+/**
+ * `base` with `database` in place of the database it names. When it has credentials and no `authSource`, they keep
+ * being checked where they were: in the database that `base` named, or in `admin`.
+ */
+export function withDatabase(base: string, database: string): string {
+  const [, scheme, authority, named, query = ''] = PARTS.exec(base) ?? [];
+  if (scheme === undefined || authority === undefined) {
+    throw new Error('expected a connection string that begins with mongodb:// or mongodb+srv://');
+  }
+  const options = new URLSearchParams(query);
+  if (authority.includes('@')) keepAuthSource(options, named);
+  const path = `${scheme}${authority}/${encodeURIComponent(database)}`;
+  return options.size === 0 ? path : `${path}?${options.toString()}`;
+}
+
+function keepAuthSource(options: URLSearchParams, named: string | undefined): void {
+  if (!options.has('authSource')) options.set('authSource', decodeURIComponent(named || 'admin'));
+}
+
+/** The server that `address` (a connection string) names; throws when it does not answer within the deadline. */
+export async function useMongoAddress(
+  address: string,
+  deadlineMs = ANSWER_DEADLINE_MS,
+): Promise<MongoEngine> {
+  const obstacle = await awaitMongo(address, { deadlineMs });
+  if (obstacle !== undefined) {
+    throw new Error(
+      `MONGODB_URI: no answer within ${deadlineMs / 1_000} s (${obstacle}). ` +
+        'Start the server, correct the address, or unset MONGODB_URI to use the embedded database.',
+    );
+  }
+  return {
+    ...foreignEngine('MONGODB_URI'),
+    kind: 'address',
+    uri: (database) => (database === undefined ? address : withDatabase(address, database)),
+  };
+}
+
+/** A MongoDB-compatible database as a child process, reachable at 127.0.0.1 only. */
+export async function startEmbeddedMongo(
+  settings: MongoSettings,
+): Promise<MongoEngine & { readonly title: string }> {
+  const { dataDir, log } = settings;
+  await mkdir(dataDir, { recursive: true });
+  const program = await chooseProgram(settings);
+  return onFreePorts(settings.port, async (port) => {
+    const lifecycle = await superviseEngine(async () => {
+      await awaitFreeDataFolder(dataDir, log);
+      return launchMongo(program, dataDir, port);
+    });
+    const base = embeddedUri(port);
+    return Object.assign(lifecycle, {
+      kind: 'embedded' as const,
+      title: program.title,
+      uri: (database?: string) => (database === undefined ? base : withDatabase(base, database)),
+    });
+  });
+}
+
+/** `mongod` where there is one, else SecantusDB; a data folder stays with what wrote it. */
+async function chooseProgram({ dataDir, log }: MongoSettings): Promise<MongoProgram> {
+  const writtenBySecantus = existsSync(join(dataDir, 'secantus')) && !existsSync(join(dataDir, 'mongod'));
+  if (!writtenBySecantus) {
+    const installed = await findMongod();
+    if (installed) return installed;
+  }
+  try {
+    return await findSecantus(log);
+  } catch (cause) {
+    throw new Error(
+      `No MongoDB-compatible database is available: ${errorText(cause)}\n` +
+        'Ways out: set MONGODB_URI to a running one; install mongod on the PATH; or let pip reach PyPI for SecantusDB.',
+      { cause },
+    );
+  }
+}
+
+/** The `mongod` of the PATH. */
+async function findMongod(): Promise<MongoProgram | undefined> {
+  const { code } = await runCommand('mongod', ['--version'], { timeoutMs: 10_000 });
+  if (code !== 0) return undefined;
+  return {
+    name: 'mongod',
+    title: 'mongod',
+    command: 'mongod',
+    env: {},
+    configFile: { name: 'mongod.conf', text: '' },
+    args: ({ port, dataFolder, configPath }) => [
+      ...['--config', configPath, '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', dataFolder],
+      ...['--storageEngine', 'wiredTiger', '--wiredTigerCacheSizeGB', '0.25', '--nounixsocket'],
+    ],
+  };
+}
 
 /**
  * Makes a MongoDB available: the one named by MONGODB_URI, otherwise `mongod` or SecantusDB as a child process. Says which

@@ -1,5 +1,5 @@
 import { freePort } from '../engine/free-port.js';
-import { namedAddress } from '../engine/named-address.js';
+import { namedAddress } from '../engine/engine-lifecycle.js';
 
 /** The documented ports of `npm start`; another one is taken when one of these is in use. */
 export const PREFERRED_PORTS = {

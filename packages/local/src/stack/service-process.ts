@@ -1,32 +1,43 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { readFileSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { lastWords } from './last-words.js';
+import { lastLines } from '../engine/command.js';
+
+const MAX_WORDS = 3;
+const MAX_LENGTH = 500;
+
+/** The message of a log line of level error; undefined for any other line. */
+function errorOf(line: string): string | undefined {
+  try {
+    const { level, message, error } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+    if (level !== 'error') return undefined;
+    return [message, error].filter((part) => typeof part === 'string').join(': ');
+  } catch {
+    // No JSON: Node prints such lines when a process ends by a fault.
+    return undefined;
+  }
+}
+
+/**
+ * Why a service ended: the last errors in its log, or its last line, at most 500 characters. Reads from byte `from` on, because
+ * earlier processes wrote to the same file.
+ */
+export function lastWords(logFile: string, from: number): string {
+  const log = readFileSync(logFile).subarray(from).toString();
+  const errors = log
+    .split('\n')
+    .map(errorOf)
+    .filter((error) => error !== undefined);
+  const words = errors.length > 0 ? errors.slice(-MAX_WORDS).join('; ') : lastLines(log, 1);
+  return (words === '' ? 'its log is empty' : words).slice(0, MAX_LENGTH);
+}
 
 const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', '..', 'services');
-/**
- * As in `deploy/docker/Dockerfile`. V8 lets the heap grow with the machine's memory: a flooded worker took 280 to 400 MiB without
- * the first two bounds, for objects that live for milliseconds. A million configurations fit. With the other three (growth to twice
- * what lives, nothing tenured by the place where it was made, one thread for collections) the worker does a tenth more deliveries
- * for a CPU second at fan-out 1 (medians of five runs).
- */
-export const NODE_FLAGS = [
-  '--max-old-space-size=1536',
-  '--max-semi-space-size=16',
-  '--heap-growing-percent=100',
-  '--no-allocation-site-pretenuring',
-  '--v8-pool-size=1',
-  '--enable-source-maps',
-];
-/** As in the image, too. */
-export const ALLOCATOR = {
-  MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: '1048576',
-  MALLOC_TRIM_THRESHOLD_: '2097152',
-};
+/** The entry point of the images: it has the bounds of V8 and of the allocator. */
+const RUN_NODE = join(SERVICES, '..', 'deploy', 'docker', 'run-node');
 const READY_TIMEOUT_MS = 90_000;
 const POLL_MS = 50;
 const STOP_TIMEOUT_MS = 60_000;
@@ -87,12 +98,13 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
     env: {
       ...process.env,
       NODE_ENV: 'development',
-      ...ALLOCATOR,
+      NODE_BINARY: process.execPath,
       ADMIN_HOST: '127.0.0.1',
       ADMIN_PORT: String(adminPort),
       ...env,
     },
-    execArgv: NODE_FLAGS,
+    execPath: RUN_NODE,
+    execArgv: [],
     // A session of its own: Ctrl-C reaches the owner alone, which stops its services in order. The service ends when the owner ends.
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],

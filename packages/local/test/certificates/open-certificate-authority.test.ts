@@ -1,14 +1,14 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { connect, createServer } from 'node:tls';
 import {
   openCertificateAuthority,
   type CertificateAuthority,
   type IssuedCertificate,
 } from '../../src/certificates/open-certificate-authority.js';
-import { errorCode, errorText } from '../../src/engine/error-text.js';
+import { errorCode, errorText } from '../../src/engine/command.js';
 import { scratchFolders } from '../scratch-folder.js';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
-import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from 'jose';
 import { startIssuer, type Issuer, type IssuerOptions } from '../../src/issuer/start-issuer.js';
 import { scratchFolders } from '../scratch-folder.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Admin, Kafka } from 'kafkajs';
-import { createUnloggedKafka } from '../../src/kafka/unlogged-kafkajs.js';
-import { untilClear } from '../../src/engine/poll.js';
+import { createUnloggedKafka } from '../../src/kafka/broker-process.js';
+import { untilClear } from '../../src/engine/wait.js';
 
 /** A kafkajs client with retries, so that a coordinator that is still loading does not fail a test. */
 export const clientOf = (brokers: readonly string[]): Kafka => createUnloggedKafka(brokers, 20);

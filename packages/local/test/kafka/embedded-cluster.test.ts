@@ -1,6 +1,6 @@
 import { startKafkaCluster, type KafkaCluster } from '../../src/kafka/embedded-cluster.js';
-import { createUnloggedKafka } from '../../src/kafka/unlogged-kafkajs.js';
-import { untilClear } from '../../src/engine/poll.js';
+import { createUnloggedKafka } from '../../src/kafka/broker-process.js';
+import { untilClear } from '../../src/engine/wait.js';
 import { scratchFolders } from '../scratch-folder.js';
 import { clientOf, consume, makeTopic, produce } from './broker-client.js';
 

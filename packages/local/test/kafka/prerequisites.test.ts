@@ -1,9 +1,7 @@
 import { mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../../src/engine/command.js';
-import { readJarLock } from '../../src/kafka/jar-lock.js';
-import { verifyJar } from '../../src/kafka/jars.js';
-import { findJava } from '../../src/kafka/java.js';
+import { readJarLock, verifyJar, findJava } from '../../src/kafka/jars.js';
 import { findPython } from '../../src/mongo/secantus.js';
 import { scratchFolders } from '../scratch-folder.js';
 

@@ -1,8 +1,8 @@
 // Asks for one cached folder, fills it for 300 ms if it has to, and says on standard output where it is.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cachedFolder } from '../../src/engine/cached-folder.js';
-import { untilClear } from '../../src/engine/poll.js';
+import { cachedFolder } from '../../src/engine/folders.js';
+import { untilClear } from '../../src/engine/wait.js';
 
 const [name = ''] = process.argv.slice(2);
 const startedAt = Date.now();

@@ -1,6 +1,6 @@
 // Starts an engine (kafka or mongo) on a data folder, prints its process id, and holds it until it is killed itself.
-import { startEmbeddedKafka } from '../../src/kafka/embedded-kafka.js';
-import { startEmbeddedMongo } from '../../src/mongo/embedded-mongo.js';
+import { startEmbeddedKafka } from '../../src/kafka/start-kafka.js';
+import { startEmbeddedMongo } from '../../src/mongo/start-mongo.js';
 
 const [kind, dataDir = ''] = process.argv.slice(2);
 const start = kind === 'kafka' ? startEmbeddedKafka : startEmbeddedMongo;

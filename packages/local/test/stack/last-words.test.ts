@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lastWords } from '../../src/stack/last-words.js';
+import { lastWords } from '../../src/stack/service-process.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'last-words-'));
 const file = join(dir, 'log');

@@ -1,6 +1,25 @@
 import { parseArgs } from 'node:util';
 import { readNumber } from '@webhooks/testkit/account';
 import type { Scenario, Sizes } from './scenario.js';
+import { attacks } from './scenarios/attacks.js';
+import { handlers } from './scenarios/handlers.js';
+import { isolation } from './scenarios/isolation.js';
+import { latency } from './scenarios/latency.js';
+import { query } from './scenarios/query.js';
+import { reference, throughput } from './scenarios/throughput.js';
+import { wholeSystem } from './scenarios/whole-system.js';
+
+/** All scenarios, the most telling first. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  reference,
+  throughput,
+  latency,
+  'whole-system': wholeSystem,
+  isolation,
+  attacks,
+  query,
+  handlers,
+};
 
 /** What the command line asks for. */
 export interface Usage {
@@ -47,7 +66,7 @@ export function usageText(scenarios: Readonly<Record<string, Scenario>>): readon
   return [
     'npm run bench -- [scenario …] [--count N] [--seconds N] [--whole]',
     '',
-    'Without a name all scenarios run, shortened, in 10 to 15 minutes. A run whose ledger does not balance shows no figure,',
+    'Without a name all scenarios run, shortened, in 10 to 15 minutes. A run whose delivery account does not balance shows no figure,',
     'and the exit code is 1. Figures are written to .data/bench.json.',
     '',
     ...Object.entries(scenarios).flatMap(([name, { title, usual, whole }]) => [

@@ -1,13 +1,12 @@
-import { createRequire } from 'node:module';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DATA_DIR, print } from '@webhooks/testkit/account';
-import { describeMachine, describeVersions } from '../describe-machine.js';
-import { readUsage, usageText } from './command-line.js';
+import { runScenario } from './scenario.js';
+import { describeMachine, describeVersions } from '../machine.js';
+import { SCENARIOS, readUsage, usageText } from './command-line.js';
 import { formatSummary } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
-import { runScenario } from './run-scenario.js';
-import { SCENARIOS } from './scenarios/index.js';
 
 async function main(): Promise<void> {
   const usage = readUsage(process.argv.slice(2), Object.keys(SCENARIOS));

@@ -1,5 +1,7 @@
 import { align } from '@webhooks/testkit/account';
-import type { ProcessUsage } from './measure/usage.js';
+import { cpuOf } from './measure.js';
+import type { ProcessUsage, Percentiles } from './measure.js';
+import type { RunResult } from './world/run.js';
 
 /** What a figure is compared with. */
 export interface Bar {
@@ -15,8 +17,8 @@ export type Figure = ReturnType<typeof figure>;
 
 /** What a measurement has shown. */
 export interface Shown {
-  /** The ledger in one line. */
-  readonly ledger: string;
+  /** The delivery account in one line. */
+  readonly account: string;
   readonly figures: readonly Figure[];
   /** By process, for each of so many (deliveries, attempts). */
   readonly usage?: {
@@ -59,8 +61,8 @@ function barText({ bar, unit }: Figure): string {
   return `${bar.kind === 'at most' ? '≤' : '≥'} ${formatNumber(bar.value)} ${unit}`.trimEnd();
 }
 
-/** One run: its title, its ledger, its figures with unit, bar and verdict, and what each process used. */
-export function formatRun({ scenario, run, ledger, figures, usage }: RunReport): readonly string[] {
+/** One run: its title, its delivery account, its figures with unit, bar and verdict, and what each process used. */
+export function formatRun({ scenario, run, account, figures, usage }: RunReport): readonly string[] {
   const figureRows = figures.map((one) => [
     `  ${one.name}`,
     formatNumber(one.value),
@@ -78,7 +80,7 @@ export function formatRun({ scenario, run, ledger, figures, usage }: RunReport):
         ]),
       ]
     : [];
-  return ['', `${scenario}: ${run}`, `  ${ledger}`, ...align(figureRows, [1]), ...align(usageRows, [1, 2])];
+  return ['', `${scenario}: ${run}`, `  ${account}`, ...align(figureRows, [1]), ...align(usageRows, [1, 2])];
 }
 
 /** The closing lines: every bar once more, so that nobody has to look for them, and what is void. */
@@ -104,4 +106,67 @@ export function formatSummary(
     ...align(rows, [3]),
     ...voids.map(({ scenario, run, why }) => `  void    ${scenario}: ${run}: ${why}`),
   ];
+}
+
+/** Of a worker, in every scenario. */
+const WORKER_MIB = 300;
+
+/** The generator plays the payment system and the receiver the integrators: neither is part of the system. */
+const isSystem = (name: string): boolean => name !== 'receiver' && name !== 'generator';
+const isWorker = (name: string): boolean => name === 'delivery-worker';
+
+const sum = <T>(all: readonly T[], pick: (one: T) => number): number =>
+  all.reduce((total, one) => total + pick(one), 0);
+const deliveredIn = (runs: readonly RunResult[]): number => sum(runs, ({ totals }) => totals.delivered);
+
+/** CPU of the worker, or of the whole system, for each delivery, in microseconds. */
+const cpuEach = (runs: readonly RunResult[], isWanted: (name: string) => boolean): number =>
+  sum(runs, ({ usage }) => cpuOf(usage.processes, isWanted)) / deliveredIn(runs);
+export const workerCpu = (runs: readonly RunResult[]): number => cpuEach(runs, isWorker);
+export const systemCpu = (runs: readonly RunResult[]): number => cpuEach(runs, isSystem);
+
+/** Of runs one after the other, from the first event sent until the last delivery. */
+export const deliveriesPerSecond = (runs: readonly RunResult[]): number =>
+  deliveredIn(runs) / sum(runs, ({ seconds }) => seconds);
+
+/** p50, p99, p99.9 and the longest, in milliseconds. */
+export const percentileFigures = (what: string, { p50, p99, p999, max }: Percentiles): Figure[] =>
+  Object.entries({ p50, p99, 'p99.9': p999, max }).map(([name, micros]) =>
+    figure(`${what}, ${name}`, micros / 1_000, 'ms'),
+  );
+
+/** How far the other figures can be trusted. */
+export const othersFigure = (percent: number): Figure =>
+  figure('of the machine taken by others meanwhile', percent, '%');
+
+/** Of runs of the same processes: CPU added up, and the highest peak. */
+function sumUsage(runs: readonly RunResult[]): readonly ProcessUsage[] {
+  const all = Map.groupBy(
+    runs.flatMap(({ usage }) => usage.processes),
+    ({ name }) => name,
+  );
+  return [...all].map(([name, own]) => ({
+    name,
+    cpuMicros: sum(own, ({ cpuMicros }) => cpuMicros),
+    peakMib: Math.max(...own.map(({ peakMib }) => peakMib)),
+  }));
+}
+
+/** Runs of one load as one: the delivery account in one line, the worker's memory, and what each process used for each delivery. */
+export function showRuns(runs: readonly RunResult[], figures: readonly Figure[]): Shown {
+  const processes = sumUsage(runs);
+  const worker = processes.find(({ name }) => isWorker(name));
+  const total = (name: keyof RunResult['totals']): number => sum(runs, ({ totals }) => totals[name]);
+  const waiting = sum(runs, (one) => one.waiting);
+  const lateMicros = Math.max(...runs.map(({ load }) => load.lateMicros));
+  return {
+    account: `accepted=${total('accepted')} delivered=${total('delivered')} waiting=${waiting} duplicates=${total('duplicates')} refused=${total('refused')} lost=0`,
+    figures: [
+      ...figures,
+      ...(lateMicros > 0 ? [figure('generator late by, p99', lateMicros / 1_000, 'ms')] : []),
+      figure('memory of the worker, at most', worker?.peakMib ?? NaN, 'MiB', atMost(WORKER_MIB)),
+      othersFigure(sum(runs, ({ usage }) => usage.othersPercent) / runs.length),
+    ],
+    usage: { count: total('delivered'), each: 'delivery', processes },
+  };
 }

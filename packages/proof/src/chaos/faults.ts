@@ -1,19 +1,74 @@
-import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
+import { TOPIC_TABLE, configurationKey, encodeEvent, TOPICS } from '@webhooks/contracts';
+import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import type { Answer } from '@webhooks/testkit';
-import { NotNow } from './fault.js';
-import type { Fault } from './fault.js';
+import { createKafkaClient, readUnhandled, withAdmin } from '@webhooks/testkit/account';
+import type { Admin, Transaction } from 'kafkajs';
+import { NotNow } from './plan.js';
+import type { End, Fault } from './plan.js';
+import { planConfigurations } from './world/configurations.js';
 import type { ReceiverName } from './world/configurations.js';
-import { deleteConfigurations, holdTransaction } from './world/kafka-tools.js';
-import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
-import type { Manners } from './world/receiver.js';
-import type { LinkState } from './world/tcp-proxy.js';
+import {
+  BACK_DEADLINE_MS,
+  PROCESSES,
+  runningId,
+  signalProcess,
+  untilBack,
+  whatRuns,
+} from './world/processes.js';
 import { LINKS } from './world/world.js';
-import type { LinkName } from './world/world.js';
+import type { Manners, LinkName } from './world/world.js';
+import type { LinkState } from './world/tcp-proxy.js';
+
+/** Other faults may hit Kafka meanwhile: then it is tried again. */
+const AGAIN = { timeoutMs: BACK_DEADLINE_MS, message: 'Kafka and config-api do their part' };
+
+/**
+ * Gives one event, which a webhook waits for and no journal has, to a topic in a transaction that stays open. Whoever reads it
+ * all the same delivers what was never sent, or rejects it. Returns how to abort it.
+ */
+export async function holdTransaction(brokers: readonly string[], topic: string): Promise<End> {
+  const kafka = createKafkaClient(brokers, 'chaos-stranger');
+  const transactionalId = randomName('stranger');
+  /** Whoever takes the id up aborts what was left open under it (KIP-98). */
+  const takeUp = async (work: (transaction: Transaction) => Promise<unknown>): Promise<void> => {
+    const producer = kafka.producer({ transactionalId, idempotent: true });
+    try {
+      await producer.connect();
+      await work(await producer.transaction());
+    } finally {
+      await producer.disconnect();
+    }
+  };
+  const value = encodeEvent(buildEvent({ tenantId: 'acme', eventType: 'PIX_DYNAMIC_PAID' }));
+  const messages = [{ key: transactionalId, value }];
+  await eventually(() => takeUp((transaction) => transaction.send({ topic, messages })), AGAIN);
+  return () => eventually(() => takeUp(() => Promise.resolve()), AGAIN);
+}
+
+/** Deletes the topic of webhooks. Returns how to make it anew, empty; that resolves when each webhook is on it again. */
+async function deleteConfigurations(brokers: readonly string[], topic: string): Promise<End> {
+  const topics = TOPIC_TABLE.filter(({ name }) => name === topic).map(({ partitions, configs }) => ({
+    ...{ topic, numPartitions: partitions },
+    configEntries: Object.entries(configs).map(([name, value]) => ({ name, value })),
+  }));
+  const fill = async (): Promise<void> => {
+    await withAdmin(brokers, (admin) => admin.createTopics({ topics }));
+    const keys = new Set<string>();
+    await readUnhandled(brokers, { topics: [topic] }, ({ message }) => keys.add(String(message.key)));
+    const wanted = planConfigurations().map(({ tenantId, ref }) => configurationKey(tenantId, ref));
+    if (!wanted.every((key) => keys.has(key))) throw new Error(`${topic} lacks webhooks`);
+  };
+  const clear = async (admin: Admin): Promise<void> => {
+    if ((await admin.listTopics()).includes(topic)) await admin.deleteTopics({ topics: [topic] });
+  };
+  await eventually(() => withAdmin(brokers, clear), AGAIN);
+  return () => eventually(fill, AGAIN);
+}
 
 /** A signal that ends a process; the stack starts it again. */
 const endProcess = (about: Pick<Fault, 'name' | 'weight'>, signal: 'SIGKILL' | 'SIGTERM'): Fault => ({
   ...about,
-  lane: 'system',
+  track: 'system',
   targets: PROCESSES,
   lasts: [0, 0],
   begin: (target, world) => {
@@ -26,7 +81,7 @@ const endProcess = (about: Pick<Fault, 'name' | 'weight'>, signal: 'SIGKILL' | '
 /** SIGKILL to all that runs at once, as when the power fails. */
 const killEverything: Fault = {
   name: 'kill-everything',
-  lane: 'system',
+  track: 'system',
   weight: 1,
   targets: ['everything'],
   lasts: [0, 0],
@@ -41,7 +96,7 @@ const killEverything: Fault = {
 /** SIGSTOP and, later, SIGCONT: a machine that was paused comes back and believes that nothing has happened. */
 const freeze: Fault = {
   name: 'freeze',
-  lane: 'system',
+  track: 'system',
   weight: 3,
   targets: PROCESSES,
   lasts: [1_000, 60_000],
@@ -59,7 +114,7 @@ const GUEST = 'delivery-worker-3';
 /** One more worker comes and goes: partitions of all three groups change hands twice. One that finds no broker has joined nothing. */
 const rebalance: Fault = {
   name: 'rebalance',
-  lane: 'system',
+  track: 'system',
   weight: 2,
   targets: [GUEST],
   lasts: [3_000, 20_000],
@@ -81,7 +136,7 @@ const linksOf = (target: string): readonly LinkName[] =>
 /** A fault of the network between services and engines. */
 const spoilLinks = (name: string, state: LinkState): Fault => ({
   name,
-  lane: 'system',
+  track: 'system',
   weight: 2,
   targets: [BROKER, ...LINKS],
   lasts: [500, 60_000],
@@ -99,7 +154,7 @@ const MOODY: readonly [ReceiverName, ...ReceiverName[]] = ['moody-1', 'moody-2']
 /** A receiver has these manners for a while. */
 const misbehave = (name: string, manners: Manners): Fault => ({
   name,
-  lane: 'receivers',
+  track: 'receivers',
   weight: 1,
   targets: MOODY,
   lasts: [2_000, 30_000],
@@ -123,7 +178,7 @@ const WRONG: readonly (number | Answer)[] = [
 /** A producer that is no part of the system holds a transaction open. One fault for each topic, so that all have their turn. */
 const foreignTransaction = (topic: string): Fault => ({
   name: 'foreign-transaction',
-  lane: 'topics',
+  track: 'topics',
   weight: 1,
   targets: [topic],
   // Milliseconds: so long that readers stand still, so short that twenty of them and the gaps between fill two minutes.
@@ -134,7 +189,7 @@ const foreignTransaction = (topic: string): Fault => ({
 /** Somebody deletes the topic of webhooks and makes it anew, empty; config-api has to fill it, and workers have to keep what they know. */
 const remakeTopic: Fault = {
   name: 'remake-topic',
-  lane: 'topics',
+  track: 'topics',
   weight: 1,
   targets: [TOPICS.configurations],
   // Milliseconds: readers that look each 700 ms find it gone, or not.

@@ -1,9 +1,81 @@
 import { randomInt } from 'node:crypto';
-import { print, untilSignal } from '@webhooks/testkit/account';
-import { campaign } from './campaign.js';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DATA_DIR, print, untilSignal } from '@webhooks/testkit/account';
+import { describeMachine, describeVersions } from '../machine.js';
 import { FAULTS } from './faults.js';
+import { formatPlan, makePlan } from './plan.js';
 import { USAGE, readArguments } from './read-arguments.js';
 import type { ChaosArguments } from './read-arguments.js';
+import { formatCampaign, formatReport } from './report.js';
+import type { SeedRun } from './report.js';
+import { runChaos } from './run-chaos.js';
+import type { ChaosResult } from './run-chaos.js';
+import { WORKER_SETTINGS } from './world/configurations.js';
+
+interface CampaignOptions {
+  readonly given: ChaosArguments;
+  readonly stopping: AbortSignal;
+}
+
+/** The options with which a run is made again. */
+const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): string =>
+  [
+    `--seed ${seed} --minutes ${minutes} --rate ${eventsPerSecond}`,
+    ...(faults.length > 0 ? [`--faults ${faults.join(',')}`] : []),
+  ].join(' ');
+
+/** Says what came of a run. It passes when nothing was found, something was delivered, and each thing was tried that is tried by default. */
+function hasPassed({ verdict, untested }: ChaosResult, { given, stopping }: CampaignOptions): boolean {
+  // Whoever names faults wants these, and looks at them.
+  const missing = given.faults.length === 0 ? untested : [];
+  for (const what of missing) print(`not tested: ${what}`);
+  const isBalanced = verdict.findings.length === 0 && verdict.totals.accepted > 0;
+  return isBalanced && missing.length === 0 && !stopping.aborted;
+}
+
+/** One run with one seed, from its plan to what it found. What did not pass is kept. */
+async function runSeed(seed: number, options: CampaignOptions): Promise<SeedRun> {
+  const { given, stopping } = options;
+  const { minutes, eventsPerSecond } = given;
+  const faults = FAULTS.filter(({ name }) => given.faults.length === 0 || given.faults.includes(name));
+  const durationMs = 60_000 * minutes;
+  const steps = makePlan({ seed, durationMs, faults });
+  print(`· the plan of ${optionsOf({ ...given, seed })}: ${steps.length} faults`);
+  for (const line of formatPlan(steps)) print(line);
+  const dataDir = join(DATA_DIR, `chaos-${process.pid}-${seed}`);
+  try {
+    const result = await runChaos({ seed, steps, durationMs, eventsPerSecond, dataDir, stopping, print });
+    for (const line of formatReport(result)) print(line);
+    const passed = hasPassed(result, options);
+    if (passed) rmSync(dataDir, { recursive: true, force: true });
+    else print(`everything is kept in ${dataDir}`);
+    return { seed, passed, result };
+  } catch (error) {
+    print(`seed ${seed} came to no verdict: ${error instanceof Error ? String(error.stack) : String(error)}`);
+    return { seed, passed: false };
+  }
+}
+
+/** One run after the other, each with the next seed; true when each passed. What all found so far is written after each. */
+async function campaign(options: CampaignOptions): Promise<boolean> {
+  const { given, stopping } = options;
+  const [resultFile, reportFile] = [join(DATA_DIR, 'chaos.json'), join(DATA_DIR, 'chaos-report.md')];
+  const about = {
+    ...{ at: new Date().toISOString(), machine: describeMachine(), versions: describeVersions() },
+    settings: { ...given, worker: WORKER_SETTINGS },
+  };
+  const command = `npm run chaos -- ${optionsOf(given)} --seeds ${given.seeds}`;
+  const runs: SeedRun[] = [];
+  for (let nth = 0; nth < given.seeds && !stopping.aborted; nth += 1) {
+    runs.push(await runSeed(given.seed + nth, options));
+    writeFileSync(resultFile, `${JSON.stringify({ ...about, runs }, null, 2)}\n`);
+    writeFileSync(reportFile, formatCampaign(runs, command, JSON.stringify(about.machine)));
+  }
+  print(`written to ${resultFile} and ${reportFile}`);
+  print(`the same plan again: ${command}`);
+  return runs.length === given.seeds && runs.every(({ passed }) => passed);
+}
 
 const NAMES = [...new Set(FAULTS.map(({ name }) => name))];
 
@@ -26,7 +98,8 @@ async function main(): Promise<number> {
     return 0;
   }
   const stopping = untilSignal();
-  stopping.onabort = () => print('· stopping: what is broken is mended, and the ledger is looked at');
+  stopping.onabort = () =>
+    print('· stopping: what is broken is mended, and the delivery account is looked at');
   return (await campaign({ given, stopping })) ? 0 : 1;
 }
 

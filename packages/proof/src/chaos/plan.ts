@@ -1,25 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '@webhooks/testkit';
 import type { Random } from '@webhooks/testkit';
-import { LANES } from './fault.js';
-import type { Fault, Lane } from './fault.js';
+import type { Print } from '@webhooks/testkit/account';
+import type { World } from './world/world.js';
+
+/** Faults of one track are taken back before the next begins, though what was hit may still be coming up; the tracks run side by side. */
+const TRACKS = ['system', 'receivers', 'topics'] as const;
+type Track = (typeof TRACKS)[number];
+
+/** Takes a fault back; resolves when what was hit is up again, and rejects when it does not come back. */
+export type End = () => Promise<void> | void;
+
+/** One way to break something. */
+export interface Fault {
+  /** As in `--faults`. */
+  readonly name: string;
+  readonly track: Track;
+  /** How many of its track's draws it gets, against the weights of the others. */
+  readonly weight: number;
+  /** What it can hit, by names that `begin` knows. */
+  readonly targets: readonly [string, ...string[]];
+  /** Shortest and longest time until it is taken back, in milliseconds; a short run cuts the longest. */
+  readonly lasts: readonly [least: number, most: number];
+  /** Does it. Throws `NotNow` when there is nothing to hit at the moment. */
+  begin(target: string, world: World): Promise<End> | End;
+}
+
+/** There was nothing to hit, such as a process that is just being started: the step is passed over, and reported. */
+export class NotNow extends Error {}
 
 /** One fault at one moment. Times are milliseconds from the start of the run. */
 export interface Step {
-  readonly lane: Lane;
+  readonly track: Track;
   readonly fault: string;
   readonly target: string;
   readonly atMs: number;
   readonly lastsMs: number;
 }
 
-export interface PlanInput {
+interface PlanInput {
   readonly seed: number;
   readonly durationMs: number;
   readonly faults: readonly PlannedFault[];
 }
 
 /** What the plan looks at of a fault. */
-export type PlannedFault = Pick<Fault, 'name' | 'lane' | 'weight' | 'targets' | 'lasts'>;
+export type PlannedFault = Pick<Fault, 'name' | 'track' | 'weight' | 'targets' | 'lasts'>;
 
 const FIRST_MS = 3_000;
 const MIN_GAP_MS = 1_500;
@@ -42,16 +68,16 @@ function lengthOf({ lasts: [least, most] }: PlannedFault, durationMs: number, ra
   return random.int(least, Math.floor(longest));
 }
 
-function planLane(lane: Lane, { seed, durationMs, faults }: PlanInput): readonly Step[] {
-  // Each lane has a sequence of its own: leaving the faults of one out changes nothing in the others.
-  const random = createRandom({ system: seed, receivers: ~seed, topics: -seed }[lane]);
-  const own = faults.filter((fault) => fault.lane === lane);
+function planTrack(track: Track, { seed, durationMs, faults }: PlanInput): readonly Step[] {
+  // Each track has a sequence of its own: leaving the faults of one out changes nothing in the others.
+  const random = createRandom({ system: seed, receivers: ~seed, topics: -seed }[track]);
+  const own = faults.filter((fault) => fault.track === track);
   const steps: Step[] = [];
   let atMs = FIRST_MS;
   for (const fault of draws(own, random)) {
     if (atMs >= durationMs) break;
     const lastsMs = Math.min(lengthOf(fault, durationMs, random), durationMs - atMs);
-    steps.push({ lane, fault: fault.name, target: random.pick(fault.targets), atMs, lastsMs });
+    steps.push({ track, fault: fault.name, target: random.pick(fault.targets), atMs, lastsMs });
     atMs += lastsMs + random.int(MIN_GAP_MS, MAX_GAP_MS);
   }
   return steps;
@@ -59,10 +85,10 @@ function planLane(lane: Lane, { seed, durationMs, faults }: PlanInput): readonly
 
 /**
  * What happens when, as a pure function: the same seed, length and faults give the same plan on every machine. Steps of
- * one lane come one after the other; nothing begins or lasts beyond the run.
+ * one track come one after the other; nothing begins or lasts beyond the run.
  */
 export function makePlan(input: PlanInput): readonly Step[] {
-  return LANES.flatMap((lane) => planLane(lane, input)).sort((a, b) => a.atMs - b.atMs);
+  return TRACKS.flatMap((track) => planTrack(track, input)).sort((a, b) => a.atMs - b.atMs);
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
@@ -73,3 +99,96 @@ export const formatPlan = (steps: readonly Step[]): readonly string[] =>
     ({ atMs, lastsMs, fault, target }) =>
       `${seconds(atMs).padStart(7)} s  ${fault} ${target}${lastsMs > 0 ? ` for ${seconds(lastsMs)} s` : ''}`,
   );
+
+/** A step that was done, or why it was not. Times are Unix milliseconds. */
+export interface DoneStep {
+  readonly track: Track;
+  readonly fault: string;
+  readonly target: string;
+  readonly startedAt: number;
+  /** When the fault was taken back: what was hit may begin to come up. */
+  readonly takenBackAt: number;
+  /** When what was hit was up again. */
+  readonly endedAt: number;
+  /** `failed`: what was hit did not come back, or could not be hit for a reason that nobody planned. */
+  readonly outcome: 'done' | 'passed-over' | 'failed';
+  readonly why?: string;
+}
+
+export interface PlanRun {
+  readonly steps: readonly Step[];
+  readonly faults: readonly Fault[];
+  readonly world: World;
+  /** `performance.now()` at which the plan began, and after which no further step does. */
+  readonly startedAt: number;
+  readonly until: number;
+  /** Ends the run early, in order: what was broken is mended. */
+  readonly stopping: AbortSignal;
+  readonly print: Print;
+}
+
+/** Waits so long, or until it is stopped. */
+export async function waitOrStop(ms: number, stopping: AbortSignal): Promise<void> {
+  if (ms <= 0 || stopping.aborted) return;
+  await delay(ms, undefined, { signal: stopping }).catch((error: unknown) => {
+    if (!stopping.aborted) throw error;
+  });
+}
+
+type About = Pick<DoneStep, 'track' | 'fault' | 'target' | 'startedAt'>;
+
+/** Waits until what was hit is up again, and says how it ended. */
+async function settle(about: About, mending: Promise<void>, print: Print): Promise<DoneStep> {
+  const takenBackAt = Date.now();
+  let end: Pick<DoneStep, 'outcome' | 'why'> = { outcome: 'done' };
+  try {
+    await mending;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    end = { outcome: error instanceof NotNow ? 'passed-over' : 'failed', why };
+  }
+  const endedAt = Date.now();
+  const seconds = ((endedAt - about.startedAt) / 1_000).toFixed(1);
+  const how = end.why === undefined ? `up again after ${seconds} s` : `${end.outcome}: ${end.why}`;
+  print(`  ${about.fault} ${about.target}: ${how}`);
+  return { ...about, takenBackAt, endedAt, ...end };
+}
+
+async function begin({ fault: name, target }: Step, { faults, world }: PlanRun): Promise<End> {
+  const fault = faults.find((candidate) => candidate.name === name);
+  if (!fault) throw new Error('there is no such fault');
+  return fault.begin(target, world);
+}
+
+/** Breaks something and takes it back; what comes of it is still to be awaited. */
+async function breakOne(step: Step, run: PlanRun): Promise<{ readonly settled: Promise<DoneStep> }> {
+  const { track, fault, target, lastsMs } = step;
+  const about = { track, fault, target, startedAt: Date.now() };
+  const beginning = begin(step, run);
+  const hasBegun = await beginning.then(
+    () => true,
+    () => false,
+  );
+  if (hasBegun) await waitOrStop(lastsMs, run.stopping);
+  const mending = beginning.then((end) => end());
+  return { settled: settle(about, mending, run.print) };
+}
+
+async function runTrack(track: Track, run: PlanRun): Promise<readonly DoneStep[]> {
+  const settled: Promise<DoneStep>[] = [];
+  for (const step of run.steps.filter((candidate) => candidate.track === track)) {
+    await waitOrStop(run.startedAt + step.atMs - performance.now(), run.stopping);
+    if (run.stopping.aborted || performance.now() >= run.until) break;
+    settled.push((await breakOne(step, run)).settled);
+  }
+  return Promise.all(settled);
+}
+
+/**
+ * Does the steps of all tracks, each track in order. What comes back slowly does not hold its track up; a step that is late is
+ * done at once, and what has not begun when the time is over is left out.
+ */
+export async function runPlan(run: PlanRun): Promise<readonly DoneStep[]> {
+  const tracks = await Promise.all(TRACKS.map((track) => runTrack(track, run)));
+  return tracks.flat().sort((a, b) => a.startedAt - b.startedAt);
+}

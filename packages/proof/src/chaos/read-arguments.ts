@@ -26,7 +26,7 @@ export const USAGE = `npm run chaos -- [options]
   --rate N          events a second, 1 to 1000; default ${DEFAULT_RATE}
   --help            this text
 
-The exit code is 0 only if the ledger balances. Without --faults a run must also have done a fault, accepted events
+The exit code is 0 only if the account balances. Without --faults a run must also have done a fault, accepted events
 on each way in, and made each kind of change of a configuration. It is 2 for wrong arguments.
 A run that fails is kept in .data/chaos-<process>-<seed>.
 `;

@@ -1,6 +1,6 @@
 import type { Verdict } from './checker/check.js';
 import type { ChaosResult } from './run-chaos.js';
-import type { DoneStep } from './run-plan.js';
+import type { DoneStep } from './plan.js';
 
 /** One run of a campaign. Without a result it came to no verdict, because something of the runner itself failed. */
 export interface SeedRun {
@@ -34,13 +34,16 @@ function findingLines({ findings }: Verdict): readonly string[] {
     ([kind, own]) => `  ${kind}: ${own.length}`,
   );
   const lines = findings
-    .filter(({ story }, index) => story !== undefined || index < MOST_FINDINGS)
+    .filter(({ timeline }, index) => timeline !== undefined || index < MOST_FINDINGS)
     .slice(0, MOST_FINDINGS)
-    .flatMap(({ kind, text, story = [] }) => [`${kind}: ${text}`, ...story.map((line) => `    ${line}`)]);
+    .flatMap(({ kind, text, timeline = [] }) => [
+      `${kind}: ${text}`,
+      ...timeline.map((line) => `    ${line}`),
+    ]);
   return ['', `findings: ${findings.length}`, ...counts, '', ...lines];
 }
 
-/** The closing lines: a table of what was done, what was found, and the ledger in one line. */
+/** The closing lines: a table of what was done, what was found, and the delivery account in one line. */
 export function formatReport({ steps, verdict, killed }: ChaosResult): readonly string[] {
   const { acceptedEvents, repeats, slowestMs, recoveryMs, ...fates } = verdict.totals;
   return [

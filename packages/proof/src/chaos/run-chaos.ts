@@ -1,23 +1,19 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Print } from '@webhooks/testkit/account';
 import { closeAfterFault } from '@webhooks/local';
 import { createRandom } from '@webhooks/testkit';
+import type { Print } from '@webhooks/testkit/account';
 import { check } from './checker/check.js';
 import type { ReportedFinding, Verdict } from './checker/check.js';
 import type { Evidence } from './evidence/evidence.js';
 import { gatherEvidence } from './evidence/gather-evidence.js';
 import { FAULTS } from './faults.js';
-import { makeChanges } from './generator/changer.js';
-import { isMade } from './generator/changes.js';
+import { makeChanges, isMade } from './generator/changes.js';
 import type { Change } from './generator/changes.js';
-import { DOORS, giveIngest, openTopicDoor } from './generator/doors.js';
-import type { Give } from './generator/doors.js';
-import { generate } from './generator/generator.js';
-import type { Journal } from './generator/generator.js';
-import type { Step } from './plan.js';
-import { runPlan, waitOrStop } from './run-plan.js';
-import type { DoneStep } from './run-plan.js';
+import { INGRESSES, giveIngest, openTopicIngress, generate } from './generator/generator.js';
+import type { Give, Journal } from './generator/generator.js';
+import { runPlan, waitOrStop } from './plan.js';
+import type { Step, DoneStep } from './plan.js';
 import { openWorld } from './world/world.js';
 import type { World } from './world/world.js';
 
@@ -39,22 +35,24 @@ export interface ChaosResult {
   readonly steps: readonly DoneStep[];
   /** Every SIGKILL, by the name of the process. */
   readonly killed: readonly string[];
-  /** What makes a balanced ledger worth nothing, because the run never did it. */
+  /** What makes a balanced delivery account worth nothing, because the run never did it. */
   readonly untested: readonly string[];
 }
 
-/** Faults, doors and changes that came to nothing. */
+/** Faults, ingresses and changes that came to nothing. */
 export function findUntested({
   steps,
   sent,
   changes,
 }: Pick<Evidence, 'steps' | 'sent' | 'changes'>): readonly string[] {
   const accepted = [...sent.values()].filter(({ acceptedAt }) => acceptedAt !== undefined);
-  const doors = new Set(accepted.map(({ door }) => door));
+  const ingresses = new Set(accepted.map(({ ingress }) => ingress));
   const made = new Set(changes.filter(isMade).map(({ requested }) => requested.what));
   return [
     ...(steps.some(({ outcome }) => outcome === 'done') ? [] : ['any fault']),
-    ...DOORS.filter((door) => !doors.has(door)).map((door) => `the door ${door}: it accepted nothing`),
+    ...INGRESSES.filter((ingress) => !ingresses.has(ingress)).map(
+      (ingress) => `the ingress ${ingress}: it accepted nothing`,
+    ),
     ...(['disable', 'enable', 'move', 'rotate'] as const)
       .filter((what) => !made.has(what))
       .map((what) => `a change of a configuration: ${what}`),
@@ -80,7 +78,7 @@ async function breakUnderLoad(
     generate({
       random: createRandom(seed),
       eventsPerSecond,
-      doors: { ingest: giveIngest(world.paymentSystem), topic },
+      ingresses: { ingest: giveIngest(world.paymentSystem), topic },
       journal,
       stopping: over.signal,
     }),
@@ -97,7 +95,7 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   const { dataDir, print, seed } = options;
   print(`· seed ${seed}: ${options.eventsPerSecond} events a second for ${options.durationMs / 1_000} s`);
   const journal: Journal = new Map();
-  const topic = await openTopicDoor(world.stack.description().kafkaBrokers);
+  const topic = await openTopicIngress(world.stack.description().kafkaBrokers);
   const done = await breakUnderLoad(world, journal, topic.give, options).finally(topic.close);
   writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...journal.values()]));
   print('· calm: nothing is broken any more, and no more events; waiting for the rest');

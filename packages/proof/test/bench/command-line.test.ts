@@ -1,5 +1,4 @@
-import { readUsage, usageText } from '../../src/bench/command-line.js';
-import { SCENARIOS } from '../../src/bench/scenarios/index.js';
+import { readUsage, usageText, SCENARIOS } from '../../src/bench/command-line.js';
 
 const NAMES = ['reference', 'throughput', 'latency'];
 

@@ -12,7 +12,7 @@ import type { RunReport } from '../../src/bench/report.js';
 const report: RunReport = {
   scenario: 'throughput',
   run: 'fan-out 1',
-  ledger: 'accepted=100 delivered=100 waiting=0 duplicates=0 refused=0 lost=0',
+  account: 'accepted=100 delivered=100 waiting=0 duplicates=0 refused=0 lost=0',
   figures: [
     figure('deliveries each second', 6_543.2, '1/s'),
     figure('share of the reference', 49.4, '%', atLeast(50)),

@@ -1,9 +1,9 @@
 import { formatCampaign, formatReport } from '../../src/chaos/report.js';
 import type { ChaosResult } from '../../src/chaos/run-chaos.js';
-import type { DoneStep } from '../../src/chaos/run-plan.js';
+import type { DoneStep } from '../../src/chaos/plan.js';
 
 const step = (fault: string, target: string, over: Partial<DoneStep> = {}): DoneStep => ({
-  lane: 'system',
+  track: 'system',
   fault,
   target,
   startedAt: 1_000,
@@ -25,11 +25,11 @@ const RESULT: ChaosResult = {
       ...{ acceptedEvents: 10, accepted: 20, delivered: 17, waiting: 1, dead: 1, cancelled: 0 },
       ...{ lost: 1, repeats: 2, slowestMs: 2_600, recoveryMs: 1_234 },
     },
-    findings: [{ kind: 'lost', text: 'evt_1 for /steady is nowhere', story: ['given to ingest'] }],
+    findings: [{ kind: 'lost', text: 'evt_1 for /steady is nowhere', timeline: ['given to ingest'] }],
   },
 };
 
-it('the report tells the ledger in its last line, and each finding with its story', () => {
+it('the report names the delivery account in its last line, and each finding with its timeline', () => {
   const lines = formatReport(RESULT);
   expect(lines.at(-1)).toBe('accepted=20 delivered=17 waiting=1 dead=1 cancelled=0 lost=1');
   expect(lines.at(-2)).toBe('recovery=1.2 s events=10 repeats=2 slowest=2.6 s');

@@ -11,8 +11,8 @@ import { step } from './checker/evidence-builder.js';
 
 describe('what a run did not test', () => {
   const event = buildEvent();
-  const sent = (door: 'ingest' | 'topic', isAccepted = true) =>
-    [`evt_${door}`, { event, door, sentAt: 1, ...(isAccepted ? { acceptedAt: 2 } : {}) }] as const;
+  const sent = (ingress: 'ingest' | 'topic', isAccepted = true) =>
+    [`evt_${ingress}`, { event, ingress, sentAt: 1, ...(isAccepted ? { acceptedAt: 2 } : {}) }] as const;
   const change = (requested: Change['requested']): Change => ({
     ref: 'r',
     requested,
@@ -29,9 +29,9 @@ describe('what a run did not test', () => {
     ['nothing is left out', {}, []],
     ['no fault', { steps: [step(1, 2, { outcome: 'passed-over' })] }, ['any fault']],
     [
-      'a door that accepted nothing',
+      'an ingress that accepted nothing',
       { sent: new Map([sent('ingest', false), sent('topic')]) },
-      ['the door ingest: it accepted nothing'],
+      ['the ingress ingest: it accepted nothing'],
     ],
     ['a change that was not made', { changes: changes.slice(1) }, ['a change of a configuration: disable']],
   ])('%s', (_, over, expected) => {
@@ -44,7 +44,7 @@ describe('a short run', () => {
   afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
   const stepAt = (seconds: number, fault: string, target: string, lastsMs = 0): Step => ({
-    lane: FAULTS.find(({ name }) => name === fault)?.lane ?? 'system',
+    track: FAULTS.find(({ name }) => name === fault)?.track ?? 'system',
     ...{ atMs: 1_000 * seconds, fault, target, lastsMs },
   });
   /**
@@ -65,7 +65,7 @@ describe('a short run', () => {
     stepAt(21, 'kill-everything', 'everything'),
   ];
 
-  it('of kills, the end of all processes, a cut, a deployment and a bad receiver loses nothing, and the ledgers agree', async () => {
+  it('of kills, the end of all processes, a cut, a deployment and a bad receiver loses nothing, and the delivery accounts agree', async () => {
     const { verdict, steps, killed } = await runChaos({
       ...{ seed: 1, steps: STEPS, durationMs: 26_000, eventsPerSecond: 300, dataDir },
       ...{ stopping: new AbortController().signal, print: () => undefined },

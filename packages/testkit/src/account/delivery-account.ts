@@ -25,7 +25,7 @@ export interface OwedEndpoint extends Route {
 }
 
 /** What one endpoint is owed, and what it got. */
-export interface Account<E extends OwedEndpoint = OwedEndpoint> {
+export interface EndpointAccount<E extends OwedEndpoint = OwedEndpoint> {
   readonly endpoint: E;
   readonly owed: number;
   /** When each event was answered with 2xx first, by its index. */
@@ -50,15 +50,15 @@ const routeOf = ({ tenantId, eventType }: Route): string => `${tenantId} ${event
 const keyOf = (route: Route, id: string): string => `${routeOf(route)} ${id}`;
 
 /** Compares what was acknowledged with what arrived. A pair is one (event, endpoint), owed once however often it was accepted. */
-export class Ledger<E extends OwedEndpoint = OwedEndpoint> {
-  readonly accounts: readonly Account<E>[];
+export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
+  readonly accounts: readonly EndpointAccount<E>[];
   /** Acknowledged events that nobody is owed. */
   readonly unmatched: number;
   /** Arrivals at endpoints of this run that were not owed to them. */
   #strangers = 0;
   readonly #events: readonly Acceptance[];
   readonly #indexOf: ReadonlyMap<string, number>;
-  readonly #accountOf: ReadonlyMap<string, Account<E>>;
+  readonly #accountOf: ReadonlyMap<string, EndpointAccount<E>>;
 
   constructor(acceptances: readonly Acceptance[], endpoints: readonly E[]) {
     const distinct = new Map(acceptances.map((event) => [keyOf(event, event.id), event]));
@@ -87,7 +87,7 @@ export class Ledger<E extends OwedEndpoint = OwedEndpoint> {
     }
   }
 
-  #noteAt(account: Account<E>, { id, status, receivedAt }: Receipt): void {
+  #noteAt(account: EndpointAccount<E>, { id, status, receivedAt }: Receipt): void {
     const { endpoint, arrivals, refusedAt, retryWaits } = account;
     const index = this.#indexOf.get(keyOf(endpoint, id));
     if (index === undefined) {
@@ -112,7 +112,7 @@ export class Ledger<E extends OwedEndpoint = OwedEndpoint> {
 
   /** `accepted`: pairs that were owed; `delivered`: those of them that were answered with 2xx. */
   totals() {
-    const sum = (of: (account: Account<E>) => number): number =>
+    const sum = (of: (account: EndpointAccount<E>) => number): number =>
       this.accounts.reduce((total, account) => total + of(account), 0);
     return {
       accepted: sum(({ owed }) => owed),
@@ -147,4 +147,4 @@ export class Ledger<E extends OwedEndpoint = OwedEndpoint> {
     return Float64Array.from([...this.pairs(selection)].flatMap(({ arrivedAt }) => arrivedAt ?? [])).sort();
   }
 }
-export type Totals = ReturnType<Ledger['totals']>;
+export type Totals = ReturnType<DeliveryAccount['totals']>;

@@ -28,10 +28,10 @@ export async function startEndpoint(options: EndpointOptions = {}): Promise<Endp
   const credentials = await findCredentials(options);
   const receiver = new Receiver(options);
   const web = createWebServer(options, credentials, receiver);
-  const door = createTcpServer((tcp) => receiver.admit(tcp, web));
-  door.listen(options.port ?? 0, options.host ?? '127.0.0.1');
-  await once(door, 'listening');
-  const { port } = door.address() as AddressInfo;
+  const listener = createTcpServer((tcp) => receiver.admit(tcp, web));
+  listener.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+  await once(listener, 'listening');
+  const { port } = listener.address() as AddressInfo;
   const origin = `${options.plain === true ? 'http' : 'https'}://localhost:${port}`;
   return {
     origin,
@@ -43,8 +43,8 @@ export async function startEndpoint(options: EndpointOptions = {}): Promise<Endp
     answerWith: (script) => receiver.answerWith(script),
     forget: () => receiver.forget(),
     async close() {
-      const closed = once(door, 'close');
-      door.close();
+      const closed = once(listener, 'close');
+      listener.close();
       receiver.breakConnections();
       await closed;
       await receiver.finishFile();

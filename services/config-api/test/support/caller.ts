@@ -1,4 +1,5 @@
-import { checkExchange, isObject } from './openapi-check.js';
+import { isObject } from '@webhooks/testkit';
+import { checkExchange } from './openapi-check.js';
 
 export interface Answer {
   readonly status: number;

@@ -1,8 +1,7 @@
 import { TOPICS, configurationKey } from '@webhooks/contracts';
-import { testKafkaBrokers } from '@webhooks/local';
 import { createKafka, openSink, openTableReader } from '@webhooks/kafka';
-import { eventually } from '@webhooks/testkit';
-import { isObject } from './openapi-check.js';
+import { testKafkaBrokers } from '@webhooks/local';
+import { eventually, isObject } from '@webhooks/testkit';
 
 export type SeenConfiguration = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { parse } from 'yaml';
+import { isObject, openApiDocument } from '@webhooks/testkit';
+import type { Json } from '@webhooks/testkit';
 
-type Json = Readonly<Record<string, unknown>>;
-
-/** The document, with every `$ref` left in place. */
-export const openapi = parse(readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8')) as Json;
+/** The document, with every `$ref` left in place in `openapi`. */
+export const { root: openapi, at, faultOf } = openApiDocument(new URL('../../openapi.yaml', import.meta.url));
 
 /** A request and its answer, as they went over the wire. */
 export interface Exchange {
@@ -18,32 +14,6 @@ export interface Exchange {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-}
-
-export const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null;
-
-/** What a pointer such as `#/components/schemas/Ref` names, references followed. */
-export function at(pointer: string): Json {
-  let value: unknown = openapi;
-  for (const step of pointer.slice(2).split('/')) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    value = isObject(value) ? value[name] : undefined;
-    if (isObject(value) && typeof value['$ref'] === 'string') value = at(value['$ref']);
-  }
-  if (!isObject(value)) throw new Error(`openapi.yaml has nothing at ${pointer}`);
-  return value;
-}
-
-const ajv = new Ajv2020({ strict: false, allErrors: true });
-ajv.addFormat('date-time', (text) => !Number.isNaN(Date.parse(text)));
-ajv.addSchema({ ...openapi, $id: 'openapi.yaml' });
-const validators = new Map<string, ValidateFunction>();
-
-/** Why a value does not fit the schema at a pointer; undefined when it does. */
-export function faultOf(pointer: string, value: unknown): string | undefined {
-  const validate = validators.get(pointer) ?? ajv.compile({ $ref: `openapi.yaml${pointer}` });
-  validators.set(pointer, validate);
-  return validate(value) ? undefined : `${JSON.stringify(value)}: ${ajv.errorsText(validate.errors)}`;
 }
 
 const escape = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -81,7 +51,7 @@ function checkHeader(name: string, header: Json, value: string | null): void {
   }
   const schema = resolved(header['schema']);
   const typed = schema['type'] === 'integer' ? Number(value) : value;
-  if (!ajv.validate(schema, typed)) throw new Error(`${name}: ${value} is not as openapi.yaml says`);
+  if (faultOf(schema, typed) !== undefined) throw new Error(`${name}: ${value} is not as openapi.yaml says`);
 }
 
 function checkHeaders(response: Json, { headers }: Exchange): void {

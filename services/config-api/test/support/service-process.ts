@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '@webhooks/testkit';
-import { isObject } from './openapi-check.js';
+import { eventually, isObject } from '@webhooks/testkit';
 
 /** The built service as a process of its own. */
 export interface ServiceProcess {

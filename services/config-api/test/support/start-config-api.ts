@@ -1,33 +1,12 @@
 import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
-import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
 import { createKafka, ensureTopics, fetchEndOffsets } from '@webhooks/kafka';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { HealthReport, LogFields } from '@webhooks/runtime';
+import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
+import { LOCAL_API, TokenDesk, randomName, startInProcess } from '@webhooks/testkit';
 import { composeConfigApi } from '../../src/compose.js';
 import { readConfigApiConfig } from '../../src/config.js';
 import { createCaller } from './caller.js';
-import type { Caller } from './caller.js';
-import { AUDIENCE, openTokenDesk, randomName } from '@webhooks/testkit';
-import type { TokenDesk } from '@webhooks/testkit';
 
-interface LogLine {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: LogFields;
-}
-
-export interface RunningConfigApi {
-  readonly url: string;
-  /** Settings with which another instance shares the database and the issuer. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly desk: TokenDesk;
-  readonly lines: readonly LogLine[];
-  /** A caller with read and write rights, of a tenant that nobody else uses unless one is named. */
-  tenant(tenantId?: string): Promise<Caller>;
-  ready(): HealthReport;
-  metrics(): Promise<string>;
-  stop(): Promise<void>;
-}
+export type RunningConfigApi = Awaited<ReturnType<typeof startConfigApi>>;
 
 export const SECRETS_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -47,53 +26,27 @@ export async function makeTopics(): Promise<void> {
 export const environment = (desk: TokenDesk): Record<string, string> => ({
   KAFKA_BROKERS: testKafkaBrokers().join(','),
   MONGODB_URI: testMongoUri(randomName('config_api')),
-  TOKEN_ISSUER: desk.issuer,
-  TOKEN_JWKS_URI: desk.jwksUri,
-  TOKEN_AUDIENCE: AUDIENCE,
+  ...desk.settings,
   SECRETS_KEYS,
-  HOST: '127.0.0.1',
-  PORT: '0',
-  SHUTDOWN_DELAY_MS: '0',
+  ...LOCAL_API,
 });
 
 /** The real service in this process, against a real broker and a real database of its own. */
-export async function startConfigApi(env: Readonly<Record<string, string>> = {}): Promise<RunningConfigApi> {
-  const desk = await openTokenDesk();
-  const closers = new Closers();
-  closers.add('token desk', () => desk.stop());
-  const lines: LogLine[] = [];
-  const line =
-    (level: string) =>
-    (message: string, fields: LogFields = {}) =>
-      void lines.push({ level, message, fields });
-  const log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
-  const registry = new Registry();
-  const health = new HealthBoard();
-  const all = { ...environment(desk), ...env };
-  const settings = new SettingsReader(all);
-  const config = readConfigApiConfig(settings);
-  if (settings.faults.length > 0) throw new Error(settings.faults.join('; '));
-  await composeConfigApi(config, {
-    log,
-    registry,
-    health,
-    onClose: (name, close) => closers.add(name, close),
-    addPage: () => undefined,
-    fail: (error) => line('fail')(String(error)),
-  });
-  const port = lines.find(({ message }) => message === 'listening')?.fields['port'];
-  const url = `http://127.0.0.1:${String(port)}`;
+export async function startConfigApi(env: Readonly<Record<string, string>> = {}) {
+  const desk = await TokenDesk.open();
+  const all: Readonly<Record<string, string>> = { ...environment(desk), ...env };
+  const service = await startInProcess({ readConfig: readConfigApiConfig, compose: composeConfigApi }, all);
   return {
-    url,
+    ...service,
+    /** Settings with which another instance shares the database and the issuer. */
     env: all,
     desk,
-    lines,
+    /** A caller with read and write rights, of a tenant that nobody else uses unless one is named. */
     tenant: async (tenantId = randomName('tenant')) =>
-      createCaller(url, tenantId, `Bearer ${await desk.token(tenantId)}`),
-    ready: () => health.isReady(),
-    metrics: () => registry.metrics(),
+      createCaller(service.url, tenantId, `Bearer ${await desk.tokenOf(tenantId)}`),
     stop: async () => {
-      await closers.closeAll(log, 20_000);
+      await service.stop();
+      await desk.close();
     },
   };
 }

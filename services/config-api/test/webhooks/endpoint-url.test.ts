@@ -185,7 +185,7 @@ describe('the development switch', () => {
       const response = await fetch(`${open.url}/integration/v1/webhooks`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${await open.desk.token('acme')}`,
+          authorization: `Bearer ${await open.desk.tokenOf('acme')}`,
           'content-type': 'application/json',
         },
         body: JSON.stringify({ eventType: 'PIX_OUT', endpointUrl }),

@@ -166,7 +166,7 @@ describe('many registrations at once', () => {
 
   it('leave one row across two instances of the service', async () => {
     const other = await startConfigApi(api.env);
-    const twin = createCaller(other.url, acme.tenantId, `Bearer ${await api.desk.token(acme.tenantId)}`);
+    const twin = createCaller(other.url, acme.tenantId, `Bearer ${await api.desk.tokenOf(acme.tenantId)}`);
     const answers = await Promise.all(
       Array.from({ length: 30 }, (_, index) => (index % 2 === 0 ? acme : twin).post(HOOK)),
     );

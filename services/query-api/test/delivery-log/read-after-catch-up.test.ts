@@ -10,7 +10,7 @@ let service: RunningQueryApi;
 let authorization: string;
 beforeAll(async () => {
   service = await startQueryApi();
-  authorization = `Bearer ${await service.desk.token(TENANT, 'delivery.read')}`;
+  authorization = `Bearer ${await service.desk.tokenOf(TENANT, 'delivery.read')}`;
 });
 afterAll(() => service.stop());
 

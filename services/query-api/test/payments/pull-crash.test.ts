@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { TOPICS, encodeEvent } from '@webhooks/contracts';
 import { Closers } from '@webhooks/runtime';
-import { buildEvent, eventually, openTokenDesk, randomName } from '@webhooks/testkit';
-import type { TokenDesk } from '@webhooks/testkit';
+import { buildEvent, eventually, TokenDesk, randomName } from '@webhooks/testkit';
 import { environment, openPublisher } from '../support/start-query-api.js';
 import type { RunningQueryApi } from '../support/start-query-api.js';
 
@@ -35,8 +34,8 @@ interface Instance {
 }
 
 beforeAll(async () => {
-  desk = await openTokenDesk();
-  closers.add('token desk', () => desk.stop());
+  desk = await TokenDesk.open();
+  closers.add('token desk', () => desk.close());
   publish = await openPublisher(closers);
 });
 afterAll(() => closers.closeAll({ debug: silent, info: silent, warn: silent, error: silent }, 20_000));
@@ -80,7 +79,7 @@ it(
   'three instances, two of them killed while partitions are unequally far: a chain of pages shows each event once, in the order of its partition',
   async () => {
     const instances = [await start(), await start(), await start()];
-    const token = await desk.token(tenantId, 'event.read');
+    const token = await desk.tokenOf(tenantId, 'event.read');
     const shown: string[] = [];
     let cursor: string | undefined;
     let appended = 0;

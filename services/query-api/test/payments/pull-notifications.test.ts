@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { ApiRequest } from '@webhooks/http-api';
 import { TOPICS, encodeEvent, parseKeyring, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
+import type { ApiRequest } from '@webhooks/http-api';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import { sealCursor } from '../../src/payments/pull-cursor.js';
 import { createPullOperation } from '../../src/payments/pull-notifications.js';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   tenantId = randomName('tenant');
-  token = await service.desk.token(tenantId, 'event.read');
+  token = await service.desk.tokenOf(tenantId, 'event.read');
 });
 afterAll(() => service.stop());
 
@@ -165,7 +165,9 @@ it('lets ten of a tenant wait, also when others do, and another one when one of 
   const { abort, answers } = waitMany(10, after);
   expect(await refused(after)).toMatchObject({ code: 'too-many-requests', retryAfter: '1' });
   expect(await pull({ after })).toMatchObject({ status: 200 });
-  const headers = { authorization: `Bearer ${await service.desk.token(randomName('other'), 'event.read')}` };
+  const headers = {
+    authorization: `Bearer ${await service.desk.tokenOf(randomName('other'), 'event.read')}`,
+  };
   const { nextCursor } = await pull({}, { headers });
   expect(await pull({ after: nextCursor, wait: 1 }, { headers })).toMatchObject({ status: 200 });
   abort.abort();
@@ -198,7 +200,7 @@ it('gives cursors that tell nothing of how much all tenants have', async () => {
   const before = await shown();
   const foreign = randomName('stranger');
   await publish(Array.from({ length: 40 }, () => buildEvent({ tenantId: foreign })));
-  const reader = await service.desk.token(foreign, 'event.read');
+  const reader = await service.desk.tokenOf(foreign, 'event.read');
   const headers = { authorization: `Bearer ${reader}` };
   await eventually(async () => (await pull({}, { headers })).results === 40, LONG);
   const after = await shown();
@@ -209,14 +211,14 @@ it('gives cursors that tell nothing of how much all tenants have', async () => {
 it('refuses what is no cursor, and whoever may not read events', async () => {
   for (const query of [{ after: 'yesterday' }, { wait: 26 }, { wait: -1 }, { limit: 0 }, { limit: 1_001 }])
     expect([query, await pull(query)]).toMatchObject([query, { status: 422, code: 'invalid-request' }]);
-  const headers = { authorization: `Bearer ${await service.desk.token(tenantId, 'webhook.read')}` };
+  const headers = { authorization: `Bearer ${await service.desk.tokenOf(tenantId, 'webhook.read')}` };
   expect(await pull({}, { headers })).toMatchObject({ status: 403, code: 'insufficient-scope' });
 });
 
 it('answers whoever waits when the service ends', async () => {
   const mine = service;
   service = await startQueryApi();
-  token = await service.desk.token(tenantId, 'event.read');
+  token = await service.desk.tokenOf(tenantId, 'event.read');
   const { after } = await follow(0);
   const { answers } = waitMany(10, after);
   await refused(after);

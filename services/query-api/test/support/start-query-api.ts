@@ -1,11 +1,9 @@
 import { TOPIC_TABLE } from '@webhooks/contracts';
-import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
 import { createKafka, ensureTopics, openSink } from '@webhooks/kafka';
 import type { OutgoingRecord } from '@webhooks/kafka';
-import { Closers, HealthBoard, Registry, SettingsReader } from '@webhooks/runtime';
-import type { LogFields } from '@webhooks/runtime';
-import { AUDIENCE, eventually, openTokenDesk, randomName } from '@webhooks/testkit';
-import type { TokenDesk } from '@webhooks/testkit';
+import { testKafkaBrokers, testMongoUri } from '@webhooks/local';
+import { Closers } from '@webhooks/runtime';
+import { LOCAL_API, TokenDesk, eventually, randomName, startInProcess } from '@webhooks/testkit';
 import mongoose from 'mongoose';
 import { composeQueryApi } from '../../src/compose.js';
 import { readQueryApiConfig } from '../../src/config.js';
@@ -16,22 +14,12 @@ export interface SentCommand {
   readonly command: Readonly<Record<string, unknown>>;
 }
 
-export interface RunningQueryApi {
-  readonly url: string;
-  readonly desk: TokenDesk;
-  /** Calls back for each statement of this instance, whoever caused it, until the instance stops. */
-  onCommand(listener: (sent: SentCommand) => void): void;
-  /** Appends records to topics that the service reads; resolves when they are acknowledged. */
-  publish(...records: readonly OutgoingRecord[]): Promise<void>;
-  /** As its admin server shows them. */
-  metrics(): Promise<string>;
-  stop(): Promise<void>;
-}
-
-const silent = (): undefined => undefined;
+export type RunningQueryApi = Awaited<ReturnType<typeof startQueryApi>>;
 
 /** The topics as the services make them, so that no test waits for the creation in the background. */
-export async function openPublisher(closers: Closers): Promise<RunningQueryApi['publish']> {
+export async function openPublisher(
+  closers: Closers,
+): Promise<(...records: readonly OutgoingRecord[]) => Promise<void>> {
   const kafka = createKafka({ brokers: testKafkaBrokers(), clientId: 'query-api-test' });
   closers.add('kafka of the test', () => kafka.close());
   const topics = TOPIC_TABLE.map((spec) => ({ ...spec, replicationFactor: 1 }));
@@ -48,50 +36,36 @@ export function environment(desk: TokenDesk, database: string): Record<string, s
     KAFKA_BROKERS: testKafkaBrokers().join(','),
     // Without it the driver tells of no statement.
     MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`,
-    TOKEN_ISSUER: desk.issuer,
-    TOKEN_JWKS_URI: desk.jwksUri,
-    TOKEN_AUDIENCE: AUDIENCE,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    SHUTDOWN_DELAY_MS: '0',
+    ...desk.settings,
+    ...LOCAL_API,
   };
 }
 
 /** The real service in this process, against a real broker and a real database of its own; resolves when it is ready. */
-export async function startQueryApi(): Promise<RunningQueryApi> {
+export async function startQueryApi() {
   const closers = new Closers();
-  const desk = await openTokenDesk();
-  closers.add('token desk', () => desk.stop());
+  const desk = await TokenDesk.open();
+  closers.add('token desk', () => desk.close());
   const publish = await openPublisher(closers);
   const database = randomName('query_api');
-  let port = 0;
-  const info = (message: string, fields: LogFields = {}): void => {
-    if (message === 'listening') port = Number(fields['port']);
-  };
-  const log = { debug: silent, info, warn: silent, error: silent };
-  const health = new HealthBoard();
-  const registry = new Registry();
-  await composeQueryApi(readQueryApiConfig(new SettingsReader(environment(desk, database))), {
-    log,
-    registry,
-    health,
-    onClose: (name, close) => closers.add(name, close),
-    addPage: silent,
-    fail: silent,
-  });
-  await eventually(() => health.isReady().ok, { timeoutMs: 60_000 });
+  const parts = { readConfig: readQueryApiConfig, compose: composeQueryApi };
+  const service = await startInProcess(parts, environment(desk, database));
+  closers.add('service', service.stop);
+  await eventually(() => service.ready().ok, { timeoutMs: 60_000 });
   const pools = mongoose.connections.filter(({ name }) => name === database);
   expect(pools).toHaveLength(2);
+  const silent = (): undefined => undefined;
   return {
-    url: `http://127.0.0.1:${port}`,
+    ...service,
     desk,
-    onCommand: (listener) => {
+    /** Calls back for each statement of this instance, whoever caused it, until the instance stops. */
+    onCommand: (listener: (sent: SentCommand) => void) => {
       for (const pool of pools) pool.getClient().on('commandStarted', listener);
     },
+    /** Appends records to topics that the service reads; resolves when they are acknowledged. */
     publish,
-    metrics: () => registry.metrics(),
     stop: async () => {
-      await closers.closeAll(log, 20_000);
+      await closers.closeAll({ debug: silent, info: silent, warn: silent, error: silent }, 30_000);
     },
   };
 }

@@ -1,8 +1,7 @@
-import { monotonicMicros } from '../measure/times.js';
+import { monotonicMicros } from '../measure.js';
+import { makeEvents } from './generator.js';
 import type { GeneratorReport, LoadPlan } from './generator.js';
-import { makeEvents } from './make-events.js';
-import { sendAll } from './send.js';
-import { openTarget } from './target.js';
+import { sendAll, openTarget } from './send.js';
 
 // The generator as a process of its own: a plan as JSON in its first argument; a message starts it. Events are made before.
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;

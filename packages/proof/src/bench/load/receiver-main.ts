@@ -1,9 +1,9 @@
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { Receipt } from '@webhooks/testkit/account';
 import { plannedStatus, startCostlyHost, startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Answer, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
-import { monotonicMicros } from '../measure/times.js';
+import type { Receipt } from '@webhooks/testkit/account';
+import { monotonicMicros } from '../measure.js';
 import { REPORT_EVERY_MS } from './receiver.js';
 import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
 

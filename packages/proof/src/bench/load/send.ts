@@ -1,6 +1,134 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMicros, percentilesOf } from '../measure/times.js';
-import type { Outgoing, Target } from './target.js';
+import { TOPICS, encodeEvent, renderNotification } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
+import { createPaymentProducer } from '@webhooks/testkit/account';
+import { Agent } from 'undici';
+import { monotonicMicros, percentilesOf } from '../measure.js';
+
+/** Where events go. */
+export type TargetPlan =
+  /** Straight to the topic, acks=all. */
+  | { readonly kind: 'topic'; readonly brokers: readonly string[] }
+  /** `POST /integration/v1/events` to ingest, one event a request. */
+  | { readonly kind: 'ingest'; readonly url: string; readonly token: string }
+  /** To an endpoint itself, with nothing in between: what the service is compared with. */
+  | { readonly kind: 'endpoint'; readonly url: string; readonly caFile: string };
+
+/** An event as its target takes it. */
+interface Outgoing {
+  readonly id: string;
+  /** Key of its record. */
+  readonly key: string;
+  readonly body: Buffer;
+}
+
+export interface Target {
+  encode(event: PaymentEvent): Buffer;
+  /** Resolves when each of these events was acknowledged; rejects when one was not: the run is void then. */
+  send(events: readonly Outgoing[]): Promise<void>;
+  /** Events of one request at most. */
+  readonly batch: number;
+  /** Requests of a flood that are always under way. */
+  readonly underWay: number;
+  /** False when nobody acknowledges: the time of sending counts then. */
+  readonly acknowledges: boolean;
+  /** What is due within so long goes together, milliseconds: finer costs CPU that others need, coarser makes bursts. */
+  readonly lingerMs: number;
+  close(): Promise<void>;
+}
+
+/** As many as the worker opens to one endpoint (`ENDPOINT_CONCURRENCY`). */
+export const CONNECTIONS = 64;
+
+async function openTopic(brokers: readonly string[]): Promise<Target> {
+  const producer = createPaymentProducer(brokers, 'bench-payment-system');
+  await producer.connect();
+  return {
+    encode: encodeEvent,
+    batch: 500,
+    // Enough to be ahead of any worker.
+    underWay: 2,
+    acknowledges: true,
+    // `linger.ms` of Kafka's own producer since 4.0.
+    lingerMs: 5,
+    send: async (events) => {
+      const messages = events.map(({ key, body }) => ({ key, value: body }));
+      await producer.send({ topic: TOPICS.events, acks: -1, messages });
+    },
+    close: () => producer.disconnect(),
+  };
+}
+
+interface Posting extends Pick<Target, 'encode' | 'acknowledges'> {
+  /** The authority to trust; absent without TLS. */
+  readonly ca?: Buffer;
+  readonly headersOf: (id: string) => Record<string, string>;
+}
+
+/** Posts one event a request, by undici's dispatch: its `request` makes a stream for each response. */
+function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
+  const options = { connections: CONNECTIONS, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
+  const agent = new Agent({ connect: { ca }, ...options });
+  const { origin, pathname: path } = new URL(url);
+  const post = ({ id, body }: Outgoing): Promise<number> =>
+    new Promise((resolve, reject) => {
+      let status = 0;
+      agent.dispatch(
+        { origin, path, method: 'POST', headers: headersOf(id), body },
+        {
+          // undici refuses a handler without the two that do nothing.
+          onRequestStart: () => undefined,
+          onResponseStart: (_controller, code) => void (status = code),
+          onResponseData: () => undefined,
+          onResponseEnd: () => resolve(status),
+          onResponseError: (_controller, error) => reject(error),
+        },
+      );
+    });
+  return {
+    ...how,
+    batch: 1,
+    underWay: CONNECTIONS,
+    lingerMs: 1,
+    send: async (events) => {
+      for (const event of events) {
+        const status = await post(event);
+        if (status < 200 || status > 299) throw new Error(`expected 2xx of ${url}, came ${status}`);
+      }
+    },
+    close: () => agent.close(),
+  };
+}
+
+export async function openTarget(plan: TargetPlan): Promise<Target> {
+  const type = { 'content-type': 'application/json' };
+  switch (plan.kind) {
+    case 'topic':
+      return openTopic(plan.brokers);
+    case 'ingest':
+      return openPosting(plan.url, {
+        // As a payment system that serves all tenants: without the id, which ingest derives from the fact.
+        encode: ({ id: _derived, ...posted }) => Buffer.from(JSON.stringify(posted)),
+        headersOf: () => ({ ...type, authorization: `Bearer ${plan.token}` }),
+        acknowledges: true,
+      });
+    case 'endpoint':
+      return openPosting(plan.url, {
+        ca: readFileSync(plan.caFile),
+        encode: renderNotification,
+        // Those of a notification but its signature.
+        headersOf: (id) => ({
+          ...type,
+          'user-agent': 'webhooks/1',
+          'webhook-id': id,
+          'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+          'webhook-attempt': '1',
+        }),
+        acknowledges: false,
+      });
+  }
+}
 
 /** Of what was sent, by index of the event; monotonic microseconds. */
 const newTimes = (count: number) => ({

@@ -1,6 +1,6 @@
 import type { Client, DeliveryFilter, DeliverySummary } from '@webhooks/client';
 import type { DynamicPaidData, PaymentEvent } from '@webhooks/contracts';
-import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { BENCH_EVENT_TYPE } from '../load/generator.js';
 import { plannedDelivery } from './attempt-log.js';
 import type { LogPlan, PlannedDelivery } from './attempt-log.js';
 

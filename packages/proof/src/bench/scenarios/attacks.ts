@@ -1,21 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Ledger, feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
-import type { Acceptance, Receipt } from '@webhooks/testkit/account';
 import { COSTS, buildEvent } from '@webhooks/testkit';
 import type { Cost } from '@webhooks/testkit';
-import { startGenerator } from '../load/generator.js';
-import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { DeliveryAccount, feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
+import type { Acceptance, Receipt } from '@webhooks/testkit/account';
+import { startGenerator, BENCH_EVENT_TYPE } from '../load/generator.js';
 import { startReceiver } from '../load/receiver.js';
-import { monotonicMicros, percentilesOf } from '../measure/times.js';
-import { atMost, figure } from '../report.js';
+import { monotonicMicros, percentilesOf } from '../measure.js';
+import { atMost, figure, percentileFigures, showRuns } from '../report.js';
 import type { Figure, Shown } from '../report.js';
-import type { Scenario, Stage } from '../scenario.js';
-import { followProjections } from '../world/follow-projections.js';
-import { nextSeed, runLoad } from '../world/run.js';
-import { registerFanOut } from '../world/world.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
+import { followProjections, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
+import { nextSeed, runLoad } from '../world/run.js';
 import { askerOf } from './handlers.js';
-import { percentileFigures, showRuns } from './run-report.js';
 
 const QUIET = 'quiet';
 const QUIET_PER_SECOND = 20;
@@ -55,10 +52,15 @@ async function prepare(world: World, { tenantId, cost, webhooks, events, perSeco
   };
 }
 
-function figuresOf(what: string, ledger: Ledger, startedAt: number, seconds: number): readonly Figure[] {
+function figuresOf(
+  what: string,
+  account: DeliveryAccount,
+  startedAt: number,
+  seconds: number,
+): readonly Figure[] {
   const between = (from: number, until: number) => {
     const micros = (second: number): number => startedAt + 1_000_000 * second;
-    return percentilesOf(ledger.latencies('acknowledgedAt', { due: [micros(from), micros(until)] }));
+    return percentilesOf(account.latencies('acknowledgedAt', { due: [micros(from), micros(until)] }));
   };
   const starts = Array.from({ length: Math.max(1, seconds - WORST_SECONDS) }, (_, second) => second);
   const p99s = starts.map((second) => between(second, second + WORST_SECONDS).p99);
@@ -69,7 +71,7 @@ function figuresOf(what: string, ledger: Ledger, startedAt: number, seconds: num
 }
 
 /** Deliveries of another tenant meanwhile. */
-async function measureDeliveries({ sizes, openWorld, run }: Stage): Promise<void> {
+async function measureDeliveries({ sizes, openWorld, run }: ScenarioContext): Promise<void> {
   const { count, seconds, fanOut: { webhooks, events } = { webhooks: 1, events: 1 } } = sizes;
   const rate = { events: ATTACK_PER_SECOND * seconds, perSecond: ATTACK_PER_SECOND };
   const all: readonly Attack[] = [
@@ -86,7 +88,7 @@ async function measureDeliveries({ sizes, openWorld, run }: Stage): Promise<void
     await run(`a tenant attacks: ${attack.tenantId}`, async () => {
       const result = await runLoad(world, endpoints, load, { meanwhile });
       const what = 'another tenant, acknowledgement to arrival';
-      return showRuns([result], figuresOf(what, result.ledger, result.load.startedAt, seconds));
+      return showRuns([result], figuresOf(what, result.account, result.load.startedAt, seconds));
     }).finally(stop);
   }
 }
@@ -102,16 +104,16 @@ async function askQuietly(ask: () => Promise<{ readonly status: number }>, secon
     const answer = ask().catch(() => ({ status: 0 }));
     answers.push(answer.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })));
   }
-  const ledger = new Ledger(asked, [{ path: '', tenantId: QUIET }]);
-  ledger.note(await Promise.all(answers));
-  const { accepted, delivered } = ledger.totals();
+  const account = new DeliveryAccount(asked, [{ path: '', tenantId: QUIET }]);
+  account.note(await Promise.all(answers));
+  const { accepted, delivered } = account.totals();
   const failures = figure("another tenant's failures", accepted - delivered, '', atMost(0));
-  const figures = figuresOf('another tenant, from query to answer', ledger, startedAt, seconds);
-  return { ledger: `asked=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
+  const figures = figuresOf('another tenant, from query to answer', account, startedAt, seconds);
+  return { account: `asked=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
 }
 
 /** Queries of another tenant meanwhile. */
-async function measureQueries({ sizes, openWorld, run }: Stage): Promise<void> {
+async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promise<void> {
   const world = await openWorld({ tenants: [QUIET, QUERIES], ports: 1, withQueryApi: true });
   const [eventType, txId] = [BENCH_EVENT_TYPE, 'thechargeofallthesepayments'] as const;
   const known = buildEvent({ tenantId: QUIET, eventType });
@@ -145,8 +147,8 @@ export const attacks: Scenario = {
     'a tenant makes the worker or query-api compute beside a quiet one, by its endpoints, by fan-outs and by queries; count: webhooks for each of its 10 events/s, seconds: of each attack',
   usual: { count: 16, seconds: 20, fanOut: { webhooks: 200, events: 500 } },
   whole: { count: 32, seconds: 60, fanOut: { webhooks: 1_000, events: 2_000 } },
-  measure: async (stage) => {
-    await measureDeliveries(stage);
-    await measureQueries(stage);
+  measure: async (context) => {
+    await measureDeliveries(context);
+    await measureQueries(context);
   },
 };

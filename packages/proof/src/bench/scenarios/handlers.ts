@@ -1,20 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
-import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
 import { startEndpoint, toAnswer } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
+import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
 import { request } from 'undici';
-import { makeEvents } from '../load/make-events.js';
-import { monotonicMicros, percentilesOf } from '../measure/times.js';
+import { makeEvents } from '../load/generator.js';
+import { monotonicMicros, percentilesOf } from '../measure.js';
 import { STRIDE } from '../query/questions.js';
-import { atMost, figure } from '../report.js';
+import { atMost, figure, showRuns } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
-import type { Scenario, Stage } from '../scenario.js';
-import { followProjections } from '../world/follow-projections.js';
-import { nextSeed, runLoad } from '../world/run.js';
-import { clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
+import { followProjections, clientOf, registerFanOut, registerTen, tenTenants } from '../world/world.js';
 import type { World } from '../world/world.js';
-import { showRuns } from './run-report.js';
+import { nextSeed, runLoad } from '../world/run.js';
 
 const PER_SECOND = 1_500;
 const P99_MS = 250;
@@ -95,7 +93,7 @@ async function openHandler(world: World): Promise<Handler> {
   return handler;
 }
 
-async function measureHandlers(stage: Stage, world: World, handler: Handler): Promise<void> {
+async function measureHandlers(context: ScenarioContext, world: World, handler: Handler): Promise<void> {
   const { endpoint, receipts, answers } = handler;
   const receiver = {
     ...world.receiver,
@@ -105,13 +103,13 @@ async function measureHandlers(stage: Stage, world: World, handler: Handler): Pr
   };
   const asking = { ...world, receiver };
   const endpoints = await registerTen(asking, 'handlers');
-  const load = { perSecond: PER_SECOND, seconds: stage.sizes.seconds };
+  const load = { perSecond: PER_SECOND, seconds: context.sizes.seconds };
   await runLoad(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {
     handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
     answers.length = 0;
-    await stage.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
+    await context.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
       showRuns([await runLoad(asking, endpoints, load, options)], figuresOf(answers, false)),
     );
   }
@@ -156,17 +154,17 @@ async function measureBehind(world: World, count: number): Promise<Shown> {
   return showRuns([run], [...figuresOf(answers, true), read, still]);
 }
 
-async function measure(stage: Stage): Promise<void> {
+async function measure(context: ScenarioContext): Promise<void> {
   const tenants = [...TENANTS, BEHIND];
-  const world = await stage.openWorld({ tenants, ports: 1, withQueryApi: true });
+  const world = await context.openWorld({ tenants, ports: 1, withQueryApi: true });
   const handler = await openHandler(world);
   try {
-    await measureHandlers(stage, world, handler);
+    await measureHandlers(context, world, handler);
   } finally {
     await handler.endpoint.close();
   }
-  const { count } = stage.sizes;
-  await stage.run(`queries behind ${count.toLocaleString('en-US')} events`, () =>
+  const { count } = context.sizes;
+  await context.run(`queries behind ${count.toLocaleString('en-US')} events`, () =>
     measureBehind(world, count),
   );
 }

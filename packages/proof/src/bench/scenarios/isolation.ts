@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Answer } from '@webhooks/testkit';
-import { monotonicMicros, percentilesOf } from '../measure/times.js';
-import { atLeast, atMost, figure } from '../report.js';
+import { monotonicMicros, percentilesOf } from '../measure.js';
+import { atLeast, atMost, figure, percentileFigures, showRuns } from '../report.js';
 import type { Shown } from '../report.js';
-import type { Scenario, Stage } from '../scenario.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
 import { findThroughput, runLoad } from '../world/run.js';
 import type { RunOptions, Schedule } from '../world/run.js';
 import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
 import type { Endpoints, World } from '../world/world.js';
-import { percentileFigures, showRuns } from './run-report.js';
 
 /** What the last three of the ten do while they are bad. */
 const BAD: readonly Answer[] = [
@@ -20,7 +19,7 @@ const P99_TIMES = 2;
 const THROUGHPUT_PERCENT = 90;
 /** Not in the figures: connections are opened, the code that defers is compiled, the retry topics get their first segments. */
 const LEAD_IN_SECONDS = 4;
-/** Each run has endpoints of its own: what bad ones are still owed does not get into the next run's ledger. */
+/** Each run has endpoints of its own: what bad ones are still owed does not get into the next run's delivery account. */
 const RUNS = ['warm-up', 'load', 'healthy-flood', 'bad-flood'];
 
 const isHealthyIn = (endpoints: Endpoints) => isPathOf(endpoints.slice(0, -BAD.length));
@@ -57,7 +56,7 @@ async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds 
   });
   const isPath = isHealthyIn(endpoints);
   const between = (from: number, until: number) =>
-    percentilesOf(result.ledger.latencies('acknowledgedAt', { isPath, due: [from, until] }));
+    percentilesOf(result.account.latencies('acknowledgedAt', { isPath, due: [from, until] }));
   const [before, after] = [between(badAt - 1_000_000 * seconds, badAt), between(badAt, Infinity)];
   return showRuns(
     [result],
@@ -72,28 +71,28 @@ async function turnBad(world: World, endpoints: Endpoints, { perSecond, seconds 
 /** Deliveries each second of the first seven at the limit, until the last of them. */
 async function floodTen(world: World, endpoints: Endpoints, count: number, options: RunOptions = {}) {
   const result = await runLoad(world, endpoints, { count }, options);
-  const arrivals = result.ledger.arrivals({ isPath: isHealthyIn(endpoints) });
+  const arrivals = result.account.arrivals({ isPath: isHealthyIn(endpoints) });
   const rate = (arrivals.length * 1_000_000) / ((arrivals.at(-1) ?? NaN) - result.load.startedAt);
   return { result, rate };
 }
 
 /** Half load, and then at the limit: ten healthy ones, and three bad ones among ten others. */
-async function measure(stage: Stage): Promise<void> {
-  const { count, seconds } = stage.sizes;
-  const world = await stage.openWorld({ tenants: RUNS.flatMap(tenTenants), ports: TEN });
+async function measure(context: ScenarioContext): Promise<void> {
+  const { count, seconds } = context.sizes;
+  const world = await context.openWorld({ tenants: RUNS.flatMap(tenTenants), ports: TEN });
   const opened = await Promise.all(RUNS.map((run) => registerTen(world, run)));
   const [warmUp = [], load = [], healthy = [], bad = []] = opened;
   const perSecond = (await findThroughput(world, healthy)) / 2;
   await deferOnce(world, warmUp, perSecond);
-  await stage.run('half load, three of ten turn bad', () => turnBad(world, load, { perSecond, seconds }));
+  await context.run('half load, three of ten turn bad', () => turnBad(world, load, { perSecond, seconds }));
   let without = NaN;
-  await stage.run('at the limit, ten healthy', async () => {
+  await context.run('at the limit, ten healthy', async () => {
     const { result, rate } = await floodTen(world, healthy, count);
     without = rate;
     return showRuns([result], [figure('deliveries each second of seven', rate, '1/s')]);
   });
   spoil(world, bad);
-  await stage.run('at the limit, three bad', async () => {
+  await context.run('at the limit, three bad', async () => {
     const { result, rate } = await floodTen(world, bad, count, { mayWait: isBadIn(bad) });
     const figures = [
       figure('deliveries each second of the healthy seven', rate, '1/s'),

@@ -1,13 +1,12 @@
-import { percentilesOf } from '../measure/times.js';
-import type { Percentiles } from '../measure/times.js';
-import { atMost, figure } from '../report.js';
+import { percentilesOf } from '../measure.js';
+import type { Percentiles } from '../measure.js';
+import { atMost, figure, percentileFigures, showRuns } from '../report.js';
 import type { Figure, Shown } from '../report.js';
-import type { Scenario, Stage } from '../scenario.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
 import { findThroughput, runLoad, toEndpoint } from '../world/run.js';
 import type { RunResult, Schedule } from '../world/run.js';
 import { registerFanOut } from '../world/world.js';
 import type { BenchEndpoint, World } from '../world/world.js';
-import { percentileFigures, showRuns } from './run-report.js';
 
 /** The bars are for half of the throughput. */
 const HALF = 50;
@@ -21,8 +20,8 @@ const TURNS = 3;
 
 const pooled = (runs: readonly RunResult[], since: 'acknowledgedAt' | 'dueAt'): Percentiles =>
   percentilesOf(
-    runs.flatMap(({ ledger, load }) =>
-      ledger.latencies(since, { due: [load.startedAt + 1_000_000 * LEAD_IN_SECONDS, Infinity] }),
+    runs.flatMap(({ account, load }) =>
+      account.latencies(since, { due: [load.startedAt + 1_000_000 * LEAD_IN_SECONDS, Infinity] }),
     ),
   );
 
@@ -61,14 +60,14 @@ async function measureShare(
 }
 
 /** From Kafka's acknowledgement to the receiver, beside the same schedule posted straight to the receiver. */
-async function measure(stage: Stage): Promise<void> {
-  const world = await stage.openWorld({ tenants: [TENANT], ports: 1 });
+async function measure(context: ScenarioContext): Promise<void> {
+  const world = await context.openWorld({ tenants: [TENANT], ports: 1 });
   for (const endpoint of await registerFanOut(world, TENANT, 1)) {
     const limit = await findThroughput(world, [endpoint]);
     for (const share of SHARES) {
       const perSecond = (limit * share) / 100;
-      const load = { perSecond, seconds: LEAD_IN_SECONDS + stage.sizes.seconds / TURNS };
-      await stage.run(`${share} % of the throughput, ${perSecond.toFixed(0)} events/s`, () =>
+      const load = { perSecond, seconds: LEAD_IN_SECONDS + context.sizes.seconds / TURNS };
+      await context.run(`${share} % of the throughput, ${perSecond.toFixed(0)} events/s`, () =>
         measureShare(world, endpoint, load, share),
       );
     }

@@ -1,21 +1,17 @@
 import type { Client } from '@webhooks/client';
 import { createConnection, mongo } from 'mongoose';
-import { makeEvents } from '../load/make-events.js';
-import { monotonicMicros, percentilesOf } from '../measure/times.js';
-import { VoidRun } from '../measure/void-run.js';
-import { beginUsage, cpuOf } from '../measure/usage.js';
+import { makeEvents } from '../load/generator.js';
+import { monotonicMicros, percentilesOf, VoidRun, beginUsage, cpuOf } from '../measure.js';
 import { fillLog, makeLog, typeOfEndpoint } from '../query/attempt-log.js';
 import type { LogPlan } from '../query/attempt-log.js';
 import { questionsOfEvents, questionsOfLog } from '../query/questions.js';
 import type { Question } from '../query/questions.js';
-import { atLeast, atMost, figure } from '../report.js';
+import { atLeast, atMost, figure, othersFigure, showRuns } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
-import type { Scenario, Stage } from '../scenario.js';
-import { followProjections } from '../world/follow-projections.js';
-import { nextSeed, runLoad } from '../world/run.js';
-import { clientOf, registerEndpoints, registerFanOut } from '../world/world.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
+import { followProjections, clientOf, registerEndpoints, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
-import { othersFigure, showRuns } from './run-report.js';
+import { nextSeed, runLoad } from '../world/run.js';
 
 /** One with a log, and one whose events are delivered. */
 const LOG = 'query-log';
@@ -137,7 +133,7 @@ async function measureProjection(world: World, plan: LogPlan): Promise<Shown> {
     throw new VoidRun(`${found} of ${plan.deliveries} deliveries are in the log`);
   const rate = (attempts * 1_000_000) / (projectedAt - startedAt);
   return {
-    ledger: `attempts=${attempts} deliveries=${found} lost=0`,
+    account: `attempts=${attempts} deliveries=${found} lost=0`,
     figures: [
       figure('attempts each second in the delivery log', rate, '1/s', atLeast(ATTEMPTS_PER_SECOND)),
       figure('CPU of the whole system for each attempt', cpuOf(processes) / attempts, 'µs'),
@@ -175,16 +171,18 @@ async function measureQuestions(world: World, questions: readonly Question[]): P
   }
   const asked = questions.length * (WARM_UP + QUESTIONS);
   figures.push(othersFigure(endUsage(world.pids()).othersPercent));
-  return { ledger: `asked=${asked} right=${asked} wrong=0`, figures };
+  return { account: `asked=${asked} right=${asked} wrong=0`, figures };
 }
 
-async function measure(stage: Stage): Promise<void> {
-  const world = await stage.openWorld({ tenants: [LOG, PAID], ports: 1, withQueryApi: true });
+async function measure(context: ScenarioContext): Promise<void> {
+  const world = await context.openWorld({ tenants: [LOG, PAID], ports: 1, withQueryApi: true });
   const seed = nextSeed();
-  await stage.run('events with one delivery are written', () => measureWriting(world, seed));
-  const plan = await planLog(world, stage.sizes.count);
+  await context.run('events with one delivery are written', () => measureWriting(world, seed));
+  const plan = await planLog(world, context.sizes.count);
   const count = plan.deliveries.toLocaleString('en-US');
-  await stage.run(`the attempts of ${count} deliveries are projected`, () => measureProjection(world, plan));
+  await context.run(`the attempts of ${count} deliveries are projected`, () =>
+    measureProjection(world, plan),
+  );
   await followProjections(world);
   const events = makeEvents({ count: EVENTS, seed, tenants: [PAID] });
   const questions = [
@@ -192,7 +190,7 @@ async function measure(stage: Stage): Promise<void> {
     ...questionsOfEvents(clientOf(world, PAID), events),
   ];
   const database = isEmbedded(world) ? 'the embedded database' : 'the given database';
-  await stage.run(`queries of ${database}, one at a time`, () => measureQuestions(world, questions));
+  await context.run(`queries of ${database}, one at a time`, () => measureQuestions(world, questions));
 }
 
 export const query: Scenario = {

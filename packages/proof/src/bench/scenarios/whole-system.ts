@@ -1,13 +1,11 @@
-import { atLeast, atMost, figure } from '../report.js';
+import { atLeast, atMost, figure, deliveriesPerSecond, showRuns, systemCpu } from '../report.js';
 import type { Bar, Shown } from '../report.js';
-import type { Scenario, Stage } from '../scenario.js';
-import { followProjections } from '../world/follow-projections.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
+import { followProjections, registerFanOut } from '../world/world.js';
+import type { World } from '../world/world.js';
 import { runLoad, throughIngest, warmUpWorker } from '../world/run.js';
 import type { RunOptions } from '../world/run.js';
-import { registerFanOut } from '../world/world.js';
-import type { World } from '../world/world.js';
-import { besideReference } from './reference.js';
-import { deliveriesPerSecond, showRuns, systemCpu } from './run-report.js';
+import { besideReference } from './throughput.js';
 
 /** Events at the limit, by one of the two ways in; broker and database are counted. */
 interface Case {
@@ -61,13 +59,13 @@ async function measureCase(
 
 /** A world of its own, warm before it is measured. */
 async function measureCases(
-  stage: Stage,
+  context: ScenarioContext,
   cases: readonly Case[],
   { count, withQueryApi }: { readonly count: number; readonly withQueryApi: boolean },
 ): Promise<void> {
   const tenants = [WARM_UP, ...cases.map(tenantOf)];
   const ports = Math.max(...cases.map(({ fanOut }) => fanOut));
-  const world = await stage.openWorld({ tenants, ports, withQueryApi });
+  const world = await context.openWorld({ tenants, ports, withQueryApi });
   const options = withQueryApi ? { whenDelivered: () => followProjections(world) } : {};
   const warm = await registerFanOut(world, WARM_UP, 1);
   await warmUpWorker(world, warm, count);
@@ -76,15 +74,15 @@ async function measureCases(
   for (const one of cases) {
     const way = one.through === 'ingest' ? 'posted to ingest one by one' : 'produced to the topic';
     const run = `${way}, fan-out ${one.fanOut}${withQueryApi ? ', with query-api' : ''}`;
-    await stage.run(run, () => measureCase(world, one, { count, ...options }));
+    await context.run(run, () => measureCase(world, one, { count, ...options }));
   }
 }
 
-async function measure(stage: Stage): Promise<void> {
-  const { count } = stage.sizes;
-  await measureCases(stage, CASES, { count, withQueryApi: false });
+async function measure(context: ScenarioContext): Promise<void> {
+  const { count } = context.sizes;
+  await measureCases(context, CASES, { count, withQueryApi: false });
   const few = Math.ceil(count * SHARE_WITH_LOG);
-  await measureCases(stage, CASES_WITH_LOG, { count: few, withQueryApi: true });
+  await measureCases(context, CASES_WITH_LOG, { count: few, withQueryApi: true });
 }
 
 export const wholeSystem: Scenario = {

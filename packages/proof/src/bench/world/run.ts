@@ -1,22 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RETRY_TIERS, TOPICS, deliveryIdOf } from '@webhooks/contracts';
-import { Ledger, STALLED_MS, findClient, readUnhandled, untilNone } from '@webhooks/testkit/account';
-import type { HandledPlace, Totals } from '@webhooks/testkit/account';
 import { PAYMENT_SYSTEM } from '@webhooks/local';
+import { DeliveryAccount, STALLED_MS, findClient, readUnhandled, untilNone } from '@webhooks/testkit/account';
+import type { HandledPlace, Totals } from '@webhooks/testkit/account';
 import { startGenerator } from '../load/generator.js';
 import type { Generator, Load, LoadPlan } from '../load/generator.js';
 import { REPORT_EVERY_MS } from '../load/receiver.js';
-import type { TargetPlan } from '../load/target.js';
-import { beginUsage } from '../measure/usage.js';
-import type { Pids, Usage } from '../measure/usage.js';
-import { VoidRun, voidReason } from '../measure/void-run.js';
+import type { TargetPlan } from '../load/send.js';
+import { beginUsage, VoidRun, voidReason } from '../measure.js';
+import type { Pids, Usage } from '../measure.js';
 import type { BenchEndpoint, Endpoints, World } from './world.js';
 
 /** What a run may have besides its load. */
 export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' | 'foreignKeys'>> {
   readonly seed?: number;
   /** Nothing new for so long means that nothing more will come, default two minutes. */
-  readonly quietMs?: number;
+  readonly stalledMs?: number;
   /** What happens once the load has begun; `sent` resolves when everything was acknowledged. The run waits for it. */
   readonly meanwhile?: (sent: Promise<Load>) => Promise<unknown>;
   /** What happens once everything was delivered; what processes use until this has ended is counted. */
@@ -28,10 +27,10 @@ export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' |
 /** One load on one world: `endpoints` are owed the events. */
 type RunPlan = RunOptions & { readonly endpoints: Endpoints };
 
-/** What a run whose ledger balances has shown. */
+/** What a run whose delivery account balances has shown. */
 export interface RunResult {
   readonly load: Load;
-  readonly ledger: Ledger;
+  readonly account: DeliveryAccount;
   readonly totals: Totals;
   /** Pairs that wait in Kafka. */
   readonly waiting: number;
@@ -48,12 +47,12 @@ let seeds = 0;
 /** A seed that no other run of this process has. */
 export const nextSeed = (): number => (seeds += 1);
 
-/** Waits until the endpoints that may not wait got everything, or nothing new for `quietMs`. */
-const untilDelivered = ({ receiver }: World, plan: RunPlan, ledger: Ledger): Promise<void> => {
-  const { mayWait = () => false, quietMs: stalledMs = STALLED_MS } = plan;
+/** Waits until the endpoints that may not wait got everything, or nothing new for `stalledMs`. */
+const untilDelivered = ({ receiver }: World, plan: RunPlan, account: DeliveryAccount): Promise<void> => {
+  const { mayWait = () => false, stalledMs = STALLED_MS } = plan;
   const countMissing = (): number => {
-    ledger.note(receiver.take());
-    return ledger.missing((path) => !mayWait(path));
+    account.note(receiver.take());
+    return account.missing((path) => !mayWait(path));
   };
   return untilNone(countMissing, { everyMs: REPORT_EVERY_MS, stalledMs });
 };
@@ -75,24 +74,27 @@ export async function findWaiting(brokers: readonly string[], place = PLACE): Pr
 }
 
 /** Delivery ids of what endpoints that may wait did not get. */
-const missingIds = (ledger: Ledger<BenchEndpoint>, { mayWait = () => false }: RunPlan): readonly string[] =>
-  [...ledger.pairs({ isPath: mayWait })].flatMap(({ event, endpoint, arrivedAt }) =>
+const missingIds = (
+  account: DeliveryAccount<BenchEndpoint>,
+  { mayWait = () => false }: RunPlan,
+): readonly string[] =>
+  [...account.pairs({ isPath: mayWait })].flatMap(({ event, endpoint, arrivedAt }) =>
     arrivedAt === undefined ? [deliveryIdOf(event.tenantId, endpoint.ref, event.id)] : [],
   );
 
-/** How many pairs wait in Kafka. Throws `VoidRun` when the ledger does not balance with them. */
+/** How many pairs wait in Kafka. Throws `VoidRun` when the delivery account does not balance with them. */
 async function balance(
   { receiver, stack }: World,
   plan: RunPlan,
-  ledger: Ledger<BenchEndpoint>,
+  account: DeliveryAccount<BenchEndpoint>,
 ): Promise<number> {
   const deadline = performance.now() + IN_NO_TOPIC_MS;
   for (;;) {
     const inKafka = plan.mayWait ? await findWaiting(stack.description().kafkaBrokers) : new Set<string>();
     // What left Kafka while it was looked for has arrived by now, or is looked for once more.
-    ledger.note(receiver.take());
-    const waiting = missingIds(ledger, plan).filter((id) => inKafka.has(id)).length;
-    const reason = voidReason(ledger.totals(), waiting);
+    account.note(receiver.take());
+    const waiting = missingIds(account, plan).filter((id) => inKafka.has(id)).length;
+    const reason = voidReason(account.totals(), waiting);
     if (reason === undefined) return waiting;
     if (!plan.mayWait || performance.now() > deadline) throw new VoidRun(reason);
     await delay(1_000);
@@ -106,13 +108,13 @@ async function measure(world: World, plan: RunPlan, generator: Generator): Promi
   const endUsage = beginUsage(pids());
   const sent = generator.go();
   const [load] = await Promise.all([sent, plan.meanwhile?.(sent)]);
-  const ledger = new Ledger(load.acceptances, plan.endpoints);
-  await untilDelivered(world, plan, ledger);
+  const account = new DeliveryAccount(load.acceptances, plan.endpoints);
+  await untilDelivered(world, plan, account);
   await plan.whenDelivered?.();
   const usage = endUsage(pids());
-  const waiting = await balance(world, plan, ledger);
-  const seconds = ((ledger.arrivals().at(-1) ?? NaN) - load.startedAt) / 1_000_000;
-  return { load, ledger, totals: ledger.totals(), waiting, usage, seconds };
+  const waiting = await balance(world, plan, account);
+  const seconds = ((account.arrivals().at(-1) ?? NaN) - load.startedAt) / 1_000_000;
+  return { load, account, totals: account.totals(), waiting, usage, seconds };
 }
 
 /** Events at a fixed rate. */
@@ -123,7 +125,7 @@ export interface Schedule {
 
 /**
  * Sends events at a fixed rate, or so many as fast as they are taken, and follows them to the receiver. They go to the topic where
- * nothing else is said: then a flood shows the worker at its limit. Throws `VoidRun` when the ledger does not balance.
+ * nothing else is said: then a flood shows the worker at its limit. Throws `VoidRun` when the delivery account does not balance.
  */
 export async function runLoad(
   world: World,

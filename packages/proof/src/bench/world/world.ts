@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Client } from '@webhooks/client';
-import { clientFor, registerWebhooks } from '@webhooks/testkit/account';
-import type { OwedEndpoint } from '@webhooks/testkit/account';
 import { startStack } from '@webhooks/local';
-import { BENCH_EVENT_TYPE } from '../load/make-events.js';
+import { eventually } from '@webhooks/testkit';
+import { clientFor, registerWebhooks, areZero, readLags } from '@webhooks/testkit/account';
+import type { OwedEndpoint, ProjectionLag } from '@webhooks/testkit/account';
+import { BENCH_EVENT_TYPE } from '../load/generator.js';
 import { startReceiver } from '../load/receiver.js';
-import type { Pids } from '../measure/usage.js';
+import { monotonicMicros } from '../measure.js';
+import type { Pids } from '../measure.js';
 
 /** An endpoint that is registered and in force. */
 export interface BenchEndpoint extends OwedEndpoint {
@@ -110,4 +112,29 @@ export const registerFanOut = (world: World, tenantId: string, fanOut: number): 
 export function isPathOf(endpoints: readonly OwedEndpoint[]): (path: string) => boolean {
   const paths = new Set(endpoints.map(({ path }) => path));
   return (path) => paths.has(path);
+}
+
+/** A worker reports an attempt some 20 ms after it, in a pack: one look at a lag of 0 proves nothing. */
+const ZERO_FOR_MICROS = 500_000;
+/** The embedded database projects some hundred attempts a second at its slowest: a full run takes minutes. */
+const DEADLINE = { timeoutMs: 900_000, intervalMs: 100, message: 'query-api has projected everything' };
+
+/**
+ * Waits until query-api has projected everything on its topics, by this projection or by all. `onLags` gets what each look
+ * finds. Gives the moment (monotonic microseconds) since which nothing is behind. Rejects after a quarter of an hour.
+ */
+export async function followProjections(
+  { stack }: World,
+  wanted?: string,
+  onLags?: (lags: readonly ProjectionLag[]) => unknown,
+): Promise<number> {
+  let zeroSince = Infinity;
+  await eventually(async () => {
+    const lags = await readLags(stack.description().admin['query-api']);
+    onLags?.(lags);
+    const isZero = areZero(lags.filter(({ projection }) => wanted === undefined || projection === wanted));
+    zeroSince = isZero ? Math.min(zeroSince, monotonicMicros()) : Infinity;
+    return monotonicMicros() - zeroSince > ZERO_FOR_MICROS;
+  }, DEADLINE);
+  return zeroSince;
 }

@@ -1,5 +1,14 @@
 import { deliveryIdOf } from '@webhooks/contracts';
-import type { Arrived, DeadSeen, EntrySeen, Evidence, Place, TaskSeen } from '../evidence/evidence.js';
+import { isHandled } from '../evidence/evidence.js';
+import type {
+  Arrived,
+  DeadSeen,
+  EntrySeen,
+  Evidence,
+  Place,
+  TaskSeen,
+  TopicEvidence,
+} from '../evidence/evidence.js';
 import type { SentEvent } from '../generator/generator.js';
 import { movedPath } from '../world/configurations.js';
 import type { Configuration } from '../world/configurations.js';
@@ -49,7 +58,7 @@ export interface Finding {
   readonly kind: FindingKind;
   /** What is wrong, with its figures. */
   readonly text: string;
-  /** What it is about; its name and story are reported. */
+  /** What it is about; its name and timeline are reported. */
   readonly delivery?: Delivery;
 }
 
@@ -98,4 +107,28 @@ export function openCaseFile(evidence: Evidence): CaseFile {
   for (const one of topics.dead)
     put(one.deliveryId, `dead letter of ${one.eventId}`, ({ dead }) => dead.push(one));
   return { deliveries, strangers };
+}
+
+/** What became of a delivery, by the delivery accounts and by Kafka. */
+export type Fate = 'delivered' | 'dead' | 'cancelled' | 'waiting' | 'none';
+
+export const isSuccess = ({ status }: Pick<Arrived, 'status'>): boolean => status >= 200 && status <= 299;
+
+/** Without an ordinary status the head of a 2xx may still have gone out: then the worker's word decides. */
+function isDelivered({ arrivals, entries }: Delivery): boolean {
+  if (arrivals.some(isSuccess)) return true;
+  const isTold = entries.some(({ entry }) => entry.kind === 'attempt' && entry.result === 'delivered');
+  return isTold && arrivals.some(({ status }) => status === 0);
+}
+
+/** Whether a worker would still read it: its task, or its event, lies beyond what was handled. */
+function isWaiting({ tasks, copies }: Delivery, topics: TopicEvidence): boolean {
+  return [...tasks.map(({ place }) => place), ...copies].some((place) => !isHandled(topics, place));
+}
+
+export function fateOf(delivery: Delivery, topics: TopicEvidence): Fate {
+  if (isDelivered(delivery)) return 'delivered';
+  if (delivery.dead.length > 0) return 'dead';
+  if (delivery.entries.some(({ entry }) => entry.kind === 'cancelled')) return 'cancelled';
+  return isWaiting(delivery, topics) ? 'waiting' : 'none';
 }

@@ -2,11 +2,9 @@ import { IN_FORCE_MS } from '@webhooks/testkit/account';
 import type { EntrySeen, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change } from '../generator/changes.js';
-import type { CaseFile, Delivery, Finding } from './case-file.js';
-import { fateOf, isSuccess } from './fate.js';
-import type { Fate } from './fate.js';
-import { mayNeverHaveBegun } from './disturbances.js';
-import { findToggles, isDisabling, promisedFor } from './owed.js';
+import { fateOf, isSuccess } from './case-file.js';
+import type { CaseFile, Delivery, Finding, Fate } from './case-file.js';
+import { mayNeverHaveBegun, findToggles, isDisabling, promisedFor } from './owed.js';
 import type { Toggles } from './owed.js';
 
 /** Deliveries of events that were accepted or stand on the topic, by what became of them. */

@@ -2,20 +2,18 @@ import type { Evidence } from '../evidence/evidence.js';
 import { openCaseFile } from './case-file.js';
 import type { Finding, FindingKind } from './case-file.js';
 import { checkChanges } from './check-changes.js';
-import { checkContent } from './check-content.js';
+import { checkContent, checkLog, checkTransactions } from './check-content.js';
 import { checkFates } from './check-fates.js';
 import type { Totals } from './check-fates.js';
-import { checkLog, checkTransactions } from './check-log.js';
-import { checkRepeats } from './check-repeats.js';
-import { checkSchedule } from './check-schedule.js';
-import { storyOf } from './story-of.js';
+import { checkRepeats, checkSchedule } from './check-attempts.js';
+import { timelineOf } from './timeline.js';
 
 /** A finding in words. */
 export interface ReportedFinding {
   readonly kind: FindingKind;
   readonly text: string;
   /** Only of the first ones of a kind that are about a delivery. */
-  readonly story?: readonly string[];
+  readonly timeline?: readonly string[];
 }
 
 export interface Verdict {
@@ -24,8 +22,8 @@ export interface Verdict {
   readonly findings: readonly ReportedFinding[];
 }
 
-/** Stories for each kind of finding; all findings are counted. */
-const STORIES = 2;
+/** Timelines for each kind of finding; all findings are counted. */
+const TIMELINES = 2;
 
 const checkSteps = ({ steps }: Evidence): readonly Finding[] =>
   steps
@@ -38,14 +36,14 @@ function reportAll(findings: readonly Finding[], evidence: Evidence): readonly R
     own.map(({ kind, text, delivery }, index) => {
       if (!delivery) return { kind, text };
       const named = `${delivery.sent.event.id} for ${delivery.configuration.path}: ${text}`;
-      return index < STORIES
-        ? { kind, text: named, story: storyOf(delivery, evidence) }
+      return index < TIMELINES
+        ? { kind, text: named, timeline: timelineOf(delivery, evidence) }
         : { kind, text: named };
     }),
   );
 }
 
-/** Holds the ledgers against each other. Pure: the same evidence gives the same verdict. */
+/** Holds the delivery accounts against each other. Pure: the same evidence gives the same verdict. */
 export function check(evidence: Evidence): Verdict {
   const file = openCaseFile(evidence);
   const fates = checkFates(file, evidence);

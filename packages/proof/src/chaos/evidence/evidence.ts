@@ -1,7 +1,7 @@
 import type { AttemptLogEntry, HistoryEntry } from '@webhooks/contracts';
 import type { Change } from '../generator/changes.js';
 import type { Journal } from '../generator/generator.js';
-import type { DoneStep } from '../run-plan.js';
+import type { DoneStep } from '../plan.js';
 import type { Configuration } from '../world/configurations.js';
 
 /** Where a record stands. */

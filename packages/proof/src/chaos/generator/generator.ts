@@ -1,15 +1,76 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { EVENT_TYPES } from '@webhooks/contracts';
+import { ConnectionError, ProblemError } from '@webhooks/client';
+import type { Client, EventResult } from '@webhooks/client';
+import { TOPICS, encodeEvent, EVENT_TYPES } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 import type { Random } from '@webhooks/testkit';
-import { DOORS } from './doors.js';
-import type { Door, Give } from './doors.js';
+import { createPaymentProducer } from '@webhooks/testkit/account';
+
+/** The ways to give an event to the service. */
+export const INGRESSES = ['ingest', 'topic'] as const;
+type Ingress = (typeof INGRESSES)[number];
+
+/** Gives events to the service; resolves with those that were accepted. Never repeats by itself. */
+export type Give = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
+
+/**
+ * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
+ * 500 that names what is unavailable.
+ */
+export const isServiceAway = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof ProblemError &&
+    (error.problem.status === 503 || error.problem.code.endsWith('unavailable')));
+
+const isTooMany = (error: unknown): boolean => error instanceof ProblemError && error.problem.status === 429;
+
+/** Whether it was accepted. Throws for what no valid event may be answered, no answer of its own included. */
+function isAccepted(id: string, result: EventResult | undefined): boolean {
+  if (result?.status === 'accepted') return true;
+  if (result?.status === 'unavailable') return false;
+  throw new Error(`ingest answered ${result?.status ?? 'nothing'} to the valid event ${id}`);
+}
+
+/**
+ * Through ingest: 202, event by event. No response, one of a service that is away, and 429 promise nothing; it throws for any
+ * other, which no valid event may get.
+ */
+export const giveIngest =
+  (client: Pick<Client, 'postEvents'>): Give =>
+  async (events) => {
+    try {
+      const results = await client.postEvents(events);
+      return events.filter(({ id }, index) => isAccepted(id, results[index]));
+    } catch (error) {
+      if (isServiceAway(error) || isTooMany(error)) return [];
+      throw error;
+    }
+  };
+
+/** Straight to the topic, with `acks=all`. kafkajs tries again by itself: an event may stand on the topic twice. */
+export async function openTopicIngress(
+  brokers: readonly string[],
+): Promise<{ readonly give: Give; readonly close: () => Promise<void> }> {
+  const producer = createPaymentProducer(brokers, 'chaos-payment-system');
+  await producer.connect();
+  const give: Give = async (events) => {
+    const messages = events.map((event) => ({ key: event.data.endToEndId, value: encodeEvent(event) }));
+    try {
+      await producer.send({ topic: TOPICS.events, acks: -1, timeout: 5_000, messages });
+      return events;
+    } catch {
+      // Whatever it was, nothing was promised: the journal says `sent`, and the checker looks at the topic.
+      return [];
+    }
+  };
+  return { give, close: () => producer.disconnect() };
+}
 
 /** An event of this run. Without `acceptedAt` nothing was promised: it may arrive or not. Times are Unix milliseconds. */
 export interface SentEvent {
   readonly event: PaymentEvent;
-  readonly door: Door;
+  readonly ingress: Ingress;
   readonly sentAt: number;
   /** 202 of ingest, or Kafka's acknowledgement with `acks=all`. */
   readonly acceptedAt?: number;
@@ -18,10 +79,10 @@ export interface SentEvent {
 /** What the payment system writes down before and after each event, outside of the service: events by their id. */
 export type Journal = Map<string, SentEvent>;
 
-export interface GeneratorOptions {
+interface GeneratorOptions {
   readonly random: Random;
   readonly eventsPerSecond: number;
-  readonly doors: Readonly<Record<Door, Give>>;
+  readonly ingresses: Readonly<Record<Ingress, Give>>;
   readonly journal: Journal;
   readonly stopping: AbortSignal;
 }
@@ -43,22 +104,22 @@ export function makeEvent(random: Random): PaymentEvent {
   return buildEvent({ tenantId, eventType }, random);
 }
 
-/** Writes a batch down, gives it to a door, and writes down what was accepted. */
+/** Writes a batch down, gives it to an ingress, and writes down what was accepted. */
 async function send(
   events: readonly PaymentEvent[],
-  door: Door,
-  { journal, doors }: GeneratorOptions,
+  ingress: Ingress,
+  { journal, ingresses }: GeneratorOptions,
 ): Promise<void> {
   const sentAt = Date.now();
-  for (const event of events) journal.set(event.id, { event, door, sentAt });
-  const accepted = await doors[door](events);
+  for (const event of events) journal.set(event.id, { event, ingress, sentAt });
+  const accepted = await ingresses[ingress](events);
   const acceptedAt = Date.now();
-  for (const event of accepted) journal.set(event.id, { event, door, sentAt, acceptedAt });
+  for (const event of accepted) journal.set(event.id, { event, ingress, sentAt, acceptedAt });
 }
 
 /**
- * Makes events at a steady rate, in turn for one door and the other, whatever becomes of them, until it is stopped or a
- * door fails. Resolves when each batch was answered; rejects with the first fault of a door.
+ * Makes events at a steady rate, in turn for one ingress and the other, whatever becomes of them, until it is stopped or a
+ * ingress fails. Resolves when each batch was answered; rejects with the first fault of an ingress.
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const startedAt = performance.now();
@@ -70,7 +131,7 @@ export async function generate(options: GeneratorOptions): Promise<void> {
     const count = underWay.size < MAX_UNDER_WAY ? Math.min(due - made, options.eventsPerSecond) : 0;
     if (count > 0) {
       const events = Array.from({ length: count }, () => makeEvent(options.random));
-      const batch = send(events, DOORS[turn % DOORS.length] ?? 'ingest', options)
+      const batch = send(events, INGRESSES[turn % INGRESSES.length] ?? 'ingest', options)
         .catch((error: unknown) => faults.push(error))
         .finally(() => underWay.delete(batch));
       underWay.add(batch);
@@ -79,5 +140,5 @@ export async function generate(options: GeneratorOptions): Promise<void> {
     await delay(EVERY_MS);
   }
   await Promise.all(underWay);
-  if (faults.length > 0) throw new Error('a door failed', { cause: faults[0] });
+  if (faults.length > 0) throw new Error('an ingress failed', { cause: faults[0] });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { STALLED_MS } from '@webhooks/testkit/account';
 import { eventually } from '@webhooks/testkit';
-import { NotNow } from '../fault.js';
+import { STALLED_MS } from '@webhooks/testkit/account';
+import { NotNow } from '../plan.js';
 import type { World } from './world.js';
 
 /** Everything that a fault may hit; the runner and its receivers stay, as the world outside does. */

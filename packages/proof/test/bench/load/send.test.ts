@@ -1,6 +1,6 @@
 import { sendAll } from '../../../src/bench/load/send.js';
-import type { Target } from '../../../src/bench/load/target.js';
-import { monotonicMicros } from '../../../src/bench/measure/times.js';
+import type { Target } from '../../../src/bench/load/send.js';
+import { monotonicMicros } from '../../../src/bench/measure.js';
 
 const events = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ id: String(index), key: '', body: Buffer.alloc(0) }));

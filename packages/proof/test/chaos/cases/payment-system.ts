@@ -28,12 +28,12 @@ export interface PaymentSystem {
   postKept(): Promise<void>;
 }
 
-interface Door {
+interface Ingress {
   readonly ingest: string;
   readonly token: () => Promise<string>;
 }
 
-async function postTo({ ingest, token }: Door, event: PaymentEvent): Promise<Answered> {
+async function postTo({ ingest, token }: Ingress, event: PaymentEvent): Promise<Answered> {
   const response = await fetch(`${ingest}/integration/v1/events`, {
     method: 'POST',
     body: JSON.stringify(event),
@@ -45,12 +45,12 @@ async function postTo({ ingest, token }: Door, event: PaymentEvent): Promise<Ans
   return { status: response.status, retryAfter: response.headers.get('retry-after'), code };
 }
 
-export function createPaymentSystem(door: Door): PaymentSystem {
+export function createPaymentSystem(ingress: Ingress): PaymentSystem {
   const accepted = new Set<string>();
   const kept = new Set<PaymentEvent>();
   const postOne = async (event: PaymentEvent): Promise<Answered> => {
     kept.add(event);
-    const answered = await postTo(door, event);
+    const answered = await postTo(ingress, event);
     if (answered.status === 202) {
       accepted.add(event.id);
       kept.delete(event);

@@ -48,11 +48,13 @@ describe('changes of a configuration', () => {
       respondedAt: at(2.5),
     };
     const sentAt = (seconds: number) =>
-      new Map([[event.id, { event, door: 'topic' as const, sentAt: at(seconds), acceptedAt: at(seconds) }]]);
-    const story = (seconds: number) =>
+      new Map([
+        [event.id, { event, ingress: 'topic' as const, sentAt: at(seconds), acceptedAt: at(seconds) }],
+      ]);
+    const timeline = (seconds: number) =>
       kinds(changed('toggled', { ...nowhere, sent: sentAt(seconds), changes: [disabled, enabled] }));
-    expect(story(3.4)).toEqual([]);
-    expect(story(3.6)).toEqual(['lost']);
+    expect(timeline(3.4)).toEqual([]);
+    expect(timeline(3.6)).toEqual(['lost']);
   });
 
   it('not in force: an attempt went to where the endpoint was before', () => {

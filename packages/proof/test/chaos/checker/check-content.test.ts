@@ -1,4 +1,15 @@
-import { arrived, dead, entry, event, evidence, kinds, place, task } from './evidence-builder.js';
+import {
+  arrived,
+  dead,
+  entry,
+  event,
+  evidence,
+  kinds,
+  place,
+  task,
+  deliveryId,
+  moody,
+} from './evidence-builder.js';
 
 describe('content', () => {
   it('invented: an arrival of an event that nobody sent, or at a path that did not want it', () => {
@@ -35,6 +46,28 @@ describe('content', () => {
     ]);
     expect(kinds(evidence({ topics: { unreadable: [place('webhooks.attempts', 1)] } }))).toEqual([
       'rejected',
+    ]);
+  });
+});
+
+describe('the delivery log', () => {
+  it('wrong log: it says something else than the topics', () => {
+    expect(kinds(evidence({ log: new Map([[deliveryId, 'pending']]) }))).toEqual(['wrong-log']);
+    expect(kinds(evidence({ log: new Map() }))).toEqual(['wrong-log']);
+  });
+
+  it('wrong log: it tells of a delivery that never was', () => {
+    const log = new Map([
+      [deliveryId, 'delivered' as const],
+      ['other', 'pending' as const],
+    ]);
+    expect(kinds(evidence({ log }))).toEqual(['wrong-log']);
+  });
+
+  it('wrong log: delivered, and no receiver gave a 2xx', () => {
+    expect(kinds(evidence({ ...moody, arrivals: [arrived(0.1, { status: 503 })] }))).toEqual([
+      'lost',
+      'wrong-log',
     ]);
   });
 });

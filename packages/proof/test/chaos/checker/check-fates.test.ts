@@ -19,7 +19,7 @@ import {
   undelivered,
 } from './evidence-builder.js';
 
-const sentOnly = new Map([[event.id, { event, door: 'ingest' as const, sentAt: at(0) }]]);
+const sentOnly = new Map([[event.id, { event, ingress: 'ingest' as const, sentAt: at(0) }]]);
 
 describe('accepted is delivered, waiting, dead or cancelled', () => {
   it('balances when the 2xx was given', () => {
@@ -32,11 +32,11 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     });
   });
 
-  it('lost: it is nowhere, though its event stands handled on the topic; its story says where it was last', () => {
+  it('lost: it is nowhere, though its event stands handled on the topic; its timeline says where it was last', () => {
     const { totals, findings } = check(evidence({ ...nowhere, steps: [step(0.5, 4)] }));
     expect(totals).toMatchObject({ accepted: 1, lost: 1 });
     expect(findings).toMatchObject([{ kind: 'lost' }]);
-    expect(findings[0]?.story).toEqual([
+    expect(findings[0]?.timeline).toEqual([
       `${new Date(at(0)).toISOString()} given to ingest`,
       expect.stringContaining('event at payments.events/0 offset 5, handled'),
       expect.stringContaining('accepted'),
@@ -47,7 +47,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
   it('lost: it was acknowledged and never stood on the topic', () => {
     const { findings } = check(evidence({ ...nowhere, topics: { entries: [], copies: new Map() } }));
     expect(findings).toMatchObject([{ kind: 'lost' }]);
-    expect(findings[0]?.story?.join()).not.toContain('event at');
+    expect(findings[0]?.timeline?.join()).not.toContain('event at');
   });
 
   it('lost: its retry was handled, and nothing came of it', () => {
@@ -114,8 +114,8 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
       kinds(evidence({ ...nowhere, ...disabledAfter(20), steps: [step(4, 10, over)] }));
     expect(late()).toEqual([]);
     expect(late({ target: 'config-api' })).toEqual(['lost']);
-    expect(late({ lane: 'topics', target: 'payments.events' })).toEqual([]);
-    expect(late({ lane: 'topics', target: 'webhooks.attempts' })).toEqual(['lost']);
+    expect(late({ track: 'topics', target: 'payments.events' })).toEqual([]);
+    expect(late({ track: 'topics', target: 'webhooks.attempts' })).toEqual(['lost']);
     expect(late({ outcome: 'passed-over' })).toEqual(['lost']);
     const entries = [entry(20.1, { kind: 'cancelled', reason: 'disabled' } as object)];
     const log = new Map([[deliveryId, 'cancelled' as const]]);
@@ -203,11 +203,14 @@ it('not back: something that was broken did not come up again', () => {
 it('tells the stories of two findings of a kind, and counts all', () => {
   const events = Array.from({ length: 5 }, (_, index) => ({ ...event, id: `evt_${index}` }));
   const sent = new Map(
-    events.map((one) => [one.id, { event: one, door: 'topic' as const, sentAt: at(0), acceptedAt: at(1) }]),
+    events.map((one) => [
+      one.id,
+      { event: one, ingress: 'topic' as const, sentAt: at(0), acceptedAt: at(1) },
+    ]),
   );
   const { findings, totals } = check(
     evidence({ ...nowhere, sent, topics: { entries: [], copies: new Map() } }),
   );
   expect(totals.lost).toBe(5);
-  expect(findings.filter(({ story }) => story !== undefined)).toHaveLength(2);
+  expect(findings.filter(({ timeline }) => timeline !== undefined)).toHaveLength(2);
 });

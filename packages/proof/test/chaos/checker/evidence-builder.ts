@@ -11,7 +11,7 @@ import type {
   Place,
   TaskSeen,
 } from '../../../src/chaos/evidence/evidence.js';
-import type { DoneStep } from '../../../src/chaos/run-plan.js';
+import type { DoneStep } from '../../../src/chaos/plan.js';
 import type { Configuration } from '../../../src/chaos/world/configurations.js';
 
 /** A second of a run, in Unix milliseconds: stories are told in seconds. */
@@ -113,7 +113,7 @@ export function evidence(
   const { topics, ...rest } = over;
   return {
     configurations: [CONFIGURATION],
-    sent: new Map([[event.id, { event, door: 'ingest', sentAt: at(0), acceptedAt: at(0.01) }]]),
+    sent: new Map([[event.id, { event, ingress: 'ingest', sentAt: at(0), acceptedAt: at(0.01) }]]),
     arrivals: [arrived(0.1)],
     changes: [],
     steps: [],
@@ -139,7 +139,7 @@ export function evidence(
 export const kinds = (seen: Evidence): readonly string[] => check(seen).findings.map(({ kind }) => kind);
 
 export const step = (from: number, to: number, over: Partial<DoneStep> = {}): DoneStep => ({
-  lane: 'system',
+  track: 'system',
   fault: 'kill',
   target: 'delivery-worker',
   startedAt: at(from),

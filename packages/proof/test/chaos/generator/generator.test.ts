@@ -1,6 +1,66 @@
-import { createRandom, eventually } from '@webhooks/testkit';
-import { generate, makeEvent } from '../../../src/chaos/generator/generator.js';
+import { ConnectionError, ProblemError } from '@webhooks/client';
+import type { EventResult } from '@webhooks/client';
+import { PROBLEMS } from '@webhooks/contracts';
+import type { ProblemCode } from '@webhooks/contracts';
+import { buildEvent, createRandom, eventually } from '@webhooks/testkit';
+import { giveIngest, isServiceAway, generate, makeEvent } from '../../../src/chaos/generator/generator.js';
 import type { Journal } from '../../../src/chaos/generator/generator.js';
+
+const [first, second] = [buildEvent(), buildEvent()];
+const lost = new ConnectionError({ method: 'POST', origin: 'http://localhost' }, new Error('reset'));
+const problem = (code: ProblemCode) => {
+  const { status, title } = PROBLEMS[code];
+  return new ProblemError({ type: '', title, status, code, detail: '', violations: [], members: {} });
+};
+
+const give = (answer: () => Promise<readonly EventResult[]>) =>
+  giveIngest({ postEvents: answer })([first, second]);
+const refused = (error: Error) => give(() => Promise.reject(error));
+const answered = (...statuses: EventResult['status'][]) =>
+  give(() => Promise.resolve(statuses.map((status, index) => ({ index, status }))));
+
+describe('the ingress ingest', () => {
+  it('promises what was accepted, and nothing of what is unavailable', async () => {
+    expect(await answered('accepted', 'accepted')).toEqual([first, second]);
+    expect(await answered('unavailable', 'accepted')).toEqual([second]);
+  });
+
+  it.each([
+    lost,
+    ...(['unavailable', 'database-unavailable', 'keys-unavailable', 'too-many-requests'] as const).map(
+      problem,
+    ),
+  ])('promises nothing when the service is away, or has no room: %s', async (error) => {
+    expect(await refused(error)).toEqual([]);
+  });
+
+  it.each(
+    (['internal-error', 'invalid-request', 'invalid-token', 'insufficient-scope', 'not-found'] as const).map(
+      problem,
+    ),
+  )('fails when valid events are answered otherwise: %s', async (error) => {
+    await expect(refused(error)).rejects.toBe(error);
+  });
+
+  it('fails when one of them is refused, or not answered', async () => {
+    await expect(answered('accepted', 'invalid')).rejects.toThrow(
+      `answered invalid to the valid event ${second.id}`,
+    );
+    await expect(answered('forbidden-tenant', 'accepted')).rejects.toThrow('answered forbidden-tenant');
+    await expect(answered('accepted')).rejects.toThrow('answered nothing');
+  });
+});
+
+it.each<[string, unknown, boolean]>([
+  ['no response', lost, true],
+  ['503', problem('unavailable'), true],
+  ['500 without the database', problem('database-unavailable'), true],
+  ['500 for a bug', problem('internal-error'), false],
+  ['422', problem('invalid-request'), false],
+  ['anything else', new TypeError('not a function'), false],
+])('a service that is away: %s', (_, error, expected) => {
+  expect(isServiceAway(error)).toBe(expected);
+});
 
 it('makes the same facts of the same seed', () => {
   const make = (): readonly string[] => {
@@ -20,7 +80,7 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
   const running = generate({
     random: createRandom(1),
     eventsPerSecond: 200,
-    doors: {
+    ingresses: {
       ingest: (events) => {
         knownBefore.push(
           events.every(({ id }) => journal.get(id)?.acceptedAt === undefined && journal.has(id)),
@@ -37,21 +97,21 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
   await running;
   expect(knownBefore).not.toContain(false);
   const sent = [...journal.values()];
-  expect(new Set(sent.map(({ door }) => door))).toEqual(new Set(['ingest', 'topic']));
-  for (const { door, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(door === 'ingest');
+  expect(new Set(sent.map(({ ingress }) => ingress))).toEqual(new Set(['ingest', 'topic']));
+  for (const { ingress, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(ingress === 'ingest');
 });
 
-it('ends with the first fault of a door', async () => {
+it('ends with the first fault of an ingress', async () => {
   const running = generate({
     ...{ random: createRandom(1), eventsPerSecond: 200, stopping: new AbortController().signal },
-    doors: {
+    ingresses: {
       ingest: () => Promise.resolve([]),
       topic: () => Promise.reject(new Error('it says 500')),
     },
     journal: new Map(),
   });
   await expect(running).rejects.toMatchObject({
-    message: 'a door failed',
+    message: 'an ingress failed',
     cause: { message: 'it says 500' },
   });
 });

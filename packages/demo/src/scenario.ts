@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stack } from '@webhooks/local';
+import { startEndpoint } from '@webhooks/testkit';
+import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
+import { putInForce } from '@webhooks/testkit/account';
+import type { FeedLine, Hook } from '@webhooks/testkit/account';
+
+/** First attempts refused in a row: few enough that the breaker (10 failures in a row) stays closed. */
+const REFUSED_IN_A_ROW = 2;
+
+/** Shows one arrival, and the status of its response. */
+type ShowArrival = (arrival: Arrival, status: number) => void;
+
+/**
+ * A receiver that answers 200, but below `/refuses-first/` 503 to two of three first attempts. If it refused all of them, the
+ * breaker would open and pause it for half a minute.
+ */
+export function startReceiver(options: EndpointOptions, show: ShowArrival): Promise<Endpoint> {
+  let firstAttempts = 0;
+  const answer = (arrival: Arrival): number => {
+    const { path, headers } = arrival;
+    const mayRefuse = path.startsWith('/refuses-first/') && headers['webhook-attempt'] === '1';
+    if (mayRefuse) firstAttempts += 1;
+    const status = mayRefuse && firstAttempts % (REFUSED_IN_A_ROW + 1) !== 0 ? 503 : 200;
+    show(arrival, status);
+    return status;
+  };
+  return startEndpoint({ ...options, remember: 1, answer });
+}
+
+/** A receiver that listens, its append-only file, and endpoints that are registered and in force. */
+export interface DemoScenario {
+  /** Shows what arrives from now on; at first nobody does. */
+  show?: ShowArrival;
+  readonly receiver: Endpoint;
+  readonly file: string;
+  readonly hooks: readonly Hook[];
+}
+
+/** Starts the receiver at `port` (0: a free one), registers its endpoints and waits until they are in force. */
+export async function prepareScenario(
+  stack: Stack,
+  lines: readonly FeedLine[],
+  dataDir: string,
+  port: number,
+): Promise<DemoScenario> {
+  const file = join(dataDir, 'receipts.ndjson');
+  writeFileSync(file, '');
+  const { certPem, keyPem } = await stack.authority.issue(['localhost']);
+  const show: ShowArrival = (arrival, status) => scenario.show?.(arrival, status);
+  const receiver = await startReceiver({ certPem, keyPem, file, port }, show);
+  const scenario: DemoScenario = {
+    receiver,
+    file,
+    hooks: await putInForce(lines, stack.description(), receiver.origin),
+  };
+  return scenario;
+}

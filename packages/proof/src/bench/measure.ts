@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import type { Totals } from '@webhooks/testkit/account';
+
+/**
+ * Microseconds of the machine's monotonic clock. All processes of one machine share its zero, so a time taken by the
+ * generator can be compared with one taken by the receiver. It never jumps. (`performance.now` has a zero of its own in
+ * each process.)
+ */
+export const monotonicMicros = (): number => Number(process.hrtime.bigint()) / 1_000;
+
+/**
+ * Percentiles of some times, in their unit. Nearest rank: the smallest value that at least this share of all values does not
+ * exceed. NaN when there are none.
+ */
+export function percentilesOf(micros: Iterable<number>) {
+  const sorted = Float64Array.from(micros).sort();
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), p999: at(0.999), max: at(1) };
+}
+export type Percentiles = ReturnType<typeof percentilesOf>;
+
+export type Pids = Readonly<Record<string, number>>;
+
+/** What one process used between two looks. */
+export interface ProcessUsage {
+  readonly name: string;
+  /** User and system time, in microseconds. */
+  readonly cpuMicros: number;
+  /** Its highest resident memory since it was started. */
+  readonly peakMib: number;
+}
+
+export interface Usage {
+  readonly processes: readonly ProcessUsage[];
+  /** Share of the machine's CPU that anyone else took meanwhile, in percent. */
+  readonly othersPercent: number;
+}
+
+/** The kernel's unit of CPU time, `getconf CLK_TCK`: 100 a second on every Linux in use. */
+const TICK_MICROS = 10_000;
+
+function cpuMicrosOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in parentheses may hold spaces: count fields from behind it (proc_pid_stat(5): utime is 14, stime 15).
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
+}
+
+function peakMibOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
+}
+
+/** Busy and all time of the whole machine (proc_stat(5): user, nice, system, idle, iowait, irq, softirq, steal). */
+function machineMicros(): { readonly busy: number; readonly all: number } {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+  const fields = line.trim().split(/\s+/).slice(1, 9).map(Number);
+  const all = fields.reduce((sum, ticks) => sum + ticks, 0) * TICK_MICROS;
+  return { all, busy: all - ((fields[3] ?? 0) + (fields[4] ?? 0)) * TICK_MICROS };
+}
+
+/**
+ * Begins to account for some processes and the machine around them. The call that comes back ends it; a process that is
+ * new in its pids began at nothing. Reads /proc: Linux only, and throws when a process is gone.
+ */
+export function beginUsage(pids: Pids): (endPids: Pids) => Usage {
+  const before = new Map(Object.values(pids).map((pid) => [pid, cpuMicrosOf(pid)]));
+  const machineBefore = machineMicros();
+  return (endPids) => {
+    const processes = Object.entries(endPids).map(([name, pid]) => ({
+      name,
+      cpuMicros: cpuMicrosOf(pid) - (before.get(pid) ?? 0),
+      peakMib: peakMibOf(pid),
+    }));
+    const machine = machineMicros();
+    const others = machine.busy - machineBefore.busy - cpuOf(processes);
+    return {
+      processes,
+      othersPercent: Math.max(0, (100 * others) / Math.max(1, machine.all - machineBefore.all)),
+    };
+  };
+}
+
+/** CPU of some of the processes together, in microseconds. */
+export function cpuOf(
+  processes: readonly ProcessUsage[],
+  isWanted: (name: string) => boolean = () => true,
+): number {
+  return processes.reduce((sum, { name, cpuMicros }) => sum + (isWanted(name) ? cpuMicros : 0), 0);
+}
+
+/** A run without figures: its delivery account does not balance, or it could not be finished. The message says why. */
+export class VoidRun extends Error {
+  override readonly name = 'VoidRun';
+}
+
+/** Why a run has no figures; undefined when its delivery account balances. `waiting`: pairs that were found waiting in Kafka. */
+export function voidReason({ accepted, delivered, strangers }: Totals, waiting = 0): string | undefined {
+  if (accepted === 0) return 'nothing was accepted';
+  if (strangers > 0) return `${strangers} arrivals were owed to nobody`;
+  const missing = accepted - delivered - waiting;
+  if (missing > 0) return `${missing} of ${accepted} deliveries are missing`;
+  return missing < 0 ? `${-missing} deliveries are both delivered and waiting` : undefined;
+}

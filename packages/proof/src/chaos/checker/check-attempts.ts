@@ -1,0 +1,123 @@
+import type { DeadSeen, Evidence, TaskSeen } from '../evidence/evidence.js';
+import { isSuccess } from './case-file.js';
+import type { CaseFile, Delivery, Finding } from './case-file.js';
+import type { DoneStep } from '../plan.js';
+import { findDisturbances } from './owed.js';
+
+/** Receivers and workers read the same clock, but not through the same function: a few milliseconds may lie between. */
+const CLOCK_SLACK_MS = 50;
+
+/** One attempt as somebody saw it begin. */
+interface Begun {
+  readonly attempt: number;
+  readonly at: number;
+}
+
+const begunAttempts = ({ arrivals, entries }: Delivery): readonly Begun[] => [
+  ...arrivals.map(({ attempt, receivedAt }) => ({ attempt, at: receivedAt })),
+  ...entries.flatMap(({ entry }) =>
+    entry.kind === 'attempt' ? [{ attempt: entry.attempt, at: entry.at }] : [],
+  ),
+];
+
+/** The earliest time for which each attempt was planned. A first one needs no plan. */
+function earliestDue(tasks: readonly TaskSeen[]): ReadonlyMap<number, number> {
+  const due = new Map<number, number>();
+  for (const { attempt, dueAt } of tasks)
+    due.set(attempt, Math.min(dueAt, due.get(attempt) ?? Number.POSITIVE_INFINITY));
+  return due;
+}
+
+type Fault = Pick<Finding, 'kind' | 'text'>;
+
+function judgeBegun(
+  { attempt, at }: Begun,
+  due: ReadonlyMap<number, number>,
+  most: number,
+): Fault | undefined {
+  if (attempt > most) return { kind: 'too-many-attempts', text: `attempt ${attempt} of at most ${most}` };
+  if (attempt === 1) return undefined;
+  const dueAt = due.get(attempt);
+  if (dueAt === undefined)
+    return { kind: 'from-nowhere', text: `attempt ${attempt}, which no retry planned` };
+  if (at >= dueAt - CLOCK_SLACK_MS) return undefined;
+  return { kind: 'too-early', text: `attempt ${attempt} ${Math.round(dueAt - at)} ms before it was due` };
+}
+
+/** A retry is due no earlier than the attempt before it began, plus the planned wait less its jitter. */
+function judgeTask(
+  { attempt, dueAt, history }: TaskSeen,
+  { delaysMs, jitter }: Evidence['schedule'],
+): Fault | undefined {
+  const last = history.findLast((entry) => entry.attempt === attempt - 1);
+  const planned = delaysMs[attempt - 2];
+  if (!last || planned === undefined) return undefined;
+  const least = Math.floor(planned * (1 - jitter));
+  const waitMs = dueAt - last.at;
+  if (waitMs >= least) return undefined;
+  return {
+    kind: 'wrong-delay',
+    text: `attempt ${attempt} planned ${waitMs} ms after the last, not ${least}`,
+  };
+}
+
+/** A dead letter comes of the last attempt: no run is as long as a delivery may get old, and all configurations are known. */
+function judgeDead({ attempt, reason }: DeadSeen, most: number): Fault | undefined {
+  if (reason === 'attempts-exhausted' && attempt === most) return undefined;
+  return { kind: 'died-early', text: `a dead letter after attempt ${attempt} of ${most}: ${reason}` };
+}
+
+/** Attempts within the schedule: each planned by a retry, none before it is due, no more than there are, and none less before an end. */
+export function checkSchedule({ deliveries }: CaseFile, { schedule }: Evidence): readonly Finding[] {
+  const most = schedule.delaysMs.length + 1;
+  return [...deliveries.values()].flatMap((delivery) => {
+    const due = earliestDue(delivery.tasks);
+    const faults = [
+      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, due, most)),
+      ...delivery.tasks.map((task) => judgeTask(task, schedule)),
+      ...delivery.dead.map((one) => judgeDead(one, most)),
+    ];
+    const fault = faults.find((one) => one !== undefined);
+    return fault ? [{ ...fault, delivery }] : [];
+  });
+}
+
+/**
+ * What may come twice was in flight or finished and not committed. That is as old as an attempt may take
+ * (10 s, one that hangs holds the commits of its partition back), and 2 s for everything else.
+ */
+const HELD_MS = 12_000;
+
+/**
+ * Whether something was broken between the event and 12 s after a 2xx. It does not see which worker and which partition a
+ * fault hit, and what was read twice may wait in two retries for long: a run that breaks something every few seconds has
+ * hardly a delivery for which this check says anything.
+ */
+const isExplained = (at: number, sentAt: number, steps: readonly DoneStep[]): boolean =>
+  steps.some(({ startedAt, endedAt }) => startedAt <= at + HELD_MS && endedAt >= sentAt - HELD_MS);
+
+const successesOf = ({ arrivals }: Delivery): readonly number[] =>
+  arrivals
+    .filter(isSuccess)
+    .map(({ receivedAt }) => receivedAt)
+    .sort((a, b) => a - b);
+
+/** Each further 2xx is explained by a copy of the event, or by something that was broken before it or soon after. */
+export function checkRepeats(
+  { deliveries }: CaseFile,
+  { steps }: Evidence,
+): { readonly repeats: number; readonly findings: readonly Finding[] } {
+  let repeats = 0;
+  const findings: Finding[] = [];
+  for (const delivery of deliveries.values()) {
+    const earlier = successesOf(delivery).slice(0, -1);
+    if (earlier.length === 0) continue;
+    repeats += earlier.length;
+    const disturbances = findDisturbances(steps, delivery.configuration.receiver);
+    const unexplained = earlier.filter((at) => !isExplained(at, delivery.sent.sentAt, disturbances)).length;
+    if (unexplained < delivery.copies.length) continue;
+    const text = `came again though nothing that repeats was broken until ${HELD_MS / 1_000} s after its 2xx`;
+    findings.push({ kind: 'unexplained-repeat', text, delivery });
+  }
+  return { repeats, findings };
+}

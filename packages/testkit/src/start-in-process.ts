@@ -1,0 +1,75 @@
+import type { AdminPage, HealthReport, LogFields, ServiceScope, SettingsReader } from '@webhooks/runtime';
+
+/** One line of a service's log. */
+export interface LogLine {
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fail';
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+/** What a service's `main` gives to `runService`. */
+interface ServiceParts<C> {
+  readonly readConfig: (settings: SettingsReader) => C;
+  readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
+}
+
+/** A service in this process. */
+export interface RunningService {
+  /** `http://127.0.0.1:<port>` of its API. */
+  readonly url: string;
+  /** Its log so far. A call of `fail` is a line of level `fail`. */
+  readonly lines: readonly LogLine[];
+  readonly ready: () => HealthReport;
+  readonly metrics: () => Promise<string>;
+  /** What a page of its admin server shows. */
+  readonly page: (path: string) => unknown;
+  readonly stop: () => Promise<void>;
+}
+
+/** Settings of an API at a free port of loopback, which stops without delay. */
+export const LOCAL_API = { HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' } as const;
+
+/** Closing a worker waits for the attempts under way, which may take 10 s each. */
+const STOP_DEADLINE_MS = 30_000;
+
+/**
+ * Starts a service without a process of its own, from its config reader and its compose function. `onLine` gets each line of its
+ * log. Throws what `compose` throws, and for settings that are wrong.
+ */
+export async function startInProcess<C>(
+  { readConfig, compose }: ServiceParts<C>,
+  env: Readonly<Record<string, string>>,
+  onLine: (line: LogLine) => void = () => undefined,
+): Promise<RunningService> {
+  // Loaded only here: most users of testkit need no service.
+  const { Closers, HealthBoard, Registry, readSettings } = await import('@webhooks/runtime');
+  const closers = new Closers();
+  const [registry, health] = [new Registry(), new HealthBoard()];
+  const lines: LogLine[] = [];
+  const pages: AdminPage[] = [];
+  const logAt =
+    (level: LogLine['level']) =>
+    (message: string, fields: LogFields = {}): void => {
+      lines.push({ level, message, fields });
+      onLine({ level, message, fields });
+    };
+  const log = { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+  const scope: ServiceScope = {
+    ...{ log, registry, health },
+    onClose: (name, close) => closers.add(name, close),
+    addPage: (page) => pages.push(page),
+    fail: (error) => logAt('fail')(String(error), { error }),
+  };
+  await compose(readSettings(env, readConfig), scope);
+  const listening = lines.find(({ message }) => message === 'listening');
+  return {
+    url: `http://127.0.0.1:${String(listening?.fields['port'])}`,
+    lines,
+    ready: () => health.isReady(),
+    metrics: () => registry.metrics(),
+    page: (path) => pages.find((page) => page.path === path)?.render(),
+    stop: async () => {
+      await closers.closeAll(log, STOP_DEADLINE_MS);
+    },
+  };
+}
