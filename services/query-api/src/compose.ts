@@ -1,28 +1,28 @@
-import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
-import type { Operation } from '@webhooks/http-api';
+import { TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import { createOpenRequests, serveApi } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { addCounter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { QueryApiConfig } from './config.js';
-import { openConfigurations } from './configurations/open-configurations.js';
-import type { Configurations } from './configurations/open-configurations.js';
+import { openConfigurations } from './configurations.js';
+import type { Configurations } from './configurations.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
-import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
-import { composeHealth } from './endpoint-health/compose-health.js';
-import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
-import { keepProjections } from './projection/keep-projections.js';
-import { passOverRefused } from './projection/pass-over-refused.js';
-import type { PassedOver } from './projection/pass-over-refused.js';
-import type { AskPositions } from './projection/positions.js';
-import { composeRedelivery } from './redelivery/compose-redelivery.js';
-import { createPublishTasks } from './redelivery/publish-tasks.js';
-import type { PublishTasks } from './redelivery/publish-tasks.js';
-import { testOperations } from './test-notification/send-test.js';
+import { composeDeliveryLog } from './delivery-log/compose.js';
+import { composeHealth } from './endpoint-health/compose.js';
 import { composePayments } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
+import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
+import { keepProjections } from './projection/keep-projections.js';
+import type { RunPositionQuery } from './projection/positions.js';
+import { passOverRefused } from './projection/projection.js';
+import type { PassedOver } from './projection/projection.js';
+import { composeRedelivery } from './redelivery/compose.js';
+import { createPublishTasks } from './redelivery/redelivery-task.js';
+import type { PublishTasks } from './redelivery/redelivery-task.js';
+import { testOperations } from './redelivery/send-one.js';
 
 const PUBLISH_MS = 3_000;
 /**
@@ -85,8 +85,8 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
     passOverRefused(projection, passedOver),
   );
-  const ask: AskPositions = (statement) => database.writing()(statement);
-  const catchUps = keepProjections({ kafka, groupPrefix, projections, ask }, scope);
+  const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
+  const catchUps = keepProjections({ kafka, groupPrefix, projections, runQuery }, scope);
   return [
     ...transactions.operations,
     ...deliveryLog.operations,

@@ -6,7 +6,7 @@ import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
 import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
-import type { Retention } from './retention.js';
+import type { Retention } from './documents.js';
 
 export interface QueryApiConfig {
   readonly api: ApiSettings;

@@ -1,15 +1,14 @@
 import { databaseUnavailable } from '@webhooks/http-api';
-import { REQUEST_MS, createRunQuery, openConnection } from '@webhooks/mongodb';
-import type { RunQuery, MongodbSettings } from '@webhooks/mongodb';
+import { createRunQuery, openConnection, REQUEST_MS } from '@webhooks/mongodb';
+import type { MongodbSettings, RunQuery } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
-import { deliveryModelOn } from './delivery-log/delivery-model.js';
-import { fanOutModelOn } from './delivery-log/fan-outs.js';
+import { deliveryModelOn, fanOutModelOn } from './delivery-log/delivery-model.js';
+import type { Retention } from './documents.js';
+import { healthModelOn } from './endpoint-health/count-attempts.js';
+import { eventModelOn } from './payments/event-store.js';
 import { positionModelOn } from './projection/positions.js';
-import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-store.js';
-import { eventModelOn } from './payments/event-model.js';
-import type { Retention } from './retention.js';
 
 const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
   positions: positionModelOn(connection),

@@ -1,10 +1,75 @@
+import type { EventType } from '@webhooks/contracts';
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
-import { conditionsOf, resolveEvents } from './delivery-filter.js';
-import type { DeliveryFilter, PageStart, ResolvedFilter } from './delivery-filter.js';
-import { toDelivery } from './delivery-model.js';
+import { timeText, toDelivery } from './delivery-model.js';
 import type { DeliveryRow } from './delivery-model.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery, DeliveryStatus } from './delivery.js';
+import type { RunEventQuery } from '../payments/event-store.js';
+import { findEventIds } from '../payments/find-events.js';
+import { omitUndefined } from '../omit-undefined.js';
+
+/** Which deliveries of a tenant are meant; all members that are given must match. */
+export interface DeliveryFilter {
+  readonly ref?: string;
+  readonly eventId?: string;
+  /** Of an event that names this Pix. */
+  readonly endToEndId?: string;
+  /** Of an event that names this charge, or a Pix of it. */
+  readonly txId?: string;
+  readonly eventType?: EventType;
+  readonly status?: DeliveryStatus;
+  /** `createdAt` at or after. */
+  readonly from?: Date;
+  /** `createdAt` before. */
+  readonly to?: Date;
+}
+
+/** A filter whose events are known by their ids. */
+interface ResolvedFilter extends Omit<DeliveryFilter, 'eventId' | 'endToEndId' | 'txId'> {
+  /** Absent: of any event. */
+  readonly eventIds?: readonly string[];
+}
+
+/** Finds the events that a filter names by their payment. */
+export async function resolveEvents(
+  runQuery: RunEventQuery,
+  tenantId: string,
+  { eventId, endToEndId, txId, ...rest }: DeliveryFilter,
+): Promise<ResolvedFilter> {
+  if (endToEndId === undefined && txId === undefined)
+    return eventId === undefined ? rest : { ...rest, eventIds: [eventId] };
+  const found = await findEventIds(runQuery, tenantId, { endToEndId, txId });
+  return { ...rest, eventIds: found.filter((id) => eventId === undefined || id === eventId) };
+}
+
+/** Where a page begins: behind this place in its order. */
+interface PageStart {
+  readonly order: 'newest-first' | 'oldest-first';
+  readonly after?: string | undefined;
+}
+
+/** Places of the index, at or after `$gte`, after `$gt` and before `$lt`; empty when everything is meant. */
+function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
+  const ends = [to && timeText(to.getTime()), order === 'newest-first' ? after : undefined];
+  const $lt = ends.filter((place) => place !== undefined).sort()[0];
+  const $gt = order === 'oldest-first' ? after : undefined;
+  return omitUndefined({ $gte: from && timeText(from.getTime()), $gt, $lt });
+}
+
+/** What the database is asked for, always within one tenant; delivery-model.ts has an index for each. */
+export function conditionsOf(
+  tenantId: string,
+  filter: ResolvedFilter,
+  start: PageStart,
+): Readonly<Record<string, unknown>> {
+  const { from: _from, to: _to, status, eventIds, ...equal } = filter;
+  const places = placesOf(filter, start);
+  const place = Object.keys(places).length > 0 ? { place: places } : {};
+  const byStatus = status === 'delivered' ? { 'state.status': status } : { undelivered: status };
+  const statuses = status === undefined ? {} : byStatus;
+  const events = eventIds ? { eventId: { $in: eventIds } } : {};
+  return { tenantId, ...equal, ...statuses, ...events, ...place };
+}
 
 export interface PageRequest extends PageStart {
   readonly limit: number;
@@ -24,7 +89,7 @@ export interface DeliveryCount {
   readonly isLowerBound: boolean;
 }
 
-interface CountWish {
+interface CountRequest {
   /** Counted to so many at most. */
   readonly max: number;
   /** The database ends counting after it, and what it had counted is not known. */
@@ -41,11 +106,11 @@ const isOverTime = (error: unknown): boolean =>
 
 /** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number) {
-  const ask = database.within(ms);
+  const runQuery = database.within(ms);
   return {
     /** A delivery of this tenant; another tenant's is not found, by the same statement. */
     find: async (tenantId: string, deliveryId: string) => {
-      const row = await ask(({ deliveries }) =>
+      const row = await runQuery(({ deliveries }) =>
         deliveries.findOne({ _id: deliveryId, tenantId }).lean<DeliveryRow>().exec(),
       );
       return row ? toDelivery(row) : undefined;
@@ -57,8 +122,8 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       filter: DeliveryFilter,
       { limit, ...start }: PageRequest,
     ): Promise<DeliveryPage> => {
-      const resolved = await resolveEvents(ask, tenantId, filter);
-      const found = await ask(({ deliveries }) =>
+      const resolved = await resolveEvents(runQuery, tenantId, filter);
+      const found = await runQuery(({ deliveries }) =>
         deliveries
           .find(conditionsOf(tenantId, resolved, start))
           .slice('attempts', -1)
@@ -75,8 +140,12 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
 
-    count: (tenantId: string, filter: ResolvedFilter, { max, budgetMs }: CountWish): Promise<DeliveryCount> =>
-      ask(async ({ deliveries }) => {
+    count: (
+      tenantId: string,
+      filter: ResolvedFilter,
+      { max, budgetMs }: CountRequest,
+    ): Promise<DeliveryCount> =>
+      runQuery(async ({ deliveries }) => {
         const conditions = conditionsOf(tenantId, filter, { order: 'oldest-first' });
         const options = { limit: max, maxTimeMS: budgetMs };
         try {

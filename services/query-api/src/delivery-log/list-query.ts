@@ -1,15 +1,14 @@
-import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
+import { EVENT_TYPES, isEventType, PATTERNS } from '@webhooks/contracts';
 import { invalidRequest, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
-import { parseTime } from '../parse-time.js';
-import type { DeliveryFilter } from './delivery-filter.js';
-import type { PageRequest } from './delivery-store.js';
+import { isPlace } from './delivery-model.js';
+import type { DeliveryFilter, PageRequest } from './delivery-store.js';
 import { DELIVERY_STATUSES } from './delivery.js';
-import { isPlace } from './place.js';
+import { parseTime } from '../request-parameters.js';
 
-export interface ListQuery {
+interface ListQuery {
   readonly filter: DeliveryFilter;
-  readonly wish: PageRequest;
+  readonly request: PageRequest;
 }
 
 const MAX_LIMIT = 200;
@@ -70,5 +69,5 @@ export function readListQuery(query: URLSearchParams): ListQuery {
   const { limit = LIMIT, cursor, ...filter } = readQuery(query, LIST_PARAMETERS);
   const { from, to } = filter;
   if (from && to && from >= to) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
-  return { filter, wish: { order: 'newest-first', after: cursor, limit } };
+  return { filter, request: { order: 'newest-first', after: cursor, limit } };
 }

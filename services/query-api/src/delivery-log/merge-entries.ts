@@ -1,11 +1,55 @@
 import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
 import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
-import { mergeAttempts } from './merge-attempts.js';
 import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
-import { present } from '../present.js';
+import { omitUndefined } from '../omit-undefined.js';
+
+/** Attempts that one delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
+export const MAX_ATTEMPTS = 200;
+
+/** An attempt has one name, however often it was made: a crash repeats it with another time and another result. */
+const byName = inTurn<LoggedAttempt>(
+  byText(({ cycle }) => cycle),
+  byNumber(({ attempt }) => attempt),
+  byText(({ source }) => source),
+);
+
+/** Of two tellings of one attempt: the one that says delivered, else the later, else any, but always the same. */
+const byTelling = inTurn<LoggedAttempt>(
+  byNumber(({ result }) => Number(result === 'delivered')),
+  byNumber(({ at }) => at),
+  byNumber(({ durationMs }) => durationMs),
+  byNumber(({ status }) => status ?? 0),
+  byNumber(({ nextAt }) => nextAt ?? 0),
+  byText(({ error, code }) => `${error}/${code}`),
+);
+
+/** Each name once, in order. */
+function unite(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
+  const united: LoggedAttempt[] = [];
+  for (const attempt of [...attempts].sort(byName)) {
+    const last = united.at(-1);
+    if (!last || byName(last, attempt) !== 0) united.push(attempt);
+    else united[united.length - 1] = greater(byTelling, last, attempt);
+  }
+  return united;
+}
+
+/**
+ * The attempts of both. What is kept depends on the names alone: the first of all is the first of every part that has it,
+ * and the newest likewise, so it does not matter in which order parts were cut.
+ */
+function mergeAttempts(
+  left: Delivery,
+  right: Delivery,
+): Pick<Delivery, 'attempts'> & { readonly truncated?: true } {
+  const united = unite([...left.attempts, ...right.attempts]);
+  if (united.length <= MAX_ATTEMPTS)
+    return { attempts: united, ...(left.truncated || right.truncated ? { truncated: true } : {}) };
+  return { attempts: [...united.slice(0, 1), ...united.slice(1 - MAX_ATTEMPTS)], truncated: true };
+}
 
 /** What a dead letter tells: the end, and the attempts before it. */
-export interface DeadLetterEntry extends DeadEntry {
+interface DeadLetterEntry extends DeadEntry {
   readonly history?: AttemptHistory | undefined;
 }
 export type DeliveryEntry = Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry;
@@ -15,7 +59,7 @@ function stateOf(entry: DeliveryEntry): DeliveryState {
   switch (entry.kind) {
     case 'attempt': {
       if (entry.result === 'delivered') return { cycle, status: 'delivered', attempt, at };
-      return { cycle, status: 'pending', attempt, at, ...present({ nextAt: entry.nextAt }) };
+      return { cycle, status: 'pending', attempt, at, ...omitUndefined({ nextAt: entry.nextAt }) };
     }
     case 'deferred':
       return { cycle, status: 'pending', attempt, at, nextAt: entry.nextAt, deferred: true };
@@ -33,7 +77,7 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
     at,
     durationMs: Math.round(durationMs),
     result,
-    ...present({ status, error, code, nextAt }),
+    ...omitUndefined({ status, error, code, nextAt }),
     source: `${source.topic}/${source.partition}/${source.offset}`,
   };
 }
@@ -94,7 +138,7 @@ function join(left: Delivery, right: Delivery): Delivery {
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
     ...mergeAttempts(left, right),
-    ...present({ history }),
+    ...omitUndefined({ history }),
   };
 }
 

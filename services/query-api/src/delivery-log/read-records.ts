@@ -1,23 +1,23 @@
 import {
-  MAX_TIME_MS,
-  PATTERNS,
-  TOPICS,
   deliveryIdOf,
   headerNumber,
   headerText,
   isTenantId,
+  MAX_TIME_MS,
   parseAttemptPack,
   parseDeliveryTask,
+  PATTERNS,
+  TOPICS,
 } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask, FanOutEntry } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { DeliveryEntry } from './merge-entries.js';
+import type { PassedOver } from '../projection/projection.js';
 
 /** What a dead letter carried, so that it can be sent again. */
 export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
 
-export interface ReadRecords {
+interface ReadRecords {
   readonly entries: readonly DeliveryEntry[];
   readonly notifications: readonly DeadNotification[];
   readonly fanOuts: readonly FanOutEntry[];

@@ -1,11 +1,33 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
-import { BUCKET_MS, addEntry, bucketStartOf, emptyBucket } from './health-bucket.js';
+import type { Connection, Model } from 'mongoose';
+import { documentSchema, upsertMerged } from '../documents.js';
+import { addEntry, BUCKET_MS, bucketStartOf, emptyBucket } from './health-bucket.js';
 import type { HealthBucket } from './health-bucket.js';
-import { healthId } from './health-model.js';
-import type { HealthModel, HealthRow } from './health-model.js';
 import { DAY_MS } from './view-health.js';
-import { upsertMerged } from '../write-rows.js';
+
+/** A bucket as a document of the collection `endpointHealth`. */
+export interface HealthRow extends HealthBucket {
+  /** `tenantId/ref/startAt`, the last as 13 digits: the buckets of an endpoint lie side by side. */
+  readonly _id: string;
+  /** By partition of the attempts: everything below is counted. What is read again is not counted again. */
+  readonly offsets: Readonly<Record<string, number>>;
+  /** By partition, the last packs that are counted: one that was produced again lies above the offset. */
+  readonly packs?: Readonly<Record<string, readonly string[]>>;
+  readonly version: number;
+  readonly expiresAt: Date;
+}
+
+type HealthModel = Model<HealthRow>;
+
+export function healthModelOn(connection: Connection): HealthModel {
+  const schema = documentSchema<HealthRow>();
+  schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  return connection.model<HealthRow>('EndpointHealth', schema, 'endpointHealth');
+}
+
+export const healthId = (tenantId: string, ref: string, startAt: number): string =>
+  `${tenantId}/${ref}/${String(startAt).padStart(13, '0')}`;
 
 /** The entries of one record of `webhooks.attempts`. */
 export interface ReadPack {
@@ -73,15 +95,15 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
   return { ...row, offsets, packs, version: before.version + 1 };
 }
 
-type AskHealth = RunQuery<{ readonly endpointHealth: HealthModel }>;
+type RunHealthQuery = RunQuery<{ readonly endpointHealth: HealthModel }>;
 
 /**
  * Counts the attempts of several records; those that are counted already are passed over, so that it may be called again
  * with the same ones.
  */
-export const countPacks = (ask: AskHealth, packs: readonly ReadPack[]): Promise<void> =>
+export const countPacks = (runQuery: RunHealthQuery, packs: readonly ReadPack[]): Promise<void> =>
   upsertMerged(
-    (statement) => ask(({ endpointHealth }) => statement(endpointHealth.collection)),
+    (statement) => runQuery(({ endpointHealth }) => statement(endpointHealth.collection)),
     byBucket(packs),
     count,
   );
@@ -91,12 +113,12 @@ const WITHOUT_BOOKKEEPING = '-packs -offsets -version -expiresAt';
 
 /** The buckets of an endpoint's last day, the oldest first: 144 documents at most, through the collection's own index. */
 export async function findBuckets(
-  ask: AskHealth,
+  runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },
 ): Promise<readonly HealthBucket[]> {
   const from = healthId(tenantId, ref, bucketStartOf(now - DAY_MS + BUCKET_MS));
   const to = healthId(tenantId, ref, bucketStartOf(now + BUCKET_MS));
-  return ask(({ endpointHealth }) =>
+  return runQuery(({ endpointHealth }) =>
     endpointHealth
       .find({ _id: { $gte: from, $lte: to } }, WITHOUT_BOOKKEEPING)
       .sort({ _id: 1 })

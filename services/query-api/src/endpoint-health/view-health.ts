@@ -1,6 +1,6 @@
 import { causeOf } from '@webhooks/contracts';
-import type { KnownConfiguration } from '../configurations/open-configurations.js';
-import { present } from '../present.js';
+import type { KnownConfiguration } from '../configurations.js';
+import { omitUndefined } from '../omit-undefined.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
@@ -60,7 +60,7 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
 function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number) {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
-  const times = present({
+  const times = omitUndefined({
     lastSuccessAt: lastSuccess > 0 ? timeOf(lastSuccess) : undefined,
     lastFailureAt: lastFailure > 0 ? timeOf(lastFailure) : undefined,
   });
@@ -88,7 +88,7 @@ function viewFailure(name: string, { count, lastAt }: FailureCount) {
   const [kind = '', ...rest] = name.split('/');
   const code = rest.length === 0 ? undefined : rest.join('/');
   const cause = causeOf(/^\d{3}$/.test(kind) ? { status: Number(kind) } : { error: kind, code });
-  return { class: kind, ...present({ code, cause }), count, lastAt: timeOf(lastAt) };
+  return { class: kind, ...omitUndefined({ code, cause }), count, lastAt: timeOf(lastAt) };
 }
 
 /** The latest first. */
@@ -116,7 +116,7 @@ export function viewHealth(
   return {
     ref,
     ...stateOf(buckets, enabled, now),
-    ...present({ policy, certificateEndsSoon }),
+    ...omitUndefined({ policy, certificateEndsSoon }),
     lastHour: viewWindow(buckets, bucketStartOf(now - HOUR_MS + BUCKET_MS)),
     lastDay: viewWindow(buckets, bucketStartOf(now - DAY_MS + BUCKET_MS)),
     failures: failuresOf(buckets),

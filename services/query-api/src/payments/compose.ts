@@ -1,26 +1,72 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
-import { AppError } from '@webhooks/http-api';
-import type { Operation } from '@webhooks/http-api';
+import { AppError, invalidRequest, readQuery } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
-import type { CatchUp } from '../projection/catch-up.js';
-import type { Projection } from '../projection/projection.js';
-import { cursorKeyringOf } from '../projection/reading.js';
-import { keyOf } from './event-model.js';
-import type { EventRow } from './event-model.js';
-import { keepEvents } from './event-store.js';
-import { findByKeyOf } from './find-by-key.js';
-import { findOfCharge, mergeRows } from './find-transactions.js';
-import type { FindByKey } from './find-transactions.js';
-import { createTransactionOperations } from './operations.js';
+import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { keepEvents, keyOf } from './event-store.js';
+import type { EventRow } from './event-store.js';
+import { findByKeyOf, findOfCharge, mergeRows } from './find-events.js';
+import type { FindByKey } from './find-events.js';
 import { createPullOperation } from './pull-notifications.js';
 import type { PullPorts } from './pull-notifications.js';
 import { readPage } from './pull-page.js';
-import { viewCharge } from './view-charge.js';
-import { viewTransaction } from './view-transaction.js';
+import { viewCharge, viewTransaction } from './view-transaction.js';
+import { readAfterCatchUp } from '../projection/catch-up.js';
+import type { CatchUp, CatchUpResult } from '../projection/catch-up.js';
+import type { Projection } from '../projection/projection.js';
+import { cursorKeyringOf } from '../projection/generation.js';
+import { readTxId } from '../request-parameters.js';
 
-export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
+export interface TransactionPorts {
+  /** The response body as JSON; undefined when no event reports the Pix or the charge. */
+  readonly readTransaction: (tenantId: string, endToEndId: string) => Promise<Buffer | undefined>;
+  readonly readCharge: (tenantId: string, txId: string) => Promise<Buffer | undefined>;
+  /** Waits until what is on the topic now is projected. */
+  readonly waitForEvents: () => Promise<CatchUpResult>;
+}
+
+const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
+
+/** Throws 404 when no event told of it. */
+async function answer(name: string, read: () => Promise<Buffer | undefined>, ports: TransactionPorts) {
+  const body = await readAfterCatchUp({ read, catchUp: ports.waitForEvents });
+  if (!body) throw new AppError('not-found', `no event reported a ${name}`);
+  return { status: 200, body };
+}
+
+async function getCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
+  const txId = readTxId(request);
+  const read = () => ports.readCharge(request.identity.tenantId, txId);
+  return answer('charge with this txId', read, ports);
+}
+
+async function getTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
+  const { endToEndId } = readQuery(request.query, TRANSACTION_PARAMETERS);
+  if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
+  const read = () => ports.readTransaction(request.identity.tenantId, endToEndId);
+  return answer('transaction with this endToEndId', read, ports);
+}
+
+/** The reconciliation queries; `openapi.yaml` describes the same set. */
+export const createTransactionOperations = (ports: TransactionPorts): readonly Operation[] => [
+  {
+    method: 'GET',
+    path: '/integration/v1/pix/cob/:txId',
+    scopes: ['cob.read'],
+    handle: (request) => getCharge(request, ports),
+  },
+  {
+    method: 'GET',
+    path: '/integration/v1/pix/transaction',
+    scopes: ['pix.read'],
+    query: TRANSACTION_PARAMETERS,
+    handle: (request) => getTransaction(request, ports),
+  },
+];
+
+interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
   readonly database: Database;
   /** How the projection below is waited for; undefined while it does not run: nothing is then known to be absent. */
   readonly catchUp: () => CatchUp | undefined;
@@ -47,7 +93,7 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
     },
     readPage: (...page) => readPage(database.within(REQUEST_MS), ...page),
     ends: () => (catchUp() ?? unread()).endsFromNow().catch(unread),
-    reading: () => catchUp()?.positions.reading() ?? unread(),
+    generation: () => catchUp()?.positions.generation() ?? unread(),
   });
 }
 

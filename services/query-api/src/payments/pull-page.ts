@@ -1,11 +1,58 @@
-import type { EventType } from '@webhooks/contracts';
+import { openSecret, sealSecret } from '@webhooks/contracts';
+import type { EventType, Keyring } from '@webhooks/contracts';
 import type { EndOffsets } from '@webhooks/kafka';
 import { byNumber } from '../order.js';
-import { idOf } from './event-model.js';
-import type { EventRow } from './event-model.js';
-import type { AskEvents } from './event-store.js';
-import { MAX_EVENTS } from './find-transactions.js';
-import type { PullCursor } from './pull-cursor.js';
+import { idOf } from './event-store.js';
+import type { RunEventQuery, EventRow } from './event-store.js';
+import { MAX_EVENTS } from './find-events.js';
+
+/** Where a chain of pages stands. */
+export interface PullCursor {
+  /** The reading whose positions these are. */
+  readonly generation: string;
+  /** When the chain had last read everything (Unix ms): what it has not read was written later. */
+  readonly caughtUpAt: number;
+  /** The partition that the next page begins with: pages take from all of them in turn. */
+  readonly first: number;
+  /** By partition, the offset below which everything was read; 0 for a partition that is not there. */
+  readonly offsets: EndOffsets;
+}
+
+const RADIX = 36;
+/** Of every number, and of each part of a cursor as its caller gets it: below 2^53. */
+const DIGITS = 10;
+/** The form of a cursor for callers, which need not know more. Release 0.2.0 promised it, so what is sealed is spelled in hex. */
+export const CURSOR = /^[0-9a-z]{1,10}(\.[0-9a-z]{1,10})+$/;
+
+/** `reading.caughtUpAt.first.offset of partition 0.of partition 1…`, as long whatever the numbers are. */
+export function formatCursor({ generation, caughtUpAt, first, offsets }: PullCursor): string {
+  const length = Math.max(-1, ...offsets.keys()) + 1;
+  const inOrder = Array.from({ length }, (_, partition) => offsets.get(partition) ?? 0);
+  const numbers = [caughtUpAt, first, ...inOrder];
+  return [generation, ...numbers.map((number) => number.toString(RADIX).padStart(DIGITS, '0'))].join('.');
+}
+
+export function parseCursor(text: string): PullCursor {
+  const [generation = '', ...numbers] = text.split('.');
+  const [caughtUpAt = 0, first = 0, ...offsets] = numbers.map((number) => Number.parseInt(number, RADIX));
+  return { generation, caughtUpAt, first, offsets: new Map(offsets.entries()) };
+}
+
+/** A cursor as its tenant gets it: sealed, because offsets count the events of all tenants. */
+export const sealCursor = (ring: Keyring, cursor: PullCursor, tenantId: string): string =>
+  Buffer.from(sealSecret(ring, formatCursor(cursor), tenantId))
+    .toString('hex')
+    .replace(/.{10}\B/g, '$&.');
+
+/** Undefined for what was not sealed for this tenant with this key. */
+export function openCursor(ring: Keyring, text: string, tenantId: string): PullCursor | undefined {
+  try {
+    const sealed = Buffer.from(text.replaceAll('.', ''), 'hex').toString();
+    return parseCursor(openSecret(ring, sealed, tenantId));
+  } catch {
+    return undefined;
+  }
+}
 
 export interface PullPage {
   readonly data: readonly ReturnType<typeof show>[];
@@ -14,7 +61,7 @@ export interface PullPage {
   readonly hasMore: boolean;
 }
 
-export interface PullWish {
+export interface PullRequest {
   readonly tenantId: string;
   /** Absent: all. */
   readonly eventType?: EventType;
@@ -48,8 +95,8 @@ function rangesOf({ first, offsets }: PullCursor, ends: EndOffsets) {
 }
 
 /** By one scan of the index. */
-const find = (ask: AskEvents, range: object, limit: number): Promise<readonly ShownRow[]> =>
-  ask(({ events }) =>
+const find = (runQuery: RunEventQuery, range: object, limit: number): Promise<readonly ShownRow[]> =>
+  runQuery(({ events }) =>
     events
       .find(range, SHOWN)
       .sort({ offset: 1 })
@@ -80,8 +127,8 @@ const show = (row: ShownRow) => ({
  * Nor is one that comes to a place that was passed: by its dead letter alone, or by an instance that writes of the earlier topic.
  */
 export async function readPage(
-  ask: AskEvents,
-  { tenantId, eventType, limit }: PullWish,
+  runQuery: RunEventQuery,
+  { tenantId, eventType, limit }: PullRequest,
   cursor: PullCursor,
   { ends, at }: Projected,
 ): Promise<PullPage> {
@@ -90,7 +137,7 @@ export async function readPage(
   const isWanted = (row: ShownRow): boolean => eventType === undefined || row.eventType === eventType;
   let left = eventType === undefined ? limit : MAX_EVENTS;
   for (const range of rangesOf(cursor, ends)) {
-    const rows = await find(ask, { tenantId, ...range }, left + MAX_SHARING);
+    const rows = await find(runQuery, { tenantId, ...range }, left + MAX_SHARING);
     for (const [offset, sharing] of Map.groupBy(rows, (row) => row.offset)) {
       data.push(...sharing.filter(isWanted).map(show));
       offsets.set(range.partition, offset + 1);

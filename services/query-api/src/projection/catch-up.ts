@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shareNext, withDeadline } from '@webhooks/runtime';
+import { AppError } from '@webhooks/http-api';
 import type { EndOffsets } from '@webhooks/kafka';
+import { shareNext, withDeadline } from '@webhooks/runtime';
 import type { Positions } from './positions.js';
 
-export interface CatchUpOptions {
+interface CatchUpOptions {
   readonly positions: Omit<Positions, 'topic' | 'write'>;
   /** The ends of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
@@ -34,8 +35,8 @@ export class CatchUp {
   readonly positions: CatchUpOptions['positions'];
   readonly #options: CatchUpOptions;
   #waiting = 0;
-  #looking: Promise<void> | undefined;
-  #reading: Promise<void> | undefined;
+  /** The ends that were fetched last; all waits name the same partitions. */
+  #ends: EndOffsets = new Map();
 
   constructor(options: CatchUpOptions) {
     this.#options = options;
@@ -62,30 +63,25 @@ export class CatchUp {
     const { positions } = this;
     const known = positions.takeOwn();
     const ends = await this.endsFromNow();
-    // Of a topic that was made anew, what is known are positions in another log.
+    this.#ends = ends;
+    // The positions belong to another log when the topic was made anew.
     if (!isWithin(known, ends)) throw new Error('the topic ends before what was read of it');
     positions.takeOwn();
-    while (!positions.covers(ends) && performance.now() < endAt) await this.#look(ends);
+    while (!positions.covers(ends) && performance.now() < endAt) await this.#look();
     if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
   }
 
-  /** Looks at the positions a moment later, once for all who wait: they ask for the same partitions. */
-  #look(ends: EndOffsets): Promise<void> {
-    this.#looking ??= this.#lookLater(ends).finally(() => (this.#looking = undefined));
-    return this.#looking;
-  }
-
-  async #lookLater(ends: EndOffsets): Promise<void> {
-    const { positions } = this;
-    await sleep(POLL_MS);
-    positions.takeOwn();
-    if (!positions.needsOthers(ends)) return;
-    // Not waited for: a silent database must not hide what this instance has written.
-    this.#reading ??= positions
-      .readOthers()
-      .catch(this.#options.onFault)
-      .finally(() => (this.#reading = undefined));
-  }
+  /** Updates the positions after `POLL_MS`, once for all waits. */
+  readonly #look = shareNext(
+    () => {
+      this.positions.takeOwn();
+      // Nobody waits for the database: when it stalls, what this instance has written still counts.
+      if (this.positions.needsOthers(this.#ends)) this.#readOthers().catch(this.#options.onFault);
+      return Promise.resolve();
+    },
+    () => sleep(POLL_MS),
+  );
+  readonly #readOthers = shareNext(() => this.positions.readOthers().catch(this.#options.onFault));
 
   /** Whether the topic reaches as far as these offsets now. */
   async reaches(offsets: EndOffsets): Promise<boolean> {
@@ -94,4 +90,32 @@ export class CatchUp {
 
   /** The ends, by a request that begins after this call. */
   readonly endsFromNow = shareNext(() => this.#options.fetchEnds(this.#options.waitMs ?? WAIT_MS));
+}
+
+interface ReadAfterCatchUp<T> {
+  /** Reads by statements that begin when it is called; undefined is a miss. */
+  readonly read: () => Promise<T | undefined>;
+  /** Waits until everything is projected that is on the topic now. */
+  readonly catchUp: () => Promise<CatchUpResult>;
+}
+
+const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
+  late: 'the newest records are not read yet; try again',
+  full: 'too many queries wait for the newest records; try again',
+};
+
+/**
+ * Reads after everything was projected that was on the topic when it was asked: the answer tells all of it. What is not
+ * projected in time may be missing from it. Resolves with undefined when nothing is there; throws 503 with `Retry-After` when that is not known.
+ */
+export async function readAfterCatchUp<T>({ read, catchUp }: ReadAfterCatchUp<T>): Promise<T | undefined> {
+  const result = await catchUp();
+  const found = await read();
+  if (found !== undefined || result === 'passed') return found;
+  throw new AppError('unavailable', NOT_YET[result]);
+}
+
+/** Reads at once, and waits only on a miss: for what is known once and for all, or is looked at again anyway. */
+export async function readOrCatchUp<T>(reading: ReadAfterCatchUp<T>): Promise<T | undefined> {
+  return (await reading.read()) ?? readAfterCatchUp(reading);
 }

@@ -8,18 +8,18 @@ export interface PositionRow {
   /** `reading/topic`; see `readingOf` for the other one. */
   readonly _id: string;
   readonly offsets?: Readonly<Record<string, number>>;
-  readonly reading?: string;
+  readonly generation?: string;
   readonly key?: string;
 }
 
 export type PositionModel = Model<PositionRow>;
-export type AskPositions = RunQuery<{ readonly positions: PositionModel }>;
+export type RunPositionQuery = RunQuery<{ readonly positions: PositionModel }>;
 
 export const positionModelOn = (connection: Connection): PositionModel =>
   connection.model<PositionRow>(
     'Position',
     new Schema<PositionRow>(
-      { _id: { type: String, required: true }, offsets: Schema.Types.Mixed, reading: String, key: String },
+      { _id: { type: String, required: true }, offsets: Schema.Types.Mixed, generation: String, key: String },
       { versionKey: false, strict: 'throw', strictQuery: 'throw' },
     ),
     'positions',
@@ -28,8 +28,8 @@ export const positionModelOn = (connection: Connection): PositionModel =>
 export interface PositionsOptions {
   readonly topic: string;
   /** The reading; undefined while it is not known. */
-  readonly reading: () => string | undefined;
-  readonly ask: AskPositions;
+  readonly generation: () => string | undefined;
+  readonly runQuery: RunPositionQuery;
   /** Positions of the partitions that this instance owns, of this topic and others. */
   readonly own: () => readonly PartitionPosition[];
 }
@@ -39,7 +39,7 @@ export interface PositionsOptions {
  * position that any instance has written counts, whoever owns the partition now.
  */
 export class Positions {
-  readonly reading: PositionsOptions['reading'];
+  readonly generation: PositionsOptions['generation'];
   readonly topic: string;
   readonly #options: PositionsOptions;
   readonly #known = new Map<number, number>();
@@ -47,12 +47,12 @@ export class Positions {
 
   constructor(options: PositionsOptions) {
     this.#options = options;
-    this.reading = options.reading;
+    this.generation = options.generation;
     this.topic = options.topic;
   }
 
   get #id(): string {
-    return `${this.reading()}/${this.topic}`;
+    return `${this.generation()}/${this.topic}`;
   }
 
   #raise(partition: number, offset: number): void {
@@ -83,7 +83,7 @@ export class Positions {
 
   /** Takes over what the other instances have written. */
   async readOthers(): Promise<void> {
-    const row = await this.#options.ask(({ positions }) => positions.findById(this.#id).lean().exec());
+    const row = await this.#options.runQuery(({ positions }) => positions.findById(this.#id).lean().exec());
     for (const [partition, offset] of Object.entries(row?.offsets ?? {}))
       this.#raise(Number(partition), offset);
   }
@@ -102,7 +102,7 @@ export class Positions {
     );
     if (moved.length === 0) return;
     const offsets = Object.fromEntries(moved.map(([partition, offset]) => [`offsets.${partition}`, offset]));
-    await this.#options.ask(({ positions }) =>
+    await this.#options.runQuery(({ positions }) =>
       positions.collection.updateOne(
         { _id: this.#id as never },
         { $max: offsets },

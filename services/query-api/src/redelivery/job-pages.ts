@@ -1,16 +1,14 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Database } from '../database.js';
+import { findOpen } from '../delivery-log/delivery-model.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
-import type { DeliveryCount, PageRequest } from '../delivery-log/delivery-store.js';
-import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
-import { findOpen } from '../delivery-log/fan-outs.js';
-import { idOf, keyOf } from '../payments/event-model.js';
-import type { EventRow as Row } from '../payments/event-model.js';
-import { findBodies } from '../payments/event-store.js';
-import { MAX_STATEMENT } from '../write-rows.js';
-import { present } from '../present.js';
-import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
+import type { DeliveryCount, DeliveryFilter, PageRequest } from '../delivery-log/delivery-store.js';
+import { MAX_STATEMENT } from '../documents.js';
+import { findBodies, idOf, keyOf } from '../payments/event-store.js';
+import type { EventRow as Row } from '../payments/event-store.js';
+import { omitUndefined } from '../omit-undefined.js';
+import type { RedeliveryFilter, RedeliveryJob } from './redelivery-store.js';
 import type { PastDelivery } from './redelivery-task.js';
 
 /** A delivery that a job may send. */
@@ -27,7 +25,7 @@ export interface CandidatePage {
   readonly next?: string | undefined;
 }
 
-export type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
+type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
 
 export interface PageParts {
   readonly database: Pick<Database, 'within'>;
@@ -46,10 +44,10 @@ const BUDGET_MS = LONG_MS / 2;
 async function loggedPage(
   tenantId: string,
   filter: DeliveryFilter,
-  wish: PageRequest,
+  request: PageRequest,
   { database, keptMs }: PageParts,
 ): Promise<CandidatePage> {
-  const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, wish);
+  const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, request);
   const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
   const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, keptMs);
   const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
@@ -61,7 +59,7 @@ async function loggedPage(
 
 /** Events of one type as they were appended, behind a place that is the time and the id of the last one. */
 function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted) {
-  const range = { tenantId, ...present({ eventType }), appendedAt: { $gte: from, $lt: to } };
+  const range = { tenantId, ...omitUndefined({ eventType }), appendedAt: { $gte: from, $lt: to } };
   const [, time, lastId] = /^(\d+) (.*)$/s.exec(position ?? '') ?? [];
   if (lastId === undefined) return range;
   const last = new Date(Number(time));
@@ -74,8 +72,8 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   const { tenantId, filter } = wanted;
   // Not since it was heard of: a dead letter of one webhook keeps the event, and not its deliveries to others.
   const keptFrom = Date.now() - Math.min(parts.keptMs, parts.loggedMs);
-  const ask = parts.database.within(LONG_MS);
-  const rows = await ask(({ events }) =>
+  const runQuery = parts.database.within(LONG_MS);
+  const rows = await runQuery(({ events }) =>
     events.find(rangeOf(wanted), only).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<Row[]>().exec(),
   );
   const ref = filter.ref ?? '';
@@ -88,10 +86,10 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   const ids = candidates.map(({ deliveryId }) => deliveryId);
   // First: a fan-out that has ended by then has its deliveries in the log.
   const open = await findOpen(
-    ask,
+    runQuery,
     rows.map(({ _id }) => _id),
   );
-  const made = await ask(({ deliveries }) => deliveries.distinct('_id', { _id: { $in: ids } }).exec());
+  const made = await runQuery(({ deliveries }) => deliveries.distinct('_id', { _id: { $in: ids } }).exec());
   const known = new Set(made);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
@@ -106,8 +104,8 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
 export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
   const { status, ...filter } = job.filter;
   if (status === 'missed') return missedPage(job, limit, parts);
-  const wish = { order: 'oldest-first', after: job.position, limit } as const;
-  return loggedPage(job.tenantId, { ...filter, status }, wish, parts);
+  const request = { order: 'oldest-first', after: job.position, limit } as const;
+  return loggedPage(job.tenantId, { ...filter, status }, request, parts);
 }
 
 /** How many match, to `max` at most, and no longer counted than a caller waits. */
@@ -118,8 +116,8 @@ export async function countMatches(
   parts: PageParts,
 ): Promise<DeliveryCount> {
   if (status !== 'missed') {
-    const wish = { max, budgetMs: BUDGET_MS };
-    return deliveryStoreWithin(parts.database, LONG_MS).count(tenantId, { ...filter, status }, wish);
+    const request = { max, budgetMs: BUDGET_MS };
+    return deliveryStoreWithin(parts.database, LONG_MS).count(tenantId, { ...filter, status }, request);
   }
   const endAt = performance.now() + BUDGET_MS;
   let matched = 0;

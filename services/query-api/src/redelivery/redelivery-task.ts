@@ -1,7 +1,9 @@
-import { TOPICS } from '@webhooks/contracts';
+import { taskHeaders, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
-import type { KnownConfiguration } from '../configurations/open-configurations.js';
+import { RecordRefused } from '@webhooks/kafka';
+import type { OutgoingRecord, Sink } from '@webhooks/kafka';
+import type { KnownConfiguration } from '../configurations.js';
 
 /** A delivery that was made before: who was told of what. */
 export type PastDelivery = Pick<DeliveryTask, 'deliveryId' | 'tenantId' | 'ref' | 'eventId' | 'eventType'>;
@@ -35,7 +37,7 @@ export function makeTask(
 }
 
 /** Why a delivery cannot be made again with the configuration as it is; undefined when it can. */
-export type Refusal = 'unknown' | 'disabled' | 'other-event-type';
+type Refusal = 'unknown' | 'disabled' | 'other-event-type';
 
 export function refusalOf(
   { eventType }: Pick<PastDelivery, 'eventType'>,
@@ -55,3 +57,25 @@ const WORDS: Readonly<Record<Refusal, string>> = {
 /** What a caller is told of a configuration to which nothing can be sent. */
 export const refused = (refusal: Refusal): AppError =>
   new AppError(refusal === 'disabled' ? 'webhook-disabled' : 'not-redeliverable', WORDS[refusal]);
+
+/** Resolves when Kafka has all tasks; throws 503 when it did not acknowledge them in time. */
+export type PublishTasks = (tasks: readonly DeliveryTask[]) => Promise<void>;
+
+const toRecord = (task: DeliveryTask): OutgoingRecord => ({
+  topic: TOPICS.deliveries,
+  key: task.deliveryId,
+  value: task.body,
+  headers: taskHeaders(task),
+});
+
+export const createPublishTasks =
+  (sink: Pick<Sink, 'sendMany'>, deadlineMs: number): PublishTasks =>
+  async (tasks) => {
+    try {
+      await sink.sendMany(tasks.map(toRecord), { deadlineMs });
+    } catch (error) {
+      if (error instanceof RecordRefused) throw error;
+      const detail = 'the broker did not take the delivery in time; try again';
+      throw new AppError('unavailable', detail, { cause: error });
+    }
+  };

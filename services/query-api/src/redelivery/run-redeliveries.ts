@@ -1,12 +1,11 @@
-import { AppError } from '@webhooks/http-api';
 import type { DeliveryTask } from '@webhooks/contracts';
-import type { Configurations } from '../configurations/open-configurations.js';
+import { AppError } from '@webhooks/http-api';
+import type { Configurations } from '../configurations.js';
 import type { CatchUpResult } from '../projection/catch-up.js';
 import type { Candidate, CandidatePage } from './job-pages.js';
-import type { PublishTasks } from './publish-tasks.js';
-import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
-import type { RedeliveryStore } from './redelivery-store.js';
+import type { JobCounts, RedeliveryJob, RedeliveryStore } from './redelivery-store.js';
 import { cycleOf, makeTask, refusalOf } from './redelivery-task.js';
+import type { PublishTasks } from './redelivery-task.js';
 
 export interface RunRedeliveriesPorts {
   /** The jobs, for a few statements from now on. */

@@ -2,7 +2,7 @@ import { MAX_TIME_MS } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { randomName } from '@webhooks/testkit';
-import { composeHealth } from '../../src/endpoint-health/compose-health.js';
+import { composeHealth } from '../../src/endpoint-health/compose.js';
 import { findBuckets } from '../../src/endpoint-health/count-attempts.js';
 import { REF, delivered, failed, packRecord } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';

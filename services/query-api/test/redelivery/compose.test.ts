@@ -1,7 +1,7 @@
 import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
-import { redeliveryOperations } from '../../src/redelivery/redelivery-operations.js';
-import type { RedeliveryParts } from '../../src/redelivery/redelivery-operations.js';
+import { redeliveryOperations } from '../../src/redelivery/compose.js';
+import type { RedeliveryParts } from '../../src/redelivery/compose.js';
 
 const dryRun = (tenantId: string) =>
   ({

@@ -1,14 +1,26 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { AppError, createOpenRequests, readQuery } from '@webhooks/http-api';
 import type { ApiRequest, OpenRequests, Operation, QueryParameters } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import { repeat } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../database.js';
 import { LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
-import { UUID, readDeliveryId, readRedeliveryId } from '../path-ids.js';
-import { redeliverOne } from './redeliver-one.js';
-import type { RedeliverOnePorts } from './redeliver-one.js';
-import { viewJob } from './redelivery-job.js';
-import { readRedeliveryRequest } from './redelivery-request.js';
+import { findBodies } from '../payments/event-store.js';
+import { readOrCatchUp } from '../projection/catch-up.js';
+import { countMatches, readJobPage } from './job-pages.js';
+import type { PageParts } from './job-pages.js';
+import { redeliveryStoreOf, viewJob } from './redelivery-store.js';
 import type { RedeliveryStore } from './redelivery-store.js';
-import { startRedelivery } from './start-redelivery.js';
+import { runPage } from './run-redeliveries.js';
+import type { RunRedeliveriesPorts } from './run-redeliveries.js';
+import { redeliverOne } from './send-one.js';
+import type { RedeliverOnePorts } from './send-one.js';
+import { readRedeliveryRequest, startRedelivery } from './start-redelivery.js';
 import type { StartRedeliveryPorts } from './start-redelivery.js';
+import { readDeliveryId, readRedeliveryId, UUID } from '../request-parameters.js';
 
 export interface RedeliveryParts
   extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
@@ -83,4 +95,57 @@ export function redeliveryOperations(parts: RedeliveryParts): readonly Operation
     { method: 'GET', path: `${JOBS}/:id`, scopes: READ, handle: withJob('find') },
     { method: 'POST', path: `${JOBS}/:id/cancel`, scopes: WRITE, handle: withJob('cancel') },
   ];
+}
+
+interface RedeliveryOptions
+  extends
+    PageParts,
+    Pick<RedeliveryParts, 'findDelivery' | 'lists'>,
+    Pick<RunRedeliveriesPorts, 'catchUp' | 'publish' | 'ratePerSecond'> {
+  readonly database: Database;
+  readonly configurations: RunRedeliveriesPorts['configurations'] & StartRedeliveryPorts['configurations'];
+}
+
+/** How often an instance looks for a job when there was none. */
+const POLL_MS = 500;
+
+/** Works through the jobs of all tenants, a page of each in turn, until the service closes. */
+function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
+  const running = repeat({
+    name: 'redelivering',
+    everyMs: POLL_MS,
+    log: scope.log,
+    work: async (signal) => {
+      for (;;) {
+        const pauseMs = signal.aborted ? undefined : await runPage(ports);
+        if (pauseMs === undefined) return;
+        await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  });
+  scope.onClose('redeliveries', () => running.stop());
+}
+
+/** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
+export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
+  const { database, keptMs, catchUp } = options;
+  const now = (): number => Date.now();
+  const storeFor = () => {
+    const runQuery = database.within(REQUEST_MS);
+    return redeliveryStoreOf((statement) => runQuery(({ redeliveries }) => statement(redeliveries)), now);
+  };
+  const readPage: RunRedeliveriesPorts['readPage'] = (job, limit) => readJobPage(job, limit, options);
+  keepRedelivering({ ...options, storeFor, readPage, now, owner: randomUUID() }, scope);
+  return redeliveryOperations({
+    ...options,
+    storeFor,
+    findBody: (tenantId, eventId) => {
+      const runQuery = database.within(REQUEST_MS);
+      const read = async () => (await findBodies(runQuery, tenantId, [eventId], keptMs)).get(eventId);
+      return readOrCatchUp({ read, catchUp });
+    },
+    countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),
+    newId: uuidv7,
+    now,
+  });
 }

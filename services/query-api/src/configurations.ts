@@ -5,8 +5,8 @@ import { RevisionTable, openTableReader } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
 import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
-import { present } from '../present.js';
-import { WAIT_MS } from '../projection/catch-up.js';
+import { omitUndefined } from './omit-undefined.js';
+import { WAIT_MS } from './projection/catch-up.js';
 
 /** What a redelivery has to know of a configuration, and its terms of delivery; its URL and secrets are the worker's. */
 export interface KnownConfiguration extends Pick<
@@ -31,7 +31,7 @@ function readRow(record: KafkaRecord, log: Logger): Row | undefined {
   const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
   const { sealed, ...open } = parsed.configuration.policy ?? {};
   const policy = Object.keys(open).length > 0 ? open : undefined;
-  return { tenantId, ref, revision, enabled, eventType, ...present({ applicationId, policy }) };
+  return { tenantId, ref, revision, enabled, eventType, ...omitUndefined({ applicationId, policy }) };
 }
 
 /** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */

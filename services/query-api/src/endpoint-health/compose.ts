@@ -1,17 +1,16 @@
-import { TOPICS, parseAttemptPack } from '@webhooks/contracts';
+import { parseAttemptPack, TOPICS } from '@webhooks/contracts';
 import { refOf } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { REQUEST_MS } from '@webhooks/mongodb';
-import type { Configurations } from '../configurations/open-configurations.js';
+import type { Configurations } from '../configurations.js';
 import type { Database } from '../database.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
-import { present } from '../present.js';
-import type { Projection } from '../projection/projection.js';
-import type { PassedOver } from '../projection/pass-over-refused.js';
 import { countPacks, findBuckets } from './count-attempts.js';
 import type { ReadPack } from './count-attempts.js';
 import { DAY_MS, viewHealth } from './view-health.js';
+import { omitUndefined } from '../omit-undefined.js';
+import type { PassedOver, Projection } from '../projection/projection.js';
 
 export interface HealthOptions {
   readonly database: Database;
@@ -54,7 +53,7 @@ export function composeHealth({ database, configurations, passedOver }: HealthOp
       deliveryId,
       at: new Date(createdAt).toISOString(),
     }));
-    return { ...viewHealth(ref, configuration, buckets, now), ...present({ oldestUndelivered }) };
+    return { ...viewHealth(ref, configuration, buckets, now), ...omitUndefined({ oldestUndelivered }) };
   };
   return {
     projection: {

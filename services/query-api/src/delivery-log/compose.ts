@@ -3,19 +3,17 @@ import { TOPICS } from '@webhooks/contracts';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
-import type { PassedOver } from '../projection/pass-over-refused.js';
-import type { Projection } from '../projection/projection.js';
-import { deliveryStoreWithin } from './delivery-store.js';
-import { createDeliveryOperations, findDelivery } from './operations.js';
-import type { DeliveryPorts } from './operations.js';
-import { keepFanOuts } from './fan-outs.js';
-import { readRecords } from './read-records.js';
-import type { DeadNotification } from './read-records.js';
-import { toDelivery, toRow } from './delivery-model.js';
+import { keepFanOuts, toDelivery, toRow } from './delivery-model.js';
 import type { DeliveryModel, DeliveryRow } from './delivery-model.js';
+import { deliveryStoreWithin } from './delivery-store.js';
 import { mergeEntries } from './merge-entries.js';
 import type { DeliveryEntry } from './merge-entries.js';
-import { upsertMerged } from '../write-rows.js';
+import { createDeliveryOperations, findDelivery } from './operations.js';
+import type { DeliveryPorts } from './operations.js';
+import { readRecords } from './read-records.js';
+import type { DeadNotification } from './read-records.js';
+import { upsertMerged } from '../documents.js';
+import type { PassedOver, Projection } from '../projection/projection.js';
 
 /** What makes a document tell of these entries too; undefined when it does already. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
@@ -26,16 +24,16 @@ function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[
 
 /** Writes what entries tell to the documents of their deliveries; see `upsertMerged`. */
 export const writeEntries = (
-  ask: RunQuery<{ readonly deliveries: DeliveryModel }>,
+  runQuery: RunQuery<{ readonly deliveries: DeliveryModel }>,
   entries: readonly DeliveryEntry[],
 ): Promise<void> =>
   upsertMerged(
-    (statement) => ask(({ deliveries }) => statement(deliveries.collection)),
+    (statement) => runQuery(({ deliveries }) => statement(deliveries.collection)),
     Map.groupBy(entries, ({ deliveryId }) => deliveryId),
     mergeRow,
   );
 
-export interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
+interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
   readonly database: Database;
   /** Keeps what a dead letter carried, so that it can be sent again. Must be idempotent; a rejection means "again". */
   readonly keepNotification: (notification: DeadNotification) => Promise<void>;

@@ -1,11 +1,11 @@
-import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
+import { Closers, HealthBoard, Registry } from '@webhooks/runtime';
 import { randomName } from '@webhooks/testkit';
 import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import { keepEvents } from '../../src/payments/event-store.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
-import { composeRedelivery } from '../../src/redelivery/compose-redelivery.js';
+import { composeRedelivery } from '../../src/redelivery/compose.js';
 import { delivered } from '../delivery-log/support/entries.js';
 import { eventRecord, out } from '../payments/support/events.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';

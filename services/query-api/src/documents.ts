@@ -1,9 +1,10 @@
 import { DUPLICATE_KEY } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
-import { mongo } from 'mongoose';
+import { mongo, Schema } from 'mongoose';
+import type { IndexOptions } from 'mongoose';
 
 /** A document of which one version follows another, from 1; one without versions is written once. */
-export interface Row {
+interface Row {
   readonly _id: string;
   readonly version?: number;
 }
@@ -43,10 +44,10 @@ export async function writeRows<R extends Row>(
 }
 
 /** What a document is once something more is known; undefined when it tells that already. */
-export type Merge<R, T> = (known: R | undefined, more: T, id: string) => R | undefined;
+type Merge<R, T> = (known: R | undefined, more: T, id: string) => R | undefined;
 
 async function upsertChunk<R extends Row, T>(
-  ask: RunQuery<Collection>,
+  runQuery: RunQuery<Collection>,
   chunk: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {
@@ -55,10 +56,10 @@ async function upsertChunk<R extends Row, T>(
   for (let round = 0; left.length > 0; round += 1) {
     if (round === MAX_ROUNDS) throw new Error(`${left.length} documents were written by others all the time`);
     const rows = left.flatMap((id) => merge(known.get(id), chunk.get(id) as T, id) ?? []);
-    const lost = await ask((collection) => writeRows(collection, rows));
+    const lost = await runQuery((collection) => writeRows(collection, rows));
     left = lost.map(({ _id }) => _id);
     if (left.length === 0) return;
-    const found = await ask((collection) => collection.find({ _id: { $in: left } } as never).toArray());
+    const found = await runQuery((collection) => collection.find({ _id: { $in: left } } as never).toArray());
     known = new Map((found as unknown as readonly R[]).map((row) => [row._id, row]));
   }
 }
@@ -69,11 +70,28 @@ async function upsertChunk<R extends Row, T>(
  * written.
  */
 export async function upsertMerged<R extends Row, T>(
-  ask: RunQuery<Collection>,
+  runQuery: RunQuery<Collection>,
   news: ReadonlyMap<string, T>,
   merge: Merge<R, T>,
 ): Promise<void> {
   const all = [...news];
   for (let from = 0; from < all.length; from += MAX_STATEMENT)
-    await upsertChunk(ask, new Map(all.slice(from, from + MAX_STATEMENT)), merge);
+    await upsertChunk(runQuery, new Map(all.slice(from, from + MAX_STATEMENT)), merge);
 }
+
+/** How long documents are kept, in milliseconds. */
+export interface Retention {
+  /** A delivery of which nothing was heard for so long is forgotten. */
+  readonly logMs: number;
+  /** An event can be sent again for so long after it was appended; a chain of pulled pages may stand still so long. */
+  readonly notificationMs: number;
+  /** A payment can be asked for so long after its event was appended; undefined: for ever. */
+  readonly transactionMs: number | undefined;
+}
+
+/** A schema with an id only: the code that writes a document checks it. */
+export const documentSchema = <R>(): Schema<R> =>
+  new Schema<R>({ _id: { type: String, required: true } }, { versionKey: false, strict: false, minimize: false });
+
+/** An index on a time by which the database removes what is older than that. */
+export const expiring = (ms: number): IndexOptions => ({ expireAfterSeconds: Math.ceil(ms / 1_000) });
