@@ -2,10 +2,7 @@
  * Shares one run of `work` among all who call before it begins. A call during a run gets the next run, because the current one may
  * miss what came after its begin. Without `before`, a call while nothing runs begins at once. With `before`, each run waits for it first.
  */
-export function shareNext<T>(
-  work: () => Promise<T>,
-  before?: () => Promise<unknown>,
-): () => Promise<T> {
+export function shareNext<T>(work: () => Promise<T>, before?: () => Promise<unknown>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {

@@ -1,10 +1,10 @@
+import { parseLongDuration } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
 import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
-import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { Retention } from './documents.js';
 

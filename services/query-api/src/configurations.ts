@@ -1,7 +1,7 @@
-import { TOPICS, parseConfigurationRecord, isCompleteMark } from '@webhooks/contracts';
+import { RevisionTable, TOPICS, isCompleteMark, parseConfigurationRecord } from '@webhooks/contracts';
 import type { ConfigurationRecord, DeliveryPolicy } from '@webhooks/contracts';
 import { AppError } from '@webhooks/http-api';
-import { RevisionTable, openTableReader } from '@webhooks/kafka';
+import { openTableReader } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord } from '@webhooks/kafka';
 import { addGauge, withDeadline } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';

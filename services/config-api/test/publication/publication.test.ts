@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   COMPLETE_KEY,
+  RevisionTable,
   TOPICS,
   TOPIC_TABLE,
   configurationKey,
@@ -13,7 +14,7 @@ import {
 import type { ConfigurationRecord } from '@webhooks/contracts';
 import { freePort, startKafka } from '@webhooks/local';
 import type { KafkaEngine } from '@webhooks/local';
-import { RevisionTable, createKafka, ensureTopics, openTableReader } from '@webhooks/kafka';
+import { createKafka, ensureTopics, openTableReader } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
 import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import type { Connection } from 'mongoose';

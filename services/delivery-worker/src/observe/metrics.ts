@@ -1,10 +1,10 @@
 import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
-import { Histogram, addCounter } from '@webhooks/runtime';
+import { addCounter, Histogram } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
+import { classOf } from '../path/attempt.js';
+import type { AttemptOutcome } from '../path/attempt.js';
 import { DEAD_REASONS } from '../path/decide.js';
 import type { Settlement } from '../path/decide.js';
-import { classOf } from '../path/outcome.js';
-import type { AttemptOutcome } from '../path/outcome.js';
 
 const EVENT_RESULTS = ['rejected', 'unmatched', 'unconfigured', 'fanned-out'] as const;
 const SECONDS = [

@@ -1,4 +1,4 @@
-import { parseDuration, parseLongDuration } from '../src/duration.js';
+import { parseDuration, parseLongDuration } from '../../src/configuration/duration.js';
 
 describe('a duration as text', () => {
   it('knows ms, s, m, h and d', () => {

@@ -15,3 +15,17 @@ export function parseLongDuration(text: string): number {
     throw new Error('expected at least 1s and at most 24855d');
   return durationMs;
 }
+
+/** Shorter delays are lost in what Kafka and a timer take. */
+const MIN_DELAY_MS = 10;
+const MAX_DELAY_MS = 7 * 86_400_000;
+const MAX_DELAYS = 50;
+
+/** The delays of a retry schedule in milliseconds, such as `5s,30s,2m`: 1 to 50 delays of 10 ms to 7 days. Throws for others. */
+export function parseDelays(text: string): readonly number[] {
+  const delays = text.split(',').map(parseDuration);
+  if (delays.length > MAX_DELAYS || delays.some((delay) => delay < MIN_DELAY_MS || delay > MAX_DELAY_MS)) {
+    throw new Error('expected at most 50 delays of 10 ms to 7 days each');
+  }
+  return delays;
+}
