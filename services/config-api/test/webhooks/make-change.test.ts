@@ -1,7 +1,7 @@
 import type { ApiRequest } from '@webhooks/http-api';
+import { createKeyedMutex } from '../../src/webhooks/make-change.js';
 import { createOperations } from '../../src/webhooks/operations.js';
-import type { OperationParts } from '../../src/webhooks/operations.js';
-import { createKeyedMutex } from '../../src/webhooks/keyed-mutex.js';
+import type { OperationPorts } from '../../src/webhooks/operations.js';
 
 const late = () => new Error('late');
 
@@ -66,7 +66,7 @@ describe('turns', () => {
       return first.promise.then(() => []);
     };
     const parts = { storeFor: () => ({ list }), runExclusive: createKeyedMutex(1_000, late) };
-    const [operation] = createOperations(parts as unknown as OperationParts);
+    const [operation] = createOperations(parts as unknown as OperationPorts);
     const read = async (tenantId: string): Promise<unknown> =>
       operation?.handle({ identity: { tenantId }, query: new URLSearchParams() } as unknown as ApiRequest);
     const all = Promise.all(['acme', 'acme', 'globex'].map(read));
