@@ -8,7 +8,7 @@ import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { omitUndefined } from './omit-undefined.js';
 import { WAIT_MS } from './projection/catch-up.js';
 
-/** What a redelivery has to know of a configuration, and its terms of delivery; its URL and secrets are the worker's. */
+/** What a redelivery needs of a configuration. The worker has its URL and secrets. */
 export interface KnownConfiguration extends Pick<
   ConfigurationRecord,
   'revision' | 'enabled' | 'eventType' | 'applicationId'
@@ -34,7 +34,7 @@ function readRow(record: KafkaRecord, log: Logger): Row | undefined {
   return { tenantId, ref, revision, enabled, eventType, ...omitUndefined({ applicationId, policy }) };
 }
 
-/** Reads the topic of the configurations whole, in the background, and keeps what a redelivery has to know. */
+/** Reads the whole topic of configurations in the background and keeps what a redelivery needs. */
 export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
   const table = new RevisionTable<Row>();
   const reader = openTableReader({
@@ -50,18 +50,18 @@ export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
   const help = 'Configurations known to this instance';
   addGauge(scope.registry, 'query_configurations', help, () => table.size);
   /**
-   * Resolves when `known` has every change that was confirmed before this call; throws 503 when that takes too long. As many wait as
-   * the API lets requests in (`MAX_OPEN_REQUESTS`), and one page of a job.
+   * Resolves when `known` has every change that was confirmed before this call. Throws 503 when that takes longer
+   * than 2 s.
    */
   const upToDate = (): Promise<void> =>
     withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
       throw new AppError('unavailable', 'the configurations cannot be read now; try again', { cause });
     });
-  /** What is known now; in a job that looks at many, nobody waits for each. */
+  /** Looks a configuration up without a wait, for jobs that look up many. */
   const known = (tenantId: string, ref: string): KnownConfiguration | undefined => table.find(tenantId, ref);
   /**
-   * What every change that was confirmed before this call has made of it. Throws 404 for a ref that the tenant does not
-   * have, and 503 while the topic cannot be read to its end.
+   * Looks a configuration up with every change that was confirmed before this call. Throws 404 for a ref that the
+   * tenant does not have, and 503 while the topic cannot be read to its end.
    */
   const current = async (tenantId: string, ref: string): Promise<KnownConfiguration> => {
     await upToDate();

@@ -3,7 +3,7 @@ import type { RunQuery } from '@webhooks/mongodb';
 import { mongo, Schema } from 'mongoose';
 import type { IndexOptions } from 'mongoose';
 
-/** A document of which one version follows another, from 1; one without versions is written once. */
+/** A document whose version rises from 1, or that is written once and has no version. */
 interface Row {
   readonly _id: string;
   readonly version?: number;
@@ -11,20 +11,20 @@ interface Row {
 
 type Collection = Pick<mongo.Collection, 'bulkWrite' | 'find'>;
 
-/** Documents of one statement, at most: 0.1 s of the embedded database, in which queries wait. */
+/** Documents of one statement, at most. The embedded database needs 0.1 s for them, and queries wait meanwhile. */
 export const MAX_STATEMENT = 500;
-/** Another instance may have written in between; every round at least one of them got on. */
+/** Another instance may write in between; in every round at least one of them succeeds. */
 const MAX_ROUNDS = 10;
 
-/** An upsert that does not find the version before meets its id, as an insert does. */
+/** An upsert that does not find the previous version fails by its id, as an insert does. */
 const writeOf = (row: Row): object =>
   row.version === undefined || row.version === 1
     ? { insertOne: { document: row } }
     : { replaceOne: { filter: { _id: row._id, version: row.version - 1 }, replacement: row, upsert: true } };
 
 /**
- * Writes documents by one statement, in any order: the first version of each where none is, any other in the place of the
- * version before. Gives those that found something else, which stays as it is. Throws for any other fault.
+ * Writes documents by one statement, in any order. A first version is inserted, and any other replaces the version
+ * before it. Returns the documents that found something else in their place, which stays. Throws for any other fault.
  */
 export async function writeRows<R extends Row>(
   collection: Pick<Collection, 'bulkWrite'>,
@@ -43,7 +43,7 @@ export async function writeRows<R extends Row>(
   }
 }
 
-/** What a document is once something more is known; undefined when it tells that already. */
+/** The document with more merged in; undefined when it holds that already. */
 type Merge<R, T> = (known: R | undefined, more: T, id: string) => R | undefined;
 
 async function upsertChunk<R extends Row, T>(
@@ -65,9 +65,8 @@ async function upsertChunk<R extends Row, T>(
 }
 
 /**
- * Merges what is new into the documents of a collection, by their ids. What is new is only inserted; only what is there
- * already is read, merged and replaced. Idempotent as `merge` is, and safe beside other instances. Throws when not all was
- * written.
+ * Merges news into the documents of a collection, by their ids. It inserts first, and reads, merges and replaces only
+ * the documents that exist. Idempotent as `merge` is, and safe with other instances. Throws when not all was written.
  */
 export async function upsertMerged<R extends Row, T>(
   runQuery: RunQuery<Collection>,
@@ -79,19 +78,22 @@ export async function upsertMerged<R extends Row, T>(
     await upsertChunk(runQuery, new Map(all.slice(from, from + MAX_STATEMENT)), merge);
 }
 
-/** How long documents are kept, in milliseconds. */
+/** How long documents are kept, milliseconds. */
 export interface Retention {
-  /** A delivery of which nothing was heard for so long is forgotten. */
+  /** A delivery, after its latest entry. */
   readonly logMs: number;
-  /** An event can be sent again for so long after it was appended; a chain of pulled pages may stand still so long. */
+  /** An event can be sent again for this long after it was appended. A chain of pulled pages may pause this long. */
   readonly notificationMs: number;
-  /** A payment can be asked for so long after its event was appended; undefined: for ever. */
+  /** A payment can be queried for this long after its event was appended; undefined: for ever. */
   readonly transactionMs: number | undefined;
 }
 
 /** A schema with an id only: the code that writes a document checks it. */
 export const documentSchema = <R>(): Schema<R> =>
-  new Schema<R>({ _id: { type: String, required: true } }, { versionKey: false, strict: false, minimize: false });
+  new Schema<R>(
+    { _id: { type: String, required: true } },
+    { versionKey: false, strict: false, minimize: false },
+  );
 
-/** An index on a time by which the database removes what is older than that. */
+/** An index by which the database removes documents whose time is older than `ms`. */
 export const expiring = (ms: number): IndexOptions => ({ expireAfterSeconds: Math.ceil(ms / 1_000) });

@@ -3,8 +3,8 @@ import { invalidRequest } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 
 /**
- * To the next whole millisecond: an entry's time has no smaller part, so both bounds mean the same then. Before 1970 is 1970
- * and beyond the year 9999 its last millisecond: no entry is there, and not every database knows such times.
+ * Rounds up to a whole millisecond, as entries have no smaller part. Times before 1970 become 1970, and those beyond
+ * the year 9999 its last millisecond: no entry lies there, and not every database takes such times.
  */
 export function parseTime(text: string): Date | undefined {
   if (!isUtcTime(text)) return undefined;
@@ -14,7 +14,7 @@ export function parseTime(text: string): Date | undefined {
 
 type WithParams = Pick<ApiRequest, 'params'>;
 
-/** An id in a path; what cannot be one is refused with 422, whatever is to be done with it. */
+/** Reads an id from a path. Throws 422 when it is malformed. */
 const readId =
   (property: string, pattern: RegExp, expected: string) =>
   ({ params }: WithParams): string => {

@@ -5,8 +5,9 @@ import { DATABASE } from './config.js';
 import { positionModelOn } from './projection/positions.js';
 import { forgetGeneration } from './projection/generation.js';
 
-// `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI: everything that Kafka holds is read again.
-// The instances that run notice within seconds and end, to be started again. What is in the database stays.
+// `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI, begins a new rebuild generation:
+// everything that Kafka holds is read again. Running instances notice within seconds and end, to be started again.
+// The documents stay.
 
 const { uri, database } = readSettings(process.env, (settings) => readMongodbSettings(settings, DATABASE));
 const connection = await createConnection(uri, {
@@ -15,7 +16,9 @@ const connection = await createConnection(uri, {
 }).asPromise();
 try {
   if (!(await forgetGeneration(positionModelOn(connection))))
-    throw new Error(`no rebuild generation in ${database}: MONGODB_URI must name query-api's, ${DATABASE} by default`);
+    throw new Error(
+      `no rebuild generation in ${database}: MONGODB_URI must name query-api's, ${DATABASE} by default`,
+    );
   process.stdout.write('a new rebuild generation begins: everything that Kafka holds is read again\n');
 } finally {
   await connection.close();

@@ -15,14 +15,14 @@ import type { DeadNotification } from './read-records.js';
 import { upsertMerged } from '../documents.js';
 import type { PassedOver, Projection } from '../projection/projection.js';
 
-/** What makes a document tell of these entries too; undefined when it does already. */
+/** The document with these entries merged in; undefined when it holds them already. */
 function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
   const known = row && toDelivery(row);
   const merged = mergeEntries(known, entries);
   return isDeepStrictEqual(known, merged) ? undefined : toRow(merged, (row?.version ?? 0) + 1);
 }
 
-/** Writes what entries tell to the documents of their deliveries; see `upsertMerged`. */
+/** Writes entries to the documents of their deliveries; see `upsertMerged`. */
 export const writeEntries = (
   runQuery: RunQuery<{ readonly deliveries: DeliveryModel }>,
   entries: readonly DeliveryEntry[],
@@ -35,19 +35,28 @@ export const writeEntries = (
 
 interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
   readonly database: Database;
-  /** Keeps what a dead letter carried, so that it can be sent again. Must be idempotent; a rejection means "again". */
+  /**
+   * Keeps the notification of a dead letter, so that it can be sent again. Must be idempotent: it is repeated after a
+   * rejection.
+   */
   readonly keepNotification: (notification: DeadNotification) => Promise<void>;
   readonly passedOver: PassedOver;
 }
 
 export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
 
-/** Written together: some 2,000 entries. The slowest database writes them in a second: each projection gets on in every one. */
+/**
+ * Bytes of one batch: about 2,000 entries. The slowest database writes them in a second, so every projection advances
+ * each second.
+ */
 const MAX_BYTES = 768 * 1_024;
-/** A lone attempt is written at once; of many each batch is a transaction or three, of which queries feel every one. */
+/**
+ * From the start of one batch to that of the next. A single attempt is written at once; a higher rate of batches
+ * would slow queries.
+ */
 const INTERVAL_MS = 200;
 
-/** The log of deliveries: what the workers tell of their attempts, kept for `LOG_RETENTION` and answered. */
+/** The delivery log: what the workers report of their attempts, kept for `LOG_RETENTION`. */
 export function composeDeliveryLog({ database, keepNotification, passedOver, ...rest }: DeliveryLogOptions) {
   const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
   return {
@@ -59,7 +68,7 @@ export function composeDeliveryLog({ database, keepNotification, passedOver, ...
       publishesPositions: true,
       apply: async (records) => {
         const { entries, notifications, fanOuts } = readRecords(records, passedOver);
-        // Before the deliveries: one that is shown can be sent again.
+        // Notifications first: a delivery that is shown can be sent again.
         await Promise.all(notifications.map(keepNotification));
         await writeEntries(database.writing(), entries);
         await keepFanOuts(database.writing(), fanOuts);

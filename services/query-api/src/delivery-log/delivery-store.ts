@@ -8,7 +8,7 @@ import type { RunEventQuery } from '../payments/event-store.js';
 import { findEventIds } from '../payments/find-events.js';
 import { omitUndefined } from '../omit-undefined.js';
 
-/** Which deliveries of a tenant are meant; all members that are given must match. */
+/** Selects deliveries of a tenant; all given fields must match. */
 export interface DeliveryFilter {
   readonly ref?: string;
   readonly eventId?: string;
@@ -24,13 +24,13 @@ export interface DeliveryFilter {
   readonly to?: Date;
 }
 
-/** A filter whose events are known by their ids. */
+/** A filter with the ids of the events in place of their payment. */
 interface ResolvedFilter extends Omit<DeliveryFilter, 'eventId' | 'endToEndId' | 'txId'> {
-  /** Absent: of any event. */
+  /** Absent: any event. */
   readonly eventIds?: readonly string[];
 }
 
-/** Finds the events that a filter names by their payment. */
+/** Finds the events of the payment that a filter names. */
 export async function resolveEvents(
   runQuery: RunEventQuery,
   tenantId: string,
@@ -42,13 +42,13 @@ export async function resolveEvents(
   return { ...rest, eventIds: found.filter((id) => eventId === undefined || id === eventId) };
 }
 
-/** Where a page begins: behind this place in its order. */
+/** A page begins after this place, in this order. */
 interface PageStart {
   readonly order: 'newest-first' | 'oldest-first';
   readonly after?: string | undefined;
 }
 
-/** Places of the index, at or after `$gte`, after `$gt` and before `$lt`; empty when everything is meant. */
+/** The range of places in the index; empty when there is no bound. */
 function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
   const ends = [to && timeText(to.getTime()), order === 'newest-first' ? after : undefined];
   const $lt = ends.filter((place) => place !== undefined).sort()[0];
@@ -56,7 +56,7 @@ function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
   return omitUndefined({ $gte: from && timeText(from.getTime()), $gt, $lt });
 }
 
-/** What the database is asked for, always within one tenant; delivery-model.ts has an index for each. */
+/** The conditions of a query, always within one tenant. delivery-model.ts has an index for each. */
 export function conditionsOf(
   tenantId: string,
   filter: ResolvedFilter,
@@ -76,39 +76,38 @@ export interface PageRequest extends PageStart {
 }
 
 export interface DeliveryPage {
-  /** In the order that was asked for, each with its last attempt only. */
+  /** In the requested order, each with its last attempt only. */
   readonly rows: readonly Delivery[];
-  /** The place after which the next page begins; absent when there is nothing behind. */
+  /** The next page begins after this place; absent on the last page. */
   readonly next?: string;
 }
 
-/** How many deliveries match. */
 export interface DeliveryCount {
   readonly matched: number;
-  /** Whether counting ended before all was counted: there are at least so many. */
+  /** Counting ended early, so at least `matched` deliveries match. */
   readonly isLowerBound: boolean;
 }
 
 interface CountRequest {
-  /** Counted to so many at most. */
+  /** Counting ends at this number. */
   readonly max: number;
-  /** The database ends counting after it, and what it had counted is not known. */
+  /** The database ends counting after this time, and the count is lost. */
   readonly budgetMs: number;
 }
 
 export type DeliveryStore = ReturnType<typeof deliveryStoreWithin>;
 
-/** MongoDB's code for a statement that its own deadline ended. */
+/** MongoDB's code for a statement that exceeded its `maxTimeMS`. */
 const MAX_TIME_MS_EXPIRED = 50;
 
 const isOverTime = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
 
-/** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
+/** The deliveries in MongoDB. All statements together must end within `ms` from now. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number) {
   const runQuery = database.within(ms);
   return {
-    /** A delivery of this tenant; another tenant's is not found, by the same statement. */
+    /** Finds a delivery of this tenant only. */
     find: async (tenantId: string, deliveryId: string) => {
       const row = await runQuery(({ deliveries }) =>
         deliveries.findOne({ _id: deliveryId, tenantId }).lean<DeliveryRow>().exec(),
@@ -116,7 +115,6 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return row ? toDelivery(row) : undefined;
     },
 
-    /** What matches, in order. */
     page: async (
       tenantId: string,
       filter: DeliveryFilter,
@@ -129,7 +127,8 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
           .slice('attempts', -1)
           .maxTimeMS(ms)
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
-          // One more tells whether there is a next page; all in one answer: the driver asks for 101 and then for the rest.
+          // One more shows whether there is a next page. All come in one reply; the driver would fetch 101 and then
+          // the rest.
           .limit(limit + 1)
           .batchSize(limit + 2)
           .lean<DeliveryRow[]>()

@@ -14,10 +14,10 @@ interface ListQuery {
 const MAX_LIMIT = 200;
 export const LIMIT = 50;
 
-/** A cursor is the place of the last delivery of a page; callers need not know. */
+/** A cursor is the place of the last delivery of a page. */
 export const cursorAfter = (place: string): string => `c${place}`;
 
-/** Every text of this form is a place: there is no cursor that is well-formed and wrong. */
+/** Every text of this form is a place, so a well-formed cursor is never wrong. */
 const parseCursor = (text: string): string | undefined =>
   text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
 
@@ -64,7 +64,10 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 
-/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed, and for no time range. */
+/**
+ * Reads the query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed, and for
+ * an empty time range.
+ */
 export function readListQuery(query: URLSearchParams): ListQuery {
   const { limit = LIMIT, cursor, ...filter } = readQuery(query, LIST_PARAMETERS);
   const { from, to } = filter;

@@ -3,17 +3,17 @@ import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttemp
 import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
 
-/** Attempts that one delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
+/** Attempts that a delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
 export const MAX_ATTEMPTS = 200;
 
-/** An attempt has one name, however often it was made: a crash repeats it with another time and another result. */
+/** Identifies an attempt. After a crash it may be repeated, with another time and another result. */
 const byName = inTurn<LoggedAttempt>(
   byText(({ cycle }) => cycle),
   byNumber(({ attempt }) => attempt),
   byText(({ source }) => source),
 );
 
-/** Of two tellings of one attempt: the one that says delivered, else the later, else any, but always the same. */
+/** Which of two reports of one attempt holds: the delivered one, else the later, else one by a fixed order. */
 const byTelling = inTurn<LoggedAttempt>(
   byNumber(({ result }) => Number(result === 'delivered')),
   byNumber(({ at }) => at),
@@ -23,7 +23,7 @@ const byTelling = inTurn<LoggedAttempt>(
   byText(({ error, code }) => `${error}/${code}`),
 );
 
-/** Each name once, in order. */
+/** Keeps each attempt once, sorted. */
 function unite(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
   const united: LoggedAttempt[] = [];
   for (const attempt of [...attempts].sort(byName)) {
@@ -35,8 +35,8 @@ function unite(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
 }
 
 /**
- * The attempts of both. What is kept depends on the names alone: the first of all is the first of every part that has it,
- * and the newest likewise, so it does not matter in which order parts were cut.
+ * Merges the attempts of both. Which ones stay depends on their identity alone, so the order of merges does not
+ * matter.
  */
 function mergeAttempts(
   left: Delivery,
@@ -48,7 +48,7 @@ function mergeAttempts(
   return { attempts: [...united.slice(0, 1), ...united.slice(1 - MAX_ATTEMPTS)], truncated: true };
 }
 
-/** What a dead letter tells: the end, and the attempts before it. */
+/** What a dead letter reports: the end, and the attempts before it. */
 interface DeadLetterEntry extends DeadEntry {
   readonly history?: AttemptHistory | undefined;
 }
@@ -82,7 +82,7 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
   };
 }
 
-/** A delivery of which nothing but this entry is known. */
+/** The delivery that this entry alone describes. */
 function deliveryOf(entry: DeliveryEntry): Delivery {
   const { deliveryId, tenantId, ref, eventId, eventType, cycle, at } = entry;
   return {
@@ -103,19 +103,22 @@ function deliveryOf(entry: DeliveryEntry): Delivery {
 
 const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'delivered'];
 
-/** The latest cycle decides; in it delivered, dead and cancelled in this order, then the latest attempt and moment. */
+/**
+ * Which of two states holds: that of the latest cycle; then delivered, dead, cancelled; then the latest attempt and
+ * time.
+ */
 const byFinality = inTurn<DeliveryState>(
   byText(({ cycle }) => cycle),
   byNumber(({ status }) => BY_RANK.indexOf(status)),
   byNumber(({ attempt }) => attempt),
   byNumber(({ at }) => at),
-  // Of one moment: what was attempted is known better than what was put aside.
+  // At one time an attempt holds over a deferral.
   byNumber(({ deferred }) => (deferred ? 0 : 1)),
   byNumber(({ nextAt }) => nextAt ?? -1),
   byText(({ reason }) => reason ?? ''),
 );
 
-/** The history of the latest cycle, the longer one: each is the beginning of the next. */
+/** Which of two histories holds: that of the latest cycle, then the longer one. Each is the beginning of the next. */
 const byCompleteness = inTurn<DeadHistory>(
   byText(({ cycle }) => cycle),
   byNumber(({ text }) => text.length),
@@ -127,11 +130,11 @@ function laterHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | un
   return greater(byCompleteness, left, right);
 }
 
-/** What two parts of a delivery's history come to together. */
+/** Merges two parts of one delivery. */
 function join(left: Delivery, right: Delivery): Delivery {
   const history = laterHistory(left.history, right.history);
   return {
-    // The delivery's id is made of tenant, ref and event id, so both have the same.
+    // The delivery's id is made of tenant, ref and event id, so these are equal in both.
     ...left,
     eventType: compareText(left.eventType, right.eventType) <= 0 ? left.eventType : right.eventType,
     createdAt: Math.min(left.createdAt, right.createdAt),
@@ -143,8 +146,8 @@ function join(left: Delivery, right: Delivery): Delivery {
 }
 
 /**
- * What is known of a delivery once these entries are known too. Pure, and blind to order, repetition and how the entries
- * were split: readers of `webhooks.attempts` assume no order, and a crash repeats. Throws when nothing at all is given.
+ * Merges entries into a delivery. The order, repetition and grouping of entries do not matter, because
+ * `webhooks.attempts` has no order and a crash repeats. Throws when there is nothing to merge.
  */
 export function mergeEntries(known: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
   const parts = entries.map(deliveryOf);

@@ -12,7 +12,7 @@ import { readDeliveryId } from '../request-parameters.js';
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
-/** A delivery as a list shows it. `attempts` may be the last one only. */
+/** A delivery as a list shows it. `attempts` may hold the last one only. */
 export function viewSummary(delivery: Delivery) {
   const { deliveryId, ref, eventId, eventType, state, createdAt, updatedAt } = delivery;
   const last = attemptsOf(delivery).at(-1);
@@ -55,18 +55,17 @@ export const viewDelivery = (delivery: Delivery) => ({
 });
 
 export interface DeliveryPorts {
-  /** What the database works on lists at once. */
+  /** Limits the lists that the database runs at once. */
   readonly lists: Pick<OpenRequests, 'run'>;
-  /** The store, for one request. */
+  /** Opens the store for one request. */
   readonly storeFor: () => DeliveryStore;
-  /** Waits until the attempts are projected that are on the topic now; with the events, for them too. */
+  /** Waits until the attempts that are on the topic now are projected; `withEvents`: the events too. */
   readonly catchUp: (withEvents: boolean) => Promise<CatchUpResult>;
 }
 
 const COLLECTION = '/integration/v1/webhooks/deliveries';
 const READ = ['delivery.read'] as const;
 
-/** The newest first. */
 async function list({ identity, query }: ApiRequest, ports: DeliveryPorts) {
   const { filter, request } = readListQuery(query);
   const store = ports.storeFor();
@@ -74,7 +73,7 @@ async function list({ identity, query }: ApiRequest, ports: DeliveryPorts) {
   const namesEvents = namesPayment || filter.eventId !== undefined;
   const read = async (): Promise<DeliveryPage | undefined> => {
     const page = await ports.lists.run(identity, () => store.page(identity.tenantId, filter, request));
-    // What could fill an empty page of known events may be on the topics still.
+    // An empty page of known events may be filled by records that are not projected yet.
     return namesEvents && page.rows.length === 0 ? undefined : page;
   };
   const page = await readOrCatchUp({ read, catchUp: () => ports.catchUp(namesPayment) });
@@ -88,7 +87,7 @@ async function list({ identity, query }: ApiRequest, ports: DeliveryPorts) {
 
 export type DeliveryList = Awaited<ReturnType<typeof list>>;
 
-/** A delivery of this tenant. Throws 404 when there is none, and 503 when that is not known yet. */
+/** Finds a delivery of this tenant. Throws 404 when there is none, and 503 when that is not known yet. */
 export async function findDelivery(
   tenantId: string,
   deliveryId: string,
@@ -101,7 +100,6 @@ export async function findDelivery(
   return delivery;
 }
 
-/** The operations that read the delivery log. */
 export const createDeliveryOperations = (ports: DeliveryPorts): readonly Operation[] => [
   {
     method: 'GET',

@@ -19,13 +19,15 @@ export interface HealthOptions {
 }
 
 const OLDEST = { order: 'oldest-first', limit: 1 } as const;
-/** Counts are written together: an endpoint costs one write in so long, however much goes to it. Each projection gets on in every second. */
+/**
+ * From the start of one batch to that of the next. An endpoint costs one write in this time, at any rate of attempts.
+ */
 const INTERVAL_MS = 500;
 
-/** As the workers write it since packs have an identity; before, it was a number that others had too. */
+/** Form of a pack's id. Other keys identify no pack. */
 const PACK_ID = /^[0-9a-f]{8}-\d+$/;
 
-/** Without what is dated more than a day ahead: it would count for nobody, and no database keeps every year. */
+/** Leaves out entries dated more than a day ahead: no window counts them, and no database keeps every year. */
 function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undefined {
   const { partition, offset, key, value } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);
@@ -36,7 +38,7 @@ function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undef
   return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
 }
 
-/** Health of the endpoints: counted from the attempts, asked for by their integrators. */
+/** Health of the endpoints, counted from their attempts. */
 export function composeHealth({ database, configurations, passedOver }: HealthOptions): {
   readonly projection: Projection;
   readonly operations: readonly Operation[];

@@ -5,21 +5,21 @@ import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
- * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `deferred`:
- * deliveries wait by a fault of our own. `paused`: failing, and the next attempts wait until `until`.
+ * `disabled`: nothing is sent, whatever earlier attempts showed. `idle`: no attempt within a day. `deferred`:
+ * deliveries wait by our own fault. `paused`: it fails, and the next attempts wait until `until`.
  */
 type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
 export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** As the alert of the worker: time to have a certificate issued. */
+/** As the worker's alert: enough time to issue a certificate. */
 const WARNING_MS = 30 * DAY_MS;
-/** A single failure among successes is nothing to be told of. */
+/** Failures in a row from which an endpoint counts as failing. */
 const FAILING_AFTER = 3;
 
 const timeOf = (at: number): string => new Date(at).toISOString();
 
-/** Percentiles are at most 10 % too high. The window reaches back to the start of a stretch of 10 minutes. */
+/** Percentiles are at most 10 % too high. The window begins at the start of a bucket. */
 function viewWindow(buckets: readonly HealthBucket[], from: number) {
   const recent = buckets.filter(({ startAt }) => startAt >= from);
   const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
@@ -41,11 +41,11 @@ function viewWindow(buckets: readonly HealthBucket[], from: number) {
   };
 }
 
-/** The latest of the times that are known; 0 when none is. */
+/** The latest known time; 0 when there is none. */
 const latest = (times: readonly (number | undefined)[]): number =>
   Math.max(0, ...times.map((time) => time ?? 0));
 
-/** Failures behind the last success of all buckets. */
+/** The failures after the last success of all buckets. */
 function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   const behind = buckets.flatMap(({ failing }) =>
     failing && failing.since > lastSuccessAt ? [failing] : [],
@@ -56,7 +56,7 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   };
 }
 
-/** Of what is disabled nothing fails now and nothing waits. */
+/** A disabled endpoint neither fails nor waits. */
 function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number) {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
@@ -83,7 +83,7 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     : view('failing', { failingSince });
 }
 
-/** Its name is made by `kindOf`. */
+/** `kindOf` made its name. */
 function viewFailure(name: string, { count, lastAt }: FailureCount) {
   const [kind = '', ...rest] = name.split('/');
   const code = rest.length === 0 ? undefined : rest.join('/');
@@ -104,7 +104,7 @@ function failuresOf(buckets: readonly HealthBucket[]) {
     .map(([name, counted]) => viewFailure(name, counted));
 }
 
-/** The health of an endpoint, out of its buckets of the last day. */
+/** The health of an endpoint, from its buckets of the last day. */
 export function viewHealth(
   ref: string,
   { enabled, policy }: Pick<KnownConfiguration, 'enabled' | 'policy'>,

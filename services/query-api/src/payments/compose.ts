@@ -1,7 +1,7 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { AppError, invalidRequest, readQuery } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
+import type { ApiReply, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
@@ -29,52 +29,57 @@ export interface TransactionPorts {
 
 const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
 
-/** Throws 404 when no event told of it. */
-async function answer(name: string, read: () => Promise<Buffer | undefined>, ports: TransactionPorts) {
-  const body = await readAfterCatchUp({ read, catchUp: ports.waitForEvents });
-  if (!body) throw new AppError('not-found', `no event reported a ${name}`);
-  return { status: 200, body };
+/**
+ * The reconciliation queries; `openapi.yaml` describes the same set. They throw 404 when no event reported the
+ * payment.
+ */
+export function createTransactionOperations(ports: TransactionPorts): readonly Operation[] {
+  const reply = async (name: string, read: () => Promise<Buffer | undefined>): Promise<ApiReply> => {
+    const body = await readAfterCatchUp({ read, catchUp: ports.waitForEvents });
+    if (!body) throw new AppError('not-found', `no event reported a ${name}`);
+    return { status: 200, body };
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/integration/v1/pix/cob/:txId',
+      scopes: ['cob.read'],
+      handle: async (request) => {
+        const txId = readTxId(request);
+        const { tenantId } = request.identity;
+        return reply('charge with this txId', () => ports.readCharge(tenantId, txId));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/integration/v1/pix/transaction',
+      scopes: ['pix.read'],
+      query: TRANSACTION_PARAMETERS,
+      handle: async ({ identity: { tenantId }, query }) => {
+        const { endToEndId } = readQuery(query, TRANSACTION_PARAMETERS);
+        if (endToEndId === undefined)
+          throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
+        const read = () => ports.readTransaction(tenantId, endToEndId);
+        return reply('transaction with this endToEndId', read);
+      },
+    },
+  ];
 }
-
-async function getCharge(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
-  const txId = readTxId(request);
-  const read = () => ports.readCharge(request.identity.tenantId, txId);
-  return answer('charge with this txId', read, ports);
-}
-
-async function getTransaction(request: ApiRequest, ports: TransactionPorts): Promise<ApiReply> {
-  const { endToEndId } = readQuery(request.query, TRANSACTION_PARAMETERS);
-  if (endToEndId === undefined) throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
-  const read = () => ports.readTransaction(request.identity.tenantId, endToEndId);
-  return answer('transaction with this endToEndId', read, ports);
-}
-
-/** The reconciliation queries; `openapi.yaml` describes the same set. */
-export const createTransactionOperations = (ports: TransactionPorts): readonly Operation[] => [
-  {
-    method: 'GET',
-    path: '/integration/v1/pix/cob/:txId',
-    scopes: ['cob.read'],
-    handle: (request) => getCharge(request, ports),
-  },
-  {
-    method: 'GET',
-    path: '/integration/v1/pix/transaction',
-    scopes: ['pix.read'],
-    query: TRANSACTION_PARAMETERS,
-    handle: (request) => getTransaction(request, ports),
-  },
-];
 
 interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
   readonly database: Database;
-  /** How the projection below is waited for; undefined while it does not run: nothing is then known to be absent. */
+  /**
+   * How the projection of events is waited for. Undefined while it does not run: then nothing is known to be absent.
+   */
   readonly catchUp: () => CatchUp | undefined;
 }
 
-/** Written together: some 200 events. A query waits behind their statement, for 0.04 s of the slowest database. */
+/** Bytes of one batch: about 200 events. A query waits behind its statement, 0.04 s in the slowest database. */
 const MAX_BYTES = 64 * 1_024;
-/** A query waits up to 2 s, then for the lookup under way, then for its own. That the database is away is told within 5 s. */
+/**
+ * A query waits up to 2 s for the projection, then for the running lookup, then for its own. So it fails within 5 s
+ * when the database is away.
+ */
 const STATEMENT_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
@@ -97,7 +102,10 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
   });
 }
 
-/** Reads a response body. Requests that share a lookup get one array of events, and so one body: a view costs up to 9 ms. */
+/**
+ * Renders a response body. Requests that share a lookup get one array of events, and so one body: a view costs up to
+ * 9 ms.
+ */
 function renderOnce(
   find: FindByKey,
   view: (rows: readonly EventRow[], id: string) => Promise<object | undefined>,
@@ -112,7 +120,7 @@ function renderOnce(
   };
 }
 
-/** The reconciliation half of this service: what the payment events told, kept and answered. */
+/** The payments: what their events report, kept and queried. */
 export function composePayments(options: TransactionOptions) {
   const { database, catchUp } = options;
   const within = () => database.within(STATEMENT_MS);

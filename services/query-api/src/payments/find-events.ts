@@ -7,16 +7,16 @@ import type { RunEventQuery, EventRow } from './event-store.js';
 import { mergeEvents } from './merge-events.js';
 import type { Transaction } from './merge-events.js';
 
-/** Events that an answer is made of, at most: 0.7 MB. */
+/** Events of one response, at most: 0.7 MB. */
 export const MAX_EVENTS = 1_000;
-/** Keys of one statement: 0.04 s of the embedded database, which needs 2.7 s for 1,000 of them. */
+/** Keys of one statement: 0.04 s of the embedded database, which needs 2.7 s for 1,000. */
 const MAX_KEYS = 100;
 const TOO_MANY = `is that of more than ${MAX_EVENTS} events: ask by eventId alone`;
 
-/** Events that are kept by one of these keys: one more than an answer is made of, at most. */
+/** Finds events by these keys, at most one more than a response holds. */
 export type FindByKey = (keys: readonly string[]) => Promise<readonly EventRow[]>;
 
-/** Events that fit, one more than an answer is made of. */
+/** Finds events, at most one more than a response holds. */
 const findEvents = (runQuery: RunEventQuery, filter: object): Promise<readonly EventRow[]> =>
   runQuery(({ events }) =>
     events
@@ -26,30 +26,32 @@ const findEvents = (runQuery: RunEventQuery, filter: object): Promise<readonly E
       .exec(),
   );
 
-/** What documents tell of each Pix that they name. */
+/** Merges events into one transaction for each Pix. */
 export function mergeRows(rows: readonly EventRow[]): readonly Transaction[] {
   const byPix = Map.groupBy(rows.slice(0, MAX_EVENTS), ({ pix }) => pix);
   const isCut = rows.length > MAX_EVENTS;
   return [...byPix].map(([pix, some]) => mergeEvents(idOf(pix), some.map(readRow), isCut));
 }
 
-/** Of the events that name a charge those of its Pix, be they told with the charge or without. */
+/** All events of the Pix that events of a charge name, with the charge or without. */
 export async function findOfCharge(byPix: FindByKey, naming: readonly EventRow[]) {
   const keys = [...new Set(naming.map(({ pix }) => pix))];
   const rows: EventRow[] = [];
-  // Those that were found are among them: when they were too many, these are.
+  // The events of the charge are among them, so too many of those are too many here.
   for (let from = 0; from < keys.length && rows.length <= MAX_EVENTS; from += MAX_KEYS)
     rows.push(...(await byPix(keys.slice(from, from + MAX_KEYS))));
   return rows;
 }
 
-/** What names the payments of a tenant: one Pix, the Pix of a charge, or one Pix of a charge. */
+/** Names payments of a tenant: one Pix, the Pix of a charge, or one Pix of a charge. */
 interface PaymentKeys {
   readonly endToEndId: string | undefined;
   readonly txId: string | undefined;
 }
 
-/** Ids of the events of payments. Throws 422 when they are more than 1,000: which of them are the newest is not known. */
+/**
+ * Ids of the events of payments. Throws 422 for more than 1,000, because which of them are the newest is not known.
+ */
 export async function findEventIds(
   runQuery: RunEventQuery,
   tenantId: string,
@@ -70,19 +72,18 @@ export async function findEventIds(
 type KeyName = 'pix' | 'charge';
 /** Keys (`tenantId/id`) of one tenant. */
 type KeyRequest = readonly string[];
-/** Undefined: the next lookup is to find them. */
+/** Undefined: left to the next lookup. */
 type Found = Promise<readonly EventRow[] | undefined>;
 
-/** Of the wishes of a tenant the first, and those behind it as long as one statement has room for their keys. */
+/** The first request of a tenant, and as many others as fit into one statement. */
 function turnOf(requests: readonly KeyRequest[]): KeyRequest[] {
   let room = MAX_KEYS;
   return requests.filter((request, at) => (room -= request.length) >= 0 || at === 0);
 }
 
 /**
- * Of each wish its events. Wishes that are too many for one statement are split by tenant. Of one tenant's, a statement takes
- * what has room, or the first wish when that alone may take it all. The others are for the next lookup. A statement that fails fails
- * all its wishes.
+ * Finds the events of each request. Requests that do not fit into one statement are split by tenant. Of one tenant,
+ * one statement is run, and the rest is left to the next lookup. A statement that fails fails all its requests.
  */
 async function findAll(requests: readonly KeyRequest[], name: KeyName, find: FindByKey): Promise<Found[]> {
   if (requests.length === 1) return requests.map(find);
@@ -107,9 +108,9 @@ interface Waiting extends PromiseWithResolvers<readonly EventRow[] | undefined> 
 }
 
 /**
- * Finds events by Pix or by charge. One lookup runs at a time; the next one serves all requests that arrived meanwhile.
- * A lookup runs one statement for each tenant at most, and leaves the rest to the next lookup. So a tenant with large requests
- * delays no other. `within` gives what a lookup runs by. Throws 429 when a tenant's own requests used up its 4 s.
+ * Finds events by Pix or by charge. One lookup runs at a time, and the next one serves all requests that arrived
+ * meanwhile. A lookup runs at most one statement for each tenant, so a tenant with large requests delays no other.
+ * `within` opens the database for one lookup. Throws 429 when a request of a tenant got no turn within 4 s.
  */
 export function findByKeyOf(name: KeyName, within: () => RunEventQuery): FindByKey {
   const waiting = new Map<string, Waiting>();
@@ -135,7 +136,7 @@ export function findByKeyOf(name: KeyName, within: () => RunEventQuery): FindByK
     while (performance.now() < endAt) {
       const request = waiting.get(String(keys)) ?? { keys, ...Promise.withResolvers() };
       waiting.set(String(keys), request);
-      // Its own promise rejects when the lookup fails.
+      // `request.promise` rejects when the lookup fails.
       lookUp().catch(() => undefined);
       const rows = await request.promise;
       if (rows !== undefined) return rows;

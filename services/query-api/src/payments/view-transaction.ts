@@ -4,10 +4,7 @@ import { compareEvents, timeKey } from './merge-events.js';
 import type { Payment, Reversal, Transaction } from './merge-events.js';
 import { omitUndefined } from '../omit-undefined.js';
 
-/**
- * Integer cents of an amount that matches `\d{1,10}\.\d{2}`: at most 10^12, so that 1,000 of them still add up exactly
- * (2^53 is about 9 × 10^15).
- */
+/** Integer cents of an amount such as `110.00`, at most 10^12. So 1,000 of them add up exactly below 2^53. */
 export const parseCents = (amount: Money): number => Number(amount.replace('.', ''));
 
 /** Decimal text with two places. A sum may have more than ten digits before the point. */
@@ -16,7 +13,6 @@ export function formatCents(cents: number): string {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** One reversal as a query answers it. */
 function toView({ data }: Reversal) {
   const { reversalId, rtrId, amount, status, reason, requestedAt, settledAt } = data;
   const rest = omitUndefined({ reason, requestedAt, settledAt });
@@ -28,7 +24,7 @@ const byTimeAndId = inTurn<Reversal>(
   byText(({ data }) => data.rtrId),
 );
 
-/** One element for each rtrId, as the last of its events tells it, whichever txId they name: the oldest first, then by rtrId. */
+/** One element for each rtrId, as its last event reports it. Sorted by time, then by rtrId. */
 const viewReversals = (reversals: readonly Reversal[]) =>
   [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(byTimeAndId).map(toView);
 
@@ -38,8 +34,8 @@ function viewPayment({ eventType, occurredAt, data }: Payment) {
 }
 
 /**
- * A Pix as its query answers it: the payment whose event holds over all others, and every reversal. Without what only the
- * payment could tell while it is not known.
+ * A Pix as its query shows it: the payment that holds, and every reversal. Fields of the payment are absent while it
+ * is not known.
  */
 export function viewTransaction(transaction: Transaction) {
   const { endToEndId, payments, reversals, test, truncated } = transaction;
@@ -63,7 +59,7 @@ interface Share {
   readonly events: readonly string[];
 }
 
-/** Payments and reversals that name the charge; of a Pix that paid it also reversals that name none. */
+/** The payments and reversals that name the charge. A Pix that paid it also brings reversals that name no charge. */
 function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string): Share {
   const paid = payments.filter(
     (one): one is Paid => one.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId,
@@ -77,7 +73,7 @@ function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string)
 
 const paidAtOf = ({ data, occurredAt }: Paid): UtcTime => data.paidAt ?? occurredAt;
 
-/** Sorts behind every time. */
+/** Sorts after every time. */
 const NOT_PAID = '~';
 const inOrder = inTurn<Share>(
   byText(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
@@ -92,7 +88,10 @@ function viewShare({ endToEndId, payment, reversals, events }: Share, txId: stri
   return { endToEndId, txId, ...paid, reversals: viewReversals(reversals), events };
 }
 
-/** What was charged, as the newest payment that tells it says; else what was paid; nothing without a payment. */
+/**
+ * The charged amount, as the newest payment that has one reports it; else the sum of the payments; undefined without
+ * a payment.
+ */
 function amountOf(payments: readonly Paid[]): string | undefined {
   if (payments.length === 0) return undefined;
   const charged = payments.toSorted(compareEvents).findLast(({ data }) => data.chargeAmount !== undefined)
@@ -102,8 +101,8 @@ function amountOf(payments: readonly Paid[]): string | undefined {
 }
 
 /**
- * A charge as its query answers it, of the transactions that name it: `CONCLUIDA` once a payment is known. What tests told
- * is left out as soon as anything real is known. The oldest payment comes first. Undefined when nothing is known.
+ * A charge as its query shows it: `CONCLUIDA` once a payment is known, with the oldest payment first. Test events are
+ * left out once a real one is known. Undefined when nothing is known.
  */
 export function viewCharge(txId: string, found: readonly Transaction[]) {
   const isTest = found.every(({ test }) => test);

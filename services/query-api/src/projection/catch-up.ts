@@ -8,28 +8,30 @@ interface CatchUpOptions {
   readonly positions: Omit<Positions, 'topic' | 'write'>;
   /** The ends of the topic now. */
   readonly fetchEnds: (deadlineMs: number) => Promise<EndOffsets>;
-  /** Called with what went wrong while somebody waited: the broker or the database did not answer. */
+  /** Called with the fault when a wait fails: the broker or the database did not respond. */
   readonly onFault: (error: unknown) => void;
   /** Default 2,000. */
   readonly waitMs?: number;
 }
 
-/** `passed`: whatever was on the topic when it was asked is projected; `late`: not within the time; `full`: too many wait. */
+/**
+ * `passed`: everything that was on the topic at the call is projected. `late`: not in time. `full`: too many wait.
+ */
 export type CatchUpResult = 'passed' | 'late' | 'full';
 
 const MAX_WAITING = 1_000;
 /** As the contract says. */
 export const WAIT_MS = 2_000;
-/** How often the positions are looked at while somebody waits, and told to other instances. */
+/** Interval at which positions are read while somebody waits, and are published to other instances. */
 export const POLL_MS = 20;
 
-/** A partition that this broker does not know yet is within: another instance may project it. */
+/** A partition that this broker does not know yet counts as within: another instance may project it. */
 const isWithin = (offsets: EndOffsets, ends: EndOffsets): boolean =>
   [...offsets].every(([partition, offset]) => offset <= (ends.get(partition) ?? Infinity));
 
 /**
- * Waits until the projection has passed everything that was on the topic when the wait began: a miss means
- * "not there" only then.
+ * Waits until the projection has passed everything that was on the topic when the wait began. Only then a miss means
+ * "not there".
  */
 export class CatchUp {
   readonly positions: CatchUpOptions['positions'];
@@ -75,7 +77,7 @@ export class CatchUp {
   readonly #look = shareNext(
     () => {
       this.positions.takeOwn();
-      // Nobody waits for the database: when it stalls, what this instance has written still counts.
+      // Nobody waits for the database: what this instance has written counts even when it stalls.
       if (this.positions.needsOthers(this.#ends)) this.#readOthers().catch(this.#options.onFault);
       return Promise.resolve();
     },
@@ -83,7 +85,7 @@ export class CatchUp {
   );
   readonly #readOthers = shareNext(() => this.positions.readOthers().catch(this.#options.onFault));
 
-  /** Whether the topic reaches as far as these offsets now. */
+  /** Whether the topic reaches these offsets now. */
   async reaches(offsets: EndOffsets): Promise<boolean> {
     return isWithin(offsets, await this.endsFromNow());
   }
@@ -95,7 +97,7 @@ export class CatchUp {
 interface ReadAfterCatchUp<T> {
   /** Reads by statements that begin when it is called; undefined is a miss. */
   readonly read: () => Promise<T | undefined>;
-  /** Waits until everything is projected that is on the topic now. */
+  /** Waits until everything that is on the topic now is projected. */
   readonly catchUp: () => Promise<CatchUpResult>;
 }
 
@@ -105,8 +107,8 @@ const NOT_YET: Readonly<Record<Exclude<CatchUpResult, 'passed'>, string>> = {
 };
 
 /**
- * Reads after everything was projected that was on the topic when it was asked: the answer tells all of it. What is not
- * projected in time may be missing from it. Resolves with undefined when nothing is there; throws 503 with `Retry-After` when that is not known.
+ * Reads after everything was projected that was on the topic at the call. Resolves with undefined when nothing is
+ * there. Throws 503 with `Retry-After` when the projection was late, so a miss proves nothing.
  */
 export async function readAfterCatchUp<T>({ read, catchUp }: ReadAfterCatchUp<T>): Promise<T | undefined> {
   const result = await catchUp();
@@ -115,7 +117,7 @@ export async function readAfterCatchUp<T>({ read, catchUp }: ReadAfterCatchUp<T>
   throw new AppError('unavailable', NOT_YET[result]);
 }
 
-/** Reads at once, and waits only on a miss: for what is known once and for all, or is looked at again anyway. */
-export async function readOrCatchUp<T>(reading: ReadAfterCatchUp<T>): Promise<T | undefined> {
-  return (await reading.read()) ?? readAfterCatchUp(reading);
+/** Reads at once, and waits only after a miss: for what never changes, or is read again anyway. */
+export async function readOrCatchUp<T>(wanted: ReadAfterCatchUp<T>): Promise<T | undefined> {
+  return (await wanted.read()) ?? readAfterCatchUp(wanted);
 }

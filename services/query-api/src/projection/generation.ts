@@ -2,21 +2,24 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { parseKeyring } from '@webhooks/contracts';
 import type { RunPositionQuery, PositionModel, PositionRow } from './positions.js';
 
-/** Of the document in `positions` that holds the name. */
+/** Id of the document in `positions` that holds the generation. */
 const ID = 'current-generation';
 
-/** The document with this id as it is, or else with these members: of instances that begin together all get one. */
+/**
+ * The document with this id, made with these fields when there is none. Instances that begin together all get the
+ * same.
+ */
 const firstOf = (runQuery: RunPositionQuery, id: string, own: Partial<PositionRow>): Promise<PositionRow> =>
   runQuery(async ({ positions }) => {
     await positions.updateOne({ _id: id }, { $setOnInsert: own }, { upsert: true }).exec();
-    // Read by itself: of two upserts at once the embedded database gives one of them no document.
+    // A separate read: of two upserts at once the embedded database returns no document to one.
     return positions.findById(id).lean().orFail().exec();
   });
 
 /**
- * The name of this reading of the topics: part of the names of the consumer groups and of the positions. A database without
- * one is new, was emptied, or was reset. It gets its own, so its groups begin at the oldest record that Kafka holds. The first
- * eight digits of a random UUID: also the first part of each cursor of pulled pages.
+ * The rebuild generation, part of the names of consumer groups, positions and cursors. A database without one is new,
+ * was emptied or was reset. It gets a new generation, so its groups begin at the oldest record that Kafka holds.
+ * Eight hexadecimal digits.
  */
 export async function generationOf(runQuery: RunPositionQuery): Promise<string> {
   const { generation } = await firstOf(runQuery, ID, { generation: randomUUID().replace(/-.*/, '') });
@@ -24,12 +27,15 @@ export async function generationOf(runQuery: RunPositionQuery): Promise<string> 
   return generation;
 }
 
-/** What seals cursors: a random key, made once for a database. A new reading keeps it. */
+/** The keys that seal cursors: one random key for a database, which new generations keep. */
 export async function cursorKeyringOf(runQuery: RunPositionQuery) {
   const { key = '' } = await firstOf(runQuery, 'cursor-key', { key: randomBytes(32).toString('base64') });
   return parseKeyring(`cursor:${key}`);
 }
 
-/** Everything that Kafka holds is read again, into the documents that are there. Gives whether there was that reading, or any. */
+/**
+ * Ends the generation, so that everything that Kafka holds is read again; documents stay. `only`: nothing happens
+ * when another one is current. Returns whether it ended one.
+ */
 export const forgetGeneration = async (positions: PositionModel, only: { generation?: string } = {}) =>
   (await positions.deleteOne({ _id: ID, ...only }).exec()).deletedCount > 0;

@@ -21,7 +21,7 @@ const DRAIN_MS = 10_000;
 
 type Running = Map<string, RunningProjection>;
 
-/** Opens what does not run yet. Rejects when one of them cannot be opened, after all others are. */
+/** Opens the projections that do not run. Rejects when one cannot be opened, after all others are. */
 async function openMissing(
   { kafka, groupPrefix, projections }: KeepOptions,
   { generation, running }: { readonly generation: string; readonly running: Running },
@@ -49,9 +49,8 @@ function addGauges(running: Running, scope: ServiceScope): void {
   gauge('query_projection_joined', joined, (health) => Number(health.joined));
 }
 
-/** How each topic is waited for. */
 function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
-  // One line for all that failed meanwhile, with the latest fault: a thousand may wait at once.
+  // One line for all faults of a while, with the latest one: a thousand queries may wait at once.
   const throttle = createLogThrottle();
   const onFault = (error: unknown): void => {
     throttle((queries) => log.warn('queries did not wait to their end', { queries, ...errorFields(error) }));
@@ -65,9 +64,9 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
 }
 
 /**
- * Runs the projections of the current reading, as soon as database and Kafka are there. When the database holds another
- * reading later (it was emptied or reset, or a topic was made anew) the process ends; started again, it reads everything anew.
- * Gives how each topic is waited for: while nothing reads it, nothing is known to be absent.
+ * Runs the projections of the current rebuild generation, once database and Kafka are there. The process ends when
+ * the database holds another generation: it was emptied or reset, or a topic was made anew. Started again, it reads
+ * everything. Returns how each topic is waited for.
  */
 export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
   const { kafka, projections, runQuery } = options;
@@ -79,7 +78,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
     generation ??= current;
     if (current === generation) {
       await openMissing(options, { generation, running }, scope, signal);
-      // A topic that lost the end of a log, or was made anew: below its position lies what was not read.
+      // The topic lost its end, or was made anew: records below the position were not read.
       for (const [topic, catchUp] of catchUps) {
         if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
         await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
@@ -100,7 +99,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log: scope.log, work: write });
   const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log: scope.log, work: keep });
   scope.onClose('projections', async () => {
-    // Not waited for: one that is being opened while Kafka is away ends by itself when the cluster is closed.
+    // Not awaited: a projection that is being opened while Kafka is away ends when the cluster is closed.
     keeping.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: DRAIN_MS })));
     await writing.stop();

@@ -24,9 +24,9 @@ import { readDeliveryId, readRedeliveryId, UUID } from '../request-parameters.js
 
 export interface RedeliveryParts
   extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
-  /** The jobs, for all that one request asks of them. */
+  /** Opens the jobs for one request. */
   readonly storeFor: () => RedeliveryStore;
-  /** What the database counts at once. */
+  /** Limits what the database counts at once. */
   readonly lists: Pick<OpenRequests, 'run'>;
 }
 
@@ -35,7 +35,7 @@ const MAX_BODY_BYTES = 4_096;
 const READ = ['delivery.read'] as const;
 const WRITE = ['delivery.write'] as const;
 
-/** The same pages as those of deliveries; a cursor is the id of the last job of a page. */
+/** Pages as those of deliveries; a cursor is the id of the last job of a page. */
 export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
   limit: LIST_PARAMETERS.limit,
   cursor: { ...LIST_PARAMETERS.cursor, parse: (text) => (UUID.test(text) ? text : undefined) },
@@ -43,16 +43,15 @@ export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly
 
 async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore) {
   const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
-  // One more tells whether there is a next page.
+  // One more shows whether there is a next page.
   const jobs = await store.list(tenantId, limit + 1, cursor);
   const data = jobs.slice(0, limit).map(viewJob);
   const last = jobs.length > limit ? data.at(-1) : undefined;
   return { data, results: data.length, ...(last ? { nextCursor: last.id } : {}) };
 }
 
-/** Redelivering one delivery, and making, looking at and ending the jobs that redeliver many. */
 export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {
-  // One of a tenant; how many in all, `lists` says.
+  // One count for each tenant; `lists` limits them in all.
   const counts = createOpenRequests({ total: Infinity, each: 1 });
   const withJob = (act: 'find' | 'cancel') => async (request: ApiRequest) => {
     const id = readRedeliveryId(request);
@@ -109,7 +108,7 @@ interface RedeliveryOptions
 /** How often an instance looks for a job when there was none. */
 const POLL_MS = 500;
 
-/** Works through the jobs of all tenants, a page of each in turn, until the service closes. */
+/** Works on the jobs of all tenants, one page of each in turn, until the service closes. */
 function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
   const running = repeat({
     name: 'redelivering',
@@ -126,7 +125,7 @@ function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): voi
   scope.onClose('redeliveries', () => running.stop());
 }
 
-/** Sending again: one delivery at once, many by jobs that this instance shares with the others. */
+/** Redelivery: one delivery at once, many by jobs that all instances share. */
 export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
   const { database, keptMs, catchUp } = options;
   const now = (): number => Date.now();

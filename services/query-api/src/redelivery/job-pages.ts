@@ -15,13 +15,13 @@ import type { PastDelivery } from './redelivery-task.js';
 export interface Candidate extends PastDelivery {
   /** Its latest cycle; absent when there was none. */
   readonly cycle?: string;
-  /** Absent when it is not kept any more. */
+  /** Undefined when it is not kept any more. */
   readonly body: Buffer | undefined;
 }
 
 export interface CandidatePage {
   readonly candidates: readonly Candidate[];
-  /** The place after which the next page begins; absent when there is nothing behind. */
+  /** The next page begins after this place; absent on the last page. */
   readonly next?: string | undefined;
 }
 
@@ -29,18 +29,18 @@ type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
 
 export interface PageParts {
   readonly database: Pick<Database, 'within'>;
-  /** Notifications are kept for so long. */
+  /** How long notifications are kept, milliseconds. */
   readonly keptMs: number;
-  /** And deliveries: of what was appended earlier it is not known whether it was missed. */
+  /** How long deliveries are kept. Whether an older event was missed is not known. */
   readonly loggedMs: number;
 }
 
-/** For counting, and for each half of reading a page. A caller waits for a count, and gives up after 10 s. */
+/** Deadline for a count, and for each half of reading a page. A caller gives up after 10 s. */
 const LONG_MS = 8_000;
-/** Then counting ends, and what was counted is told: a database may be late to end it. */
+/** Time after which counting ends; the database may end its statement late. */
 const BUDGET_MS = LONG_MS / 2;
 
-/** Of the log, those that match now, oldest first. */
+/** Deliveries in the log that match now, oldest first. */
 async function loggedPage(
   tenantId: string,
   filter: DeliveryFilter,
@@ -57,7 +57,7 @@ async function loggedPage(
   return { candidates, next };
 }
 
-/** Events of one type as they were appended, behind a place that is the time and the id of the last one. */
+/** Events of one type in the order in which they were appended, behind a place made of the last one's time and id. */
 function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted) {
   const range = { tenantId, ...omitUndefined({ eventType }), appendedAt: { $gte: from, $lt: to } };
   const [, time, lastId] = /^(\d+) (.*)$/s.exec(position ?? '') ?? [];
@@ -67,10 +67,13 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
   return { ...range, appendedAt: { $gte: last, $lt: to }, ...behind };
 }
 
-/** Events of the webhook's type, without those of which a delivery to it is in the log, or may still be made. `only`: the members that are read, when no body is kept. */
+/**
+ * Events of the webhook's type that have no delivery to it and will not get one. `only`: fields to read, when no body
+ * is needed.
+ */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
-  // Not since it was heard of: a dead letter of one webhook keeps the event, and not its deliveries to others.
+  // By `appendedAt`: a dead letter of one webhook prolongs the event, but not its deliveries to others.
   const keptFrom = Date.now() - Math.min(parts.keptMs, parts.loggedMs);
   const runQuery = parts.database.within(LONG_MS);
   const rows = await runQuery(({ events }) =>
@@ -84,7 +87,7 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
-  // First: a fan-out that has ended by then has its deliveries in the log.
+  // Before the deliveries: a fan-out that has ended by now has its deliveries in the log.
   const open = await findOpen(
     runQuery,
     rows.map(({ _id }) => _id),
@@ -100,7 +103,7 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   };
 }
 
-/** The next page of a job; it can be short, even empty, and others behind it not. */
+/** The next page of a job. It can be short or empty although others follow. */
 export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
   const { status, ...filter } = job.filter;
   if (status === 'missed') return missedPage(job, limit, parts);
@@ -108,7 +111,7 @@ export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promi
   return loggedPage(job.tenantId, { ...filter, status }, request, parts);
 }
 
-/** How many match, to `max` at most, and no longer counted than a caller waits. */
+/** Counts the matches, to `max` at most, and no longer than a caller waits. */
 export async function countMatches(
   tenantId: string,
   { status, ...filter }: RedeliveryFilter,
@@ -128,7 +131,7 @@ export async function countMatches(
     const page = await missedPage(wanted, MAX_STATEMENT, { ...parts, keptMs: 0 }, { appendedAt: 1 });
     matched += page.candidates.length;
     position = page.next;
-    // As long as the page took: the database is the others' for half of the time.
+    // A pause as long as the page took leaves half of the database's time to others.
     if (position !== undefined) await rest(performance.now() - beganAt);
   } while (position !== undefined && matched < max && performance.now() < endAt);
   return { matched, isLowerBound: position !== undefined };

@@ -5,27 +5,27 @@ import type { Connection, Model } from 'mongoose';
 import { documentSchema, expiring } from '../documents.js';
 
 /**
- * Statuses of deliveries that can be sent again together: what is pending is under way by itself. `missed`: events of which
- * there is no delivery to the endpoint.
+ * Statuses of deliveries that a job can send again. `missed`: events without a delivery to the endpoint. Pending ones
+ * are sent anyway.
  */
 export const REDELIVERABLE = ['dead', 'cancelled', 'delivered', 'missed'] as const;
 
-/** Which deliveries a job names; all members that are given must match. */
+/** Selects the deliveries of a job; all given fields must match. */
 export interface RedeliveryFilter {
   readonly ref?: string;
   readonly eventType?: EventType;
   readonly status: (typeof REDELIVERABLE)[number];
   /** First attempted, or missed and appended, at or after this time. */
   readonly from: Date;
-  /** The same, before this time; never later than when the job was made. */
+  /** The same, before this time; never later than the start of the job. */
   readonly to: Date;
 }
 
-/** What became of the deliveries that a job has come by. */
+/** Results of the deliveries that a job has passed. */
 export interface JobCounts {
-  /** Given to Kafka. */
+  /** Published to Kafka. */
   readonly sent: number;
-  /** Their webhook was disabled, gone to another event type, or unknown. */
+  /** Their webhook is disabled, has another event type, or is unknown. */
   readonly refused: number;
   /** Their notification is not kept any more. */
   readonly expired: number;
@@ -33,36 +33,36 @@ export interface JobCounts {
 
 /** A job as a document of the collection `redeliveries`. */
 export interface RedeliveryJob {
-  /** A UUID of version 7: it sorts as the time at which the job was made. */
+  /** A UUID of version 7, which sorts as the time at which the job was made. */
   readonly _id: string;
   readonly tenantId: string;
   readonly filter: RedeliveryFilter;
   readonly state: 'running' | 'completed' | 'cancelled';
-  /** Deliveries that matched when it was made; what changes its status meanwhile is left alone. */
+  /** Deliveries that matched at the start. */
   readonly matched: number;
-  /** There were too many to count them all while the caller waited: `matched` or more. */
+  /** Counting ended early: `matched` or more. */
   readonly matchedIsLowerBound: boolean;
   readonly counts: JobCounts;
-  /** Place of the delivery, or event, after which it goes on; pages are read in this order. */
+  /** Place of the delivery or event after which the job continues. */
   readonly position?: string;
-  /** Until when no other instance takes it. */
+  /** No other instance takes the job until then. */
   readonly leaseUntil: Date;
-  /** Who took it last. */
+  /** The instance that took it last. */
   readonly owner?: string;
-  /** `tenantId/number` while it runs: a tenant has as many running jobs as there are numbers, at most. */
+  /** `tenantId/number` while it runs. The numbers bound the running jobs of a tenant. */
   readonly slot?: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** A filter as a caller sees it. */
+/** A filter as callers see it. */
 export const viewFilter = ({ from, to, ...rest }: RedeliveryFilter) => ({
   ...rest,
   from: from.toISOString(),
   to: to.toISOString(),
 });
 
-/** A job as a caller sees it. */
+/** A job as callers see it. */
 export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: RedeliveryJob) => ({
   id: _id,
   state: job.state,
@@ -79,7 +79,7 @@ type RedeliveryModel = Model<RedeliveryJob>;
 export function redeliveryModelOn(connection: Connection, keptMs: number): RedeliveryModel {
   const schema = documentSchema<RedeliveryJob>();
   schema.index({ tenantId: 1, _id: 1 });
-  // Only a job that runs has a slot.
+  // Only a running job has a slot.
   schema.index({ slot: 1 }, { unique: true, sparse: true });
   schema.index({ updatedAt: 1 }, expiring(keptMs));
   return connection.model<RedeliveryJob>('Redelivery', schema, 'redeliveries');
@@ -91,13 +91,13 @@ const LAST_ID = 'g';
 type RunJobQuery = RunQuery<RedeliveryModel>;
 type Now = () => number;
 
-/** What callers do with jobs. */
+/** The operations of callers. */
 function jobsOf(runQuery: RunJobQuery, now: Now) {
   const find = (tenantId: string, id: string): Promise<RedeliveryJob | null> =>
     runQuery((model) => model.findOne({ _id: id, tenantId }).lean<RedeliveryJob>().exec());
   return {
     find,
-    /** Whether it is made: not when the tenant has `maxRunning` that run. Each running job holds a number of its own. */
+    /** Returns false when the tenant has `maxRunning` running jobs. Each running job holds a number of its own. */
     insert: async (job: RedeliveryJob, maxRunning: number): Promise<boolean> => {
       for (let number = 0; number < maxRunning; number += 1) {
         try {
@@ -110,7 +110,7 @@ function jobsOf(runQuery: RunJobQuery, now: Now) {
       return false;
     },
 
-    /** The newest first, those before the id `before` when that is given. */
+    /** The newest first; `before` is the id of the last job on the page before. */
     list: (tenantId: string, limit: number, before = LAST_ID): Promise<readonly RedeliveryJob[]> => {
       const filter = { tenantId, _id: { $lt: before } };
       return runQuery((model) =>
@@ -131,9 +131,9 @@ function jobsOf(runQuery: RunJobQuery, now: Now) {
   };
 }
 
-/** What the instances do that work through them. */
+/** The operations of the instances that work on jobs. */
 const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
-  /** Takes the running job that has waited longest and that nobody holds; it is ours for `leaseMs`. */
+  /** Takes the running job that has waited longest and has no owner, for `leaseMs`. */
   claim: (owner: string, leaseMs: number): Promise<RedeliveryJob | null> =>
     runQuery((model) =>
       model
@@ -147,8 +147,8 @@ const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
     ),
 
   /**
-   * Counts a page that was sent and gives the job back, behind `next`; without one it is completed. Nothing changes when
-   * another instance has taken it; of one that was cancelled meanwhile the page counts.
+   * Counts a sent page and gives the job back with its next position; without one the job is completed. Nothing
+   * changes when another instance has taken the job. When it was cancelled meanwhile, the page still counts.
    */
   advance: async (
     { _id }: RedeliveryJob,
@@ -171,7 +171,7 @@ const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
 
 export type RedeliveryStore = ReturnType<typeof redeliveryStoreOf>;
 
-/** The jobs in MongoDB; every change is one atomic change of one document. */
+/** The jobs in MongoDB. Every change is one atomic change of one document. */
 export const redeliveryStoreOf = (runQuery: RunJobQuery, now: Now) => ({
   ...jobsOf(runQuery, now),
   ...leasesOf(runQuery, now),

@@ -22,8 +22,9 @@ export interface RedeliverOnePorts {
 }
 
 /**
- * Sends one delivery again, whatever became of it. Throws 404 for an unknown one, 422 when its webhook is disabled or its
- * notification is not kept any more, and 503 when the broker is away. Resolves with the new cycle when Kafka has it.
+ * Sends one delivery again, whatever its status. Resolves with the new cycle when Kafka has it. Throws 404 for an
+ * unknown delivery, 422 when its webhook is disabled or its notification is not kept, and 503 when the broker is
+ * away.
  */
 export async function redeliverOne(
   tenantId: string,
@@ -48,9 +49,9 @@ export interface TestPorts {
 }
 
 /**
- * Sends an event that never happened through the real path to one endpoint. Its event is kept first, so that its
- * identifiers resolve to a record marked as a test. Throws 404 for a ref that the tenant does not have and 422 when it is
- * disabled. Resolves when Kafka has it: how it went is in the delivery log.
+ * Sends an invented event through the real path to one endpoint. Its event is kept first, marked as a test, so that
+ * its identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422 when it is disabled.
+ * Resolves when Kafka has it; the delivery log shows the result.
  */
 async function sendTest(
   tenantId: string,
@@ -70,7 +71,7 @@ async function sendTest(
   return { deliveryId: delivery.deliveryId, eventId: event.id };
 }
 
-/** `POST …/{ref}/test`: tries an endpoint through the real path. */
+/** `POST …/{ref}/test`. */
 export const testOperations = (ports: TestPorts): readonly Operation[] => [
   {
     method: 'POST',

@@ -13,7 +13,7 @@ import { parseTime } from '../request-parameters.js';
 export interface RedeliveryRequest {
   /** `to` is absent when the caller left it out: until now. */
   readonly filter: Omit<RedeliveryFilter, 'to'> & { readonly to?: Date };
-  /** Only count what would be sent. */
+  /** Only counts what would be sent. */
   readonly dryRun: boolean;
 }
 
@@ -37,10 +37,10 @@ const checkBody = compileCheck<RedeliveryBody>({
   },
 });
 
-/** A text that the schema has let pass is a time. */
+/** The schema has checked the text. */
 const timeOf = (text: UtcTime): Date => parseTime(text) ?? new Date(text);
 
-/** The body of `POST …/redeliveries`; `status` is `dead` when left out. Throws 422 that names what is wrong with it. */
+/** Reads the body of `POST …/redeliveries`; `status` is `dead` by default. Throws 422 with what is wrong. */
 export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
   const { from, to, ref, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
   return {
@@ -55,19 +55,22 @@ export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
 }
 
 export interface StartRedeliveryPorts {
-  /** The jobs, for a few statements from now on. */
+  /** Opens the jobs for a few statements. */
   readonly storeFor: () => Pick<RedeliveryStore, 'insert'>;
-  /** How many match, counted to `max` at most, and no longer than a caller waits. */
+  /** Counts the matches, to `max` at most, and no longer than a caller waits. */
   readonly countMatches: (tenantId: string, filter: RedeliveryFilter, max: number) => Promise<DeliveryCount>;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly newId: () => string;
   readonly now: () => number;
 }
 
-/** Jobs of one tenant that run at the same time, and deliveries that one job may name. */
+/** Running jobs of one tenant, and deliveries of one job. */
 const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
-/** A first attempt is in the log so long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be queued and read. */
+/**
+ * A first attempt is in the log this long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be
+ * queued and read.
+ */
 const UNDER_WAY_MS = 40_000;
 
 const refuse = (property: string, reason: string): AppError => invalidRequest([{ property, reason }]);
@@ -93,8 +96,8 @@ async function filterOf(
 }
 
 /**
- * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant does
- * not have, 422 when it is disabled, when too much matches or too many jobs run.
+ * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant
+ * does not have. Throws 422 when it is disabled, when too much matches or too many jobs run.
  */
 export async function startRedelivery(
   tenantId: string,
