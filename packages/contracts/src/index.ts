@@ -4,6 +4,8 @@ export * from './event/bacen-callback.js';
 export * from './base32.js';
 export * from './configuration/configuration-record.js';
 export * from './configuration/delivery-policy.js';
+export * from './configuration/duration.js';
+export * from './configuration/revision-table.js';
 export * from './task/delivery-task.js';
 export * from './event/event-headers.js';
 export * from './event/event-schema.js';

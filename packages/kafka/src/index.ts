@@ -4,8 +4,6 @@ export { readKafkaSettings, type KafkaSettings } from './kafka-settings.js';
 export type { Logger, LogLevel } from './log.js';
 export { PENDING_RECORD_BYTES } from './sink/pending-record.js';
 export type { KafkaRecord } from './record.js';
-export { RevisionTable } from './table/revision-table.js';
-export type { Revised } from './table/revision-table.js';
 export { openSink } from './sink/sink.js';
 export type { Sink } from './sink/sink.js';
 export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink/sink-types.js';

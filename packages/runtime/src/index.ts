@@ -1,7 +1,6 @@
 export { addCounter } from './add-counter.js';
 export type { AdminPage } from './admin-server.js';
 export { Closers, withDeadline } from './closing.js';
-export { parseDuration, parseLongDuration } from './duration.js';
 export { HealthBoard } from './health.js';
 export type { HealthReport } from './health.js';
 export { createLogger, errorFields } from './logger.js';

@@ -1,8 +1,8 @@
 /**
- * One run of `work` at a time, shared by all who call before it begins: who calls while one is under way gets the next one, for
- * that one may not know of what came after its begin. While none is under way it begins at once.
+ * Shares one run of `work` among all who call before it begins. A call during a run gets the next run, because the current one may
+ * miss what came after its begin. Without `before`, a call while nothing runs begins at once. With `before`, each run waits for it first.
  */
-export function shareNext<T>(work: () => Promise<T>): () => Promise<T> {
+export function shareNext<T>(work: () => Promise<T>, before?: () => Promise<unknown>): () => Promise<T> {
   let running: Promise<T> | undefined;
   let next: Promise<T> | undefined;
   const begin = (): Promise<T> => {
@@ -16,7 +16,10 @@ export function shareNext<T>(work: () => Promise<T>): () => Promise<T> {
     return run;
   };
   return () => {
-    if (running === undefined) return begin();
-    return (next ??= running.catch(() => undefined).then(begin));
+    if (running === undefined && before === undefined) return begin();
+    return (next ??= Promise.resolve(running)
+      .catch(() => undefined)
+      .then(before)
+      .then(begin));
   };
 }

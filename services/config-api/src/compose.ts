@@ -5,21 +5,22 @@ import type { Kafka } from '@webhooks/kafka';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { addCounter, repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { createAudit } from './webhooks/audit.js';
 import type { ConfigApiConfig } from './config.js';
+import { createDeliveryPolicies } from './policies/delivery-policies.js';
+import { createPolicyReader } from './policies/policy-input.js';
+import {
+  createPublisher,
+  keepPublicationNotes,
+  sweepUnpublished,
+} from './publication/publish-configuration.js';
+import type { Publisher } from './publication/publish-configuration.js';
+import { watchTopic } from './publication/watch-topic.js';
 import { storeWithin } from './store/configuration-store.js';
 import { openDatabase } from './store/database.js';
 import type { Database } from './store/database.js';
-import { createDeliveryPolicies } from './policies/delivery-policies.js';
+import { createAudit, createKeyedMutex } from './webhooks/make-change.js';
 import { createOperations } from './webhooks/operations.js';
-import { keepPublicationNotes } from './publication/note-published.js';
 import { openProver } from './webhooks/prove-endpoint.js';
-import { createPolicyReader } from './policies/policy-input.js';
-import { createPublisher } from './publication/publish-configuration.js';
-import type { Publisher } from './publication/publish-configuration.js';
-import { sweepUnpublished } from './publication/sweep-unpublished.js';
-import { createKeyedMutex } from './webhooks/keyed-mutex.js';
-import { watchTopic } from './publication/watch-topic.js';
 import { readWebhookInput } from './webhooks/webhook-input.js';
 
 const NOTE_MS = 1_000;

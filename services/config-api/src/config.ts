@@ -1,5 +1,5 @@
-import { parseKeyring } from '@webhooks/contracts';
-import type { Keyring } from '@webhooks/contracts';
+import { isUtcTime, parseKeyring } from '@webhooks/contracts';
+import type { Keyring, UtcTime } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
 import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
@@ -8,14 +8,13 @@ import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
 import {
   DEFAULT_PORTS,
+  createAddressPolicy,
   parsePortRanges,
   readSenderSettings,
   vendorSignatureHeader,
 } from '@webhooks/outbound';
 import type { SenderSettings, UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
-import { parseEgressAddresses } from './webhooks/egress.js';
-import type { EgressAddress } from './webhooks/egress.js';
 import type { PolicyRules } from './policies/policy-input.js';
 
 /**
@@ -23,6 +22,14 @@ import type { PolicyRules } from './policies/policy-input.js';
  * of `Webhook-Challenge`. `mtls`: it refuses that without our client certificate, and accepts it with ours.
  */
 const REGISTRATION_PROOFS = ['none', 'challenge', 'mtls'] as const;
+
+/** Where deliveries come from, as the operator says. */
+export interface EgressAddress {
+  /** Of IPv4 or IPv6, or a block such as `198.51.100.8/30`. */
+  readonly address: string;
+  /** Of what is announced; absent for what is in use. */
+  readonly validFrom?: UtcTime;
+}
 
 export interface ConfigApiConfig {
   readonly api: ApiSettings;
@@ -50,6 +57,17 @@ function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings):
     allowLocalhost: addresses.allowLoopback === true,
   };
 }
+
+/** A list such as `198.51.100.7,198.51.100.8/30@2026-12-01T00:00:00Z`; throws with the first that is none. */
+const parseEgressAddresses = (text: string): readonly EgressAddress[] =>
+  text.split(',').map((entry) => {
+    const [address = '', ...times] = entry.trim().split('@');
+    createAddressPolicy({ deny: [address] });
+    if (times.length === 0) return { address };
+    const validFrom = times.join('@');
+    if (!isUtcTime(validFrom)) throw new Error(`expected an RFC 3339 time in UTC behind '${address}@'`);
+    return { address, validFrom };
+  });
 
 function parseProof(text: string): ConfigApiConfig['proof'] {
   const proof = REGISTRATION_PROOFS.find((known) => known === text);

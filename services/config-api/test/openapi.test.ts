@@ -8,7 +8,7 @@ import {
 } from '@webhooks/contracts';
 import { buildEvent, isObject } from '@webhooks/testkit';
 import { createOperations } from '../src/webhooks/operations.js';
-import type { OperationParts } from '../src/webhooks/operations.js';
+import type { OperationPorts } from '../src/webhooks/operations.js';
 import { at, faultOf, openapi } from './support/openapi-check.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -21,7 +21,7 @@ const operations = paths.flatMap(([path, item]) =>
 );
 
 /** No operation is called here, so no part is needed. */
-const routes = createOperations({} as OperationParts);
+const routes = createOperations({} as OperationPorts);
 
 /** Each value in the document under a member of this name. */
 function under(name: string, value: unknown): unknown[] {

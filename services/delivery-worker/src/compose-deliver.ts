@@ -4,21 +4,16 @@ import { createSender, watchClientCertificate } from '@webhooks/outbound';
 import type { Sender } from '@webhooks/outbound';
 import { errorFields } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { Admission } from './admission/admission.js';
-import { drain } from './admission/drain.js';
-import { TICK_MS } from './admission/stalled.js';
-import type { AttemptLog } from './publish/attempt-log.js';
-import { attempt } from './path/attempt.js';
+import { Admission, drain } from './admission/admission.js';
+import { TICK_MS } from './admission/queue.js';
 import type { WorkerConfig } from './config.js';
-import { currentConfiguration } from './configurations/current-configuration.js';
-import { decide, defer, deferAfterFault } from './path/decide.js';
+import type { ConfigurationCache } from './configurations/configuration-cache.js';
+import type { Observers } from './observe/attempt-line.js';
+import { watchAdmission } from './observe/watch-admission.js';
 import { deliver } from './path/deliver.js';
 import type { DeliverPorts } from './path/deliver.js';
-import type { Observers } from './observe/attempt-line.js';
-import type { ConfigurationCache } from './configurations/open-configuration-cache.js';
-import type { PublishWithRetry } from './publish/publish-with-retry.js';
-import { settle } from './path/settle.js';
-import { watchAdmission } from './observe/watch-admission.js';
+import type { AttemptLog } from './publish/attempt-log.js';
+import type { PublishWithRetry } from './publish/publisher.js';
 
 export interface DeliveryParts {
   readonly cache: ConfigurationCache;
@@ -68,42 +63,16 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
   return admission;
 }
 
-/** The rules of the schedule, with the clock and the dice. */
-function scheduling({ schedule }: WorkerConfig, { log }: ServiceScope) {
-  const decisionOf = (task: DeliveryTask, delaysMs?: readonly number[]) => ({
-    firstDueAt: task.firstDueAt,
-    attempt: task.attempt,
-    now: Date.now(),
-    schedule: delaysMs === undefined ? schedule : { ...schedule, delaysMs },
-    random: Math.random(),
-  });
-  return {
-    decide: (outcome, task, { terms }) => decide(outcome, decisionOf(task, terms?.delaysMs)),
-    isLast: ({ firstDueAt }) => Date.now() >= firstDueAt + schedule.maxAgeMs,
-    defer: (deferred, task) => defer(deferred, decisionOf(task)),
-    deferAfterFault: (task, fault, deadReason) => {
-      const { ref, deliveryId } = task;
-      log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) });
-      return deferAfterFault(task.deferralCount, decisionOf(task), deadReason);
-    },
-  } satisfies Partial<DeliverPorts>;
-}
-
 /** The way of one delivery, from its task to its settlement. */
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope) {
   const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
-  const attemptOptions = { sender, userAgent: config.userAgent, vendorHeader: config.vendorHeader };
-  const settlePorts = { publish, attemptLog };
   const admission = openAdmission(config, cache, scope);
+  const { userAgent, vendorHeader, schedule } = config;
   const ports: DeliverPorts = {
-    admission,
-    look: (task) => currentConfiguration(task, cache),
-    attempt: (task, configuration, mayStart) => attempt(task, configuration, mayStart, attemptOptions),
-    isCurrent: (configuration) =>
-      cache.reader.isFresh() && cache.table.find(configuration.tenantId, configuration.ref) === configuration,
-    ...scheduling(config, scope),
-    settle: (settled) => settle(settled, settlePorts),
+    ...{ cache, publish, attemptLog, admission, sender, userAgent, vendorHeader, schedule },
+    onFault: ({ ref, deliveryId }, fault) =>
+      scope.log.error('an attempt could not be made', { ref, deliveryId, ...errorFields(fault) }),
     observe: observers.settled,
   };
   return {

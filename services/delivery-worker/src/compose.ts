@@ -1,4 +1,4 @@
-import { DUE_AT, RETRY_TIERS, TOPICS, TOPIC_TABLE, dueAtOf } from '@webhooks/contracts';
+import { DUE_AT, dueAtOf, RETRY_TIERS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import {
   connectKafka,
   headerOf,
@@ -10,26 +10,24 @@ import {
 import type { Kafka, KafkaRecord, Source, SourceOptions } from '@webhooks/kafka';
 import { watchSource } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
+import { composeDeliver } from './compose-deliver.js';
+import type { Delivering, DeliveryParts } from './compose-deliver.js';
 import type { WorkerConfig } from './config.js';
+import { openConfigurationCache } from './configurations/configuration-cache.js';
+import { createObservers } from './observe/attempt-line.js';
+import { createSourceGauges } from './observe/source-health.js';
+import type { Watched } from './observe/source-health.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
 import type { ConsumeEventPorts } from './path/consume-event.js';
 import { consumeFanOut, createKeyedMutex } from './path/consume-fan-out.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
 import type { ConsumeTaskPorts } from './path/consume-task.js';
 import { SLICE_TASKS } from './path/fan-out.js';
-import { composeDeliver } from './compose-deliver.js';
-import type { Delivering, DeliveryParts } from './compose-deliver.js';
-import { createObservers } from './observe/attempt-line.js';
-import { openConfigurationCache } from './configurations/open-configuration-cache.js';
-import { createAttemptLog } from './publish/attempt-log.js';
-import { openPublisher } from './publish/open-publisher.js';
-import { NOT_HANDLED, createQuarantine } from './quarantine/quarantine.js';
-import { createQuarantineBudget } from './quarantine/budget.js';
-import type { QuarantineBudget } from './quarantine/budget.js';
-import { rejectRecord } from './quarantine/rejected.js';
 import { SettledMemory } from './path/settled-memory.js';
-import { createSourceGauges } from './observe/source-health.js';
-import type { Watched } from './observe/source-health.js';
+import { createAttemptLog } from './publish/attempt-log.js';
+import { openPublisher } from './publish/publisher.js';
+import { createQuarantine, createQuarantineBudget, NOT_HANDLED, rejectRecord } from './publish/quarantine.js';
+import type { QuarantineBudget } from './publish/quarantine.js';
 
 const LIVE_TOPICS = { events: TOPICS.events, deliveries: TOPICS.deliveries, 'fan-outs': TOPICS.fanOuts };
 /** What the sources read. */

@@ -1,14 +1,13 @@
-import { parseKeyring } from '@webhooks/contracts';
+import { parseDelays, parseKeyring, parseLongDuration } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readSenderSettings, vendorSignatureHeader } from '@webhooks/outbound';
 import type { SenderSettings } from '@webhooks/outbound';
-import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { BreakerRules } from './admission/breaker.js';
-import { DEFAULT_DELAYS, parseDelays } from './path/schedule.js';
-import type { RetrySchedule } from './path/schedule.js';
+import { DEFAULT_DELAYS } from './path/decide.js';
+import type { RetrySchedule } from './path/decide.js';
 
 export interface WorkerConfig extends SenderSettings {
   readonly kafka: KafkaSettings;

@@ -1,7 +1,7 @@
-import { ConfigurationTable } from '../src/configurations/configuration-table.js';
+import { ConfigurationTable } from '../src/configurations/configuration-cache.js';
 import { toConfiguration } from '../src/configurations/configuration.js';
 import type { Configuration } from '../src/configurations/configuration.js';
-import { REF, buildRecord } from './builders.js';
+import { buildRecord, REF } from './builders.js';
 
 const configuration = (over = {}) => toConfiguration(buildRecord(over), { keys: [] });
 const OTHER = REF.replace(/1$/, '2');

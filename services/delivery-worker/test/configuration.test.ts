@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { configurationKey, parseKeyring, sealPolicySecrets, sealSecret } from '@webhooks/contracts';
 import { generateSecret, signStandardWebhooks } from '@webhooks/outbound';
-import { ConfigurationTable } from '../src/configurations/configuration-table.js';
+import { ConfigurationTable } from '../src/configurations/configuration-cache.js';
+import type { ConfigurationCache } from '../src/configurations/configuration-cache.js';
 import { toConfiguration } from '../src/configurations/configuration.js';
 import { currentConfiguration } from '../src/configurations/current-configuration.js';
-import type { ConfigurationCache } from '../src/configurations/open-configuration-cache.js';
-import { REF, buildRecord, buildTask } from './builders.js';
+import { buildRecord, buildTask, REF } from './builders.js';
 
 const keyring = parseKeyring(`k1:${randomBytes(32).toString('base64')}`);
 const configuration = (over = {}) => toConfiguration(buildRecord(over), keyring);
@@ -137,8 +137,7 @@ describe('the configuration in force', () => {
     const table = new ConfigurationTable();
     table.apply(configuration(change));
     const current = await currentConfiguration(buildTask(), fakeCache(table));
-    const result =
-      current.kind === 'ended' && 'reason' in current.settlement ? current.settlement.reason : current.kind;
+    const result = current.kind === 'cancelled' ? current.reason : current.kind;
     expect(result).toBe(expected);
   });
 
@@ -154,7 +153,7 @@ describe('the configuration in force', () => {
     table.apply(configuration());
     const cache = fakeCache(table, () => table.apply(configuration({ revision: 5, enabled: false })));
     const current = await currentConfiguration(buildTask({ revision: 5 }), cache);
-    expect(current).toEqual({ kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } });
+    expect(current).toEqual({ kind: 'cancelled', reason: 'disabled' });
   });
 
   it('is neither dead nor cancelled when it stays unknown', async () => {

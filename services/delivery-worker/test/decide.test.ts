@@ -1,7 +1,7 @@
-import { decide } from '../src/path/decide.js';
+import { parseDelays } from '@webhooks/contracts';
+import type { AttemptOutcome } from '../src/path/attempt.js';
+import { decide, DEFAULT_DELAYS } from '../src/path/decide.js';
 import type { Decision, Settlement } from '../src/path/decide.js';
-import type { AttemptOutcome } from '../src/path/outcome.js';
-import { DEFAULT_DELAYS, parseDelays } from '../src/path/schedule.js';
 
 const NOW = Date.parse('2026-11-21T14:03:28.000Z');
 const SECOND = 1_000;

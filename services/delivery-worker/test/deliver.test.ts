@@ -1,21 +1,21 @@
-import type { DeliveryTask } from '@webhooks/contracts';
+import type { ConfigurationRecord, DeliveryTask } from '@webhooks/contracts';
 import type { SendResult } from '@webhooks/outbound';
 import { Admission } from '../src/admission/admission.js';
 import type { PermitEnd } from '../src/admission/endpoint-state.js';
+import { toConfiguration } from '../src/configurations/configuration.js';
 import type { Configuration } from '../src/configurations/configuration.js';
-import type { Current } from '../src/configurations/current-configuration.js';
-import type { Settlement } from '../src/path/decide.js';
 import { deliver } from '../src/path/deliver.js';
-import type { DeliverPorts, Settled } from '../src/path/deliver.js';
-import { buildTask } from './builders.js';
+import type { DeliverPorts } from '../src/path/deliver.js';
+import type { Settled } from '../src/path/settle.js';
+import { buildRecord, buildTask } from './builders.js';
 
 const source = { topic: 'payments.events', partition: 0, offset: '1' };
-const target = { origin: 'https://x.example', path: '/' };
-const ACTIVE = { kind: 'active', configuration: { target } } as Current;
-const DISABLED: Current = { kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } };
-const ANSWERED: SendResult = { kind: 'answered', status: 200, cut: false, durationMs: 3 };
+const build = (over: Partial<ConfigurationRecord> = {}): Configuration =>
+  toConfiguration(buildRecord(over), { keys: [] });
+const ACTIVE = build();
+const DISABLED = build({ enabled: false });
+const ACCEPTED: SendResult = { kind: 'answered', status: 200, cut: false, durationMs: 3 };
 const WITHDRAWN: SendResult = { kind: 'withdrawn', durationMs: 3 };
-const DELIVERED: Settlement = { kind: 'delivered' };
 
 const RULES = {
   endpointConcurrency: 1,
@@ -23,6 +23,21 @@ const RULES = {
   queueLimit: 1_000,
   breaker: { failures: 10, firstPauseMs: 30_000, maxPauseMs: 600_000 },
 };
+const SCHEDULE = { delaysMs: [1_000], jitter: 0, maxAgeMs: 86_400_000, retryAfterMaxMs: 1_000 };
+
+type Reader = DeliverPorts['cache']['reader'];
+/** A cache that finds the first configuration once, and the second from then on. */
+function cacheOf(first: Configuration, second = first, reader: Partial<Reader> = {}): DeliverPorts['cache'] {
+  let looks = 0;
+  const find = () => (looks++ === 0 ? first : second);
+  const fresh = { isFresh: () => true, whenFresh: () => Promise.resolve(), catchUp: () => Promise.resolve() };
+  return { table: { find, hasTenant: () => true, enabledFor: () => [] }, reader: { ...fresh, ...reader } };
+}
+/** A cache that is fresh once. */
+const stale = (whenFresh: Reader['whenFresh'], looks = [true]): Partial<Reader> => ({
+  isFresh: () => looks.shift() ?? false,
+  whenFresh,
+});
 
 /** A real admission with one slot; what was given back, and what happened in which order. */
 function openRig(over: Partial<DeliverPorts> = {}) {
@@ -30,6 +45,10 @@ function openRig(over: Partial<DeliverPorts> = {}) {
   const ends: PermitEnd['kind'][] = [];
   const steps: string[] = [];
   const settled: Settled[] = [];
+  const append = async (): Promise<void> => {
+    await Promise.resolve();
+    steps.push('settled');
+  };
   const ports: DeliverPorts = {
     admission: {
       admit: (...args) => admission.admit(...args),
@@ -39,23 +58,22 @@ function openRig(over: Partial<DeliverPorts> = {}) {
         admission.release(permit, end);
       },
     },
-    look: () => ACTIVE,
-    attempt: (_task, _configuration, mayStart) => Promise.resolve(mayStart() ? ANSWERED : WITHDRAWN),
-    isCurrent: () => true,
-    decide: () => DELIVERED,
-    isLast: () => false,
-    defer: ({ reason, beginsPause }) => ({ kind: 'deferred', reason, dueAt: 1, isLogged: beginsPause }),
-    deferAfterFault: () => ({ kind: 'deferred', reason: 'fault', dueAt: 1, isLogged: true }),
-    settle: async (one) => {
+    cache: cacheOf(ACTIVE),
+    sender: { post: ({ mayStart }) => Promise.resolve(mayStart?.() ? ACCEPTED : WITHDRAWN) },
+    userAgent: 'test',
+    vendorHeader: 'x-test-signature',
+    schedule: SCHEDULE,
+    publish: append,
+    attemptLog: { append },
+    onFault: () => undefined,
+    observe: (one) => {
       settled.push(one);
-      await Promise.resolve();
-      steps.push('settled');
+      steps.push('observed');
     },
-    observe: () => steps.push('observed'),
     ...over,
   };
-  const start = (task: DeliveryTask = buildTask()) => deliver(task, source, ports);
-  return { admission, ports, ends, steps, settled, start };
+  const start = (task: DeliveryTask = buildTask({ firstDueAt: Date.now() })) => deliver(task, source, ports);
+  return { admission, ends, steps, settled, start };
 }
 
 describe('a delivery', () => {
@@ -74,8 +92,8 @@ describe('a delivery', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('no socket'))],
-  ])('whose attempt %s by our own fault is deferred, and its slot is free', async (_how, attempt) => {
-    const rig = openRig({ attempt });
+  ])('whose attempt %s by our own fault is deferred, and its slot is free', async (_how, post) => {
+    const rig = openRig({ sender: { post } });
     expect(await rig.start()).toBe('deferred');
     expect(rig.settled[0]?.outcome).toBeUndefined();
     expect(rig.ends).toEqual(['unmade']);
@@ -83,29 +101,25 @@ describe('a delivery', () => {
   });
 
   it('whose tenant gets no new connection now is deferred, and no attempt is counted', async () => {
-    const rig = openRig({
-      attempt: () => Promise.resolve({ kind: 'throttled', durationMs: 50 }),
-      defer: ({ reason }) => ({ kind: 'deferred', reason, dueAt: 1, isLogged: true }),
-    });
+    const rig = openRig({ sender: { post: () => Promise.resolve({ kind: 'throttled', durationMs: 50 }) } });
     expect(await rig.start()).toBe('deferred');
     expect(rig.settled).toMatchObject([{ outcome: undefined, settlement: { reason: 'throttled' } }]);
     expect(rig.ends).toEqual(['unmade']);
   });
 
   it('of an endpoint that was disabled makes no attempt and takes no slot', async () => {
-    const rig = openRig({ look: () => DISABLED });
+    const rig = openRig({ cache: cacheOf(DISABLED) });
     expect(await rig.start()).toBe('cancelled');
     expect(rig.ends).toEqual([]);
   });
 
-  it.each<[string, Current | Promise<Current>]>([
-    ['at once', DISABLED],
-    ['after the cache has caught up', Promise.resolve(DISABLED)],
+  it.each<[string, Partial<Reader>]>([
+    ['at once', {}],
+    ['after the cache has caught up', stale(() => Promise.resolve())],
   ])(
     'whose configuration changed before the first byte looks again, %s, and gives the slot back',
-    async (_how, second) => {
-      let looks = 0;
-      const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : second), isCurrent: () => false });
+    async (_how, reader) => {
+      const rig = openRig({ cache: cacheOf(ACTIVE, DISABLED, reader) });
       expect(await rig.start()).toBe('cancelled');
       expect(rig.ends).toEqual(['unmade']);
       expect(rig.admission.stats().busy).toBe(0);
@@ -113,16 +127,15 @@ describe('a delivery', () => {
   );
 
   it('whose URL changed before the first byte is attempted at the new one', async () => {
-    const moved = { target: { ...target, path: '/new' } } as Configuration;
     const attempted: string[] = [];
-    let looks = 0;
     const rig = openRig({
-      look: () => (looks++ === 0 ? ACTIVE : { kind: 'active', configuration: moved }),
-      isCurrent: (configuration) => configuration === moved,
-      attempt: (_task, configuration, mayStart) => {
-        if (!mayStart()) return Promise.resolve(WITHDRAWN);
-        attempted.push(configuration.target.path);
-        return Promise.resolve(ANSWERED);
+      cache: cacheOf(ACTIVE, build({ endpointUrl: 'https://x.example/new' })),
+      sender: {
+        post: ({ target, mayStart }) => {
+          if (!mayStart?.()) return Promise.resolve(WITHDRAWN);
+          attempted.push(target.path);
+          return Promise.resolve(ACCEPTED);
+        },
       },
     });
     expect(await rig.start()).toBe('delivered');
@@ -130,9 +143,8 @@ describe('a delivery', () => {
   });
 
   it('that has its slot and loses the cache is not handled, and the slot is free', async () => {
-    let looks = 0;
-    const lost = (): Promise<Current> => Promise.reject(new Error('no cache'));
-    const rig = openRig({ look: () => (looks++ === 0 ? ACTIVE : lost()), isCurrent: () => false });
+    const lost = stale(() => Promise.reject(new Error('no cache')));
+    const rig = openRig({ cache: cacheOf(ACTIVE, ACTIVE, lost) });
     await expect(rig.start()).rejects.toThrow('no cache');
     expect(rig.ends).toEqual(['unmade']);
     expect(rig.admission.stats().busy).toBe(0);
@@ -140,7 +152,7 @@ describe('a delivery', () => {
   });
 
   it('whose settlement is not acknowledged is neither counted nor handled', async () => {
-    const rig = openRig({ settle: () => Promise.reject(new Error('the worker stops')) });
+    const rig = openRig({ attemptLog: { append: () => Promise.reject(new Error('the worker stops')) } });
     await expect(rig.start()).rejects.toThrow('the worker stops');
     expect(rig.steps).toEqual([]);
   });

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { TOPICS } from '@webhooks/contracts';
-import { startKafkaCluster } from '@webhooks/local';
 import { createKafka, ensureTopics } from '@webhooks/kafka';
+import { startKafkaCluster } from '@webhooks/local';
 import { HealthBoard } from '@webhooks/runtime';
 import { eventually, randomName } from '@webhooks/testkit';
-import { openPublisher } from '../src/publish/open-publisher.js';
+import { openPublisher } from '../src/publish/publisher.js';
 
 const LONG = { timeoutMs: 60_000 };
 

@@ -1,7 +1,7 @@
 import { RecordRefused } from '@webhooks/kafka';
 import type { Sink } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
-import { createPublishWithRetry } from '../src/publish/publish-with-retry.js';
+import { createPublishWithRetry } from '../src/publish/publisher.js';
 
 const RECORD = { topic: 'webhooks.attempts', key: 'k', value: Buffer.from('{}') };
 

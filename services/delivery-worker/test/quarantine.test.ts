@@ -1,7 +1,6 @@
 import { RecordRefused } from '@webhooks/kafka';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { createQuarantine } from '../src/quarantine/quarantine.js';
-import { createQuarantineBudget } from '../src/quarantine/budget.js';
+import { createQuarantine, createQuarantineBudget } from '../src/publish/quarantine.js';
 
 const RECORD: KafkaRecord = {
   topic: 'payments.events',

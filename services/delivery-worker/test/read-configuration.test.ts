@@ -1,8 +1,8 @@
 import { configurationKey } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import { ConfigurationTable } from '../src/configurations/configuration-cache.js';
 import { readConfiguration } from '../src/configurations/configuration.js';
-import { ConfigurationTable } from '../src/configurations/configuration-table.js';
-import { REF, buildRecord } from './builders.js';
+import { buildRecord, REF } from './builders.js';
 
 describe('a configuration record', () => {
   const keyOf = (tenantId: string): Buffer => Buffer.from(configurationKey(tenantId, REF));

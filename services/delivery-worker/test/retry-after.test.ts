@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../src/path/retry-after.js';
+import { retryAfterMs } from '../src/path/decide.js';
 
 // Saturday.
 const NOW = Date.parse('2026-11-21T14:03:28.000Z');

@@ -1,4 +1,5 @@
-import { DEFAULT_DELAYS, parseDelays } from '../src/path/schedule.js';
+import { parseDelays } from '@webhooks/contracts';
+import { DEFAULT_DELAYS } from '../src/path/decide.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

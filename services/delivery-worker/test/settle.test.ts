@@ -1,8 +1,8 @@
-import { RETRY_TIERS, TOPICS, parseAttemptHistory, parseDeliveryTask } from '@webhooks/contracts';
+import { parseAttemptHistory, parseDeliveryTask, RETRY_TIERS, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, PackEntry } from '@webhooks/contracts';
 import type { OutgoingRecord } from '@webhooks/kafka';
-import type { Settled } from '../src/path/deliver.js';
-import type { AttemptOutcome } from '../src/path/outcome.js';
+import type { AttemptOutcome } from '../src/path/attempt.js';
+import type { Settled } from '../src/path/settle.js';
 import { settle } from '../src/path/settle.js';
 import { buildTask } from './builders.js';
 

@@ -1,33 +1,33 @@
-import { TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
-import type { Operation } from '@webhooks/http-api';
+import { TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import { createOpenRequests, serveApi } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { addCounter } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { QueryApiConfig } from './config.js';
-import { openConfigurations } from './configurations/open-configurations.js';
-import type { Configurations } from './configurations/open-configurations.js';
+import { openConfigurations } from './configurations.js';
+import type { Configurations } from './configurations.js';
 import { openDatabase } from './database.js';
 import type { Database } from './database.js';
-import { composeDeliveryLog } from './delivery-log/compose-delivery-log.js';
-import { composeHealth } from './endpoint-health/compose-health.js';
-import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
-import { keepProjections } from './projection/keep-projections.js';
-import { passOverRefused } from './projection/pass-over-refused.js';
-import type { PassedOver } from './projection/pass-over-refused.js';
-import type { AskPositions } from './projection/positions.js';
-import { composeRedelivery } from './redelivery/compose-redelivery.js';
-import { createPublishTasks } from './redelivery/publish-tasks.js';
-import type { PublishTasks } from './redelivery/publish-tasks.js';
-import { testOperations } from './test-notification/send-test.js';
+import { composeDeliveryLog } from './delivery-log/compose.js';
+import { composeHealth } from './endpoint-health/compose.js';
 import { composePayments } from './payments/compose.js';
 import { keepDeadLetter } from './payments/event-store.js';
+import type { CatchUp, CatchUpResult } from './projection/catch-up.js';
+import { keepProjections } from './projection/keep-projections.js';
+import type { RunPositionQuery } from './projection/positions.js';
+import { passOverRefused } from './projection/projection.js';
+import type { PassedOver } from './projection/projection.js';
+import { composeRedelivery } from './redelivery/compose.js';
+import { createPublishTasks } from './redelivery/redelivery-task.js';
+import type { PublishTasks } from './redelivery/redelivery-task.js';
+import { testOperations } from './redelivery/send-one.js';
 
 const PUBLISH_MS = 3_000;
 /**
- * Lists and counts that the database works on at once for one instance; half of it for a tenant alone. The embedded database
- * takes a second for some, one after the other. The last is to be answered within the 4 s of a request.
+ * Lists and counts that one instance runs at once; one tenant gets half. The embedded database runs them one by one,
+ * up to a second each, and the last must end within the 4 s of a request.
  */
 const MAX_LISTS = 8;
 
@@ -37,7 +37,7 @@ async function openPublisher(kafka: Kafka, scope: ServiceScope): Promise<Publish
   return createPublishTasks(sink, PUBLISH_MS);
 }
 
-/** Tells of records that cannot be read, or written: once for each in the log, and by their reason in a counter. */
+/** Reports records that cannot be read or written: one log line for each, and a counter by reason. */
 function createPassedOver({ log, registry }: ServiceScope): PassedOver {
   const help = 'Records that could not be read, whole or in part, or written, by the reason';
   const records = addCounter(registry, 'query_unreadable_records_total', help, 'reason');
@@ -47,7 +47,7 @@ function createPassedOver({ log, registry }: ServiceScope): PassedOver {
   };
 }
 
-/** Waits for each; what is not known is late: nothing is then known to be absent. */
+/** Waits for all topics. A topic without a projection counts as late, so nothing on it is known to be absent. */
 async function waitForAll(all: readonly (CatchUp | undefined)[]): Promise<CatchUpResult> {
   const results = await Promise.all(all.map(async (one) => (await one?.wait()) ?? 'late'));
   return results.find((result) => result !== 'passed') ?? 'passed';
@@ -60,7 +60,7 @@ interface Parts {
   readonly publish: PublishTasks;
 }
 
-/** Starts the projections and gives every operation; `openapi.yaml` describes the same set. */
+/** Starts the projections and returns every operation; `openapi.yaml` describes the same set. */
 function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceScope): readonly Operation[] {
   const { kafka, database, configurations, publish } = parts;
   const { redeliveriesPerSecond: ratePerSecond, groupPrefix, retention } = config;
@@ -78,15 +78,15 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
     database,
     catchUp: () => catchUps.get(TOPICS.events),
     keptMs: retention.notificationMs,
-    // Half of what may be open: everything else is answered however many wait.
+    // Half of the open requests may wait for notifications; the other half stays for everything else.
     waiting: { total: Math.ceil(config.api.maxOpenRequests / 2), each: config.maxWaitingPerTenant },
   });
   const health = composeHealth({ database, configurations, passedOver });
   const projections = [transactions.projection, deliveryLog.projection, health.projection].map((projection) =>
     passOverRefused(projection, passedOver),
   );
-  const ask: AskPositions = (statement) => database.writing()(statement);
-  const catchUps = keepProjections({ kafka, groupPrefix, projections, ask }, scope);
+  const runQuery: RunPositionQuery = (statement) => database.writing()(statement);
+  const catchUps = keepProjections({ kafka, groupPrefix, projections, runQuery }, scope);
   return [
     ...transactions.operations,
     ...deliveryLog.operations,

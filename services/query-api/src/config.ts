@@ -1,30 +1,30 @@
+import { parseLongDuration } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
 import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
 import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
-import { parseLongDuration } from '@webhooks/runtime';
 import type { SettingsReader } from '@webhooks/runtime';
-import type { Retention } from './retention.js';
+import type { Retention } from './documents.js';
 
 export interface QueryApiConfig {
   readonly api: ApiSettings;
   readonly kafka: KafkaSettings;
   readonly mongodb: MongodbSettings;
-  /** Consumer groups are called `<prefix>.<projection>.<reading>`. */
+  /** Consumer groups are called `<prefix>.<projection>.<generation>`. */
   readonly groupPrefix: string;
-  /** Deliveries a second that one instance sends again in jobs. */
+  /** Deliveries that one instance sends again in jobs, per second. */
   readonly redeliveriesPerSecond: number;
-  /** Requests of one tenant that wait for notifications in one instance. */
+  /** Requests of one tenant that may wait for notifications in one instance. */
   readonly maxWaitingPerTenant: number;
   readonly retention: Retention;
 }
 
-/** The database of this service when the connection string names none. */
+/** Name of the database when the connection string has none. */
 export const DATABASE = 'webhook_query';
 
-/** A tenant may ask after each notification of a busy day, and a question may wait 2 s for the projection. */
+/** A tenant may query after each notification of a busy day, and a query may wait 2 s for the projection. */
 const API_DEFAULTS: ApiDefaults = { port: 8083, maxOpenRequests: 1_024, tenantRequestsPerSecond: 1_000 };
 
 /** How long documents are kept. */

@@ -1,15 +1,14 @@
 import { databaseUnavailable } from '@webhooks/http-api';
-import { REQUEST_MS, createRunQuery, openConnection } from '@webhooks/mongodb';
-import type { RunQuery, MongodbSettings } from '@webhooks/mongodb';
+import { createRunQuery, openConnection, REQUEST_MS } from '@webhooks/mongodb';
+import type { MongodbSettings, RunQuery } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import type { Connection } from 'mongoose';
-import { deliveryModelOn } from './delivery-log/delivery-model.js';
-import { fanOutModelOn } from './delivery-log/fan-outs.js';
+import { deliveryModelOn, fanOutModelOn } from './delivery-log/delivery-model.js';
+import type { Retention } from './documents.js';
+import { healthModelOn } from './endpoint-health/count-attempts.js';
+import { eventModelOn } from './payments/event-store.js';
 import { positionModelOn } from './projection/positions.js';
-import { healthModelOn } from './endpoint-health/health-model.js';
 import { redeliveryModelOn } from './redelivery/redelivery-store.js';
-import { eventModelOn } from './payments/event-model.js';
-import type { Retention } from './retention.js';
 
 const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) => ({
   positions: positionModelOn(connection),
@@ -23,7 +22,10 @@ const modelsOn = (connection: Connection, { logMs, transactionMs }: Retention) =
 /** Every collection of this service. */
 export type Models = ReturnType<typeof modelsOn>;
 
-/** For a batch of a projection: longer than a request, and shorter than a silent connection lasts. */
+/**
+ * Deadline of one batch of a projection: longer than a request, shorter than the time after which a stalled
+ * connection is closed.
+ */
 const BATCH_MS = 25_000;
 
 /** The database of this service; see `openConnection` for how it stays connected. */
@@ -31,19 +33,19 @@ export async function openDatabase(settings: MongodbSettings, retention: Retenti
   const socketMs = BATCH_MS + REQUEST_MS;
   const pool = { modelsOn: (connection: Connection) => modelsOn(connection, retention), socketMs };
   const prepare = async (all: Models): Promise<void> => {
-    // As the code and the settings say: others, and those of another retention, are dropped.
+    // Makes the indexes equal to code and settings: drops others, and those of another retention.
     for (const model of Object.values(all)) await model.syncIndexes();
   };
   const models = await openConnection(settings, { ...pool, prepare }, scope);
   const written = await openConnection(settings, { ...pool, name: 'database of projections' }, scope);
   return {
-    /** Undefined until the first connection stands and the indexes with it. */
+    /** Undefined until the first connection stands and its indexes exist. */
     models,
-    /** Runs statements of one request, all within `ms` from now; throws 500 `database-unavailable` otherwise. */
+    /** Runs the statements of one request, all within `ms` from now. Throws 500 `database-unavailable` otherwise. */
     within: (ms: number): RunQuery<Models> => createRunQuery(models, ms, databaseUnavailable),
     /**
-     * The same for a batch of a projection, by connections of its own: what people ask for does not hold it up. Nothing is written
-     * without the indexes.
+     * The same for a batch of a projection. It has its own connections, so queries do not delay it. It writes nothing
+     * before the indexes exist.
      */
     writing: (): RunQuery<Models> =>
       createRunQuery(() => models() && written(), BATCH_MS, databaseUnavailable),

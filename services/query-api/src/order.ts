@@ -1,7 +1,7 @@
-/** Negative, zero or positive, as `Array.prototype.sort` wants it. */
+/** Negative, zero or positive, as `Array.prototype.sort` expects. */
 export type Order<T> = (left: T, right: T) => number;
 
-/** Text before text as the database sorts them, not as a language does. */
+/** Sorts text as the database does, by code units. */
 export const compareText: Order<string> = (left, right) => (left < right ? -1 : Number(left > right));
 
 export const byText =
@@ -14,7 +14,7 @@ export const byNumber =
   (left, right) =>
     key(left) - key(right);
 
-/** The first order that tells the two apart decides. */
+/** The first order that distinguishes the two decides. */
 export const inTurn =
   <T>(...orders: readonly Order<T>[]): Order<T> =>
   (left, right) => {
@@ -25,5 +25,5 @@ export const inTurn =
     return 0;
   };
 
-/** The greater of two; the first when neither is. */
+/** The greater of two; the first when they are equal. */
 export const greater = <T>(order: Order<T>, left: T, right: T): T => (order(left, right) >= 0 ? left : right);

@@ -3,10 +3,11 @@ import { readSettings } from '@webhooks/runtime';
 import { createConnection } from 'mongoose';
 import { DATABASE } from './config.js';
 import { positionModelOn } from './projection/positions.js';
-import { forgetReading } from './projection/reading.js';
+import { forgetGeneration } from './projection/generation.js';
 
-// `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI: everything that Kafka holds is read again.
-// The instances that run notice within seconds and end, to be started again. What is in the database stays.
+// `node services/query-api/dist/src/reset.js`, with the service's MONGODB_URI, begins a new rebuild generation:
+// everything that Kafka holds is read again. Running instances notice within seconds and end, to be started again.
+// The documents stay.
 
 const { uri, database } = readSettings(process.env, (settings) => readMongodbSettings(settings, DATABASE));
 const connection = await createConnection(uri, {
@@ -14,9 +15,11 @@ const connection = await createConnection(uri, {
   serverSelectionTimeoutMS: 10_000,
 }).asPromise();
 try {
-  if (!(await forgetReading(positionModelOn(connection))))
-    throw new Error(`no reading in ${database}: MONGODB_URI must name query-api's, ${DATABASE} by default`);
-  process.stdout.write('a new reading begins: everything that Kafka holds is read again\n');
+  if (!(await forgetGeneration(positionModelOn(connection))))
+    throw new Error(
+      `no rebuild generation in ${database}: MONGODB_URI must name query-api's, ${DATABASE} by default`,
+    );
+  process.stdout.write('a new rebuild generation begins: everything that Kafka holds is read again\n');
 } finally {
   await connection.close();
 }

@@ -1,18 +1,17 @@
-import { EVENT_TYPES, appendAttempt, deliveryIdOf, makeTestEvent } from '@webhooks/contracts';
+import { appendAttempt, deliveryIdOf, EVENT_TYPES, makeTestEvent } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
 import { toDelivery, toRow } from '../src/delivery-log/delivery-model.js';
 import { mergeEntries } from '../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../src/delivery-log/merge-entries.js';
-import { viewDelivery, viewSummary } from '../src/delivery-log/view-delivery.js';
+import { viewDelivery, viewSummary } from '../src/delivery-log/operations.js';
 import { addEntry, emptyBucket } from '../src/endpoint-health/health-bucket.js';
 import { viewHealth } from '../src/endpoint-health/view-health.js';
-import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-job.js';
-import { readRedeliveryRequest } from '../src/redelivery/redelivery-request.js';
-import { cycleOf } from '../src/redelivery/redelivery-task.js';
 import { mergeEvents } from '../src/payments/merge-events.js';
-import { viewCharge } from '../src/payments/view-charge.js';
-import { viewTransaction } from '../src/payments/view-transaction.js';
+import { viewCharge, viewTransaction } from '../src/payments/view-transaction.js';
+import { REDELIVERABLE, viewJob } from '../src/redelivery/redelivery-store.js';
+import { cycleOf } from '../src/redelivery/redelivery-task.js';
+import { readRedeliveryRequest } from '../src/redelivery/start-redelivery.js';
 import { faultOf } from './support/openapi.js';
 
 const tenantId = 'acme';

@@ -2,26 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { EVENT_TYPES, PATTERNS, PROBLEMS } from '@webhooks/contracts';
 import { isObject } from '@webhooks/testkit';
 import type { Json } from '@webhooks/testkit';
+import { placeOf } from '../src/delivery-log/delivery-model.js';
 import { DELIVERY_STATUSES } from '../src/delivery-log/delivery.js';
-import { LIMIT, cursorAfter, readListQuery } from '../src/delivery-log/list-query.js';
+import { cursorAfter, LIMIT, readListQuery } from '../src/delivery-log/list-query.js';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
 import type { DeliveryPorts } from '../src/delivery-log/operations.js';
-import { placeOf } from '../src/delivery-log/place.js';
-import { composeHealth } from '../src/endpoint-health/compose-health.js';
-import type { HealthOptions } from '../src/endpoint-health/compose-health.js';
-import { REDELIVERABLE } from '../src/redelivery/redelivery-job.js';
-import { JOBS_PARAMETERS, redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
-import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
-import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
-import { testOperations } from '../src/test-notification/send-test.js';
-import type { TestPorts } from '../src/test-notification/send-test.js';
-import { MAX_EVENTS } from '../src/payments/find-transactions.js';
-import { createTransactionOperations } from '../src/payments/operations.js';
-import type { TransactionPorts } from '../src/payments/operations.js';
-import { sealCursor } from '../src/payments/pull-cursor.js';
-import { PULL_PARAMETERS, createPullOperation } from '../src/payments/pull-notifications.js';
+import { composeHealth } from '../src/endpoint-health/compose.js';
+import type { HealthOptions } from '../src/endpoint-health/compose.js';
+import { createTransactionOperations } from '../src/payments/compose.js';
+import type { TransactionPorts } from '../src/payments/compose.js';
+import { MAX_EVENTS } from '../src/payments/find-events.js';
+import { createPullOperation, PULL_PARAMETERS } from '../src/payments/pull-notifications.js';
 import type { PullPorts } from '../src/payments/pull-notifications.js';
-import { MAX_SHARING } from '../src/payments/pull-page.js';
+import { MAX_SHARING, sealCursor } from '../src/payments/pull-page.js';
+import { JOBS_PARAMETERS, redeliveryOperations } from '../src/redelivery/compose.js';
+import type { RedeliveryParts } from '../src/redelivery/compose.js';
+import { REDELIVERABLE } from '../src/redelivery/redelivery-store.js';
+import { testOperations } from '../src/redelivery/send-one.js';
+import type { TestPorts } from '../src/redelivery/send-one.js';
+import { MAX_MATCHED } from '../src/redelivery/start-redelivery.js';
 import { at, faultOf } from './support/openapi.js';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -200,7 +199,7 @@ describe('the bounds and words of openapi.yaml', () => {
       (parameters as readonly Json[]).map(({ name, schema: own }) => [name, own as Json]),
     );
     const { maximum, default: preset } = known.get('limit') ?? {};
-    const wishFor = (query: Record<string, string>) => readListQuery(new URLSearchParams(query)).wish;
+    const wishFor = (query: Record<string, string>) => readListQuery(new URLSearchParams(query)).request;
     expect(wishFor({}).limit).toBe(preset);
     expect(wishFor({ limit: String(maximum) }).limit).toBe(maximum);
     expect(() => wishFor({ limit: String(Number(maximum) + 1) })).toThrow('limit');
@@ -250,7 +249,7 @@ describe('the bounds and words of openapi.yaml', () => {
     const ring = { keys: [{ id: 'cursor', key: randomBytes(32) }] };
     const after = sealCursor(
       ring,
-      { reading: '3f9a1c2e', caughtUpAt: Date.now(), first: 0, offsets },
+      { generation: '3f9a1c2e', caughtUpAt: Date.now(), first: 0, offsets },
       'acme',
     );
     const texts = [

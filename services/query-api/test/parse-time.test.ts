@@ -1,4 +1,4 @@
-import { parseTime } from '../src/parse-time.js';
+import { parseTime } from '../src/request-parameters.js';
 
 it.each([
   ['2026-11-21T14:03:27Z', '2026-11-21T14:03:27.000Z'],

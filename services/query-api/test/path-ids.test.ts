@@ -1,7 +1,7 @@
 import type { ApiRequest } from '@webhooks/http-api';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
-import { redeliveryOperations } from '../src/redelivery/redelivery-operations.js';
-import type { RedeliveryParts } from '../src/redelivery/redelivery-operations.js';
+import { redeliveryOperations } from '../src/redelivery/compose.js';
+import type { RedeliveryParts } from '../src/redelivery/compose.js';
 
 const nothing = (): never => {
   throw new Error('expected to be refused before anything is looked for');

@@ -1,8 +1,8 @@
 import { SettingsReader } from '@webhooks/runtime';
 import { randomName } from '@webhooks/testkit';
-import type { Models } from '../src/database.js';
 import { readRetention } from '../src/config.js';
-import type { Retention } from '../src/retention.js';
+import type { Models } from '../src/database.js';
+import type { Retention } from '../src/documents.js';
 import { openTestDatabase } from './payments/support/open-test-database.js';
 
 const DAY_MS = 86_400_000;

@@ -58,6 +58,10 @@ export interface DeliveryTask extends EventParts {
   readonly history?: AttemptHistory | undefined;
 }
 
+/** Whether the task was retried or deferred before: its record comes from a retry tier. */
+export const isReturned = ({ attempt, deferralCount }: DeliveryTask): boolean =>
+  attempt > 1 || deferralCount > 0;
+
 /** Header of a task's record that says when it is due. */
 export const DUE_AT = 'due-at';
 

@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { openPolicySecrets, sealPolicySecrets, toComparedName } from '@webhooks/contracts';
 import type { DeliveryPolicy, EventType, Keyring, PolicySecrets } from '@webhooks/contracts';
 import { AppError, invalidRequest } from '@webhooks/http-api';
-import { idOf } from '../store/configuration-model.js';
-import type { Configuration } from '../webhooks/configuration.js';
 import type { PolicyInput } from './policy-input.js';
+import { idOf } from '../store/database.js';
+import type { Configuration } from '../webhooks/configuration.js';
 
 /** The schema of `bacen` demands a payment, which the events of the other types lack. */
 const BACEN_TYPES: readonly EventType[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];

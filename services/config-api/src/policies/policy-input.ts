@@ -3,13 +3,13 @@ import {
   MAX_VIOLATIONS,
   NOTIFICATION_FORMATS,
   compileCheck,
+  parseDuration,
   toComparedName,
 } from '@webhooks/contracts';
 import type { Check, DeliveryPolicy, PolicySecrets, Violation } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkClientCertificate } from '@webhooks/outbound';
-import { parseDuration } from '@webhooks/runtime';
 
 /** What PUT takes. A sealed value that is left out stays, null takes it away. */
 export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed' | 'certificateNotAfter'> {

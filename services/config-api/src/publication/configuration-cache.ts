@@ -1,11 +1,12 @@
 import {
+  RevisionTable,
   configurationKey,
   isCompleteMark,
   parseConfigurationRecord,
   readCompleteMark,
 } from '@webhooks/contracts';
-import { RevisionTable } from '@webhooks/kafka';
-import type { KafkaRecord, Revised } from '@webhooks/kafka';
+import type { Revised } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
 
 export type ConfigurationName = Omit<Revised, 'revision'>;
 

@@ -1,16 +1,18 @@
-import { COMPLETE_KEY, TOPICS, configurationKey } from '@webhooks/contracts';
+import { COMPLETE_KEY, configurationKey, TOPICS } from '@webhooks/contracts';
 import type { Sink } from '@webhooks/kafka';
-import { createLogThrottle, errorFields } from '@webhooks/runtime';
-import type { Counter, Logger } from '@webhooks/runtime';
+import { createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
+import type { Counter, Logger, Repetition } from '@webhooks/runtime';
 import { LRUCache } from 'lru-cache';
+import { PAGE } from '../store/configuration-store.js';
+import type { ConfigurationStore } from '../store/configuration-store.js';
+import { REMEMBERED } from '../store/database.js';
 import { toRecord } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
-import { REMEMBERED } from '../store/database.js';
 
 /** True once Kafka acknowledged this revision with `acks=all`, false when it did not in time. Never throws. */
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
 
-export interface PublisherOptions {
+interface PublisherOptions {
   readonly sink: Sink;
   /** Told of each revision that Kafka has. */
   readonly note: (configuration: Configuration) => void;
@@ -19,7 +21,7 @@ export interface PublisherOptions {
 }
 
 /** For Kafka's acknowledgement, of the 5 s within which a caller has an answer. */
-export const PUBLISH_MS = 2_000;
+const PUBLISH_MS = 2_000;
 
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
@@ -90,4 +92,52 @@ export function createPublisher(options: PublisherOptions) {
     return options.sink.send(record, { deadlineMs: PUBLISH_MS });
   };
   return { publish, republish, markComplete };
+}
+
+const EVERY_MS = 200;
+/** A note beyond this is lost, which costs one more publication by the sweep. */
+const MAX_WAITING = 10_000;
+
+/**
+ * Writes down, a few times a second and together, which revisions Kafka has. Nobody waits for it: the note only spares the
+ * sweep a publication.
+ */
+export function keepPublicationNotes({
+  markPublished,
+  log,
+}: Pick<Repetition, 'log'> & Pick<ConfigurationStore, 'markPublished'>) {
+  let waiting: Configuration[] = [];
+  const flush = async (): Promise<void> => {
+    const batch = waiting.slice(0, PAGE);
+    if (batch.length === 0) return;
+    await markPublished(batch);
+    waiting = waiting.slice(batch.length);
+  };
+  const flushing = repeat({ name: 'noting what Kafka has', everyMs: EVERY_MS, log, work: flush });
+  return {
+    note: (configuration: Configuration): void => {
+      if (waiting.length < MAX_WAITING) waiting.push(configuration);
+    },
+    /** Writes what is noted, once more, and ends. */
+    close: async (): Promise<void> => {
+      await flushing.stop();
+      await flush().catch(() => undefined);
+    },
+  };
+}
+
+interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'> {
+  readonly publish: PublishConfiguration;
+  readonly now: () => Date;
+}
+
+/** Publishes what was changed and never acknowledged: Kafka was away, or a process ended in between. Resolves with how many. */
+export async function sweepUnpublished(ports: SweepPorts): Promise<number> {
+  // Younger changes belong to the request that waits for their acknowledgement.
+  const late = await ports.unpublished(new Date(ports.now().getTime() - PUBLISH_MS), PAGE);
+  // Only what a majority has may be published, or a failover would leave Kafka ahead of the database.
+  const results = await Promise.all(
+    late.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),
+  );
+  return results.filter(Boolean).length;
 }

@@ -3,27 +3,26 @@ import { AppError, databaseUnavailable } from '@webhooks/http-api';
 import { createRunQuery, isDuplicate } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
-import { idOf, toConfiguration, toRow } from './configuration-model.js';
-import type { ConfigurationModel, ConfigurationRow } from './configuration-model.js';
+import { idOf, toConfiguration, toRow } from './database.js';
+import type { ConfigurationModel, ConfigurationRow, Database, WriteMemory } from './database.js';
 import { routeKeyOf } from '../webhooks/configuration.js';
 import type { Configuration, Route } from '../webhooks/configuration.js';
-import type { Database, WriteMemory } from './database.js';
 import type { ListQuery } from '../webhooks/list-webhooks.js';
 
 /** Documents of one statement of what goes on in the background. */
 export const PAGE = 500;
 
-type AskModel = RunQuery<ConfigurationModel>;
+type RunModelQuery = RunQuery<ConfigurationModel>;
 
 type Filter = Readonly<Record<string, unknown>>;
 
-function readsOf(ask: AskModel, memory: WriteMemory) {
+function readsOf(runQuery: RunModelQuery, memory: WriteMemory) {
   const findOne = async (filter: Filter): Promise<Configuration | undefined> => {
-    const row = await ask((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
+    const row = await runQuery((model) => model.findOne(filter).lean<ConfigurationRow>().exec());
     return row ? toConfiguration(row) : undefined;
   };
   const find = async (filter: Filter, sort: Record<string, 1>, limit: number, left = {}) => {
-    const rows = await ask((model) =>
+    const rows = await runQuery((model) =>
       model.find(filter, left).sort(sort).limit(limit).lean<ConfigurationRow[]>().exec(),
     );
     return rows.map(toConfiguration);
@@ -58,7 +57,7 @@ function readsOf(ask: AskModel, memory: WriteMemory) {
     lastPosition: async (tenantId: string): Promise<number> => {
       const remembered = memory.positions.get(tenantId);
       if (remembered !== undefined) return remembered;
-      const row = await ask((model) =>
+      const row = await runQuery((model) =>
         model.findOne({ tenantId }, { position: 1 }).sort({ position: -1 }).lean<ConfigurationRow>().exec(),
       );
       return row?.position ?? 0;
@@ -77,10 +76,10 @@ const asRead = (configuration: Configuration) => ({
   revision: configuration.revision,
 });
 
-function writesOf(ask: AskModel, memory: WriteMemory) {
+function writesOf(runQuery: RunModelQuery, memory: WriteMemory) {
   const write = async <T>(statement: (model: ConfigurationModel) => Promise<T>): Promise<T | 'taken'> => {
     try {
-      return await ask(statement);
+      return await runQuery(statement);
     } catch (error) {
       if (isDuplicate(error)) return 'taken';
       throw error;
@@ -111,7 +110,7 @@ function writesOf(ask: AskModel, memory: WriteMemory) {
   };
 }
 
-function notesOf(ask: AskModel, memory: WriteMemory) {
+function notesOf(runQuery: RunModelQuery, memory: WriteMemory) {
   return {
     /**
      * Makes sure that what was read is as durable as a write of one's own. A revision that this process wrote, or that
@@ -122,7 +121,7 @@ function notesOf(ask: AskModel, memory: WriteMemory) {
       const { revision, publishedRevision } = configuration;
       if (publishedRevision >= revision || memory.revisions.get(idOf(configuration)) === revision)
         return true;
-      const result = await ask((model) =>
+      const result = await runQuery((model) =>
         model.updateOne(asRead(configuration), { $set: { revision } }).exec(),
       );
       return result.matchedCount === 1;
@@ -139,7 +138,7 @@ function notesOf(ask: AskModel, memory: WriteMemory) {
           },
         },
       }));
-      await ask((model) => model.bulkWrite(notes, { ordered: false, writeConcern: { w: 1 } }));
+      await runQuery((model) => model.bulkWrite(notes, { ordered: false, writeConcern: { w: 1 } }));
     },
   };
 }
@@ -151,10 +150,10 @@ export type ConfigurationStore = ReturnType<typeof storeWithin>;
  * is one atomic change of one document. Throws `database-unavailable` for whatever the database cannot do in time.
  */
 export function storeWithin(database: Database, ms: number) {
-  const ask = createRunQuery(() => database.model(), ms, databaseUnavailable);
+  const runQuery = createRunQuery(() => database.model(), ms, databaseUnavailable);
   return {
-    ...readsOf(ask, database.memory),
-    ...writesOf(ask, database.memory),
-    ...notesOf(ask, database.memory),
+    ...readsOf(runQuery, database.memory),
+    ...writesOf(runQuery, database.memory),
+    ...notesOf(runQuery, database.memory),
   };
 }

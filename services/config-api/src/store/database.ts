@@ -1,9 +1,95 @@
+import { configurationKey } from '@webhooks/contracts';
+import type { DeliveryPolicy } from '@webhooks/contracts';
 import { openConnection } from '@webhooks/mongodb';
 import type { MongodbSettings } from '@webhooks/mongodb';
 import type { ServiceScope } from '@webhooks/runtime';
 import { LRUCache } from 'lru-cache';
-import { modelOn } from './configuration-model.js';
-import type { ConfigurationModel } from './configuration-model.js';
+import { Schema } from 'mongoose';
+import type { Connection, Model } from 'mongoose';
+import { routeKeyOf } from '../webhooks/configuration.js';
+import type { Configuration } from '../webhooks/configuration.js';
+
+/** A configuration as a document of the collection `configurations`. */
+export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
+  /** `tenantId/ref`: a ref is unique within its tenant. */
+  readonly _id: string;
+  /** Derived from tenant, application, event type and URL; see `routeKeyOf`. */
+  readonly routeKey: string;
+  /** Present while `publishedRevision` is lower than `revision`. */
+  readonly unpublished?: boolean;
+  /** Absent: empty. */
+  readonly policy?: DeliveryPolicy;
+}
+
+export type ConfigurationModel = Model<ConfigurationRow>;
+
+const text = { type: String, required: true } as const;
+const count = { type: Number, required: true } as const;
+const time = { type: Date, required: true } as const;
+
+function createSchema(): Schema<ConfigurationRow> {
+  const secret = new Schema(
+    { sealed: text, createdAt: { type: Date }, expiresAt: { type: Date } },
+    { _id: false },
+  );
+  const schema = new Schema<ConfigurationRow>(
+    {
+      _id: text,
+      tenantId: text,
+      ref: text,
+      position: count,
+      routeKey: text,
+      revision: count,
+      publishedRevision: count,
+      unpublished: { type: Boolean },
+      eventType: text,
+      endpointUrl: text,
+      normalizedUrl: text,
+      applicationId: { type: String },
+      enabled: { type: Boolean, required: true },
+      createdAt: time,
+      updatedAt: time,
+      secrets: { type: [secret], required: true },
+      policy: { type: Schema.Types.Mixed },
+    },
+    { versionKey: false, strict: 'throw', strictQuery: 'throw' },
+  );
+  // The place decides the limit of a tenant and the order of its list.
+  schema.index({ tenantId: 1, position: 1 }, { unique: true });
+  schema.index({ routeKey: 1 }, { unique: true, sparse: true });
+  schema.index({ unpublished: 1 }, { sparse: true });
+  return schema;
+}
+
+export const modelOn = (connection: Connection): ConfigurationModel =>
+  connection.model<ConfigurationRow>('Configuration', createSchema(), 'configurations');
+
+/** A document as the rest of the service knows it. */
+export function toConfiguration(row: ConfigurationRow): Configuration {
+  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
+  return {
+    ...{ ...rest, policy },
+    ...(typeof applicationId === 'string' ? { applicationId } : {}),
+    secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
+      sealed,
+      ...(createdAt instanceof Date ? { createdAt } : {}),
+      ...(expiresAt instanceof Date ? { expiresAt } : {}),
+    })),
+  };
+}
+
+export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
+
+/** A configuration as its document, with what is derived from it. */
+export function toRow(configuration: Configuration): ConfigurationRow {
+  return {
+    _id: idOf(configuration),
+    ...configuration,
+    routeKey: routeKeyOf(configuration.tenantId, configuration),
+    ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
+    secrets: configuration.secrets.map((secret) => ({ ...secret })),
+  };
+}
 
 /** Entries of what is merely quicker to know. */
 export const REMEMBERED = { max: 10_000 };

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import {
-  TEST_EVENT,
   causeOf,
   makeTestEvent,
   openPolicySecrets,
   renderBacenCallback,
   renderNotification,
+  TEST_EVENT,
 } from '@webhooks/contracts';
 import { createOpenRequests, invalidRequest } from '@webhooks/http-api';
 import type { AppError, Identity } from '@webhooks/http-api';
@@ -19,8 +19,8 @@ import type { SendRequest, SendResult } from '@webhooks/outbound';
 import type { ServiceScope } from '@webhooks/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { ConfigApiConfig } from '../config.js';
-import { idOf } from '../store/configuration-model.js';
 import type { ConfigurationStore } from '../store/configuration-store.js';
+import { idOf } from '../store/database.js';
 import type { Configuration } from './configuration.js';
 
 /** Resolves when the endpoint has proven itself. Throws 422 with the cause, and 429 while another one of the tenant is under way. */

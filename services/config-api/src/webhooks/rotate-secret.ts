@@ -1,15 +1,15 @@
-import { MAX_SECRETS, compileCheck, openSecret, sealSecret } from '@webhooks/contracts';
+import { compileCheck, MAX_SECRETS, openSecret, sealSecret } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
 import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { generateSecret, parseSecret } from '@webhooks/outbound';
+import type { ConfigurationName } from '../publication/configuration-cache.js';
+import { idOf } from '../store/database.js';
 import { changeOne } from './change-configuration.js';
 import type { Change, ChangeOnePorts } from './change-configuration.js';
-import type { ConfigurationName } from '../publication/configuration-cache.js';
-import { idOf } from '../store/configuration-model.js';
 import type { Configuration, StoredSecret } from './configuration.js';
 
-export interface Rotation extends Change {
+interface Rotation extends Change {
   /** The new secret, shown this once and kept only sealed. */
   readonly secret: string;
 }
@@ -17,7 +17,7 @@ export interface Rotation extends Change {
 /** How long a secret signs beside the one that replaced it. */
 const OVERLAP_MS = 86_400_000;
 
-export interface RotationRequest {
+interface RotationRequest {
   /** Brought along from another system; absent: a new one is made. */
   readonly secret?: string;
   /** The secrets before the new one end at once: they leaked. */

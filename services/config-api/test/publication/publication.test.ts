@@ -4,22 +4,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   COMPLETE_KEY,
-  TOPICS,
-  TOPIC_TABLE,
   configurationKey,
   parseConfigurationRecord,
   readCompleteMark,
+  RevisionTable,
+  TOPIC_TABLE,
+  TOPICS,
 } from '@webhooks/contracts';
 import type { ConfigurationRecord } from '@webhooks/contracts';
+import { createKafka, ensureTopics, openTableReader } from '@webhooks/kafka';
 import { freePort, startKafka } from '@webhooks/local';
 import type { KafkaEngine } from '@webhooks/local';
-import { RevisionTable, createKafka, ensureTopics, openTableReader } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
 import { Kafka as Kafkajs, logLevel } from 'kafkajs';
-import type { Connection } from 'mongoose';
 import { createConnection } from 'mongoose';
-import { modelOn, toRow } from '../../src/store/configuration-model.js';
-import type { ConfigurationRow } from '../../src/store/configuration-model.js';
+import type { Connection } from 'mongoose';
+import { modelOn, toRow } from '../../src/store/database.js';
+import type { ConfigurationRow } from '../../src/store/database.js';
 import type { Caller } from '../support/caller.js';
 import { openConfigurationTopic } from '../support/configuration-topic.js';
 import type { ConfigurationTopic, SeenConfiguration } from '../support/configuration-topic.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createConnection } from 'mongoose';
-import { modelOn, toRow } from '../../src/store/configuration-model.js';
-import type { Answer, Caller } from '../support/caller.js';
+import { modelOn, toRow } from '../../src/store/database.js';
 import { WEBHOOKS } from '../support/caller.js';
+import type { Answer, Caller } from '../support/caller.js';
 import { makeTopics, startConfigApi } from '../support/start-config-api.js';
 import type { RunningConfigApi } from '../support/start-config-api.js';
 

@@ -1,8 +1,10 @@
+import { isReturned } from '@webhooks/contracts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeliveryTask } from '@webhooks/contracts';
+import { AttemptSemaphore } from './attempt-semaphore.js';
 import type { BreakerRules } from './breaker.js';
-import { AttemptSemaphore } from './concurrency-limit.js';
-import { HORIZON_MS, leastWaitMs, untilProbeMs, untilSlotMs } from './deferral.js';
-import { isFast } from './drain.js';
+import { HORIZON_MS, leastWaitMs, SOONEST_MS, untilProbeMs, untilSlotMs } from './deferral.js';
+import { EndpointTable } from './endpoint-state.js';
 import type {
   Clock,
   Deferred,
@@ -12,9 +14,7 @@ import type {
   PermitEnd,
   Verdict,
 } from './endpoint-state.js';
-import { EndpointTable } from './endpoint-table.js';
-import { WaitingQueue, isReturned } from './queue.js';
-import { TICK_MS, stalledMs } from './stalled.js';
+import { stalledMs, TICK_MS, WaitingQueue } from './queue.js';
 
 export interface AdmissionRules {
   readonly breaker: BreakerRules;
@@ -171,4 +171,25 @@ export class Admission {
     if (beginsPause) endpoint.pausedUntil = now + Math.min(waitMs, HORIZON_MS);
     return { kind: 'deferred', reason, waitMs, beginsPause };
   }
+}
+
+/** While the worker stops nobody waits for whoever ends its attempts sooner than a deferral would take. */
+const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < SOONEST_MS;
+
+/**
+ * The first part of an orderly stop. A member of a group gives up all its partitions at once, and what is under way then is
+ * repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications as ever.
+ * `oldestAttemptMs` says for how long the oldest attempt has been under way, 0 when there is none; `deadlineMs` is the longest that one may take.
+ */
+export async function drain(
+  admission: { drain(): void },
+  oldestAttemptMs: () => number,
+  deadlineMs: number,
+): Promise<void> {
+  const beganAt = performance.now();
+  admission.drain();
+  const passedMs = (): number => performance.now() - beganAt;
+  // What is under way now shows within that time whether it is slow.
+  const isBrief = (): boolean => passedMs() > SOONEST_MS && oldestAttemptMs() <= SOONEST_MS;
+  while (oldestAttemptMs() > 0 && !isBrief() && passedMs() < deadlineMs) await sleep(TICK_MS);
 }

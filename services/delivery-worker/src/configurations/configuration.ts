@@ -1,21 +1,49 @@
-import { EVENT_TYPES, configurationKey, missingKey, openSecret } from '@webhooks/contracts';
-import { parseConfigurationRecord } from '@webhooks/contracts';
+import {
+  EVENT_TYPES,
+  LONGEST_TIMEOUT_MS,
+  configurationKey,
+  missingKey,
+  openPolicySecrets,
+  openSecret,
+  parseConfigurationRecord,
+  parseDelays,
+} from '@webhooks/contracts';
 import type {
   ConfigurationRecord,
   ConfigurationSwitch,
   DeliveryPolicy,
   EventType,
   Keyring,
+  PolicySecrets,
   SealedSecret,
   UtcTime,
 } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { prepareSecret } from '@webhooks/outbound';
-import type { PreparedSecret } from '@webhooks/outbound';
+import { prepareSecret, toEndpointCertificate } from '@webhooks/outbound';
+import type { EndpointCertificate, PreparedSecret } from '@webhooks/outbound';
 import type { Logger } from '@webhooks/runtime';
 import type { EndpointTarget } from '../admission/endpoint-state.js';
-import { openTerms } from './endpoint-terms.js';
-import type { EndpointTerms } from './endpoint-terms.js';
+
+/** An endpoint's delivery policy, ready to be applied; what is undefined has the worker's default. */
+interface EndpointTerms extends Pick<DeliveryPolicy, 'format' | 'maxConcurrency' | 'certificateNotAfter'> {
+  readonly timeoutMs: number | undefined;
+  readonly delaysMs: readonly number[] | undefined;
+  readonly headers: PolicySecrets['headers'];
+  readonly clientCertificate: EndpointCertificate | undefined;
+}
+
+/** Throws when no key opens what is sealed, a delay is spelled as nobody here knows, or a certificate is none. `key`: that of the configuration. */
+function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): EndpointTerms {
+  const { timeoutMs, retryDelays, sealed, ...asTheyAre } = policy;
+  const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
+  return {
+    ...asTheyAre,
+    timeoutMs: timeoutMs === undefined ? undefined : Math.min(timeoutMs, LONGEST_TIMEOUT_MS),
+    delaysMs: retryDelays === undefined ? undefined : parseDelays(retryDelays.join(',')),
+    headers,
+    clientCertificate: pair && toEndpointCertificate(pair),
+  };
+}
 
 /** A configuration as the worker uses it. */
 export interface Configuration {

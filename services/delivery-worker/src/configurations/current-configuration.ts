@@ -1,18 +1,17 @@
 import type { DeliveryTask } from '@webhooks/contracts';
+import type { ConfigurationCache } from './configuration-cache.js';
 import type { Configuration } from './configuration.js';
-import type { Settlement } from '../path/decide.js';
-import type { ConfigurationCache } from './open-configuration-cache.js';
 
-/** The configuration that an attempt made now has to follow, or why there is to be none. Unknown is our own fault: no webhook vanishes. */
+/** Why a delivery is not to be attempted any more. */
+export type CancelReason = 'disabled' | 'event-type-changed' | 'application-changed';
+
+/** The configuration that an attempt follows now, or why there is no attempt. `unknown` is our own fault: webhooks are never deleted. */
 export type Current =
   | { readonly kind: 'active'; readonly configuration: Configuration }
-  | { readonly kind: 'ended'; readonly settlement: Settlement }
+  | { readonly kind: 'cancelled'; readonly reason: CancelReason }
   | { readonly kind: 'unknown' };
 
-const cancelled = (reason: 'disabled' | 'event-type-changed' | 'application-changed'): Current => ({
-  kind: 'ended',
-  settlement: { kind: 'cancelled', reason },
-});
+const cancelled = (reason: CancelReason): Current => ({ kind: 'cancelled', reason });
 
 function judge(task: DeliveryTask, configuration: Configuration): Current {
   if (!configuration.enabled) return cancelled('disabled');
@@ -39,6 +38,10 @@ export function currentConfiguration(
   if (knows(configuration, task) && reader.isFresh()) return judge(task, configuration);
   return catchUp(task, { table, reader });
 }
+
+/** Whether this is the configuration in force, as far as a fresh cache knows. */
+export const isCurrent = (configuration: Configuration, { table, reader }: ConfigurationCache): boolean =>
+  reader.isFresh() && table.find(configuration.tenantId, configuration.ref) === configuration;
 
 /**
  * A `ref` that is unknown, or older here than the task says, is looked up again once the cache holds everything

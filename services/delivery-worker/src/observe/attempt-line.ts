@@ -1,12 +1,11 @@
-import { causeOf } from '@webhooks/contracts';
+import { causeOf, isReturned } from '@webhooks/contracts';
 import { createLogThrottle, errorFields } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
-import { isReturned } from '../admission/queue.js';
-import type { EventResult } from '../path/consume-event.js';
-import type { Settled } from '../path/deliver.js';
 import { createMeters } from './metrics.js';
-import { failureFields } from '../path/outcome.js';
-import type { AttemptOutcome } from '../path/outcome.js';
+import { failureFields } from '../path/attempt.js';
+import type { AttemptOutcome } from '../path/attempt.js';
+import type { EventResult } from '../path/consume-event.js';
+import type { Settled } from '../path/settle.js';
 
 function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
   const failure = failureFields(outcome);

@@ -1,28 +1,13 @@
-import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
-import { Histogram, addCounter } from '@webhooks/runtime';
+import { addCounter, Histogram } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
+import { classOf } from '../path/attempt.js';
+import type { AttemptOutcome } from '../path/attempt.js';
 import { DEAD_REASONS } from '../path/decide.js';
 import type { Settlement } from '../path/decide.js';
-import { classOf } from '../path/outcome.js';
-import type { AttemptOutcome } from '../path/outcome.js';
 
 const EVENT_RESULTS = ['rejected', 'unmatched', 'unconfigured', 'fanned-out'] as const;
-const SECONDS = [
-  0.001,
-  0.0025,
-  0.005,
-  0.01,
-  0.025,
-  0.05,
-  0.1,
-  0.25,
-  0.5,
-  1,
-  2.5,
-  5,
-  10,
-  LONGEST_TIMEOUT_MS / 1_000,
-];
+/** Upper bounds of the histograms, seconds; the last is the longest attempt (`LONGEST_TIMEOUT_MS`). */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** What is counted and timed on the way of a delivery. */

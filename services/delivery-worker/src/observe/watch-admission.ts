@@ -1,8 +1,8 @@
-import { Gauge, addGauge } from '@webhooks/runtime';
+import { addGauge, Gauge } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import type { EndpointState } from '../admission/endpoint-state.js';
 import type { Admission } from '../admission/admission.js';
-import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
+import type { EndpointState } from '../admission/endpoint-state.js';
+import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 
 type Endpoints = () => readonly EndpointState[];
 

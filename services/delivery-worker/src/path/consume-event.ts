@@ -1,10 +1,10 @@
 import { headerText, isTraceparent, readEvent, renderNotification } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin, Violation } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
+import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import { fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
-import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
-import type { PublishWithRetry } from '../publish/publish-with-retry.js';
+import type { PublishWithRetry } from '../publish/publisher.js';
 
 /** What becomes of a record, told each time it is read: how many deliveries it makes, or why and where it was rejected (never its content). */
 export type EventResult =

@@ -1,16 +1,16 @@
-import { LRUCache } from 'lru-cache';
-import pLimit from 'p-limit';
 import { parseFanOut } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { ConfigurationCache } from '../configurations/open-configuration-cache.js';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import type { ConfigurationCache } from '../configurations/configuration-cache.js';
 import { originOf } from './consume-event.js';
 import { deferRecord, publishDamaged } from './consume-task.js';
-import type { AttemptLog } from '../publish/attempt-log.js';
 import type { ConsumeTaskPorts } from './consume-task.js';
-import { SLICE_TASKS, fanOutEntry, makeTasks, publishFanOut, settleAll } from './fan-out.js';
+import { fanOutEntry, makeTasks, publishFanOut, settleAll, SLICE_TASKS } from './fan-out.js';
+import type { AttemptLog } from '../publish/attempt-log.js';
 
-export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged' | 'maxAgeMs'> {
+interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged' | 'maxAgeMs'> {
   readonly cache: ConfigurationCache;
   readonly attemptLog: AttemptLog;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<unknown>;
@@ -18,7 +18,7 @@ export interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | '
 }
 
 /** Whose slice begins next. */
-export interface Turns {
+interface Turns {
   /** Does the work in its tenant's turn. */
   readonly take: (tenantId: string, work: () => Promise<void>) => Promise<void>;
   /** Whether so many fan-outs of the tenant wait that others would find no room. */

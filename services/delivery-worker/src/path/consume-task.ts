@@ -1,12 +1,12 @@
-import { DUE_AT, TOPICS, headerNumber, parseDeliveryTask, tierFor } from '@webhooks/contracts';
+import { DUE_AT, headerNumber, parseDeliveryTask, tierFor, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, RecordOrigin } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import { boundedCopy } from '../publish/bounded-copy.js';
 import { originOf } from './consume-event.js';
 import type { Settlement } from './decide.js';
-import type { PublishWithRetry } from '../publish/publish-with-retry.js';
 import { publishWaiting } from './settle.js';
 import type { SettledMemory } from './settled-memory.js';
+import { boundedCopy } from '../publish/bounded-copy.js';
+import type { PublishWithRetry } from '../publish/publisher.js';
 
 export interface ConsumeTaskPorts {
   readonly publish: PublishWithRetry;
@@ -92,7 +92,7 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
   return ports.settled.once(task, () => ports.deliver(task, originOf(record)));
 }
 
-export interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
+interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
   /** No task rests longer from now on, in milliseconds: one that is due in a hundred years would go round and round until then. */
   readonly maxRestMs: number;
 }

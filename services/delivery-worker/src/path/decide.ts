@@ -1,7 +1,43 @@
 import type { DeferReason, Deferred } from '../admission/endpoint-state.js';
-import type { AttemptOutcome } from './outcome.js';
-import { retryAfterMs } from './retry-after.js';
-import type { RetrySchedule } from './schedule.js';
+import type { CancelReason } from '../configurations/current-configuration.js';
+import type { AttemptOutcome } from './attempt.js';
+
+const MAX_SECONDS = 10 * 86_400;
+
+/** The three forms that a reader of HTTP dates must know (RFC 9110 §5.6.7), of which the last names no zone. `Date.parse` also takes `-1` and `2030`. */
+const HTTP_DATE =
+  /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} [\d:]{8} GMT$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
+
+/** Unix milliseconds of an HTTP date; `NaN` when it is none. */
+function parseHttpDate(text: string): number {
+  if (!HTTP_DATE.test(text)) return NaN;
+  return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+}
+
+/**
+ * `Retry-After` as a wait in milliseconds (RFC 9110 §10.2.3), seconds or a date, 10 days at most; 0 when it says nothing
+ * usable: empty, negative, a fraction, a moment that is past. The sender gives 64 characters at most.
+ */
+export function retryAfterMs(value: string | undefined, now: number): number {
+  const text = value?.trim() ?? '';
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - now;
+  return Math.min(Math.max(0, waitMs || 0), MAX_SECONDS * 1_000);
+}
+
+/** When a delivery is attempted again, and when it is given up. All in milliseconds. */
+export interface RetrySchedule {
+  /** Wait before attempt 2, 3, …: one attempt more than there are delays. */
+  readonly delaysMs: readonly number[];
+  /** Share of a delay by which it is spread, both ways: 0.2 means ±20 %. */
+  readonly jitter: number;
+  /** Age at which a delivery gets its last attempt, counted from when it was first due. */
+  readonly maxAgeMs: number;
+  /** Longest wait that an endpoint gets by its `Retry-After`. */
+  readonly retryAfterMaxMs: number;
+}
+
+/** Attempts at 0, 5 s, 30 s, 2 m, 10 m, 30 m, 1 h, 2 h, 4 h, 8 h, 12 h, 24 h, 24 h after the one before. */
+export const DEFAULT_DELAYS = '5s,30s,2m,10m,30m,1h,2h,4h,8h,12h,24h,24h';
 
 /** Why a delivery ends without a 2xx. */
 export const DEAD_REASONS = ['attempts-exhausted', 'expired', 'configuration-unknown'] as const;
@@ -22,9 +58,7 @@ export type Settlement =
   | { readonly kind: 'dead'; readonly reason: DeadReason }
   | { readonly kind: 'cancelled'; readonly reason: CancelReason };
 
-export type CancelReason = 'disabled' | 'event-type-changed' | 'application-changed';
-
-/** What `decide` looks at besides the outcome. Times are Unix milliseconds. */
+/** What the rules look at besides the outcome. Times are Unix milliseconds. */
 export interface Decision {
   /** Number of the attempt that was made, from 1. */
   readonly attempt: number;
@@ -55,10 +89,18 @@ export function decide(outcome: AttemptOutcome, decision: Decision): Settlement 
   if (outcome.kind === 'accepted') return { kind: 'delivered' };
   const planned = decision.schedule.delaysMs[decision.attempt - 1];
   if (planned === undefined) return { kind: 'dead', reason: 'attempts-exhausted' };
-  const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  const limit = limitOf(decision);
   if (decision.now >= limit) return { kind: 'dead', reason: 'expired' };
   return { kind: 'retry', dueAt: Math.min(decision.now + waitMs(outcome, planned, decision), limit) };
 }
+
+/** The age at which a delivery gets its last attempt, Unix milliseconds. */
+const limitOf = ({ firstDueAt, schedule }: Pick<Decision, 'firstDueAt' | 'schedule'>): number =>
+  firstDueAt + schedule.maxAgeMs;
+
+/** Whether the next attempt is the last that the delivery's age allows. */
+export const isLast = (decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>): boolean =>
+  decision.now >= limitOf(decision);
 
 const FIRST_FAULT_WAIT_MS = 30_000;
 const MAX_FAULT_WAIT_MS = 1_800_000;
@@ -74,7 +116,7 @@ export function deferAfterFault(
   deadReason: DeadReason = 'expired',
 ): Settlement {
   const { now } = decision;
-  const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  const limit = limitOf(decision);
   const graceMs = deadReason === 'expired' ? LAST_ATTEMPT_GRACE_MS : 0;
   if (now >= limit + graceMs) return { kind: 'dead', reason: deadReason };
   const dueAt = now + Math.min(FIRST_FAULT_WAIT_MS * 2 ** deferralCount, MAX_FAULT_WAIT_MS);
@@ -87,7 +129,7 @@ export function defer(
   { waitMs, reason, beginsPause }: Omit<Deferred, 'kind'>,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
-  const limit = decision.firstDueAt + decision.schedule.maxAgeMs;
+  const limit = limitOf(decision);
   // Its endpoints keep its tenant from connecting: what they are owed ends as with a fault of ours.
   if (reason === 'throttled' && decision.now >= limit + LAST_ATTEMPT_GRACE_MS)
     return { kind: 'dead', reason: 'expired' };

@@ -1,7 +1,7 @@
-import { TOPICS, deliveryIdOf, fanOutHeaders } from '@webhooks/contracts';
+import { deliveryIdOf, fanOutHeaders, TOPICS } from '@webhooks/contracts';
 import type { DeliveryTask, FanOut, FanOutEntry } from '@webhooks/contracts';
 import type { Configuration } from '../configurations/configuration.js';
-import type { PublishWithRetry } from '../publish/publish-with-retry.js';
+import type { PublishWithRetry } from '../publish/publisher.js';
 
 /** Deliveries of one event that are made at once; an event for more webhooks is worked off in slices of so many. */
 export const SLICE_TASKS = 32;

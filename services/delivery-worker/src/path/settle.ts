@@ -1,11 +1,22 @@
-import { TOPICS, appendAttempt, taskHeaders, tierFor } from '@webhooks/contracts';
-import type { AttemptLogEntry, DeliveryTask } from '@webhooks/contracts';
+import { TOPICS, appendAttempt, isReturned, taskHeaders, tierFor } from '@webhooks/contracts';
+import type { AttemptLogEntry, DeliveryTask, RecordOrigin } from '@webhooks/contracts';
+import { failureFields } from './attempt.js';
+import type { AttemptOutcome } from './attempt.js';
+import type { Settlement } from './decide.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
-import { isReturned } from '../admission/queue.js';
-import type { Settled } from './deliver.js';
-import { failureFields } from './outcome.js';
-import type { AttemptOutcome } from './outcome.js';
-import type { PublishWithRetry } from '../publish/publish-with-retry.js';
+import type { PublishWithRetry } from '../publish/publisher.js';
+
+/** A task whose fate is decided. */
+export interface Settled {
+  readonly task: DeliveryTask;
+  /** The record that was being handled. */
+  readonly source: RecordOrigin;
+  /** Undefined when no attempt was made. */
+  readonly outcome: AttemptOutcome | undefined;
+  /** Start of the attempt, or moment of the decision; Unix milliseconds. */
+  readonly at: number;
+  readonly settlement: Settlement;
+}
 
 export interface SettlePorts {
   readonly publish: PublishWithRetry;

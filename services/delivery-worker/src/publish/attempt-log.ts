@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_PACK_ENTRIES, TOPICS, encodeAttemptPack } from '@webhooks/contracts';
+import { encodeAttemptPack, MAX_PACK_ENTRIES, TOPICS } from '@webhooks/contracts';
 import type { PackEntry } from '@webhooks/contracts';
-import type { PublishWithRetry } from './publish-with-retry.js';
+import type { PublishWithRetry } from './publisher.js';
 
 /** Tells `webhooks.attempts` what happened, in packs. */
 export interface AttemptLog {

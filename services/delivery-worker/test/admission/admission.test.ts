@@ -1,7 +1,7 @@
 import { Admission } from '../../src/admission/admission.js';
-import { TICK_MS } from '../../src/admission/stalled.js';
 import type { AdmissionRules } from '../../src/admission/admission.js';
 import type { Permit, PermitEnd, Verdict } from '../../src/admission/endpoint-state.js';
+import { TICK_MS } from '../../src/admission/queue.js';
 import { buildTask } from '../builders.js';
 
 const SECOND = 1_000;

@@ -1,4 +1,4 @@
-import { drain } from '../../src/admission/drain.js';
+import { drain } from '../../src/admission/admission.js';
 
 function ports(ages: readonly number[], deadlineMs = 5_000) {
   let looks = 0;

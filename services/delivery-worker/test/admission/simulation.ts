@@ -1,11 +1,11 @@
 import { tierFor } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import { Admission } from '../../src/admission/admission.js';
-import { TICK_MS } from '../../src/admission/stalled.js';
 import type { AdmissionRules } from '../../src/admission/admission.js';
 import type { PermitEnd, Verdict } from '../../src/admission/endpoint-state.js';
-import { buildTask } from '../builders.js';
+import { TICK_MS } from '../../src/admission/queue.js';
 import { EventHeap } from './event-heap.js';
+import { buildTask } from '../builders.js';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

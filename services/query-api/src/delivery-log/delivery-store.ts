@@ -1,70 +1,134 @@
+import type { EventType } from '@webhooks/contracts';
 import { mongo } from 'mongoose';
 import type { Database } from '../database.js';
-import { conditionsOf, resolveEvents } from './delivery-filter.js';
-import type { DeliveryFilter, PageStart, ResolvedFilter } from './delivery-filter.js';
-import { toDelivery } from './delivery-model.js';
+import { timeText, toDelivery } from './delivery-model.js';
 import type { DeliveryRow } from './delivery-model.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery, DeliveryStatus } from './delivery.js';
+import type { RunEventQuery } from '../payments/event-store.js';
+import { findEventIds } from '../payments/find-events.js';
+import { omitUndefined } from '../omit-undefined.js';
+
+/** Selects deliveries of a tenant; all given fields must match. */
+export interface DeliveryFilter {
+  readonly ref?: string;
+  readonly eventId?: string;
+  /** Of an event that names this Pix. */
+  readonly endToEndId?: string;
+  /** Of an event that names this charge, or a Pix of it. */
+  readonly txId?: string;
+  readonly eventType?: EventType;
+  readonly status?: DeliveryStatus;
+  /** `createdAt` at or after. */
+  readonly from?: Date;
+  /** `createdAt` before. */
+  readonly to?: Date;
+}
+
+/** A filter with the ids of the events in place of their payment. */
+interface ResolvedFilter extends Omit<DeliveryFilter, 'eventId' | 'endToEndId' | 'txId'> {
+  /** Absent: any event. */
+  readonly eventIds?: readonly string[];
+}
+
+/** Finds the events of the payment that a filter names. */
+export async function resolveEvents(
+  runQuery: RunEventQuery,
+  tenantId: string,
+  { eventId, endToEndId, txId, ...rest }: DeliveryFilter,
+): Promise<ResolvedFilter> {
+  if (endToEndId === undefined && txId === undefined)
+    return eventId === undefined ? rest : { ...rest, eventIds: [eventId] };
+  const found = await findEventIds(runQuery, tenantId, { endToEndId, txId });
+  return { ...rest, eventIds: found.filter((id) => eventId === undefined || id === eventId) };
+}
+
+/** A page begins after this place, in this order. */
+interface PageStart {
+  readonly order: 'newest-first' | 'oldest-first';
+  readonly after?: string | undefined;
+}
+
+/** The range of places in the index; empty when there is no bound. */
+function placesOf({ from, to }: ResolvedFilter, { order, after }: PageStart) {
+  const ends = [to && timeText(to.getTime()), order === 'newest-first' ? after : undefined];
+  const $lt = ends.filter((place) => place !== undefined).sort()[0];
+  const $gt = order === 'oldest-first' ? after : undefined;
+  return omitUndefined({ $gte: from && timeText(from.getTime()), $gt, $lt });
+}
+
+/** The conditions of a query, always within one tenant. delivery-model.ts has an index for each. */
+export function conditionsOf(
+  tenantId: string,
+  filter: ResolvedFilter,
+  start: PageStart,
+): Readonly<Record<string, unknown>> {
+  const { from: _from, to: _to, status, eventIds, ...equal } = filter;
+  const places = placesOf(filter, start);
+  const place = Object.keys(places).length > 0 ? { place: places } : {};
+  const byStatus = status === 'delivered' ? { 'state.status': status } : { undelivered: status };
+  const statuses = status === undefined ? {} : byStatus;
+  const events = eventIds ? { eventId: { $in: eventIds } } : {};
+  return { tenantId, ...equal, ...statuses, ...events, ...place };
+}
 
 export interface PageRequest extends PageStart {
   readonly limit: number;
 }
 
 export interface DeliveryPage {
-  /** In the order that was asked for, each with its last attempt only. */
+  /** In the requested order, each with its last attempt only. */
   readonly rows: readonly Delivery[];
-  /** The place after which the next page begins; absent when there is nothing behind. */
+  /** The next page begins after this place; absent on the last page. */
   readonly next?: string;
 }
 
-/** How many deliveries match. */
 export interface DeliveryCount {
   readonly matched: number;
-  /** Whether counting ended before all was counted: there are at least so many. */
+  /** Counting ended early, so at least `matched` deliveries match. */
   readonly isLowerBound: boolean;
 }
 
-interface CountWish {
-  /** Counted to so many at most. */
+interface CountRequest {
+  /** Counting ends at this number. */
   readonly max: number;
-  /** The database ends counting after it, and what it had counted is not known. */
+  /** The database ends counting after this time, and the count is lost. */
   readonly budgetMs: number;
 }
 
 export type DeliveryStore = ReturnType<typeof deliveryStoreWithin>;
 
-/** MongoDB's code for a statement that its own deadline ended. */
+/** MongoDB's code for a statement that exceeded its `maxTimeMS`. */
 const MAX_TIME_MS_EXPIRED = 50;
 
 const isOverTime = (error: unknown): boolean =>
   error instanceof mongo.MongoServerError && error.code === MAX_TIME_MS_EXPIRED;
 
-/** The deliveries in MongoDB, for work that must be done within `ms` from now, all statements together. */
+/** The deliveries in MongoDB. All statements together must end within `ms` from now. */
 export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: number) {
-  const ask = database.within(ms);
+  const runQuery = database.within(ms);
   return {
-    /** A delivery of this tenant; another tenant's is not found, by the same statement. */
+    /** Finds a delivery of this tenant only. */
     find: async (tenantId: string, deliveryId: string) => {
-      const row = await ask(({ deliveries }) =>
+      const row = await runQuery(({ deliveries }) =>
         deliveries.findOne({ _id: deliveryId, tenantId }).lean<DeliveryRow>().exec(),
       );
       return row ? toDelivery(row) : undefined;
     },
 
-    /** What matches, in order. */
     page: async (
       tenantId: string,
       filter: DeliveryFilter,
       { limit, ...start }: PageRequest,
     ): Promise<DeliveryPage> => {
-      const resolved = await resolveEvents(ask, tenantId, filter);
-      const found = await ask(({ deliveries }) =>
+      const resolved = await resolveEvents(runQuery, tenantId, filter);
+      const found = await runQuery(({ deliveries }) =>
         deliveries
           .find(conditionsOf(tenantId, resolved, start))
           .slice('attempts', -1)
           .maxTimeMS(ms)
           .sort({ place: start.order === 'newest-first' ? -1 : 1 })
-          // One more tells whether there is a next page; all in one answer: the driver asks for 101 and then for the rest.
+          // One more shows whether there is a next page. All come in one reply; the driver would fetch 101 and then
+          // the rest.
           .limit(limit + 1)
           .batchSize(limit + 2)
           .lean<DeliveryRow[]>()
@@ -75,8 +139,12 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
 
-    count: (tenantId: string, filter: ResolvedFilter, { max, budgetMs }: CountWish): Promise<DeliveryCount> =>
-      ask(async ({ deliveries }) => {
+    count: (
+      tenantId: string,
+      filter: ResolvedFilter,
+      { max, budgetMs }: CountRequest,
+    ): Promise<DeliveryCount> =>
+      runQuery(async ({ deliveries }) => {
         const conditions = conditionsOf(tenantId, filter, { order: 'oldest-first' });
         const options = { limit: max, maxTimeMS: budgetMs };
         try {

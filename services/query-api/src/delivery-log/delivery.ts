@@ -5,10 +5,10 @@ import { byNumber, byText, inTurn } from '../order.js';
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** The cycle of what is sent for the first time; a redelivery has its own id there. */
+/** The cycle of a first sending; a redelivery has its own id there. */
 export const FIRST_CYCLE = '0';
 
-/** One attempt as the log keeps it. Times are Unix milliseconds. */
+/** One attempt in the log. Times are Unix milliseconds. */
 export interface LoggedAttempt {
   readonly cycle: string;
   readonly attempt: number;
@@ -19,21 +19,21 @@ export interface LoggedAttempt {
   readonly error?: string;
   readonly code?: string;
   readonly nextAt?: number;
-  /** `topic/partition/offset` of the record that was handled; empty when only a dead letter tells of the attempt. */
+  /** `topic/partition/offset` of the handled record; empty when only a dead letter reports the attempt. */
   readonly source: string;
 }
 
-/** Where a delivery stands in one cycle, and the entry that says so. Times are Unix milliseconds. */
+/** The state of a delivery in one cycle, with the entry that reports it. Times are Unix milliseconds. */
 export interface DeliveryState {
   readonly cycle: string;
   readonly status: DeliveryStatus;
   readonly attempt: number;
   readonly at: number;
-  /** Of what is dead or cancelled. */
+  /** Of a dead or cancelled delivery. */
   readonly reason?: string;
-  /** Of what is pending. */
+  /** Of a pending delivery. */
   readonly nextAt?: number;
-  /** The attempt could not be made when it was due and waits on. */
+  /** The attempt could not be made when it was due. */
   readonly deferred?: true;
 }
 
@@ -43,28 +43,28 @@ export interface DeadHistory {
   readonly text: AttemptHistory;
 }
 
-/** All that is known of a delivery. Times are Unix milliseconds. */
+/** A delivery. Times are Unix milliseconds. */
 export interface Delivery {
   readonly deliveryId: string;
   readonly tenantId: string;
   readonly ref: string;
   readonly eventId: string;
   readonly eventType: EventType;
-  /** Of the earliest entry. */
+  /** Time of the earliest entry. */
   readonly createdAt: number;
-  /** Of the latest entry. */
+  /** Time of the latest entry. */
   readonly updatedAt: number;
   readonly state: DeliveryState;
-  /** In the order of `cycle`, `attempt` and `source`; at most `MAX_ATTEMPTS`. */
+  /** Sorted by `cycle`, `attempt` and `source`; at most `MAX_ATTEMPTS`. */
   readonly attempts: readonly LoggedAttempt[];
-  /** Attempts were left out: those between the first and the newest. */
+  /** Attempts between the first and the newest were left out. */
   readonly truncated?: true;
   readonly history?: DeadHistory;
 }
 
-const fromHistory = (cycle: string, { result, ...told }: HistoryEntry): LoggedAttempt => ({
+const fromHistory = (cycle: string, { result, ...entry }: HistoryEntry): LoggedAttempt => ({
   cycle,
-  ...told,
+  ...entry,
   result: 'failed',
   ...(typeof result === 'number' ? { status: result } : { error: result }),
   source: '',
@@ -76,7 +76,7 @@ const byTime = inTurn<LoggedAttempt>(
   byNumber(({ at }) => at),
 );
 
-/** Every attempt that is known, in order: those that were logged, and those that only a dead letter tells of. */
+/** Every known attempt in order: those in the log, and those that only a dead letter reports. */
 export function attemptsOf({
   attempts,
   history,

@@ -1,24 +1,23 @@
-import { EVENT_TYPES, PATTERNS, isEventType } from '@webhooks/contracts';
+import { EVENT_TYPES, isEventType, PATTERNS } from '@webhooks/contracts';
 import { invalidRequest, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { QueryParameters } from '@webhooks/http-api';
-import { parseTime } from '../parse-time.js';
-import type { DeliveryFilter } from './delivery-filter.js';
-import type { PageRequest } from './delivery-store.js';
+import { isPlace } from './delivery-model.js';
+import type { DeliveryFilter, PageRequest } from './delivery-store.js';
 import { DELIVERY_STATUSES } from './delivery.js';
-import { isPlace } from './place.js';
+import { parseTime } from '../request-parameters.js';
 
-export interface ListQuery {
+interface ListQuery {
   readonly filter: DeliveryFilter;
-  readonly wish: PageRequest;
+  readonly request: PageRequest;
 }
 
 const MAX_LIMIT = 200;
 export const LIMIT = 50;
 
-/** A cursor is the place of the last delivery of a page; callers need not know. */
+/** A cursor is the place of the last delivery of a page. */
 export const cursorAfter = (place: string): string => `c${place}`;
 
-/** Every text of this form is a place: there is no cursor that is well-formed and wrong. */
+/** Every text of this form is a place, so a well-formed cursor is never wrong. */
 const parseCursor = (text: string): string | undefined =>
   text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
 
@@ -65,10 +64,13 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
 };
 
-/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed, and for no time range. */
+/**
+ * Reads the query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed, and for
+ * an empty time range.
+ */
 export function readListQuery(query: URLSearchParams): ListQuery {
   const { limit = LIMIT, cursor, ...filter } = readQuery(query, LIST_PARAMETERS);
   const { from, to } = filter;
   if (from && to && from >= to) throw invalidRequest([{ property: 'from', reason: 'must be before to' }]);
-  return { filter, wish: { order: 'newest-first', after: cursor, limit } };
+  return { filter, request: { order: 'newest-first', after: cursor, limit } };
 }

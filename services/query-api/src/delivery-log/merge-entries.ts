@@ -1,11 +1,55 @@
 import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
 import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
-import { mergeAttempts } from './merge-attempts.js';
 import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
-import { present } from '../present.js';
+import { omitUndefined } from '../omit-undefined.js';
 
-/** What a dead letter tells: the end, and the attempts before it. */
-export interface DeadLetterEntry extends DeadEntry {
+/** Attempts that a delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
+export const MAX_ATTEMPTS = 200;
+
+/** Identifies an attempt. After a crash it may be repeated, with another time and another result. */
+const byName = inTurn<LoggedAttempt>(
+  byText(({ cycle }) => cycle),
+  byNumber(({ attempt }) => attempt),
+  byText(({ source }) => source),
+);
+
+/** Which of two reports of one attempt holds: the delivered one, else the later, else one by a fixed order. */
+const byTelling = inTurn<LoggedAttempt>(
+  byNumber(({ result }) => Number(result === 'delivered')),
+  byNumber(({ at }) => at),
+  byNumber(({ durationMs }) => durationMs),
+  byNumber(({ status }) => status ?? 0),
+  byNumber(({ nextAt }) => nextAt ?? 0),
+  byText(({ error, code }) => `${error}/${code}`),
+);
+
+/** Keeps each attempt once, sorted. */
+function unite(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
+  const united: LoggedAttempt[] = [];
+  for (const attempt of [...attempts].sort(byName)) {
+    const last = united.at(-1);
+    if (!last || byName(last, attempt) !== 0) united.push(attempt);
+    else united[united.length - 1] = greater(byTelling, last, attempt);
+  }
+  return united;
+}
+
+/**
+ * Merges the attempts of both. Which ones stay depends on their identity alone, so the order of merges does not
+ * matter.
+ */
+function mergeAttempts(
+  left: Delivery,
+  right: Delivery,
+): Pick<Delivery, 'attempts'> & { readonly truncated?: true } {
+  const united = unite([...left.attempts, ...right.attempts]);
+  if (united.length <= MAX_ATTEMPTS)
+    return { attempts: united, ...(left.truncated || right.truncated ? { truncated: true } : {}) };
+  return { attempts: [...united.slice(0, 1), ...united.slice(1 - MAX_ATTEMPTS)], truncated: true };
+}
+
+/** What a dead letter reports: the end, and the attempts before it. */
+interface DeadLetterEntry extends DeadEntry {
   readonly history?: AttemptHistory | undefined;
 }
 export type DeliveryEntry = Exclude<AttemptLogEntry, DeadEntry> | DeadLetterEntry;
@@ -15,7 +59,7 @@ function stateOf(entry: DeliveryEntry): DeliveryState {
   switch (entry.kind) {
     case 'attempt': {
       if (entry.result === 'delivered') return { cycle, status: 'delivered', attempt, at };
-      return { cycle, status: 'pending', attempt, at, ...present({ nextAt: entry.nextAt }) };
+      return { cycle, status: 'pending', attempt, at, ...omitUndefined({ nextAt: entry.nextAt }) };
     }
     case 'deferred':
       return { cycle, status: 'pending', attempt, at, nextAt: entry.nextAt, deferred: true };
@@ -33,12 +77,12 @@ function attemptOf(entry: AttemptEntry): LoggedAttempt {
     at,
     durationMs: Math.round(durationMs),
     result,
-    ...present({ status, error, code, nextAt }),
+    ...omitUndefined({ status, error, code, nextAt }),
     source: `${source.topic}/${source.partition}/${source.offset}`,
   };
 }
 
-/** A delivery of which nothing but this entry is known. */
+/** The delivery that this entry alone describes. */
 function deliveryOf(entry: DeliveryEntry): Delivery {
   const { deliveryId, tenantId, ref, eventId, eventType, cycle, at } = entry;
   return {
@@ -59,19 +103,22 @@ function deliveryOf(entry: DeliveryEntry): Delivery {
 
 const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'delivered'];
 
-/** The latest cycle decides; in it delivered, dead and cancelled in this order, then the latest attempt and moment. */
+/**
+ * Which of two states holds: that of the latest cycle; then delivered, dead, cancelled; then the latest attempt and
+ * time.
+ */
 const byFinality = inTurn<DeliveryState>(
   byText(({ cycle }) => cycle),
   byNumber(({ status }) => BY_RANK.indexOf(status)),
   byNumber(({ attempt }) => attempt),
   byNumber(({ at }) => at),
-  // Of one moment: what was attempted is known better than what was put aside.
+  // At one time an attempt holds over a deferral.
   byNumber(({ deferred }) => (deferred ? 0 : 1)),
   byNumber(({ nextAt }) => nextAt ?? -1),
   byText(({ reason }) => reason ?? ''),
 );
 
-/** The history of the latest cycle, the longer one: each is the beginning of the next. */
+/** Which of two histories holds: that of the latest cycle, then the longer one. Each is the beginning of the next. */
 const byCompleteness = inTurn<DeadHistory>(
   byText(({ cycle }) => cycle),
   byNumber(({ text }) => text.length),
@@ -83,24 +130,24 @@ function laterHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | un
   return greater(byCompleteness, left, right);
 }
 
-/** What two parts of a delivery's history come to together. */
+/** Merges two parts of one delivery. */
 function join(left: Delivery, right: Delivery): Delivery {
   const history = laterHistory(left.history, right.history);
   return {
-    // The delivery's id is made of tenant, ref and event id, so both have the same.
+    // The delivery's id is made of tenant, ref and event id, so these are equal in both.
     ...left,
     eventType: compareText(left.eventType, right.eventType) <= 0 ? left.eventType : right.eventType,
     createdAt: Math.min(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),
     ...mergeAttempts(left, right),
-    ...present({ history }),
+    ...omitUndefined({ history }),
   };
 }
 
 /**
- * What is known of a delivery once these entries are known too. Pure, and blind to order, repetition and how the entries
- * were split: readers of `webhooks.attempts` assume no order, and a crash repeats. Throws when nothing at all is given.
+ * Merges entries into a delivery. The order, repetition and grouping of entries do not matter, because
+ * `webhooks.attempts` has no order and a crash repeats. Throws when there is nothing to merge.
  */
 export function mergeEntries(known: Delivery | undefined, entries: readonly DeliveryEntry[]): Delivery {
   const parts = entries.map(deliveryOf);

@@ -1,51 +1,47 @@
 import {
-  MAX_TIME_MS,
-  PATTERNS,
-  TOPICS,
   deliveryIdOf,
   headerNumber,
   headerText,
   isTenantId,
+  MAX_TIME_MS,
   parseAttemptPack,
   parseDeliveryTask,
+  PATTERNS,
+  TOPICS,
 } from '@webhooks/contracts';
 import type { AttemptLogEntry, DeliveryTask, FanOutEntry } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
-import type { PassedOver } from '../projection/pass-over-refused.js';
 import type { DeliveryEntry } from './merge-entries.js';
+import type { PassedOver } from '../projection/projection.js';
 
-/** What a dead letter carried, so that it can be sent again. */
+/** The notification of a dead letter. */
 export type DeadNotification = Pick<DeliveryTask, 'tenantId' | 'eventId' | 'origin' | 'body'>;
 
-export interface ReadRecords {
-  readonly entries: readonly DeliveryEntry[];
-  readonly notifications: readonly DeadNotification[];
-  readonly fanOuts: readonly FanOutEntry[];
+interface ReadRecords {
+  readonly entries: DeliveryEntry[];
+  readonly notifications: DeadNotification[];
+  readonly fanOuts: FanOutEntry[];
 }
 
 const REF = new RegExp(PATTERNS.ref, 'u');
 
-/** The log finds deliveries by what their id is made of, so an entry whose id is made of something else is none. */
+/** A delivery id is derived from tenant, ref and event. An entry whose id does not match is damaged. */
 const isItself = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): boolean =>
   REF.test(ref) && isTenantId(tenantId) && deliveryIdOf(tenantId, ref, eventId) === deliveryId;
 
-const NOTHING: ReadRecords = { entries: [], notifications: [], fanOuts: [] };
-
-function readPack(record: KafkaRecord, value: Buffer, passedOver: PassedOver): ReadRecords {
+function addPack(read: ReadRecords, record: KafkaRecord, value: Buffer, passedOver: PassedOver): void {
   const parsed = parseAttemptPack(value);
-  if (!parsed.ok) {
-    passedOver(record, parsed.reason);
-    return NOTHING;
-  }
+  if (!parsed.ok) return passedOver(record, parsed.reason);
   const { records } = parsed.pack;
   const entries = records.filter(isItself);
   if (parsed.damaged > 0 || entries.length < records.length) passedOver(record, 'damaged-entry');
-  return { ...NOTHING, entries, fanOuts: parsed.fanOuts };
+  read.entries.push(...entries);
+  read.fanOuts.push(...parsed.fanOuts);
 }
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
 
-/** The end that a dead letter tells of, as the worker wrote it; its time is the broker's when the header is damaged. */
+/** The end that a dead letter reports. The broker's time stands in for a damaged `dead-at`. */
 function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): DeliveryEntry {
   const reason = headerText(headers, 'dead-reason') ?? '';
   const at = headerNumber(headers, 'dead-at') ?? timestamp;
@@ -58,34 +54,25 @@ function endOf(task: DeliveryTask, { headers, timestamp }: KafkaRecord): Deliver
   };
 }
 
-function readDeadLetter(record: KafkaRecord, passedOver: PassedOver): ReadRecords {
+function addDeadLetter(read: ReadRecords, record: KafkaRecord, passedOver: PassedOver): void {
   const parsed = parseDeliveryTask(record.headers, record.value);
   const end = parsed.ok ? endOf(parsed.task, record) : undefined;
-  if (!parsed.ok || !end || !isItself(end)) {
-    // The worker puts records there that it could not read either; operators look at those.
-    passedOver(record, 'damaged-dead-letter');
-    return NOTHING;
-  }
+  // The topic also has records that the worker could not read; operators look at those.
+  if (!parsed.ok || !end || !isItself(end)) return passedOver(record, 'damaged-dead-letter');
   const { tenantId, eventId, origin, body } = parsed.task;
-  return { ...NOTHING, entries: [end], notifications: [{ tenantId, eventId, origin, body }] };
+  read.entries.push(end);
+  read.notifications.push({ tenantId, eventId, origin, body });
 }
 
-function readRecord(record: KafkaRecord, passedOver: PassedOver): ReadRecords {
-  if (record.undecodable !== undefined || record.value === null) {
-    passedOver(record, record.value === null ? 'null-value' : 'undecodable');
-    return NOTHING;
-  }
-  return record.topic === TOPICS.deadLetters
-    ? readDeadLetter(record, passedOver)
-    : readPack(record, record.value, passedOver);
-}
-
-/** What records of `webhooks.attempts` and `webhooks.dead-letters` tell. Never throws: what cannot be read is told of. */
+/** Reads records of `webhooks.attempts` and `webhooks.dead-letters`. Never throws: what cannot be read is reported. */
 export function readRecords(records: readonly KafkaRecord[], passedOver: PassedOver): ReadRecords {
-  const parts = records.map((record) => readRecord(record, passedOver));
-  return {
-    entries: parts.flatMap(({ entries }) => entries),
-    notifications: parts.flatMap(({ notifications }) => notifications),
-    fanOuts: parts.flatMap(({ fanOuts }) => fanOuts),
-  };
+  const read: ReadRecords = { entries: [], notifications: [], fanOuts: [] };
+  for (const record of records) {
+    const { undecodable, value, topic } = record;
+    if (value === null) passedOver(record, 'null-value');
+    else if (undecodable !== undefined) passedOver(record, 'undecodable');
+    else if (topic === TOPICS.deadLetters) addDeadLetter(read, record, passedOver);
+    else addPack(read, record, value, passedOver);
+  }
+  return read;
 }

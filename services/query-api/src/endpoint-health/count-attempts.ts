@@ -1,31 +1,53 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
-import { BUCKET_MS, addEntry, bucketStartOf, emptyBucket } from './health-bucket.js';
+import type { Connection, Model } from 'mongoose';
+import { documentSchema, upsertMerged } from '../documents.js';
+import { addEntry, BUCKET_MS, bucketStartOf, emptyBucket } from './health-bucket.js';
 import type { HealthBucket } from './health-bucket.js';
-import { healthId } from './health-model.js';
-import type { HealthModel, HealthRow } from './health-model.js';
 import { DAY_MS } from './view-health.js';
-import { upsertMerged } from '../write-rows.js';
+
+/** A bucket as a document of the collection `endpointHealth`. */
+export interface HealthRow extends HealthBucket {
+  /** `tenantId/ref/startAt` with 13 digits, so that the buckets of an endpoint lie side by side. */
+  readonly _id: string;
+  /** By partition of the attempts: everything below this offset is counted. */
+  readonly offsets: Readonly<Record<string, number>>;
+  /** By partition, the ids of the last counted packs. A pack that was produced twice lies above the offset. */
+  readonly packs?: Readonly<Record<string, readonly string[]>>;
+  readonly version: number;
+  readonly expiresAt: Date;
+}
+
+type HealthModel = Model<HealthRow>;
+
+export function healthModelOn(connection: Connection): HealthModel {
+  const schema = documentSchema<HealthRow>();
+  schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+  return connection.model<HealthRow>('EndpointHealth', schema, 'endpointHealth');
+}
+
+export const healthId = (tenantId: string, ref: string, startAt: number): string =>
+  `${tenantId}/${ref}/${String(startAt).padStart(13, '0')}`;
 
 /** The entries of one record of `webhooks.attempts`. */
 export interface ReadPack {
   readonly partition: number;
   readonly offset: number;
-  /** The same when its producing was repeated after a lost answer; undefined for a pack of a worker that gave it none. */
+  /** The same for a pack that was produced again after a lost response; undefined when the key has no id. */
   readonly id: string | undefined;
   readonly entries: readonly AttemptLogEntry[];
 }
 
-/** An entry, and the record that it stands in. */
+/** An entry with the place of its record. */
 interface Placed extends Omit<ReadPack, 'entries'> {
   readonly entry: AttemptLogEntry;
 }
 
-/** Of a pack that lies there twice the later record. */
+/** Keeps the later record of a pack that was produced twice. */
 const once = (packs: readonly ReadPack[]): Iterable<ReadPack> =>
   new Map(packs.map((pack) => [pack.id ?? `${pack.partition}/${pack.offset}`, pack])).values();
 
-/** The entries by the document that counts them, each document's in the order in which they were read. */
+/** Groups the entries by the document that counts them, in reading order. */
 const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Placed[]> =>
   Map.groupBy(
     [...once(packs)].flatMap(({ entries, ...place }) => entries.map((entry) => ({ ...place, entry }))),
@@ -33,8 +55,8 @@ const byBucket = (packs: readonly ReadPack[]): ReadonlyMap<string, readonly Plac
   );
 
 /**
- * Packs of a partition that a document remembers: of four workers at full load those of one second, in all 5 KB of a document.
- * A worker whose acknowledgement was lost sends the same batch again first, so only packs of others come in between.
+ * Pack ids that a document keeps for a partition: one second of four workers at full load, 5 KB in all. A worker
+ * whose acknowledgement was lost sends the same batch first, so only packs of other workers come in between.
  */
 const MAX_PACKS = 16;
 const withPack = (pack: string, known: readonly string[] = []): readonly string[] =>
@@ -60,7 +82,7 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
   const fresh = placed
     .filter(({ partition, offset }) => offset >= (before.offsets[partition] ?? 0))
     .filter(({ partition, id: pack }) => pack === undefined || !packs[partition]?.includes(pack))
-    // Partitions come one after the other; what counts as a row of failures is their order in time.
+    // Partitions are read one after the other, but failures in a row are counted in order of time.
     .sort((one, other) => one.entry.at - other.entry.at);
   if (fresh.length === 0) return undefined;
   const offsets: Record<string, number> = { ...before.offsets };
@@ -73,30 +95,27 @@ function count(known: HealthRow | undefined, placed: readonly Placed[], id: stri
   return { ...row, offsets, packs, version: before.version + 1 };
 }
 
-type AskHealth = RunQuery<{ readonly endpointHealth: HealthModel }>;
+type RunHealthQuery = RunQuery<{ readonly endpointHealth: HealthModel }>;
 
-/**
- * Counts the attempts of several records; those that are counted already are passed over, so that it may be called again
- * with the same ones.
- */
-export const countPacks = (ask: AskHealth, packs: readonly ReadPack[]): Promise<void> =>
+/** Counts attempts. What is counted already is skipped, so a call may be repeated. */
+export const countPacks = (runQuery: RunHealthQuery, packs: readonly ReadPack[]): Promise<void> =>
   upsertMerged(
-    (statement) => ask(({ endpointHealth }) => statement(endpointHealth.collection)),
+    (statement) => runQuery(({ endpointHealth }) => statement(endpointHealth.collection)),
     byBucket(packs),
     count,
   );
 
-/** What only counting needs: most of a document. */
+/** Fields that only counting needs: most of a document. */
 const WITHOUT_BOOKKEEPING = '-packs -offsets -version -expiresAt';
 
-/** The buckets of an endpoint's last day, the oldest first: 144 documents at most, through the collection's own index. */
+/** The buckets of an endpoint's last day, the oldest first: at most 144 documents, by the collection's own index. */
 export async function findBuckets(
-  ask: AskHealth,
+  runQuery: RunHealthQuery,
   { tenantId, ref, now }: { readonly tenantId: string; readonly ref: string; readonly now: number },
 ): Promise<readonly HealthBucket[]> {
   const from = healthId(tenantId, ref, bucketStartOf(now - DAY_MS + BUCKET_MS));
   const to = healthId(tenantId, ref, bucketStartOf(now + BUCKET_MS));
-  return ask(({ endpointHealth }) =>
+  return runQuery(({ endpointHealth }) =>
     endpointHealth
       .find({ _id: { $gte: from, $lte: to } }, WITHOUT_BOOKKEEPING)
       .sort({ _id: 1 })

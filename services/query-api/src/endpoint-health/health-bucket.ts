@@ -7,34 +7,34 @@ export interface FailureCount {
   readonly lastAt: number;
 }
 
-/** What the attempts at one endpoint came to that began within one stretch of time. Times are Unix milliseconds. */
+/** The attempts at one endpoint that began within ten minutes. Times are Unix milliseconds. */
 export interface HealthBucket {
   readonly tenantId: string;
   readonly ref: string;
   readonly startAt: number;
   readonly succeeded: number;
   readonly failed: number;
-  /** Failures by status, or by class and code; what would be more than `MAX_CLASSES` counts as `OTHER`. */
+  /** Failures by status, or by class and code. Those beyond `MAX_CLASSES` count as `OTHER`. */
   readonly failures: Readonly<Record<string, FailureCount>>;
   /** Attempts by the bin of their duration; see `binOf`. */
   readonly durations: Readonly<Record<string, number>>;
   readonly lastSuccessAt?: number;
   readonly lastFailureAt?: number;
-  /** The failures behind the last success of this bucket, and when the first of them began; null when there is none. */
+  /** The failures after the last success of this bucket, and the time of the first of them; null without any. */
   readonly failing: { readonly since: number; readonly count: number } | null;
-  /** Until when work was put aside, at the latest. */
+  /** The latest time until which work was deferred. */
   readonly deferredUntil?: number;
-  /** When work was last put aside by our own fault. */
+  /** When work was last deferred by our own fault. */
   readonly faultAt?: number;
 }
 
 export const BUCKET_MS = 10 * 60_000;
 export const MAX_CLASSES = 20;
 const OTHER = 'OTHER';
-/** Each bin ends 10 % above the one before: a percentile is at most so much too high. */
+/** Each bin ends 10 % above the one before, so a percentile is at most 10 % too high. */
 const BIN_GROWTH = 1.1;
 
-/** The bin that a duration falls into; the first one ends at 1 ms. */
+/** The bin of a duration; the first one ends at 1 ms. */
 export const binOf = (durationMs: number): number =>
   Math.max(0, Math.ceil(Math.log(Math.max(1, durationMs)) / Math.log(BIN_GROWTH) - 1e-9));
 
@@ -79,7 +79,7 @@ function addSuccess(bucket: HealthBucket, { at }: Attempt): HealthBucket {
   };
 }
 
-/** No `.` in it and no `$`: it is the name of a member in the database. */
+/** Names a member in the database, so it holds no `.` and no `$`. */
 function kindOf({ status, error, code }: Attempt): string {
   if (status !== undefined) return String(status);
   const name = cleanWord(error ?? OTHER);
@@ -99,7 +99,7 @@ function addFailure(bucket: HealthBucket, attempt: Attempt): HealthBucket {
   return { ...counted, failing: { since: Math.min(since, at), count: count + 1 } };
 }
 
-/** A bucket with one entry more. */
+/** Adds one entry to a bucket. */
 export function addEntry(bucket: HealthBucket, entry: AttemptLogEntry): HealthBucket {
   if (entry.kind === 'deferred') {
     const deferred = { ...bucket, deferredUntil: later(bucket.deferredUntil, entry.nextAt) };

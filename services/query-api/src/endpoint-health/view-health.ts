@@ -1,25 +1,25 @@
 import { causeOf } from '@webhooks/contracts';
-import type { KnownConfiguration } from '../configurations/open-configurations.js';
-import { present } from '../present.js';
+import type { KnownConfiguration } from '../configurations.js';
+import { omitUndefined } from '../omit-undefined.js';
 import { BUCKET_MS, MAX_CLASSES, bucketStartOf, endOfBin } from './health-bucket.js';
 import type { FailureCount, HealthBucket } from './health-bucket.js';
 
 /**
- * `disabled`: nothing is sent to it, whatever its attempts came to before. `idle`: no attempt within a day. `deferred`:
- * deliveries wait by a fault of our own. `paused`: failing, and the next attempts wait until `until`.
+ * `disabled`: nothing is sent, whatever earlier attempts showed. `idle`: no attempt within a day. `deferred`:
+ * deliveries wait by our own fault. `paused`: it fails, and the next attempts wait until `until`.
  */
 type State = 'disabled' | 'idle' | 'healthy' | 'deferred' | 'failing' | 'paused';
 
 export const HOUR_MS = 6 * BUCKET_MS;
 export const DAY_MS = 24 * HOUR_MS;
-/** As the alert of the worker: time to have a certificate issued. */
+/** As the worker's alert: enough time to issue a certificate. */
 const WARNING_MS = 30 * DAY_MS;
-/** A single failure among successes is nothing to be told of. */
+/** Failures in a row from which an endpoint counts as failing. */
 const FAILING_AFTER = 3;
 
 const timeOf = (at: number): string => new Date(at).toISOString();
 
-/** Percentiles are at most 10 % too high. The window reaches back to the start of a stretch of 10 minutes. */
+/** Percentiles are at most 10 % too high. The window begins at the start of a bucket. */
 function viewWindow(buckets: readonly HealthBucket[], from: number) {
   const recent = buckets.filter(({ startAt }) => startAt >= from);
   const succeeded = recent.reduce((sum, bucket) => sum + bucket.succeeded, 0);
@@ -41,11 +41,11 @@ function viewWindow(buckets: readonly HealthBucket[], from: number) {
   };
 }
 
-/** The latest of the times that are known; 0 when none is. */
+/** The latest known time; 0 when there is none. */
 const latest = (times: readonly (number | undefined)[]): number =>
   Math.max(0, ...times.map((time) => time ?? 0));
 
-/** Failures behind the last success of all buckets. */
+/** The failures after the last success of all buckets. */
 function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   const behind = buckets.flatMap(({ failing }) =>
     failing && failing.since > lastSuccessAt ? [failing] : [],
@@ -56,11 +56,11 @@ function failingOf(buckets: readonly HealthBucket[], lastSuccessAt: number) {
   };
 }
 
-/** Of what is disabled nothing fails now and nothing waits. */
+/** A disabled endpoint neither fails nor waits. */
 function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number) {
   const lastSuccess = latest(buckets.map(({ lastSuccessAt }) => lastSuccessAt));
   const lastFailure = latest(buckets.map(({ lastFailureAt }) => lastFailureAt));
-  const times = present({
+  const times = omitUndefined({
     lastSuccessAt: lastSuccess > 0 ? timeOf(lastSuccess) : undefined,
     lastFailureAt: lastFailure > 0 ? timeOf(lastFailure) : undefined,
   });
@@ -83,12 +83,12 @@ function stateOf(buckets: readonly HealthBucket[], enabled: boolean, now: number
     : view('failing', { failingSince });
 }
 
-/** Its name is made by `kindOf`. */
+/** `kindOf` made its name. */
 function viewFailure(name: string, { count, lastAt }: FailureCount) {
   const [kind = '', ...rest] = name.split('/');
   const code = rest.length === 0 ? undefined : rest.join('/');
   const cause = causeOf(/^\d{3}$/.test(kind) ? { status: Number(kind) } : { error: kind, code });
-  return { class: kind, ...present({ code, cause }), count, lastAt: timeOf(lastAt) };
+  return { class: kind, ...omitUndefined({ code, cause }), count, lastAt: timeOf(lastAt) };
 }
 
 /** The latest first. */
@@ -104,7 +104,7 @@ function failuresOf(buckets: readonly HealthBucket[]) {
     .map(([name, counted]) => viewFailure(name, counted));
 }
 
-/** The health of an endpoint, out of its buckets of the last day. */
+/** The health of an endpoint, from its buckets of the last day. */
 export function viewHealth(
   ref: string,
   { enabled, policy }: Pick<KnownConfiguration, 'enabled' | 'policy'>,
@@ -116,7 +116,7 @@ export function viewHealth(
   return {
     ref,
     ...stateOf(buckets, enabled, now),
-    ...present({ policy, certificateEndsSoon }),
+    ...omitUndefined({ policy, certificateEndsSoon }),
     lastHour: viewWindow(buckets, bucketStartOf(now - HOUR_MS + BUCKET_MS)),
     lastDay: viewWindow(buckets, bucketStartOf(now - DAY_MS + BUCKET_MS)),
     failures: failuresOf(buckets),

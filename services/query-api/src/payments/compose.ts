@@ -1,34 +1,85 @@
 import { TOPICS } from '@webhooks/contracts';
 import type { Keyring } from '@webhooks/contracts';
-import { AppError } from '@webhooks/http-api';
-import type { Operation } from '@webhooks/http-api';
+import { AppError, invalidRequest, readQuery } from '@webhooks/http-api';
+import type { ApiReply, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import type { Database } from '../database.js';
-import type { CatchUp } from '../projection/catch-up.js';
-import type { Projection } from '../projection/projection.js';
-import { cursorKeyringOf } from '../projection/reading.js';
-import { keyOf } from './event-model.js';
-import type { EventRow } from './event-model.js';
-import { keepEvents } from './event-store.js';
-import { findByKeyOf } from './find-by-key.js';
-import { findOfCharge, mergeRows } from './find-transactions.js';
-import type { FindByKey } from './find-transactions.js';
-import { createTransactionOperations } from './operations.js';
+import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { keepEvents, keyOf } from './event-store.js';
+import type { EventRow } from './event-store.js';
+import { findByKeyOf, findOfCharge, mergeRows } from './find-events.js';
+import type { FindByKey } from './find-events.js';
 import { createPullOperation } from './pull-notifications.js';
 import type { PullPorts } from './pull-notifications.js';
 import { readPage } from './pull-page.js';
-import { viewCharge } from './view-charge.js';
-import { viewTransaction } from './view-transaction.js';
+import { viewCharge, viewTransaction } from './view-transaction.js';
+import { readAfterCatchUp } from '../projection/catch-up.js';
+import type { CatchUp, CatchUpResult } from '../projection/catch-up.js';
+import type { Projection } from '../projection/projection.js';
+import { cursorKeyringOf } from '../projection/generation.js';
+import { readTxId } from '../request-parameters.js';
 
-export interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
+export interface TransactionPorts {
+  /** The response body as JSON; undefined when no event reports the Pix or the charge. */
+  readonly readTransaction: (tenantId: string, endToEndId: string) => Promise<Buffer | undefined>;
+  readonly readCharge: (tenantId: string, txId: string) => Promise<Buffer | undefined>;
+  /** Waits until what is on the topic now is projected. */
+  readonly waitForEvents: () => Promise<CatchUpResult>;
+}
+
+const TRANSACTION_PARAMETERS = { endToEndId: LIST_PARAMETERS.endToEndId };
+
+/**
+ * The reconciliation queries; `openapi.yaml` describes the same set. They throw 404 when no event reported the
+ * payment.
+ */
+export function createTransactionOperations(ports: TransactionPorts): readonly Operation[] {
+  const reply = async (name: string, read: () => Promise<Buffer | undefined>): Promise<ApiReply> => {
+    const body = await readAfterCatchUp({ read, catchUp: ports.waitForEvents });
+    if (!body) throw new AppError('not-found', `no event reported a ${name}`);
+    return { status: 200, body };
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/integration/v1/pix/cob/:txId',
+      scopes: ['cob.read'],
+      handle: async (request) => {
+        const txId = readTxId(request);
+        const { tenantId } = request.identity;
+        return reply('charge with this txId', () => ports.readCharge(tenantId, txId));
+      },
+    },
+    {
+      method: 'GET',
+      path: '/integration/v1/pix/transaction',
+      scopes: ['pix.read'],
+      query: TRANSACTION_PARAMETERS,
+      handle: async ({ identity: { tenantId }, query }) => {
+        const { endToEndId } = readQuery(query, TRANSACTION_PARAMETERS);
+        if (endToEndId === undefined)
+          throw invalidRequest([{ property: 'endToEndId', reason: 'is required' }]);
+        const read = () => ports.readTransaction(tenantId, endToEndId);
+        return reply('transaction with this endToEndId', read);
+      },
+    },
+  ];
+}
+
+interface TransactionOptions extends Pick<PullPorts, 'keptMs' | 'waiting'> {
   readonly database: Database;
-  /** How the projection below is waited for; undefined while it does not run: nothing is then known to be absent. */
+  /**
+   * How the projection of events is waited for. Undefined while it does not run: then nothing is known to be absent.
+   */
   readonly catchUp: () => CatchUp | undefined;
 }
 
-/** Written together: some 200 events. A query waits behind their statement, for 0.04 s of the slowest database. */
+/** Bytes of one batch: about 200 events. A query waits behind its statement, 0.04 s in the slowest database. */
 const MAX_BYTES = 64 * 1_024;
-/** A query waits up to 2 s, then for the lookup under way, then for its own. That the database is away is told within 5 s. */
+/**
+ * A query waits up to 2 s for the projection, then for the running lookup, then for its own. So it fails within 5 s
+ * when the database is away.
+ */
 const STATEMENT_MS = 1_400;
 
 function composePull({ database, catchUp, ...rest }: TransactionOptions): Operation {
@@ -47,11 +98,14 @@ function composePull({ database, catchUp, ...rest }: TransactionOptions): Operat
     },
     readPage: (...page) => readPage(database.within(REQUEST_MS), ...page),
     ends: () => (catchUp() ?? unread()).endsFromNow().catch(unread),
-    reading: () => catchUp()?.positions.reading() ?? unread(),
+    generation: () => catchUp()?.positions.generation() ?? unread(),
   });
 }
 
-/** Reads a response body. Requests that share a lookup get one array of events, and so one body: a view costs up to 9 ms. */
+/**
+ * Renders a response body. Requests that share a lookup get one array of events, and so one body: a view costs up to
+ * 9 ms.
+ */
 function renderOnce(
   find: FindByKey,
   view: (rows: readonly EventRow[], id: string) => Promise<object | undefined>,
@@ -66,7 +120,7 @@ function renderOnce(
   };
 }
 
-/** The reconciliation half of this service: what the payment events told, kept and answered. */
+/** The payments: what their events report, kept and queried. */
 export function composePayments(options: TransactionOptions) {
   const { database, catchUp } = options;
   const within = () => database.within(STATEMENT_MS);

@@ -1,14 +1,33 @@
-import type { PaymentEvent } from '@webhooks/contracts';
-import { compareEvents } from './event-order.js';
-import type { Payment, Reversal } from './event-order.js';
+import type { PaymentEvent, UtcTime } from '@webhooks/contracts';
+import { byNumber, byText, inTurn } from '../order.js';
 
-/** An event that is known, and whether a test notification told of it: nothing was paid then. */
+/** The events that report a reversal, and those that report a payment. */
+export type Reversal = Extract<PaymentEvent, { readonly eventType: 'PIX_REVERSAL' }>;
+export type Payment = Exclude<PaymentEvent, Reversal>;
+
+/** Text that sorts as the time does: without trailing zeros of the fraction. */
+export const timeKey = (time: UtcTime): string => time.replace(/[.0]*Z$/, '');
+
+/** A payment without a status is settled. */
+const isFinal = ({ data }: PaymentEvent): boolean => !('status' in data && data.status === 'NAO_REALIZADO');
+
+/**
+ * The order of a tenant's events; of two contradictory ones the greater holds. Final events win, then the later time,
+ * then the greater id.
+ */
+export const compareEvents = inTurn<PaymentEvent>(
+  byNumber((event) => Number(isFinal(event))),
+  byText(({ occurredAt }) => timeKey(occurredAt)),
+  byText(({ id }) => id),
+);
+
+/** An event, and whether a test notification made it: then nothing was paid. */
 export interface KnownEvent {
   readonly event: PaymentEvent;
   readonly isTest: boolean;
 }
 
-/** What is known of one Pix of one tenant. */
+/** One Pix of one tenant. */
 export interface Transaction {
   readonly endToEndId: string;
   /** The one that holds comes last; see `compareEvents`. */
@@ -16,14 +35,14 @@ export interface Transaction {
   readonly reversals: readonly Reversal[];
   /** There are more events than were read. */
   readonly truncated: boolean;
-  /** Told by test notifications only: the first real event takes their place. */
+  /** Only test notifications report it. The first real event replaces them. */
   readonly test: boolean;
 }
 
 const isReversal = (event: PaymentEvent): event is Reversal => event.eventType === 'PIX_REVERSAL';
 const isPayment = (event: PaymentEvent): event is Payment => !isReversal(event);
 
-/** What the events of one Pix come to, in whatever order they are given. `isCut`: there are more of them. */
+/** Merges the events of one Pix, in any order. `isCut`: there are more of them. */
 export function mergeEvents(endToEndId: string, known: readonly KnownEvent[], isCut = false): Transaction {
   const test = known.every(({ isTest }) => isTest);
   const events = known

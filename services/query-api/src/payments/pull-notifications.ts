@@ -3,31 +3,31 @@ import type { EventType, Keyring } from '@webhooks/contracts';
 import { AppError, createOpenRequests, readQuery, wholeNumber } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
 import type { EndOffsets } from '@webhooks/kafka';
+import { shareNext } from '@webhooks/runtime';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
-import { MAX_EVENTS } from './find-transactions.js';
-import { CURSOR, formatCursor, openCursor, sealCursor } from './pull-cursor.js';
-import type { PullCursor } from './pull-cursor.js';
-import type { Projected, PullPage, PullWish } from './pull-page.js';
+import { MAX_EVENTS } from './find-events.js';
+import { CURSOR, formatCursor, openCursor, sealCursor } from './pull-page.js';
+import type { Projected, PullCursor, PullPage, PullRequest } from './pull-page.js';
 
 export interface PullPorts {
   readonly projected: () => Promise<Projected>;
-  readonly readPage: (wish: PullWish, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
+  readonly readPage: (request: PullRequest, cursor: PullCursor, projected: Projected) => Promise<PullPage>;
   /** The ends of the topic, by a request that begins now. */
   readonly ends: () => Promise<EndOffsets>;
-  /** The name of the reading; see `readingOf`. */
-  readonly reading: () => string;
-  /** What seals cursors, the same in all instances. */
+  /** The current rebuild generation; see `generationOf`. */
+  readonly generation: () => string;
+  /** The keys that seal cursors, the same in all instances. */
   readonly keyring: () => Promise<Keyring>;
-  /** How long after it had read everything a chain goes on. */
+  /** A chain may continue for this long after it had last read everything. */
   readonly keptMs: number;
-  /** Requests that may wait at once: in all, and of one tenant. */
+  /** Requests that may wait at once: in all, and for one tenant. */
   readonly waiting: { readonly total: number; readonly each: number };
 }
 
 const LIMIT = 100;
-/** As the contract says: less than the 30 s and more after which proxies give up. */
+/** As the contract says. Many proxies close a request after 30 s. */
 const MAX_WAIT_SECONDS = 25;
-/** All who wait look at the same moments: what comes in between is one page, and heard so much later at most. */
+/** All who wait look at the same moments, so they share one page. A notification is seen at most this much later. */
 const TICK_MS = 500;
 
 interface Parsed {
@@ -52,38 +52,34 @@ const expired = (reason: string): AppError =>
 
 type Open = (text: string) => PullCursor | undefined;
 
-/** Where the first page begins. Throws 422 for a cursor behind which events may have expired, and for one of another reading, tenant or key. */
+/**
+ * The start of the first page. Throws 422 for a cursor behind which events may have expired, and for one of another
+ * generation, tenant or key.
+ */
 async function startOf(text: string | undefined, open: Open, ports: PullPorts): Promise<PullCursor> {
-  const start = { reading: ports.reading(), caughtUpAt: Date.now(), first: 0 };
+  const start = { generation: ports.generation(), caughtUpAt: Date.now(), first: 0 };
   if (text === undefined) return { ...start, offsets: new Map() };
   if (text === 'now') return { ...start, offsets: await ports.ends() };
   const after = open(text);
   if (after === undefined) throw expired('it is not known here');
-  if (after.reading !== start.reading) throw expired('everything is read anew');
+  if (after.generation !== start.generation) throw expired('everything is read anew');
   if (after.caughtUpAt > start.caughtUpAt - ports.keptMs) return after;
   throw expired('events behind it may have expired');
 }
 
-/** The positions at the next tick, for all who wait for it: with the same ones, chains of a tenant come to the same cursor. */
-function createNextLook(projected: PullPorts['projected']): PullPorts['projected'] {
-  let next: Promise<Projected> | undefined;
-  return () =>
-    (next ??= pause(TICK_MS).then(() => {
-      next = undefined;
-      return projected();
-    }));
-}
-
-/** Passes over pages that show nothing until something comes, or `isOver`. Of one cursor and look, one page is read for all. */
+/**
+ * Skips empty pages until one has notifications or `isOver`. Requests with the same cursor and positions share a
+ * page.
+ */
 async function pull(
-  wish: PullWish,
+  request: PullRequest,
   { cursor, look }: { cursor: PullCursor; look: Projected },
   { readPage, projected }: PullPorts,
   isOver: () => boolean,
 ): Promise<PullPage> {
   for (;;) {
-    const key = JSON.stringify([wish, formatCursor(cursor)]);
-    const shared = look.pages.get(key) ?? readPage(wish, cursor, look);
+    const key = JSON.stringify([request, formatCursor(cursor)]);
+    const shared = look.pages.get(key) ?? readPage(request, cursor, look);
     look.pages.set(key, shared);
     const page = await shared;
     if (page.data.length > 0 || isOver()) return page;
@@ -92,29 +88,35 @@ async function pull(
   }
 }
 
-/** Who had read everything a moment ago looks when all do: however fast it asks, it costs two pages a second. */
+/**
+ * Whether the chain had just read everything. Such a request looks at the common tick, so it costs at most two pages
+ * a second.
+ */
 const isAtEnd = ({ first, offsets, caughtUpAt }: PullCursor): boolean =>
   first === 0 && offsets.size > 0 && caughtUpAt > Date.now() - MAX_WAIT_SECONDS * 1_000;
 
-/** Pulling notifications, for whoever has no public address or was down; `openapi.yaml` describes the same. */
+/**
+ * Pulling notifications, for tenants without a public address or after an outage; `openapi.yaml` describes the same.
+ */
 export function createPullOperation(ports: PullPorts): Operation {
   const waiting = createOpenRequests(ports.waiting);
-  // A page can cost a thousand documents and show none: those of one tenant must not take all connections of the database.
-  const asking = createOpenRequests(ports.waiting);
-  const nextLook = createNextLook(ports.projected);
+  // A page can read a thousand documents and show none. One tenant must not take all connections of the database.
+  const reading = createOpenRequests(ports.waiting);
+  // All who wait share the positions of one tick, so chains of a tenant reach the same cursor.
+  const nextLook = shareNext(ports.projected, () => pause(TICK_MS));
   const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
     const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
-    const wish = { tenantId: identity.tenantId, limit, ...filter };
+    const request = { tenantId: identity.tenantId, limit, ...filter };
     const endAt = performance.now() + wait * 1_000;
     const isOver = (): boolean => signal.aborted || performance.now() >= endAt;
-    return (wait > 0 ? waiting : asking).run(identity, async () => {
+    return (wait > 0 ? waiting : reading).run(identity, async () => {
       const ring = await ports.keyring();
-      const cursor = await startOf(after, (text) => openCursor(ring, text, wish.tenantId), ports);
+      const cursor = await startOf(after, (text) => openCursor(ring, text, request.tenantId), ports);
       const listens = wait > 0 && isAtEnd(cursor);
       const look = await (listens ? nextLook() : ports.projected());
       const later = { ...ports, projected: nextLook };
-      const { data, next, hasMore } = await pull(wish, { cursor, look }, later, isOver);
-      const nextCursor = sealCursor(ring, next, wish.tenantId);
+      const { data, next, hasMore } = await pull(request, { cursor, look }, later, isOver);
+      const nextCursor = sealCursor(ring, next, request.tenantId);
       return { status: 200, body: { data, results: data.length, nextCursor, hasMore } };
     });
   };

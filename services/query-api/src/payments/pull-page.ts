@@ -1,43 +1,93 @@
-import type { EventType } from '@webhooks/contracts';
+import { openSecret, sealSecret } from '@webhooks/contracts';
+import type { EventType, Keyring } from '@webhooks/contracts';
 import type { EndOffsets } from '@webhooks/kafka';
 import { byNumber } from '../order.js';
-import { idOf } from './event-model.js';
-import type { EventRow } from './event-model.js';
-import type { AskEvents } from './event-store.js';
-import { MAX_EVENTS } from './find-transactions.js';
-import type { PullCursor } from './pull-cursor.js';
+import { idOf } from './event-store.js';
+import type { RunEventQuery, EventRow } from './event-store.js';
+import { MAX_EVENTS } from './find-events.js';
+
+/** The position of a chain of pages. */
+export interface PullCursor {
+  /** The rebuild generation of these positions. */
+  readonly generation: string;
+  /** When the chain had last read everything, Unix milliseconds. What it has not read was written later. */
+  readonly caughtUpAt: number;
+  /** The partition with which the next page begins: pages begin with each in turn. */
+  readonly first: number;
+  /** By partition, the offset below which everything was read; default 0. */
+  readonly offsets: EndOffsets;
+}
+
+const RADIX = 36;
+/** Digits of every number in a cursor: enough for 2^53. */
+const DIGITS = 10;
+/** The form of a cursor for callers, as release 0.2.0 promised it. So the sealed cursor is written in hex. */
+export const CURSOR = /^[0-9a-z]{1,10}(\.[0-9a-z]{1,10})+$/;
+
+/**
+ * `generation.caughtUpAt.first.offset of partition 0.of partition 1…`, with a length that does not depend on the
+ * numbers.
+ */
+export function formatCursor({ generation, caughtUpAt, first, offsets }: PullCursor): string {
+  const length = Math.max(-1, ...offsets.keys()) + 1;
+  const inOrder = Array.from({ length }, (_, partition) => offsets.get(partition) ?? 0);
+  const numbers = [caughtUpAt, first, ...inOrder];
+  return [generation, ...numbers.map((number) => number.toString(RADIX).padStart(DIGITS, '0'))].join('.');
+}
+
+export function parseCursor(text: string): PullCursor {
+  const [generation = '', ...numbers] = text.split('.');
+  const [caughtUpAt = 0, first = 0, ...offsets] = numbers.map((number) => Number.parseInt(number, RADIX));
+  return { generation, caughtUpAt, first, offsets: new Map(offsets.entries()) };
+}
+
+/** A cursor as its tenant gets it. It is sealed, because offsets count the events of all tenants. */
+export const sealCursor = (ring: Keyring, cursor: PullCursor, tenantId: string): string =>
+  Buffer.from(sealSecret(ring, formatCursor(cursor), tenantId))
+    .toString('hex')
+    .replace(/.{10}\B/g, '$&.');
+
+/** Undefined for text that was not sealed for this tenant with this key. */
+export function openCursor(ring: Keyring, text: string, tenantId: string): PullCursor | undefined {
+  try {
+    const sealed = Buffer.from(text.replaceAll('.', ''), 'hex').toString();
+    return parseCursor(openSecret(ring, sealed, tenantId));
+  } catch {
+    return undefined;
+  }
+}
 
 export interface PullPage {
   readonly data: readonly ReturnType<typeof show>[];
   readonly next: PullCursor;
-  /** Whether reading ended before everything was read that is projected. */
+  /** More is projected than the chain has read. */
   readonly hasMore: boolean;
 }
 
-export interface PullWish {
+export interface PullRequest {
   readonly tenantId: string;
   /** Absent: all. */
   readonly eventType?: EventType;
   readonly limit: number;
 }
 
-/** A moment, and below which offsets all was projected then. */
+/** A moment, and the offsets below which everything was projected then. */
 export interface Projected {
   readonly at: number;
   readonly ends: EndOffsets;
-  /** Those that were read with it, by wish and cursor. */
+  /** Pages that were read with it, by request and cursor. */
   readonly pages: Map<string, Promise<PullPage>>;
 }
 
 /**
- * Up to nine events lie at one place: one more each time the topic is made anew, or loses its end, within their retention. A page
- * has up to eight elements more than its limit then; a tenth event is skipped.
+ * Up to nine events lie at one place: one more each time the topic is made anew within their retention. So a page has
+ * up to eight elements beyond its limit. A tenth event is skipped.
  */
 export const MAX_SHARING = 8;
 const SHOWN = { eventType: 1, body: 1, offset: 1 } as const;
 type ShownRow = Pick<EventRow, '_id' | 'eventType' | 'body'> & { readonly offset: number };
 
-/** What of each partition was not read and is projected, from the partition that it is the turn of. */
+/** The unread and projected offsets of each partition, from the partition whose turn it is. */
 function rangesOf({ first, offsets }: PullCursor, ends: EndOffsets) {
   const ranges = [...ends]
     .map(([partition, end]) => ({ partition, offset: { $gte: offsets.get(partition) ?? 0, $lt: end } }))
@@ -47,20 +97,19 @@ function rangesOf({ first, offsets }: PullCursor, ends: EndOffsets) {
   return [...ranges.slice(behind.length), ...behind];
 }
 
-/** By one scan of the index. */
-const find = (ask: AskEvents, range: object, limit: number): Promise<readonly ShownRow[]> =>
-  ask(({ events }) =>
+const find = (runQuery: RunEventQuery, range: object, limit: number): Promise<readonly ShownRow[]> =>
+  runQuery(({ events }) =>
     events
       .find(range, SHOWN)
       .sort({ offset: 1 })
       .limit(limit)
-      // All in one answer: the driver asks for 101 and then for the rest.
+      // All in one reply; the driver would fetch 101 and then the rest.
       .batchSize(limit + 1)
       .lean<ShownRow[]>()
       .exec(),
   );
 
-/** A notification as it was rendered: the text whose bytes are signed has about 700 characters at most. */
+/** A notification as it was rendered: about 700 characters at most. */
 const show = (row: ShownRow) => ({
   id: idOf(row._id),
   eventType: row.eventType,
@@ -68,20 +117,20 @@ const show = (row: ShownRow) => ({
 });
 
 /**
- * The next page of a chain.
+ * Reads the next page of a chain.
  *
- * No event is skipped. A document keeps one place for ever, that of the record that was applied first. A page passes a place
- * only below the positions that were written, so the record there was applied, and the event has its document by then. It lies
- * there, and this page shows it; or at another place, and the page that passes that one does. Applying a record again inserts
- * nothing.
+ * No event is skipped. A document keeps one place for ever, that of the record that was applied first. A page passes
+ * a place only below the written positions, so the record there was applied, and its event has a document. That lies
+ * at this place, or at another one that a page passes later.
  *
- * Documents of an earlier topic, before that was made anew, keep their places too. A place has more of them then, and no page
- * ends between these. They are shown when the new topic has passed their places; those of a partition that it has not are not.
- * Nor is one that comes to a place that was passed: by its dead letter alone, or by an instance that writes of the earlier topic.
+ * A topic that is made anew begins again at offset 0, so one place can hold several documents. A page never ends
+ * between them. Documents of the earlier topic are shown when the new topic has passed their places. An event is not
+ * shown when its document appears at a place that was passed already. That can happen by its dead letter alone, or by
+ * an instance that still writes of the earlier topic.
  */
 export async function readPage(
-  ask: AskEvents,
-  { tenantId, eventType, limit }: PullWish,
+  runQuery: RunEventQuery,
+  { tenantId, eventType, limit }: PullRequest,
   cursor: PullCursor,
   { ends, at }: Projected,
 ): Promise<PullPage> {
@@ -90,7 +139,7 @@ export async function readPage(
   const isWanted = (row: ShownRow): boolean => eventType === undefined || row.eventType === eventType;
   let left = eventType === undefined ? limit : MAX_EVENTS;
   for (const range of rangesOf(cursor, ends)) {
-    const rows = await find(ask, { tenantId, ...range }, left + MAX_SHARING);
+    const rows = await find(runQuery, { tenantId, ...range }, left + MAX_SHARING);
     for (const [offset, sharing] of Map.groupBy(rows, (row) => row.offset)) {
       data.push(...sharing.filter(isWanted).map(show));
       offsets.set(range.partition, offset + 1);

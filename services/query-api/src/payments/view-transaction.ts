@@ -1,17 +1,41 @@
-import { formatCents, parseCents } from './cents.js';
-import type { Payment } from './event-order.js';
-import type { Transaction } from './merge-events.js';
-import { present } from '../present.js';
-import { viewReversals } from './view-reversals.js';
+import type { Money, UtcTime } from '@webhooks/contracts';
+import { byText, inTurn } from '../order.js';
+import { compareEvents, timeKey } from './merge-events.js';
+import type { Payment, Reversal, Transaction } from './merge-events.js';
+import { omitUndefined } from '../omit-undefined.js';
+
+/** Integer cents of an amount such as `110.00`, at most 10^12. So 1,000 of them add up exactly below 2^53. */
+export const parseCents = (amount: Money): number => Number(amount.replace('.', ''));
+
+/** Decimal text with two places. A sum may have more than ten digits before the point. */
+export function formatCents(cents: number): string {
+  const digits = String(cents).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+function toView({ data }: Reversal) {
+  const { reversalId, rtrId, amount, status, reason, requestedAt, settledAt } = data;
+  const rest = omitUndefined({ reason, requestedAt, settledAt });
+  return { reversalId, rtrId, amount: formatCents(parseCents(amount)), status, ...rest };
+}
+
+const byTimeAndId = inTurn<Reversal>(
+  byText(({ occurredAt }) => timeKey(occurredAt)),
+  byText(({ data }) => data.rtrId),
+);
+
+/** One element for each rtrId, as its last event reports it. Sorted by time, then by rtrId. */
+const viewReversals = (reversals: readonly Reversal[]) =>
+  [...new Map(reversals.map((one) => [one.data.rtrId, one])).values()].sort(byTimeAndId).map(toView);
 
 function viewPayment({ eventType, occurredAt, data }: Payment) {
   const { txId, status }: { readonly txId?: string; readonly status?: string } = data;
-  return present({ eventType, txId, amount: formatCents(parseCents(data.amount)), occurredAt, status });
+  return omitUndefined({ eventType, txId, amount: formatCents(parseCents(data.amount)), occurredAt, status });
 }
 
 /**
- * A Pix as its query answers it: the payment whose event holds over all others, and every reversal. Without what only the
- * payment could tell while it is not known.
+ * A Pix as its query shows it: the payment that holds, and every reversal. Fields of the payment are absent while it
+ * is not known.
  */
 export function viewTransaction(transaction: Transaction) {
   const { endToEndId, payments, reversals, test, truncated } = transaction;
@@ -21,6 +45,80 @@ export function viewTransaction(transaction: Transaction) {
     ...(payment ? viewPayment(payment) : {}),
     reversals: viewReversals(reversals),
     events: [...payments, ...reversals].map(({ id }) => id),
-    ...present({ test: test || undefined, truncated: truncated || undefined }),
+    ...omitUndefined({ test: test || undefined, truncated: truncated || undefined }),
+  };
+}
+
+type Paid = Extract<Payment, { readonly eventType: 'PIX_DYNAMIC_PAID' }>;
+
+/** What one Pix adds to a charge. */
+interface Share {
+  readonly endToEndId: string;
+  readonly payment: Paid | undefined;
+  readonly reversals: readonly Reversal[];
+  readonly events: readonly string[];
+}
+
+/** The payments and reversals that name the charge. A Pix that paid it also brings reversals that name no charge. */
+function shareOf({ endToEndId, payments, reversals }: Transaction, txId: string): Share {
+  const paid = payments.filter(
+    (one): one is Paid => one.eventType === 'PIX_DYNAMIC_PAID' && one.data.txId === txId,
+  );
+  const payment = paid.at(-1);
+  const isOurs = ({ data }: Reversal): boolean =>
+    data.txId === txId || (data.txId === undefined && payment !== undefined);
+  const ours = reversals.filter(isOurs);
+  return { endToEndId, payment, reversals: ours, events: [...paid, ...ours].map(({ id }) => id) };
+}
+
+const paidAtOf = ({ data, occurredAt }: Paid): UtcTime => data.paidAt ?? occurredAt;
+
+/** Sorts after every time. */
+const NOT_PAID = '~';
+const inOrder = inTurn<Share>(
+  byText(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
+  byText(({ endToEndId }) => endToEndId),
+);
+
+function viewShare({ endToEndId, payment, reversals, events }: Share, txId: string) {
+  const paid = payment && {
+    amount: formatCents(parseCents(payment.data.amount)),
+    paidAt: paidAtOf(payment),
+  };
+  return { endToEndId, txId, ...paid, reversals: viewReversals(reversals), events };
+}
+
+/**
+ * The charged amount, as the newest payment that has one reports it; else the sum of the payments; undefined without
+ * a payment.
+ */
+function amountOf(payments: readonly Paid[]): string | undefined {
+  if (payments.length === 0) return undefined;
+  const charged = payments.toSorted(compareEvents).findLast(({ data }) => data.chargeAmount !== undefined)
+    ?.data.chargeAmount;
+  const amounts = charged === undefined ? payments.map(({ data }) => data.amount) : [charged];
+  return formatCents(amounts.reduce((sum, amount) => sum + parseCents(amount), 0));
+}
+
+/**
+ * A charge as its query shows it: `CONCLUIDA` once a payment is known, with the oldest payment first. Test events are
+ * left out once a real one is known. Undefined when nothing is known.
+ */
+export function viewCharge(txId: string, found: readonly Transaction[]) {
+  const isTest = found.every(({ test }) => test);
+  const shares = found
+    .filter(({ test }) => test === isTest)
+    .map((transaction) => shareOf(transaction, txId))
+    .filter(({ payment, reversals }) => payment !== undefined || reversals.length > 0)
+    .sort(inOrder);
+  if (shares.length === 0) return undefined;
+  const payments = shares.map(({ payment }) => payment).filter((payment) => payment !== undefined);
+  const truncated = found.some((transaction) => transaction.truncated) || undefined;
+  return {
+    txId,
+    status: payments.length > 0 ? 'CONCLUIDA' : 'ATIVA',
+    ...omitUndefined({ amount: truncated ? undefined : amountOf(payments) }),
+    pix: shares.map((share) => viewShare(share, txId)),
+    ...omitUndefined({ test: isTest || undefined, truncated }),
   };
 }

@@ -5,16 +5,18 @@ import type { Logger } from '@webhooks/runtime';
 
 export interface BatchesOptions<T> {
   readonly name: string;
-  /** Applies items together, in the order in which they came. A rejection means "again": it must be idempotent. */
+  /**
+   * Applies items together, in the order in which they came. Must be idempotent: it is repeated after a rejection.
+   */
   readonly apply: (items: readonly T[]) => Promise<void>;
-  /** Bytes that one call gets, at most, or one item that is larger; default: all that wait. */
+  /** Bytes of one call, at most, or one larger item; default: no bound. */
   readonly maxBytes?: number | undefined;
-  /** Time from the begin of one batch to that of the next, at least, unless a full one waits; default 0. */
+  /** From the start of one batch to that of the next, unless a full batch waits. Default 0, milliseconds. */
   readonly intervalMs?: number;
   readonly log: Logger;
 }
 
-/** Between two tries. */
+/** Pause between two tries. */
 const PAUSE_MS = 500;
 
 interface Waiting<T> {
@@ -23,9 +25,9 @@ interface Waiting<T> {
 }
 
 /**
- * Applies items in batches, one batch at a time: while one is being written the next collects, so a lone item waits for
- * nobody and a flood is written in large batches. What could not be applied is tried again before anything behind it, so
- * that the order within a partition stays; how much waits is bounded by whoever adds.
+ * Applies items in batches, one at a time. While a batch is written the next one collects, so a lone item waits for
+ * nobody. A failed batch is tried again before anything behind it, which keeps the order of a partition. Whoever adds
+ * items bounds how many wait.
  */
 export class Batches<T extends Pick<KafkaRecord, 'size'>> {
   readonly #options: BatchesOptions<T>;
@@ -38,13 +40,16 @@ export class Batches<T extends Pick<KafkaRecord, 'size'>> {
     this.#options = options;
   }
 
-  /** Resolves when the item is applied; never rejects, and never resolves for what was not applied before `stop`. */
+  /**
+   * Resolves when the item is applied. Never rejects, and never resolves for an item that was not applied before
+   * `stop`.
+   */
   add(item: T): Promise<unknown> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#waiting.push({ item, done: resolve });
     if (!this.#running) {
       this.#running = true;
-      // What the same fetch brought comes in the same turn of the event loop.
+      // Items of one fetch arrive in the same turn of the event loop.
       setImmediate(() => {
         this.#run().catch((error: unknown) => {
           this.#options.log.error(`${this.#options.name}: batches ended`, errorFields(error));
@@ -54,7 +59,7 @@ export class Batches<T extends Pick<KafkaRecord, 'size'>> {
     return promise;
   }
 
-  /** Ends the tries; what is not applied is read again by the next owner. */
+  /** Ends the tries. The next owner reads again what was not applied. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -75,7 +80,7 @@ export class Batches<T extends Pick<KafkaRecord, 'size'>> {
     this.#running = false;
   }
 
-  /** What waits, as much of it as one call gets. */
+  /** The items of the next call. */
   #next(): readonly Waiting<T>[] {
     const { maxBytes = Infinity } = this.#options;
     let bytes = 0;
@@ -98,7 +103,7 @@ export class Batches<T extends Pick<KafkaRecord, 'size'>> {
     }
   }
 
-  /** Waits, or until it is stopped. */
+  /** Ends early when it is stopped. */
   async #pause(ms: number): Promise<void> {
     if (ms > 0) await wait(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
   }

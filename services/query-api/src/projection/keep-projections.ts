@@ -3,18 +3,17 @@ import type { Kafka, SourceHealth } from '@webhooks/kafka';
 import { addSourceGauge, createLogThrottle, errorFields, repeat } from '@webhooks/runtime';
 import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { CatchUp, POLL_MS } from './catch-up.js';
-import { openProjection } from './open-projection.js';
-import type { RunningProjection } from './open-projection.js';
 import { Positions } from './positions.js';
-import type { AskPositions } from './positions.js';
-import type { Projection } from './projection.js';
-import { forgetReading, readingOf } from './reading.js';
+import type { RunPositionQuery } from './positions.js';
+import { openProjection } from './projection.js';
+import type { Projection, RunningProjection } from './projection.js';
+import { forgetGeneration, generationOf } from './generation.js';
 
-export interface KeepOptions {
+interface KeepOptions {
   readonly kafka: Kafka;
   readonly groupPrefix: string;
   readonly projections: readonly Projection[];
-  readonly ask: AskPositions;
+  readonly runQuery: RunPositionQuery;
 }
 
 const KEEP_MS = 1_000;
@@ -22,16 +21,16 @@ const DRAIN_MS = 10_000;
 
 type Running = Map<string, RunningProjection>;
 
-/** Opens what does not run yet. Rejects when one of them cannot be opened, after all others are. */
+/** Opens the projections that do not run. Rejects when one cannot be opened, after all others are. */
 async function openMissing(
   { kafka, groupPrefix, projections }: KeepOptions,
-  { reading, running }: { readonly reading: string; readonly running: Running },
+  { generation, running }: { readonly generation: string; readonly running: Running },
   scope: ServiceScope,
   signal: AbortSignal,
 ): Promise<void> {
   const missing = projections.filter(({ name }) => !running.has(name));
   const opening = missing.map(async (projection) => {
-    const groupId = `${groupPrefix}.${projection.name}.${reading}`;
+    const groupId = `${groupPrefix}.${projection.name}.${generation}`;
     const opened = await openProjection(projection, { kafka, groupId }, scope);
     if (signal.aborted) await opened.stop({ deadlineMs: 0 });
     else running.set(projection.name, opened);
@@ -50,9 +49,8 @@ function addGauges(running: Running, scope: ServiceScope): void {
   gauge('query_projection_joined', joined, (health) => Number(health.joined));
 }
 
-/** How each topic is waited for. */
 function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logger) {
-  // One line for all that failed meanwhile, with the latest fault: a thousand may wait at once.
+  // One line for all faults of a while, with the latest one: a thousand queries may wait at once.
   const throttle = createLogThrottle();
   const onFault = (error: unknown): void => {
     throttle((queries) => log.warn('queries did not wait to their end', { queries, ...errorFields(error) }));
@@ -66,33 +64,33 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
 }
 
 /**
- * Runs the projections of the current reading, as soon as database and Kafka are there. When the database holds another
- * reading later (it was emptied or reset, or a topic was made anew) the process ends; started again, it reads everything anew.
- * Gives how each topic is waited for: while nothing reads it, nothing is known to be absent.
+ * Runs the projections of the current rebuild generation, once database and Kafka are there. The process ends when
+ * the database holds another generation: it was emptied or reset, or a topic was made anew. Started again, it reads
+ * everything. Returns how each topic is waited for.
  */
 export function keepProjections(options: KeepOptions, scope: ServiceScope): ReadonlyMap<string, CatchUp> {
-  const { kafka, projections, ask } = options;
-  let reading: string | undefined;
+  const { kafka, projections, runQuery } = options;
+  let generation: string | undefined;
   const running: Running = new Map();
 
   const keep = async (signal: AbortSignal): Promise<void> => {
-    const current = await readingOf(ask);
-    reading ??= current;
-    if (current === reading) {
-      await openMissing(options, { reading, running }, scope, signal);
-      // A topic that lost the end of a log, or was made anew: below its position lies what was not read.
+    const current = await generationOf(runQuery);
+    generation ??= current;
+    if (current === generation) {
+      await openMissing(options, { generation, running }, scope, signal);
+      // The topic lost its end, or was made anew: records below the position were not read.
       for (const [topic, catchUp] of catchUps) {
         if (await catchUp.reaches(await catchUp.positions.offsets())) continue;
-        await ask((models) => forgetReading(models.positions, { reading: current }));
+        await runQuery((models) => forgetGeneration(models.positions, { generation: current }));
         scope.fail(new Error(`${topic} ends before what was read of it: everything is to be read anew`));
       }
-    } else scope.fail(new Error('a new reading began: everything is to be read anew'));
+    } else scope.fail(new Error('a new rebuild generation began: everything is to be read anew'));
   };
   const positions = projections
     .filter(({ publishesPositions }) => publishesPositions)
     .flatMap(({ name, topics }) => {
       const own = () => running.get(name)?.positions() ?? [];
-      return topics.map((topic) => new Positions({ topic, reading: () => reading, ask, own }));
+      return topics.map((topic) => new Positions({ topic, generation: () => generation, runQuery, own }));
     });
   const catchUps = createCatchUps(positions, kafka, scope.log);
   const write = async (): Promise<void> => {
@@ -101,7 +99,7 @@ export function keepProjections(options: KeepOptions, scope: ServiceScope): Read
   const writing = repeat({ name: 'writing the positions', everyMs: POLL_MS, log: scope.log, work: write });
   const keeping = repeat({ name: 'keeping the projections', everyMs: KEEP_MS, log: scope.log, work: keep });
   scope.onClose('projections', async () => {
-    // Not waited for: one that is being opened while Kafka is away ends by itself when the cluster is closed.
+    // Not awaited: a projection that is being opened while Kafka is away ends when the cluster is closed.
     keeping.stop().catch(scope.fail);
     await Promise.all([...running.values()].map((one) => one.stop({ deadlineMs: DRAIN_MS })));
     await writing.stop();

@@ -1,45 +1,38 @@
 import type { EndOffsets, PartitionPosition } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
-import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
+import { documentSchema } from '../documents.js';
 
-/** How far one topic is projected by all instances together, by partition; the name of the reading; and the key of cursors. */
+/** By id: the positions of one topic, the rebuild generation, or the key of cursors. */
 export interface PositionRow {
-  /** `reading/topic`; see `readingOf` for the other one. */
+  /** `generation/topic` for positions; see generation.ts for the others. */
   readonly _id: string;
   readonly offsets?: Readonly<Record<string, number>>;
-  readonly reading?: string;
+  readonly generation?: string;
   readonly key?: string;
 }
 
 export type PositionModel = Model<PositionRow>;
-export type AskPositions = RunQuery<{ readonly positions: PositionModel }>;
+export type RunPositionQuery = RunQuery<{ readonly positions: PositionModel }>;
 
 export const positionModelOn = (connection: Connection): PositionModel =>
-  connection.model<PositionRow>(
-    'Position',
-    new Schema<PositionRow>(
-      { _id: { type: String, required: true }, offsets: Schema.Types.Mixed, reading: String, key: String },
-      { versionKey: false, strict: 'throw', strictQuery: 'throw' },
-    ),
-    'positions',
-  );
+  connection.model<PositionRow>('Position', documentSchema<PositionRow>(), 'positions');
 
 export interface PositionsOptions {
   readonly topic: string;
-  /** The reading; undefined while it is not known. */
-  readonly reading: () => string | undefined;
-  readonly ask: AskPositions;
-  /** Positions of the partitions that this instance owns, of this topic and others. */
+  /** The rebuild generation; undefined while it is not known. */
+  readonly generation: () => string | undefined;
+  readonly runQuery: RunPositionQuery;
+  /** Positions of the partitions that this instance owns, on all topics. */
   readonly own: () => readonly PartitionPosition[];
 }
 
 /**
- * How far a topic is projected. "Everything below is written" stays true within a reading, so the highest
- * position that any instance has written counts, whoever owns the partition now.
+ * How far a topic is projected. Within a generation, everything below a written position stays written. So the
+ * highest position that any instance has written counts, whoever owns the partition now.
  */
 export class Positions {
-  readonly reading: PositionsOptions['reading'];
+  readonly generation: PositionsOptions['generation'];
   readonly topic: string;
   readonly #options: PositionsOptions;
   readonly #known = new Map<number, number>();
@@ -47,12 +40,12 @@ export class Positions {
 
   constructor(options: PositionsOptions) {
     this.#options = options;
-    this.reading = options.reading;
+    this.generation = options.generation;
     this.topic = options.topic;
   }
 
   get #id(): string {
-    return `${this.reading()}/${this.topic}`;
+    return `${this.generation()}/${this.topic}`;
   }
 
   #raise(partition: number, offset: number): void {
@@ -63,38 +56,38 @@ export class Positions {
     return this.#options.own().filter(({ topic }) => topic === this.topic);
   }
 
-  /** Takes over how far this instance has got. Gives how far each partition is projected, as far as is known here. */
+  /** Takes over this instance's own positions. Returns every position that is known here. */
   takeOwn(): EndOffsets {
     for (const { partition, offset } of this.#own()) this.#raise(partition, offset);
     return new Map(this.#known);
   }
 
-  /** Whether every partition is projected up to these ends, as far as is known here. */
+  /** Whether every partition is known to be projected up to these ends. */
   covers(ends: EndOffsets): boolean {
     for (const [partition, end] of ends) if ((this.#known.get(partition) ?? 0) < end) return false;
     return true;
   }
 
-  /** Whether some of these partitions are projected by another instance, so that only the database can tell. */
+  /** Whether another instance projects some of these partitions, so that only the database knows. */
   needsOthers(ends: EndOffsets): boolean {
     const own = new Set(this.#own().map(({ partition }) => partition));
     return [...ends.keys()].some((partition) => !own.has(partition));
   }
 
-  /** Takes over what the other instances have written. */
+  /** Takes over the positions that other instances have written. */
   async readOthers(): Promise<void> {
-    const row = await this.#options.ask(({ positions }) => positions.findById(this.#id).lean().exec());
+    const row = await this.#options.runQuery(({ positions }) => positions.findById(this.#id).lean().exec());
     for (const [partition, offset] of Object.entries(row?.offsets ?? {}))
       this.#raise(Number(partition), offset);
   }
 
-  /** How far each partition is projected now, by all instances together. */
+  /** The positions of all instances together. */
   async offsets(): Promise<EndOffsets> {
     await this.readOthers();
     return this.takeOwn();
   }
 
-  /** Writes what moved here since the last time, for the other instances. */
+  /** Writes the positions that advanced since the last time, for other instances. */
   async write(): Promise<void> {
     this.takeOwn();
     const moved = [...this.#known].filter(
@@ -102,7 +95,7 @@ export class Positions {
     );
     if (moved.length === 0) return;
     const offsets = Object.fromEntries(moved.map(([partition, offset]) => [`offsets.${partition}`, offset]));
-    await this.#options.ask(({ positions }) =>
+    await this.#options.runQuery(({ positions }) =>
       positions.collection.updateOne(
         { _id: this.#id as never },
         { $max: offsets },

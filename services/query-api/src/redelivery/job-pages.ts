@@ -1,55 +1,53 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { Database } from '../database.js';
+import { findOpen } from '../delivery-log/delivery-model.js';
 import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
-import type { DeliveryCount, PageRequest } from '../delivery-log/delivery-store.js';
-import type { DeliveryFilter } from '../delivery-log/delivery-filter.js';
-import { findOpen } from '../delivery-log/fan-outs.js';
-import { idOf, keyOf } from '../payments/event-model.js';
-import type { EventRow as Row } from '../payments/event-model.js';
-import { findBodies } from '../payments/event-store.js';
-import { MAX_STATEMENT } from '../write-rows.js';
-import { present } from '../present.js';
-import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
+import type { DeliveryCount, DeliveryFilter, PageRequest } from '../delivery-log/delivery-store.js';
+import { MAX_STATEMENT } from '../documents.js';
+import { findBodies, idOf, keyOf } from '../payments/event-store.js';
+import type { EventRow as Row } from '../payments/event-store.js';
+import { omitUndefined } from '../omit-undefined.js';
+import type { RedeliveryFilter, RedeliveryJob } from './redelivery-store.js';
 import type { PastDelivery } from './redelivery-task.js';
 
 /** A delivery that a job may send. */
 export interface Candidate extends PastDelivery {
   /** Its latest cycle; absent when there was none. */
   readonly cycle?: string;
-  /** Absent when it is not kept any more. */
+  /** Undefined when it is not kept any more. */
   readonly body: Buffer | undefined;
 }
 
 export interface CandidatePage {
   readonly candidates: readonly Candidate[];
-  /** The place after which the next page begins; absent when there is nothing behind. */
+  /** The next page begins after this place; absent on the last page. */
   readonly next?: string | undefined;
 }
 
-export type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
+type Wanted = Pick<RedeliveryJob, 'tenantId' | 'filter' | 'position'>;
 
 export interface PageParts {
   readonly database: Pick<Database, 'within'>;
-  /** Notifications are kept for so long. */
+  /** How long notifications are kept, milliseconds. */
   readonly keptMs: number;
-  /** And deliveries: of what was appended earlier it is not known whether it was missed. */
+  /** How long deliveries are kept. Whether an older event was missed is not known. */
   readonly loggedMs: number;
 }
 
-/** For counting, and for each half of reading a page. A caller waits for a count, and gives up after 10 s. */
+/** Deadline for a count, and for each half of reading a page. A caller gives up after 10 s. */
 const LONG_MS = 8_000;
-/** Then counting ends, and what was counted is told: a database may be late to end it. */
+/** Time after which counting ends; the database may end its statement late. */
 const BUDGET_MS = LONG_MS / 2;
 
-/** Of the log, those that match now, oldest first. */
+/** Deliveries in the log that match now, oldest first. */
 async function loggedPage(
   tenantId: string,
   filter: DeliveryFilter,
-  wish: PageRequest,
+  request: PageRequest,
   { database, keptMs }: PageParts,
 ): Promise<CandidatePage> {
-  const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, wish);
+  const { rows, next } = await deliveryStoreWithin(database, LONG_MS).page(tenantId, filter, request);
   const eventIds = [...new Set(rows.map(({ eventId }) => eventId))];
   const bodies = await findBodies(database.within(LONG_MS), tenantId, eventIds, keptMs);
   const candidates = rows.map(({ deliveryId, ref, eventId, eventType, state: { cycle } }) => ({
@@ -59,9 +57,9 @@ async function loggedPage(
   return { candidates, next };
 }
 
-/** Events of one type as they were appended, behind a place that is the time and the id of the last one. */
+/** Events of one type in the order in which they were appended, behind a place made of the last one's time and id. */
 function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted) {
-  const range = { tenantId, ...present({ eventType }), appendedAt: { $gte: from, $lt: to } };
+  const range = { tenantId, ...omitUndefined({ eventType }), appendedAt: { $gte: from, $lt: to } };
   const [, time, lastId] = /^(\d+) (.*)$/s.exec(position ?? '') ?? [];
   if (lastId === undefined) return range;
   const last = new Date(Number(time));
@@ -69,13 +67,16 @@ function rangeOf({ tenantId, filter: { eventType, from, to }, position }: Wanted
   return { ...range, appendedAt: { $gte: last, $lt: to }, ...behind };
 }
 
-/** Events of the webhook's type, without those of which a delivery to it is in the log, or may still be made. `only`: the members that are read, when no body is kept. */
+/**
+ * Events of the webhook's type that have no delivery to it and will not get one. `only`: fields to read, when no body
+ * is needed.
+ */
 async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only = {}) {
   const { tenantId, filter } = wanted;
-  // Not since it was heard of: a dead letter of one webhook keeps the event, and not its deliveries to others.
+  // By `appendedAt`: a dead letter of one webhook prolongs the event, but not its deliveries to others.
   const keptFrom = Date.now() - Math.min(parts.keptMs, parts.loggedMs);
-  const ask = parts.database.within(LONG_MS);
-  const rows = await ask(({ events }) =>
+  const runQuery = parts.database.within(LONG_MS);
+  const rows = await runQuery(({ events }) =>
     events.find(rangeOf(wanted), only).sort({ appendedAt: 1, _id: 1 }).limit(limit).lean<Row[]>().exec(),
   );
   const ref = filter.ref ?? '';
@@ -86,12 +87,12 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
     return { deliveryId, tenantId, ref, eventId, eventType: row.eventType, body };
   });
   const ids = candidates.map(({ deliveryId }) => deliveryId);
-  // First: a fan-out that has ended by then has its deliveries in the log.
+  // Before the deliveries: a fan-out that has ended by now has its deliveries in the log.
   const open = await findOpen(
-    ask,
+    runQuery,
     rows.map(({ _id }) => _id),
   );
-  const made = await ask(({ deliveries }) => deliveries.distinct('_id', { _id: { $in: ids } }).exec());
+  const made = await runQuery(({ deliveries }) => deliveries.distinct('_id', { _id: { $in: ids } }).exec());
   const known = new Set(made);
   const last = rows.length < limit ? undefined : rows.at(-1);
   return {
@@ -102,15 +103,15 @@ async function missedPage(wanted: Wanted, limit: number, parts: PageParts, only 
   };
 }
 
-/** The next page of a job; it can be short, even empty, and others behind it not. */
+/** The next page of a job. It can be short or empty although others follow. */
 export function readJobPage(job: Wanted, limit: number, parts: PageParts): Promise<CandidatePage> {
   const { status, ...filter } = job.filter;
   if (status === 'missed') return missedPage(job, limit, parts);
-  const wish = { order: 'oldest-first', after: job.position, limit } as const;
-  return loggedPage(job.tenantId, { ...filter, status }, wish, parts);
+  const request = { order: 'oldest-first', after: job.position, limit } as const;
+  return loggedPage(job.tenantId, { ...filter, status }, request, parts);
 }
 
-/** How many match, to `max` at most, and no longer counted than a caller waits. */
+/** Counts the matches, to `max` at most, and no longer than a caller waits. */
 export async function countMatches(
   tenantId: string,
   { status, ...filter }: RedeliveryFilter,
@@ -118,8 +119,8 @@ export async function countMatches(
   parts: PageParts,
 ): Promise<DeliveryCount> {
   if (status !== 'missed') {
-    const wish = { max, budgetMs: BUDGET_MS };
-    return deliveryStoreWithin(parts.database, LONG_MS).count(tenantId, { ...filter, status }, wish);
+    const request = { max, budgetMs: BUDGET_MS };
+    return deliveryStoreWithin(parts.database, LONG_MS).count(tenantId, { ...filter, status }, request);
   }
   const endAt = performance.now() + BUDGET_MS;
   let matched = 0;
@@ -130,7 +131,7 @@ export async function countMatches(
     const page = await missedPage(wanted, MAX_STATEMENT, { ...parts, keptMs: 0 }, { appendedAt: 1 });
     matched += page.candidates.length;
     position = page.next;
-    // As long as the page took: the database is the others' for half of the time.
+    // A pause as long as the page took leaves half of the database's time to others.
     if (position !== undefined) await rest(performance.now() - beganAt);
   } while (position !== undefined && matched < max && performance.now() < endAt);
   return { matched, isLowerBound: position !== undefined };

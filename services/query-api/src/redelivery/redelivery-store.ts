@@ -1,19 +1,85 @@
+import type { EventType } from '@webhooks/contracts';
 import { isDuplicate } from '@webhooks/mongodb';
 import type { RunQuery } from '@webhooks/mongodb';
-import { Schema } from 'mongoose';
 import type { Connection, Model } from 'mongoose';
-import type { JobCounts, RedeliveryJob } from './redelivery-job.js';
-import { expiring } from '../retention.js';
+import { documentSchema, expiring } from '../documents.js';
+
+/**
+ * Statuses of deliveries that a job can send again. `missed`: events without a delivery to the endpoint. Pending ones
+ * are sent anyway.
+ */
+export const REDELIVERABLE = ['dead', 'cancelled', 'delivered', 'missed'] as const;
+
+/** Selects the deliveries of a job; all given fields must match. */
+export interface RedeliveryFilter {
+  readonly ref?: string;
+  readonly eventType?: EventType;
+  readonly status: (typeof REDELIVERABLE)[number];
+  /** First attempted, or missed and appended, at or after this time. */
+  readonly from: Date;
+  /** The same, before this time; never later than the start of the job. */
+  readonly to: Date;
+}
+
+/** Results of the deliveries that a job has passed. */
+export interface JobCounts {
+  /** Published to Kafka. */
+  readonly sent: number;
+  /** Their webhook is disabled, has another event type, or is unknown. */
+  readonly refused: number;
+  /** Their notification is not kept any more. */
+  readonly expired: number;
+}
+
+/** A job as a document of the collection `redeliveries`. */
+export interface RedeliveryJob {
+  /** A UUID of version 7, which sorts as the time at which the job was made. */
+  readonly _id: string;
+  readonly tenantId: string;
+  readonly filter: RedeliveryFilter;
+  readonly state: 'running' | 'completed' | 'cancelled';
+  /** Deliveries that matched at the start. */
+  readonly matched: number;
+  /** Counting ended early: `matched` or more. */
+  readonly matchedIsLowerBound: boolean;
+  readonly counts: JobCounts;
+  /** Place of the delivery or event after which the job continues. */
+  readonly position?: string;
+  /** No other instance takes the job until then. */
+  readonly leaseUntil: Date;
+  /** The instance that took it last. */
+  readonly owner?: string;
+  /** `tenantId/number` while it runs. The numbers bound the running jobs of a tenant. */
+  readonly slot?: string;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A filter as callers see it. */
+export const viewFilter = ({ from, to, ...rest }: RedeliveryFilter) => ({
+  ...rest,
+  from: from.toISOString(),
+  to: to.toISOString(),
+});
+
+/** A job as callers see it. */
+export const viewJob = ({ _id, filter, counts, createdAt, updatedAt, ...job }: RedeliveryJob) => ({
+  id: _id,
+  state: job.state,
+  filter: viewFilter(filter),
+  matched: job.matched,
+  matchedIsLowerBound: job.matchedIsLowerBound,
+  ...counts,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
 
 type RedeliveryModel = Model<RedeliveryJob>;
 
 export function redeliveryModelOn(connection: Connection, keptMs: number): RedeliveryModel {
-  const schema = new Schema<RedeliveryJob>(
-    { _id: { type: String, required: true } },
-    { versionKey: false, strict: false, strictQuery: false, minimize: false },
-  );
+  const schema = documentSchema<RedeliveryJob>();
   schema.index({ tenantId: 1, _id: 1 });
-  // Only a job that runs has a slot.
+  // Only a running job has a slot.
   schema.index({ slot: 1 }, { unique: true, sparse: true });
   schema.index({ updatedAt: 1 }, expiring(keptMs));
   return connection.model<RedeliveryJob>('Redelivery', schema, 'redeliveries');
@@ -22,20 +88,20 @@ export function redeliveryModelOn(connection: Connection, keptMs: number): Redel
 /** Sorts after every UUID. */
 const LAST_ID = 'g';
 
-type AskJobs = RunQuery<RedeliveryModel>;
+type RunJobQuery = RunQuery<RedeliveryModel>;
 type Now = () => number;
 
-/** What callers do with jobs. */
-function jobsOf(ask: AskJobs, now: Now) {
+/** The operations of callers. */
+function jobsOf(runQuery: RunJobQuery, now: Now) {
   const find = (tenantId: string, id: string): Promise<RedeliveryJob | null> =>
-    ask((model) => model.findOne({ _id: id, tenantId }).lean<RedeliveryJob>().exec());
+    runQuery((model) => model.findOne({ _id: id, tenantId }).lean<RedeliveryJob>().exec());
   return {
     find,
-    /** Whether it is made: not when the tenant has `maxRunning` that run. Each running job holds a number of its own. */
+    /** Returns false when the tenant has `maxRunning` running jobs. Each running job holds a number of its own. */
     insert: async (job: RedeliveryJob, maxRunning: number): Promise<boolean> => {
       for (let number = 0; number < maxRunning; number += 1) {
         try {
-          await ask((model) => model.insertOne({ ...job, slot: `${job.tenantId}/${number}` }));
+          await runQuery((model) => model.insertOne({ ...job, slot: `${job.tenantId}/${number}` }));
           return true;
         } catch (error) {
           if (!isDuplicate(error)) throw error;
@@ -44,10 +110,12 @@ function jobsOf(ask: AskJobs, now: Now) {
       return false;
     },
 
-    /** The newest first, those before the id `before` when that is given. */
+    /** The newest first; `before` is the id of the last job on the page before. */
     list: (tenantId: string, limit: number, before = LAST_ID): Promise<readonly RedeliveryJob[]> => {
       const filter = { tenantId, _id: { $lt: before } };
-      return ask((model) => model.find(filter).sort({ _id: -1 }).limit(limit).lean<RedeliveryJob[]>().exec());
+      return runQuery((model) =>
+        model.find(filter).sort({ _id: -1 }).limit(limit).lean<RedeliveryJob[]>().exec(),
+      );
     },
 
     /** Ends a running job; one that has ended stays as it is. Null: no such job. */
@@ -57,17 +125,17 @@ function jobsOf(ask: AskJobs, now: Now) {
         $set: { state: 'cancelled', updatedAt: new Date(now()) },
         $unset: { slot: 1 },
       } as const;
-      await ask((model) => model.updateOne(running, change).exec());
+      await runQuery((model) => model.updateOne(running, change).exec());
       return find(tenantId, id);
     },
   };
 }
 
-/** What the instances do that work through them. */
-const leasesOf = (ask: AskJobs, now: Now) => ({
-  /** Takes the running job that has waited longest and that nobody holds; it is ours for `leaseMs`. */
+/** The operations of the instances that work on jobs. */
+const leasesOf = (runQuery: RunJobQuery, now: Now) => ({
+  /** Takes the running job that has waited longest and has no owner, for `leaseMs`. */
   claim: (owner: string, leaseMs: number): Promise<RedeliveryJob | null> =>
-    ask((model) =>
+    runQuery((model) =>
       model
         .findOneAndUpdate(
           { slot: { $gt: '' }, leaseUntil: { $lte: new Date(now()) } },
@@ -79,8 +147,8 @@ const leasesOf = (ask: AskJobs, now: Now) => ({
     ),
 
   /**
-   * Counts a page that was sent and gives the job back, behind `next`; without one it is completed. Nothing changes when
-   * another instance has taken it; of one that was cancelled meanwhile the page counts.
+   * Counts a sent page and gives the job back with its next position; without one the job is completed. Nothing
+   * changes when another instance has taken the job. When it was cancelled meanwhile, the page still counts.
    */
   advance: async (
     { _id }: RedeliveryJob,
@@ -95,13 +163,16 @@ const leasesOf = (ask: AskJobs, now: Now) => ({
         ? ({ $inc, $set: { state: 'completed', updatedAt: at }, $unset: { slot: 1 } } as const)
         : { $inc, $set: { position: next, leaseUntil: at, updatedAt: at } };
     const own = { _id, owner };
-    const result = await ask((model) => model.updateOne({ ...own, state: 'running' }, change).exec());
+    const result = await runQuery((model) => model.updateOne({ ...own, state: 'running' }, change).exec());
     if (result.matchedCount === 0)
-      await ask((model) => model.updateOne({ ...own, state: 'cancelled' }, { $inc }).exec());
+      await runQuery((model) => model.updateOne({ ...own, state: 'cancelled' }, { $inc }).exec());
   },
 });
 
 export type RedeliveryStore = ReturnType<typeof redeliveryStoreOf>;
 
-/** The jobs in MongoDB; every change is one atomic change of one document. */
-export const redeliveryStoreOf = (ask: AskJobs, now: Now) => ({ ...jobsOf(ask, now), ...leasesOf(ask, now) });
+/** The jobs in MongoDB. Every change is one atomic change of one document. */
+export const redeliveryStoreOf = (runQuery: RunJobQuery, now: Now) => ({
+  ...jobsOf(runQuery, now),
+  ...leasesOf(runQuery, now),
+});

@@ -1,27 +1,76 @@
-import { AppError, invalidRequest } from '@webhooks/http-api';
-import type { ApiReply } from '@webhooks/http-api';
+import { compileCheck, EVENT_TYPES, PATTERNS } from '@webhooks/contracts';
+import type { UtcTime } from '@webhooks/contracts';
+import { AppError, invalidRequest, readJson } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest } from '@webhooks/http-api';
+import type { Configurations } from '../configurations.js';
 import type { DeliveryCount } from '../delivery-log/delivery-store.js';
-import type { Configurations } from '../configurations/open-configurations.js';
-import { viewFilter, viewJob } from './redelivery-job.js';
-import type { RedeliveryFilter, RedeliveryJob } from './redelivery-job.js';
-import type { RedeliveryRequest } from './redelivery-request.js';
-import type { RedeliveryStore } from './redelivery-store.js';
+import { omitUndefined } from '../omit-undefined.js';
+import { REDELIVERABLE, viewFilter, viewJob } from './redelivery-store.js';
+import type { RedeliveryFilter, RedeliveryJob, RedeliveryStore } from './redelivery-store.js';
 import { refused } from './redelivery-task.js';
+import { parseTime } from '../request-parameters.js';
+
+export interface RedeliveryRequest {
+  /** `to` is absent when the caller left it out: until now. */
+  readonly filter: Omit<RedeliveryFilter, 'to'> & { readonly to?: Date };
+  /** Only counts what would be sent. */
+  readonly dryRun: boolean;
+}
+
+interface RedeliveryBody extends Partial<Omit<RedeliveryFilter, 'from' | 'to'>> {
+  readonly from: UtcTime;
+  readonly to?: UtcTime;
+  readonly dryRun?: boolean;
+}
+
+const checkBody = compileCheck<RedeliveryBody>({
+  type: 'object',
+  additionalProperties: false,
+  required: ['from'],
+  properties: {
+    ref: { type: 'string', pattern: PATTERNS.givenRef, description: 'must be a UUID' },
+    eventType: { type: 'string', enum: EVENT_TYPES },
+    status: { type: 'string', enum: REDELIVERABLE },
+    from: { type: 'string', format: 'utc-date-time' },
+    to: { type: 'string', format: 'utc-date-time' },
+    dryRun: { type: 'boolean' },
+  },
+});
+
+/** The schema has checked the text. */
+const timeOf = (text: UtcTime): Date => parseTime(text) ?? new Date(text);
+
+/** Reads the body of `POST …/redeliveries`; `status` is `dead` by default. Throws 422 with what is wrong. */
+export function readRedeliveryRequest(request: ApiRequest): RedeliveryRequest {
+  const { from, to, ref, dryRun = false, status = 'dead', ...rest } = readJson(request, checkBody);
+  return {
+    filter: {
+      ...rest,
+      ...omitUndefined({ ref: ref?.toLowerCase(), to: to === undefined ? undefined : timeOf(to) }),
+      status,
+      from: timeOf(from),
+    },
+    dryRun,
+  };
+}
 
 export interface StartRedeliveryPorts {
-  /** The jobs, for a few statements from now on. */
+  /** Opens the jobs for a few statements. */
   readonly storeFor: () => Pick<RedeliveryStore, 'insert'>;
-  /** How many match, counted to `max` at most, and no longer than a caller waits. */
+  /** Counts the matches, to `max` at most, and no longer than a caller waits. */
   readonly countMatches: (tenantId: string, filter: RedeliveryFilter, max: number) => Promise<DeliveryCount>;
   readonly configurations: Pick<Configurations, 'current'>;
   readonly newId: () => string;
   readonly now: () => number;
 }
 
-/** Jobs of one tenant that run at the same time, and deliveries that one job may name. */
+/** Running jobs of one tenant, and deliveries of one job. */
 const MAX_RUNNING = 5;
 export const MAX_MATCHED = 1_000_000;
-/** A first attempt is in the log so long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be queued and read. */
+/**
+ * A first attempt is in the log this long after its event was appended: 30 s at most (`timeoutMs`), and 10 s to be
+ * queued and read.
+ */
 const UNDER_WAY_MS = 40_000;
 
 const refuse = (property: string, reason: string): AppError => invalidRequest([{ property, reason }]);
@@ -47,8 +96,8 @@ async function filterOf(
 }
 
 /**
- * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant does
- * not have, 422 when it is disabled, when too much matches or too many jobs run.
+ * Makes a job that sends again what matches now, or only counts it (`dryRun`). Throws 404 for a ref that the tenant
+ * does not have. Throws 422 when it is disabled, when too much matches or too many jobs run.
  */
 export async function startRedelivery(
   tenantId: string,

@@ -1,21 +1,21 @@
 import { randomName } from '@webhooks/testkit';
 import type { DeliveryList } from '../../src/delivery-log/operations.js';
 import { keepEvents } from '../../src/payments/event-store.js';
-import { MAX_EVENTS } from '../../src/payments/find-transactions.js';
+import { MAX_EVENTS } from '../../src/payments/find-events.js';
 import type { CatchUpResult } from '../../src/projection/catch-up.js';
-import {
-  E2E,
-  OTHER_E2E,
-  OTHER_TX,
-  TX,
-  eventRecord,
-  out,
-  paid,
-  reversal,
-} from '../payments/support/events.js';
 import { baseOf, delivered, packRecord } from './support/entries.js';
 import { openLog } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';
+import {
+  E2E,
+  eventRecord,
+  OTHER_E2E,
+  OTHER_TX,
+  out,
+  paid,
+  reversal,
+  TX,
+} from '../payments/support/events.js';
 
 /** What comes to be known while somebody waits, and how the wait ends. */
 let meanwhile: () => Promise<unknown>;
@@ -44,7 +44,7 @@ const EVENTS = [
 ] as const;
 const keep = () =>
   keepEvents(
-    log.ask,
+    log.runQuery,
     EVENTS.map(([id, make]) => eventRecord(make({}, { id, tenantId }))),
   );
 const deliver = (...eventIds: readonly string[]) =>
@@ -77,7 +77,7 @@ describe('the deliveries of a payment', () => {
     const many = Array.from({ length: MAX_EVENTS + 1 }, (_, at) =>
       paid({ endToEndId: `E${String(at).padStart(31, '0')}` }, { tenantId, id: `evt_${at}` }),
     );
-    await keepEvents(log.ask, many.map((event) => eventRecord(event))); // prettier-ignore
+    await keepEvents(log.runQuery, many.map((event) => eventRecord(event))); // prettier-ignore
     const last = `evt_${MAX_EVENTS}`;
     await deliver(last);
     expect(await eventsOf(`txId=${TX}&endToEndId=E${String(MAX_EVENTS).padStart(31, '0')}`)).toEqual([last]);

@@ -2,11 +2,10 @@ import { causeOf } from '@webhooks/contracts';
 import { createRandom, randomName } from '@webhooks/testkit';
 import { mongo } from 'mongoose';
 import type { Database } from '../../src/database.js';
+import { deliveryStoreWithin, resolveEvents } from '../../src/delivery-log/delivery-store.js';
+import type { DeliveryFilter } from '../../src/delivery-log/delivery-store.js';
 import type { DeliveryList } from '../../src/delivery-log/operations.js';
-import { resolveEvents } from '../../src/delivery-log/delivery-filter.js';
-import type { DeliveryFilter } from '../../src/delivery-log/delivery-filter.js';
-import { deliveryStoreWithin } from '../../src/delivery-log/delivery-store.js';
-import { REF, delivered, failed, packRecord } from './support/entries.js';
+import { delivered, failed, packRecord, REF } from './support/entries.js';
 import { entriesOf, everyFilter, fill, matching, queryOf, REFS } from './support/generated-log.js';
 import type { Known } from './support/generated-log.js';
 import { openLog } from './support/open-log.js';
@@ -67,10 +66,10 @@ describe('the list of deliveries', () => {
   });
 
   it('counts, and reads from the oldest, for every combination too', async () => {
-    const store = deliveryStoreWithin({ within: () => log.ask }, 60_000);
+    const store = deliveryStoreWithin({ within: () => log.runQuery }, 60_000);
     for (const filter of FILTERS) {
       const expected = idsOf(matching(all, filter)).toReversed();
-      const resolved = await resolveEvents(log.ask, TENANT, filter);
+      const resolved = await resolveEvents(log.runQuery, TENANT, filter);
       const count = (max: number) => store.count(TENANT, resolved, { max, budgetMs: 60_000 });
       expect([filter, await count(1_000)]).toEqual([
         filter,

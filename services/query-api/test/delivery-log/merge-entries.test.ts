@@ -1,9 +1,8 @@
 import { attemptsOf } from '../../src/delivery-log/delivery.js';
 import type { DeliveryState } from '../../src/delivery-log/delivery.js';
-import { MAX_ATTEMPTS } from '../../src/delivery-log/merge-attempts.js';
-import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
+import { MAX_ATTEMPTS, mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
-import { T0, cancelled, dead, delivered, failed, deferred } from './support/entries.js';
+import { cancelled, dead, deferred, delivered, failed, T0 } from './support/entries.js';
 
 const stateOf = (...entries: readonly DeliveryEntry[]): Partial<DeliveryState> => {
   const { at: _at, ...state } = mergeEntries(undefined, entries).state;

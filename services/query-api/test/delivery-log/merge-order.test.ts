@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { toDelivery, toRow } from '../../src/delivery-log/delivery-model.js';
 import type { Delivery } from '../../src/delivery-log/delivery.js';
-import { MAX_ATTEMPTS } from '../../src/delivery-log/merge-attempts.js';
-import { mergeEntries } from '../../src/delivery-log/merge-entries.js';
+import { MAX_ATTEMPTS, mergeEntries } from '../../src/delivery-log/merge-entries.js';
 import type { DeliveryEntry } from '../../src/delivery-log/merge-entries.js';
-import { T0, baseOf } from './support/entries.js';
+import { baseOf, T0 } from './support/entries.js';
 
 /** Few values of each kind, so that ties, repeats and contradictions are common. */
 const shared = {

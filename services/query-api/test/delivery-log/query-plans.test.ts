@@ -1,6 +1,6 @@
 import { randomName } from '@webhooks/testkit';
-import { conditionsOf } from '../../src/delivery-log/delivery-filter.js';
-import type { DeliveryFilter } from '../../src/delivery-log/delivery-filter.js';
+import { conditionsOf } from '../../src/delivery-log/delivery-store.js';
+import type { DeliveryFilter } from '../../src/delivery-log/delivery-store.js';
 import { entriesOf, everyFilter, fill } from './support/generated-log.js';
 import { openLog } from './support/open-log.js';
 import type { OpenLog } from './support/open-log.js';

@@ -1,12 +1,11 @@
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
 import { mongo } from 'mongoose';
+import { countPacks, findBuckets, healthId } from '../../src/endpoint-health/count-attempts.js';
 import type { ReadPack } from '../../src/endpoint-health/count-attempts.js';
-import { countPacks, findBuckets } from '../../src/endpoint-health/count-attempts.js';
 import { bucketStartOf } from '../../src/endpoint-health/health-bucket.js';
-import { healthId } from '../../src/endpoint-health/health-model.js';
 import { viewHealth } from '../../src/endpoint-health/view-health.js';
-import { REF, T0, delivered, failed } from '../delivery-log/support/entries.js';
+import { delivered, failed, REF, T0 } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
 
@@ -101,11 +100,11 @@ it('a document stays small however many packs it counted, and a query fetches no
     entries: [delivered({ at: T0 }, { tenantId, eventId: `evt_${index}` })],
   }));
   await count(packs);
-  const ask = test.database.within(20_000);
+  const runQuery = test.database.within(20_000);
   const id = healthId(tenantId, REF, bucketStartOf(T0));
-  const document = await ask(({ endpointHealth }) => endpointHealth.findById(id).lean().exec());
+  const document = await runQuery(({ endpointHealth }) => endpointHealth.findById(id).lean().exec());
   expect(mongo.BSON.calculateObjectSize(document ?? {})).toBeLessThan(6_000);
-  const [bucket] = await findBuckets(ask, { tenantId, ref: REF, now: T0 });
+  const [bucket] = await findBuckets(runQuery, { tenantId, ref: REF, now: T0 });
   expect(bucket).toMatchObject({ tenantId, succeeded: 768 });
   for (const name of ['packs', 'offsets', 'version', 'expiresAt']) expect(bucket).not.toHaveProperty(name);
 });

@@ -1,4 +1,4 @@
-import { formatCents, parseCents } from '../../src/payments/cents.js';
+import { formatCents, parseCents } from '../../src/payments/view-transaction.js';
 
 it.each([
   ['0.00', 0],

@@ -1,13 +1,11 @@
-import { TOPICS, renderNotification } from '@webhooks/contracts';
+import { renderNotification, TOPICS } from '@webhooks/contracts';
 import type { PaymentEvent, RecordOrigin } from '@webhooks/contracts';
 import type { RunQuery } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import type { Models } from '../../src/database.js';
-import { keyOf } from '../../src/payments/event-model.js';
-import type { EventRow } from '../../src/payments/event-model.js';
-import { findBodies, keepDeadLetter, keepEvents } from '../../src/payments/event-store.js';
-import { findByKeyOf } from '../../src/payments/find-by-key.js';
-import { MAX_EVENTS, findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
+import { findBodies, keepDeadLetter, keepEvents, keyOf } from '../../src/payments/event-store.js';
+import type { EventRow } from '../../src/payments/event-store.js';
+import { findByKeyOf, findOfCharge, MAX_EVENTS, mergeRows } from '../../src/payments/find-events.js';
 import { E2E, eventRecord, merge, OTHER_E2E, OTHER_TX, out, paid, reversal, TX } from './support/events.js';
 import { openTestDatabase } from './support/open-test-database.js';
 import type { TestDatabase } from './support/open-test-database.js';
@@ -15,20 +13,20 @@ import type { TestDatabase } from './support/open-test-database.js';
 const DAY_MS = 86_400_000;
 
 let open: TestDatabase;
-let ask: RunQuery<Models>;
+let runQuery: RunQuery<Models>;
 let tenantId: string;
 beforeAll(async () => {
   open = await openTestDatabase(randomName('query_events'));
 });
 beforeEach(() => {
-  ask = open.database.within(20_000);
+  runQuery = open.database.within(20_000);
   tenantId = randomName('tenant');
 });
 afterAll(async () => {
   await open.close();
 });
 
-const within = () => ask;
+const within = () => runQuery;
 const [byPix, byCharge] = [findByKeyOf('pix', within), findByKeyOf('charge', within)];
 const findTransaction = async (...pix: Parameters<typeof keyOf>) =>
   mergeRows(await byPix([keyOf(...pix)]))[0];
@@ -36,17 +34,17 @@ const findCharge = async (...charge: Parameters<typeof keyOf>) =>
   mergeRows(await findOfCharge(byPix, await byCharge([keyOf(...charge)])));
 const keep = (...events: readonly PaymentEvent[]): Promise<unknown> =>
   keepEvents(
-    ask,
+    runQuery,
     events.map((event) => eventRecord(event)),
   );
 const rowOf = (eventId: string): Promise<EventRow | null> =>
-  ask(({ events }) => events.findById(keyOf(tenantId, eventId)).lean<EventRow>().exec());
+  runQuery(({ events }) => events.findById(keyOf(tenantId, eventId)).lean<EventRow>().exec());
 const bodyOf = async (eventId: string, tenant = tenantId): Promise<Buffer | undefined> =>
-  (await findBodies(ask, tenant, [eventId], 30 * DAY_MS)).get(eventId);
+  (await findBodies(runQuery, tenant, [eventId], 30 * DAY_MS)).get(eventId);
 
 it('an event is one document: its keys, its bytes and its place', async () => {
   const event = paid({ paidAt: '2026-11-21T14:03:27Z', ...{ payerName: 'Maria' } }, { tenantId });
-  await keepEvents(ask, [eventRecord(event, { partition: 7, offset: 2 ** 40 })]);
+  await keepEvents(runQuery, [eventRecord(event, { partition: 7, offset: 2 ** 40 })]);
   const { body, heardAt, appendedAt, ...rest } = (await rowOf(event.id)) ?? {};
   expect(rest).toStrictEqual({
     ...{ _id: `${tenantId}/evt_1`, pix: `${tenantId}/${E2E}`, charge: `${tenantId}/${TX}` },
@@ -64,17 +62,16 @@ it('gives back the exact bytes of an event, to its own tenant', async () => {
   expect(await bodyOf('evt_A')).toEqual(renderNotification(event));
   expect(await bodyOf('evt_A', 'other')).toBeUndefined();
   expect(await bodyOf('evt_a')).toBeUndefined();
-  expect([...(await findBodies(ask, tenantId, ['evt_2', 'evt_3', 'evt_A'], DAY_MS)).keys()].sort()).toEqual([
-    'evt_2',
-    'evt_A',
-  ]);
+  expect(
+    [...(await findBodies(runQuery, tenantId, ['evt_2', 'evt_3', 'evt_A'], DAY_MS)).keys()].sort(),
+  ).toEqual(['evt_2', 'evt_A']);
 });
 
 it('an event can be sent again for as long as is set, and is answered after it', async () => {
   const event = paid({}, { tenantId });
   await keep(event);
   const heardAt = new Date(Date.now() - 30 * DAY_MS);
-  await ask(({ events }) => events.updateMany({ tenantId }, { heardAt }).exec());
+  await runQuery(({ events }) => events.updateMany({ tenantId }, { heardAt }).exec());
   expect(await bodyOf(event.id)).toBeUndefined();
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([event]));
 });
@@ -86,7 +83,7 @@ it.each([
   ['tomorrow', Date.now() + DAY_MS, 0],
   ['three days ago', Date.now() - 3 * DAY_MS, 3],
 ])('a record with %s is kept as if it were as old as the topic can hold', async (_what, timestamp, days) => {
-  await keepEvents(ask, [eventRecord(paid({}, { tenantId }), { timestamp })]);
+  await keepEvents(runQuery, [eventRecord(paid({}, { tenantId }), { timestamp })]);
   const ageMs = Date.now() - Number((await rowOf('evt_1'))?.heardAt);
   expect(ageMs).toBeGreaterThanOrEqual(days * DAY_MS);
   expect(ageMs).toBeLessThan(days * DAY_MS + 60_000);
@@ -94,7 +91,7 @@ it.each([
 
 it('an event that the topic held for longer was appended when it was, and nobody missed it later', async () => {
   const timestamp = Date.now() - 10 * DAY_MS;
-  await keepEvents(ask, [eventRecord(paid({}, { tenantId }), { timestamp })]);
+  await keepEvents(runQuery, [eventRecord(paid({}, { tenantId }), { timestamp })]);
   expect((await rowOf('evt_1'))?.appendedAt).toEqual(new Date(timestamp));
 });
 
@@ -102,7 +99,7 @@ describe('a dead letter', () => {
   const ORIGIN: RecordOrigin = { topic: TOPICS.events, partition: 3, offset: '77' };
   const REDELIVERED: RecordOrigin = { topic: TOPICS.deliveries, partition: 0, offset: '0' };
   const die = (event: PaymentEvent, origin = ORIGIN, body = renderNotification(event)): Promise<void> =>
-    keepDeadLetter(ask, { tenantId, eventId: event.id, origin, body });
+    keepDeadLetter(runQuery, { tenantId, eventId: event.id, origin, body });
 
   it('whose event is not there brings it along: its bytes, all that it tells, and its place', async () => {
     const event = paid({ chargeAmount: '109.90' }, { tenantId });
@@ -120,7 +117,7 @@ describe('a dead letter', () => {
 
   it('makes an event that is there last as if it were new, and changes nothing else', async () => {
     const event = paid({}, { tenantId });
-    await keepEvents(ask, [eventRecord(event, { timestamp: 0, offset: 5 })]);
+    await keepEvents(runQuery, [eventRecord(event, { timestamp: 0, offset: 5 })]);
     const { heardAt: before, ...kept } = (await rowOf(event.id)) ?? {};
     await die(paid({ amount: '2.00' }, { tenantId }));
     const { heardAt: after, ...same } = (await rowOf(event.id)) ?? {};
@@ -139,7 +136,7 @@ describe('a dead letter', () => {
   it('of a redelivery that was read before its event gets the place of that, and keeps it', async () => {
     const event = paid({}, { tenantId });
     await die(event, REDELIVERED);
-    for (const offset of [7, 8]) await keepEvents(ask, [eventRecord(event, { partition: 5, offset })]);
+    for (const offset of [7, 8]) await keepEvents(runQuery, [eventRecord(event, { partition: 5, offset })]);
     expect(await rowOf(event.id)).toMatchObject({ partition: 5, offset: 7 });
   });
 
@@ -206,7 +203,7 @@ describe('the queries', () => {
     let statements = 0;
     const counted = findByKeyOf('pix', () => (statement) => {
       statements += 1;
-      return ask(statement);
+      return runQuery(statement);
     });
     const wanted = [...Array.from({ length: 20 }, () => E2E), OTHER_E2E];
     const rows = await Promise.all(wanted.map((endToEndId) => counted([keyOf(tenantId, endToEndId)])));
@@ -226,7 +223,7 @@ describe('the queries', () => {
       paid({}, { tenantId }),
       paid({ txId: OTHER_TX, endToEndId: 'E'.repeat(32) }, { tenantId, id: 'x' }),
     );
-    const plan: unknown = await ask(({ events }) =>
+    const plan: unknown = await runQuery(({ events }) =>
       events
         .find({ [key]: { $in: ids.map((id) => keyOf(tenantId, id)) } })
         .limit(MAX_EVENTS + 1)

@@ -1,9 +1,8 @@
 import type { PaymentEvent } from '@webhooks/contracts';
 import fc from 'fast-check';
-import { keyOf, toRow } from '../../src/payments/event-model.js';
-import { mergeRows } from '../../src/payments/find-transactions.js';
-import { viewCharge } from '../../src/payments/view-charge.js';
-import { viewTransaction } from '../../src/payments/view-transaction.js';
+import { keyOf, toRow } from '../../src/payments/event-store.js';
+import { mergeRows } from '../../src/payments/find-events.js';
+import { viewCharge, viewTransaction } from '../../src/payments/view-transaction.js';
 import { TX } from './support/events.js';
 import { anyEvents, END_TO_END_IDS, inAnyOrder, TENANTS, TX_IDS } from './support/histories.js';
 import { cents, modelCharge, modelTransaction } from './support/model.js';

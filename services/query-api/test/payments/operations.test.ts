@@ -1,9 +1,8 @@
 import type { ApiReply, ApiRequest } from '@webhooks/http-api';
-import type { CatchUpResult } from '../../src/projection/catch-up.js';
+import { createTransactionOperations } from '../../src/payments/compose.js';
 import type { Transaction } from '../../src/payments/merge-events.js';
-import { createTransactionOperations } from '../../src/payments/operations.js';
-import { viewCharge } from '../../src/payments/view-charge.js';
-import { viewTransaction } from '../../src/payments/view-transaction.js';
+import { viewCharge, viewTransaction } from '../../src/payments/view-transaction.js';
+import type { CatchUpResult } from '../../src/projection/catch-up.js';
 import { E2E, merge, paid, reversal, TX } from './support/events.js';
 
 interface Asked {

@@ -5,12 +5,9 @@ import { eventually, randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Database } from '../../src/database.js';
 import { composePayments } from '../../src/payments/compose.js';
-import { keyOf } from '../../src/payments/event-model.js';
-import { findBodies, keepTestEvent } from '../../src/payments/event-store.js';
-import { findByKeyOf } from '../../src/payments/find-by-key.js';
-import { MAX_EVENTS, findOfCharge, mergeRows } from '../../src/payments/find-transactions.js';
-import { viewCharge } from '../../src/payments/view-charge.js';
-import { viewTransaction } from '../../src/payments/view-transaction.js';
+import { findBodies, keepTestEvent, keyOf } from '../../src/payments/event-store.js';
+import { findByKeyOf, findOfCharge, MAX_EVENTS, mergeRows } from '../../src/payments/find-events.js';
+import { viewCharge, viewTransaction } from '../../src/payments/view-transaction.js';
 import { E2E, eventRecord, merge, OTHER_E2E, paid, recordOf, reversal, TX } from './support/events.js';
 import { anyEvents, END_TO_END_IDS, inAnyOrder, TX_IDS } from './support/histories.js';
 import { modelCharge, modelTransaction } from './support/model.js';
@@ -128,8 +125,8 @@ it('what tenants ask for in one turn is looked up by one statement, and each is 
 
   const heavy = Array.from({ length: MAX_EVENTS }, (_, at) => reversal({}, { tenantId, id: `r${at}` }));
   await project(first.database, heavy, MAX_EVENTS);
-  const wishes = [[tenantId, E2E], [other, E2E], [other, OTHER_E2E]] as const; // prettier-ignore
-  const again = await Promise.all(wishes.map((wish) => find([keyOf(...wish)])));
+  const requests = [[tenantId, E2E], [other, E2E], [other, OTHER_E2E]] as const; // prettier-ignore
+  const again = await Promise.all(requests.map((request) => find([keyOf(...request)])));
   expect(again.map(({ length }) => length)).toEqual([MAX_EVENTS + 1, 1, 0]);
   // Together, which gave too many; then one for each tenant.
   expect(statements).toBe(1 + 3);
@@ -169,8 +166,8 @@ it('of what a tenant asks for one lookup is made that is too many for its statem
     most = Math.max(most, running);
     return within()(statement).finally(() => (running -= 1));
   });
-  const wishes = [...ids.map((id) => keyOf(tenantId, id)), keyOf(other, E2E)];
-  const found = await Promise.all(wishes.map((key) => find([key])));
+  const requests = [...ids.map((id) => keyOf(tenantId, id)), keyOf(other, E2E)];
+  const found = await Promise.all(requests.map((key) => find([key])));
   expect(found.map(({ length }) => length)).toEqual([400, 400, 400, 400, 1]);
   // One for each tenant, and never the four of one tenant at once.
   expect(most).toBe(2);

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { TOPICS, encodeEvent, parseKeyring, renderNotification } from '@webhooks/contracts';
+import { encodeEvent, parseKeyring, renderNotification, TOPICS } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import type { ApiRequest } from '@webhooks/http-api';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
-import { sealCursor } from '../../src/payments/pull-cursor.js';
 import { createPullOperation } from '../../src/payments/pull-notifications.js';
 import type { PullPorts } from '../../src/payments/pull-notifications.js';
+import { sealCursor } from '../../src/payments/pull-page.js';
 import { faultOf } from '../support/openapi.js';
 import { startQueryApi } from '../support/start-query-api.js';
 import type { RunningQueryApi } from '../support/start-query-api.js';
@@ -138,7 +138,7 @@ function openPages(
     projected: () => Promise.resolve({ at: 1, ends: new Map(), pages: new Map() }),
     readPage,
     ends: () => Promise.resolve(new Map()),
-    reading: () => 'one',
+    generation: () => 'one',
     keyring: () => Promise.resolve(RING),
     keptMs: DAY_MS,
     waiting: { total: 9, each: 2 },
@@ -151,12 +151,12 @@ function openPages(
 }
 
 it('reads so many pages of a tenant at once, also for those who do not wait', async () => {
-  const reading = Promise.withResolvers<never>();
-  const page = openPages(() => reading.promise);
+  const read = Promise.withResolvers<never>();
+  const page = openPages(() => read.promise);
   const [first, second] = [page('one'), page('one')];
   await expect(page('one')).rejects.toMatchObject({ code: 'too-many-requests' });
   const other = page('other');
-  reading.reject(new Error('read'));
+  read.reject(new Error('read'));
   for (const read of [first, second, other]) await expect(read).rejects.toThrow('read');
 });
 
@@ -175,15 +175,20 @@ it('lets ten of a tenant wait, also when others do, and another one when one of 
   await eventually(async () => (await pull({ after, wait: 1 })).status === 200);
 });
 
-it('refuses a cursor that is too old, of another reading, tenant or key, or forged', async () => {
+it('refuses a cursor that is too old, of another rebuild generation, tenant or key, or forged', async () => {
   const page = openPages();
-  const given = { reading: 'one', caughtUpAt: Date.now() - DAY_MS / 2, first: 0, offsets: new Map([[0, 7]]) };
+  const given = {
+    generation: 'one',
+    caughtUpAt: Date.now() - DAY_MS / 2,
+    first: 0,
+    offsets: new Map([[0, 7]]),
+  };
   const other = parseKeyring(`cursor:${randomBytes(32).toString('base64')}`);
   const sealed = sealCursor(RING, given, 'acme');
   expect(await page('acme', { after: sealed })).toMatchObject({ status: 200 });
   const refused = [
     sealCursor(RING, { ...given, caughtUpAt: Date.now() - 2 * DAY_MS }, 'acme'),
-    sealCursor(RING, { ...given, reading: 'another' }, 'acme'),
+    sealCursor(RING, { ...given, generation: 'another' }, 'acme'),
     sealCursor(RING, given, 'beta'),
     sealCursor(other, given, 'acme'),
     `${sealed.slice(0, -2)}00`,

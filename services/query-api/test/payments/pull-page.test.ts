@@ -3,26 +3,24 @@ import { randomName } from '@webhooks/testkit';
 import fc from 'fast-check';
 import type { Models } from '../../src/database.js';
 import { keepEvents } from '../../src/payments/event-store.js';
-import { CURSOR, formatCursor, parseCursor } from '../../src/payments/pull-cursor.js';
-import type { PullCursor } from '../../src/payments/pull-cursor.js';
-import { readPage } from '../../src/payments/pull-page.js';
-import type { PullPage, PullWish } from '../../src/payments/pull-page.js';
+import { CURSOR, formatCursor, parseCursor, readPage } from '../../src/payments/pull-page.js';
+import type { PullCursor, PullPage, PullRequest } from '../../src/payments/pull-page.js';
 import { eventRecord, out, paid } from './support/events.js';
 import { openTestDatabase } from './support/open-test-database.js';
 import type { TestDatabase } from './support/open-test-database.js';
 
-const reading = '3f9a1c2e';
-const START: PullCursor = { reading, caughtUpAt: 0, first: 0, offsets: new Map() };
+const generation = '3f9a1c2e';
+const START: PullCursor = { generation, caughtUpAt: 0, first: 0, offsets: new Map() };
 
 let open: TestDatabase;
-let ask: RunQuery<Models>;
+let runQuery: RunQuery<Models>;
 let tenantId: string;
 beforeAll(async () => {
   open = await openTestDatabase(randomName('query_pull'));
 });
 beforeEach(() => {
   tenantId = randomName('tenant');
-  ask = open.database.within(20_000);
+  runQuery = open.database.within(20_000);
 });
 afterAll(async () => {
   await open.close();
@@ -34,14 +32,14 @@ interface Place {
 }
 
 const keep = (id: string, place: Place): Promise<unknown> =>
-  keepEvents(ask, [eventRecord(paid({}, { tenantId, id }), place)]);
+  keepEvents(runQuery, [eventRecord(paid({}, { tenantId, id }), place)]);
 
 const idsOf = ({ data }: PullPage): string[] => data.map(({ id }) => id);
 
 /** The next page, by the cursor as its reader got it. */
-function page(cursor: PullCursor, ends: ReadonlyMap<number, number>, wish: Partial<PullWish> = {}) {
+function page(cursor: PullCursor, ends: ReadonlyMap<number, number>, request: Partial<PullRequest> = {}) {
   const given = parseCursor(formatCursor(cursor));
-  return readPage(ask, { tenantId, limit: 100, ...wish }, given, { ends, at: 1, pages: new Map() });
+  return readPage(runQuery, { tenantId, limit: 100, ...request }, given, { ends, at: 1, pages: new Map() });
 }
 
 /** What is applied of a topic: records in any order, and by partition how far all are. */
@@ -114,7 +112,7 @@ describe('a chain of pages', () => {
       if (shown.length === 1) await keep('a4', { partition: 0, offset: 3 });
     }
     expect(shown).toEqual([['a1', 'a2'], ['b1', 'c1'], ['a3', 'a4'], ['c2', 'c3'], []]);
-    expect(next.next).toEqual({ reading, caughtUpAt: 1, first: 0, offsets: ends });
+    expect(next.next).toEqual({ generation, caughtUpAt: 1, first: 0, offsets: ends });
   });
 
   it('goes on where it was in a partition that is projected anew, and begins with the oldest of a new one', async () => {
@@ -138,7 +136,7 @@ describe('a chain of pages', () => {
     const records = Array.from({ length: 1_001 }, (_, offset) =>
       eventRecord((offset === 1_000 ? out : paid)({}, { tenantId, id: `evt_${offset}` }), { offset }),
     );
-    await keepEvents(ask, records);
+    await keepEvents(runQuery, records);
     const ends = new Map([[0, 1_001]]);
     const first = await page(START, ends, { eventType: 'PIX_OUT', limit: 1 });
     expect([first.data.length, first.hasMore, first.next.offsets]).toEqual([0, true, new Map([[0, 1_000]])]);
@@ -149,7 +147,7 @@ describe('a chain of pages', () => {
   it('is read through its index, and looks at no other document', async () => {
     for (const [offset, id] of ['a', 'b', 'c'].entries()) await keep(id, { partition: 3, offset });
     const place = { tenantId, partition: 3, offset: { $gte: 1, $lt: 3 } };
-    const plan: unknown = await ask(({ events }) =>
+    const plan: unknown = await runQuery(({ events }) =>
       events.find(place).sort({ offset: 1 }).explain('executionStats'),
     );
     expect(JSON.stringify(plan)).toContain('"keyPattern":{"tenantId":1,"partition":1,"offset":1}');
@@ -163,7 +161,7 @@ describe('a cursor', () => {
     const number = fc.nat({ max: 2 ** 51 });
     fc.assert(
       fc.property(number, number, fc.array(number, { maxLength: 20 }), (caughtUpAt, first, offsets) => {
-        const cursor = { reading, caughtUpAt, first, offsets: new Map(offsets.entries()) };
+        const cursor = { generation, caughtUpAt, first, offsets: new Map(offsets.entries()) };
         const text = formatCursor(cursor);
         expect(parseCursor(text)).toEqual(cursor);
         expect(encodeURIComponent(text)).toBe(text);

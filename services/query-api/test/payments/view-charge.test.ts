@@ -1,5 +1,5 @@
 import type { PaymentEvent } from '@webhooks/contracts';
-import { viewCharge } from '../../src/payments/view-charge.js';
+import { viewCharge } from '../../src/payments/view-transaction.js';
 import {
   E2E,
   fixed,

@@ -22,7 +22,7 @@ function openRig({ waitMs = 5_000 } = {}): Rig {
   return {
     catchUp: new CatchUp({
       positions: {
-        reading: () => 'one',
+        generation: () => 'one',
         takeOwn: () => ends(position),
         covers: (ends) => {
           looks += 1;
@@ -74,7 +74,7 @@ describe('a wait for the projection', () => {
     let reads = 0;
     const catchUp = new CatchUp({
       positions: {
-        reading: () => 'one',
+        generation: () => 'one',
         takeOwn: () => ends(position),
         covers: () => position > 0,
         offsets: () => Promise.resolve(ends(position)),

@@ -6,8 +6,8 @@ import { eventually, randomName } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import { keepProjections } from '../../src/projection/keep-projections.js';
 import { Positions } from '../../src/projection/positions.js';
-import { forgetReading, readingOf } from '../../src/projection/reading.js';
-import type { AskPositions } from '../../src/projection/positions.js';
+import { forgetGeneration, generationOf } from '../../src/projection/generation.js';
+import type { RunPositionQuery } from '../../src/projection/positions.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   await test.close();
 });
 
-const ask: AskPositions = (statement) => test.database.within(5_000)(statement);
+const runQuery: RunPositionQuery = (statement) => test.database.within(5_000)(statement);
 
 /** A topic with a partition that holds these values; it may be there already. */
 async function topicOf(values: readonly string[], topic = randomName('keep')): Promise<string> {
@@ -66,7 +66,7 @@ function start(topic: string, groupPrefix: string) {
   };
   const health = new HealthBoard();
   const catchUps = keepProjections(
-    { kafka, groupPrefix, projections: [projection], ask },
+    { kafka, groupPrefix, projections: [projection], runQuery },
     {
       ...{ log, health, registry: new Registry(), addPage: silent },
       onClose: (name, close) => closers.add(name, close),
@@ -91,7 +91,7 @@ it('an instance that is started again goes on; after a reset the process ends, a
   expect(await second.catchUps.get(topic)?.wait()).toBe('passed');
   expect([second.read, second.faults]).toEqual([[], []]);
   const models = test.database.models();
-  if (models) await forgetReading(models.positions);
+  if (models) await forgetGeneration(models.positions);
   await eventually(() => second.faults.length > 0);
   expect(String(second.faults[0])).toContain('everything is to be read anew');
   await second.stop();
@@ -119,16 +119,18 @@ it('a topic that was made anew is read from its beginning, by a process that is 
   await after.stop();
 }, 120_000);
 
-it('a reading is forgotten by its name: one that began since stays', async () => {
-  const reading = await readingOf(ask);
-  expect(await ask(({ positions }) => forgetReading(positions, { reading: 'another' }))).toBe(false);
-  expect(await readingOf(ask)).toBe(reading);
+it('a rebuild generation is forgotten by its name: one that began since stays', async () => {
+  const generation = await generationOf(runQuery);
+  expect(await runQuery(({ positions }) => forgetGeneration(positions, { generation: 'another' }))).toBe(
+    false,
+  );
+  expect(await generationOf(runQuery)).toBe(generation);
 });
 
 it('a partition that another instance projects is asked of the database, whatever is owned of another topic', async () => {
   const own = { topic: 'dead-letters', partition: 0, offset: 9 };
   const open = (topic: string, owned: typeof own) =>
-    new Positions({ topic, reading: () => 'a-reading', ask, own: () => [owned] });
+    new Positions({ topic, generation: () => 'a-generation', runQuery, own: () => [owned] });
   const ends = new Map([[0, 5]]);
   const here = open('attempts', own);
   here.takeOwn();

@@ -1,9 +1,9 @@
-import { isDuplicate } from '@webhooks/mongodb';
 import type { KafkaRecord } from '@webhooks/kafka';
+import { isDuplicate } from '@webhooks/mongodb';
 import { randomName } from '@webhooks/testkit';
 import type { Models } from '../../src/database.js';
-import { isRefusal, passOverRefused } from '../../src/projection/pass-over-refused.js';
-import { writeRows } from '../../src/write-rows.js';
+import { writeRows } from '../../src/documents.js';
+import { isRefusal, passOverRefused } from '../../src/projection/projection.js';
 import { recordOf } from '../delivery-log/support/entries.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';

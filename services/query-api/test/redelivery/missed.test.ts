@@ -1,18 +1,18 @@
 import { renderNotification } from '@webhooks/contracts';
 import type { FanOutEntry, PaymentEvent } from '@webhooks/contracts';
 import { randomName } from '@webhooks/testkit';
-import { writeEntries } from '../../src/delivery-log/compose-delivery-log.js';
-import { keepFanOuts } from '../../src/delivery-log/fan-outs.js';
+import { writeEntries } from '../../src/delivery-log/compose.js';
+import { keepFanOuts } from '../../src/delivery-log/delivery-model.js';
 import { keepEvents, keepTestEvent } from '../../src/payments/event-store.js';
 import { countMatches, readJobPage } from '../../src/redelivery/job-pages.js';
-import type { RedeliveryFilter } from '../../src/redelivery/redelivery-job.js';
+import type { RedeliveryFilter } from '../../src/redelivery/redelivery-store.js';
 import { cycleOf } from '../../src/redelivery/redelivery-task.js';
 import { runPage } from '../../src/redelivery/run-redeliveries.js';
-import { OTHER_REF, REF, delivered } from '../delivery-log/support/entries.js';
+import { delivered, OTHER_REF, REF } from '../delivery-log/support/entries.js';
 import { eventRecord, fixed, out } from '../payments/support/events.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
-import { LEASE_MS, idsOf, openRig, upToDate } from './support/open-rig.js';
+import { idsOf, LEASE_MS, openRig, upToDate } from './support/open-rig.js';
 
 let test: TestDatabase;
 beforeAll(async () => {
@@ -33,19 +33,19 @@ const eventsOf = (tenantId: string): readonly PaymentEvent[] =>
 
 /** A tenant of whose events those outside the range were delivered, and all of them to another webhook. */
 async function fill(tenantId: string) {
-  const ask = test.database.within(60_000);
+  const runQuery = test.database.within(60_000);
   const events = eventsOf(tenantId);
   const records = events.map((event, index) =>
     eventRecord(event, { timestamp: timeOf(index), offset: index }),
   );
   const other = out({}, { tenantId, id: 'evt_other_type' });
-  await keepEvents(ask, [...records, eventRecord(other, { timestamp: timeOf(200) })]);
-  await keepTestEvent(ask, fixed({}, { tenantId, id: 'evt_test_1' }));
+  await keepEvents(runQuery, [...records, eventRecord(other, { timestamp: timeOf(200) })]);
+  await keepTestEvent(runQuery, fixed({}, { tenantId, id: 'evt_test_1' }));
   const log = events.flatMap(({ id }, index) => [
     delivered({}, { tenantId, eventId: id, ref: OTHER_REF }),
     ...(index < FROM || index >= TO ? [delivered({}, { tenantId, eventId: id, ref: REF })] : []),
   ]);
-  await writeEntries(ask, log);
+  await writeEntries(runQuery, log);
   const filter: RedeliveryFilter = {
     ...{ status: 'missed', ref: REF, eventType: 'PIX_STATIC' },
     ...{ from: new Date(BEGIN), to: new Date(BEGIN + HOUR_MS) },
@@ -154,11 +154,11 @@ it('a job of what was missed sends nothing before the log has all that is on the
 
 it('an event that a dead letter of another webhook keeps alive was not missed once the log has forgotten its delivery', async () => {
   const tenantId = randomName('tenant');
-  const ask = test.database.within(20_000);
+  const runQuery = test.database.within(20_000);
   const event = fixed({}, { tenantId });
   const days = (count: number): number => Date.now() - count * 24 * HOUR_MS;
-  await keepEvents(ask, [eventRecord(event)]);
-  await ask(({ events }) => events.updateMany({ tenantId }, { appendedAt: new Date(days(6)) }).exec());
+  await keepEvents(runQuery, [eventRecord(event)]);
+  await runQuery(({ events }) => events.updateMany({ tenantId }, { appendedAt: new Date(days(6)) }).exec());
   const filter = { status: 'missed', ref: REF, eventType: 'PIX_STATIC' } as const;
   const range = { from: new Date(days(7)), to: new Date(days(0)) };
   const kept = { database: test.database, keptMs: 30 * 24 * HOUR_MS, loggedMs: 7 * 24 * HOUR_MS };
@@ -174,15 +174,15 @@ it('an event that a dead letter of another webhook keeps alive was not missed on
 
 it('a delivery whose event is not projected yet is not taken for one whose notification has expired', async () => {
   const tenantId = randomName('tenant');
-  const ask = test.database.within(20_000);
-  await writeEntries(ask, [delivered({}, { tenantId, ref: REF })]);
+  const runQuery = test.database.within(20_000);
+  await writeEntries(runQuery, [delivered({}, { tenantId, ref: REF })]);
   const event = out({}, { tenantId });
   const known = () => ({ revision: 4, enabled: true, eventType: 'PIX_OUT' }) as const;
   const rig = openRig(test, [], {
     readPage: (job, limit) =>
       readJobPage(job, limit, { database: test.database, keptMs: HOUR_MS, loggedMs: HOUR_MS }),
     catchUp: async () => {
-      await keepEvents(ask, [eventRecord(event)]);
+      await keepEvents(runQuery, [eventRecord(event)]);
       return 'passed';
     },
     configurations: { known, upToDate },
@@ -212,10 +212,10 @@ it('what a fan-out that has not ended will still send is not missed yet, in what
     const at = Date.now();
     return { kind: 'fan-out', tenantId, eventId, at, isOpen };
   };
-  const ask = test.database.within(10_000);
-  await keepFanOuts(ask, [entry(first, true), entry(second, true)]);
+  const runQuery = test.database.within(10_000);
+  await keepFanOuts(runQuery, [entry(first, true), entry(second, true)]);
   expect(await count()).toBe(missed.length - 2);
-  await keepFanOuts(ask, [entry(first, false)]);
-  await keepFanOuts(ask, [entry(first, true)]);
+  await keepFanOuts(runQuery, [entry(first, false)]);
+  await keepFanOuts(runQuery, [entry(first, true)]);
   expect(await count()).toBe(missed.length - 1);
 });

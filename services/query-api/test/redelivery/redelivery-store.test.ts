@@ -1,7 +1,7 @@
 import { randomName } from '@webhooks/testkit';
 import { v7 as uuidv7 } from 'uuid';
-import type { RedeliveryJob } from '../../src/redelivery/redelivery-job.js';
 import { redeliveryStoreOf } from '../../src/redelivery/redelivery-store.js';
+import type { RedeliveryJob } from '../../src/redelivery/redelivery-store.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import type { TestDatabase } from '../payments/support/open-test-database.js';
 

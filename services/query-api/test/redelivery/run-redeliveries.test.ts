@@ -1,5 +1,5 @@
 import { randomName } from '@webhooks/testkit';
-import type { KnownConfiguration } from '../../src/configurations/open-configurations.js';
+import type { KnownConfiguration } from '../../src/configurations.js';
 import type { Candidate } from '../../src/redelivery/job-pages.js';
 import { cycleOf } from '../../src/redelivery/redelivery-task.js';
 import { runPage } from '../../src/redelivery/run-redeliveries.js';

@@ -1,9 +1,7 @@
 import type { ApiRequest } from '@webhooks/http-api';
-import type { RedeliveryJob } from '../../src/redelivery/redelivery-job.js';
-import { readRedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
-import type { RedeliveryRequest } from '../../src/redelivery/redelivery-request.js';
-import { startRedelivery } from '../../src/redelivery/start-redelivery.js';
-import type { StartRedeliveryPorts } from '../../src/redelivery/start-redelivery.js';
+import type { RedeliveryJob } from '../../src/redelivery/redelivery-store.js';
+import { readRedeliveryRequest, startRedelivery } from '../../src/redelivery/start-redelivery.js';
+import type { RedeliveryRequest, StartRedeliveryPorts } from '../../src/redelivery/start-redelivery.js';
 
 const NOW = Date.parse('2026-11-21T14:00:00Z');
 const at = (time: string): Date => new Date(`2026-11-21T${time}Z`);

@@ -1,7 +1,7 @@
 import { EVENT_TYPES } from '@webhooks/contracts';
 import type { AttemptLogEntry } from '@webhooks/contracts';
 import { createRandom } from '@webhooks/testkit';
-import type { DeliveryFilter } from '../../../src/delivery-log/delivery-filter.js';
+import type { DeliveryFilter } from '../../../src/delivery-log/delivery-store.js';
 import { byNumber, byText, inTurn } from '../../../src/order.js';
 import { cancelled, dead, delivered, failed, packRecord } from './entries.js';
 import type { OpenLog } from './open-log.js';

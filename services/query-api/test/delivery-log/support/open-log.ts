@@ -2,8 +2,8 @@ import type { KafkaRecord } from '@webhooks/kafka';
 import type { RunQuery } from '@webhooks/mongodb';
 import { createOpenRequests } from '@webhooks/http-api';
 import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
-import { composeDeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
-import type { DeliveryLog } from '../../../src/delivery-log/compose-delivery-log.js';
+import { composeDeliveryLog } from '../../../src/delivery-log/compose.js';
+import type { DeliveryLog } from '../../../src/delivery-log/compose.js';
 import type { DeliveryRow } from '../../../src/delivery-log/delivery-model.js';
 import type { DeliveryPorts } from '../../../src/delivery-log/operations.js';
 import type { DeadNotification } from '../../../src/delivery-log/read-records.js';
@@ -13,7 +13,7 @@ import type { TestDatabase } from '../../payments/support/open-test-database.js'
 
 export interface OpenLog extends DeliveryLog, Pick<TestDatabase, 'onCommand'> {
   readonly models: Models;
-  readonly ask: RunQuery<Models>;
+  readonly runQuery: RunQuery<Models>;
   readonly kept: DeadNotification[];
   readonly passedOver: string[];
   apply(...records: readonly KafkaRecord[]): Promise<void>;
@@ -70,7 +70,7 @@ export async function openLog(
     ...log,
     onCommand: (listener) => opened.onCommand(listener),
     models,
-    ask: (statement) => statement(models),
+    runQuery: (statement) => statement(models),
     kept,
     passedOver,
     apply: (...records) => log.projection.apply(records),

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { deliveryIdOf } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
-
-import type { KnownConfiguration } from '../../../src/configurations/open-configurations.js';
-import { placeOf } from '../../../src/delivery-log/place.js';
+import type { KnownConfiguration } from '../../../src/configurations.js';
+import { placeOf } from '../../../src/delivery-log/delivery-model.js';
 import type { Candidate } from '../../../src/redelivery/job-pages.js';
-import type { RedeliveryJob } from '../../../src/redelivery/redelivery-job.js';
 import { redeliveryStoreOf } from '../../../src/redelivery/redelivery-store.js';
+import type { RedeliveryJob } from '../../../src/redelivery/redelivery-store.js';
 import { runPage } from '../../../src/redelivery/run-redeliveries.js';
 import type { RunRedeliveriesPorts } from '../../../src/redelivery/run-redeliveries.js';
 import type { TestDatabase } from '../../payments/support/open-test-database.js';

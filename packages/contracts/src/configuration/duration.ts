@@ -1,0 +1,31 @@
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `5s`, `2m`, `12h` or `8d` in milliseconds; throws with the expected form. */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
+  const factor = UNITS[unit ?? ''];
+  if (factor === undefined) throw new Error('expected a duration such as 500ms, 5s, 2m, 12h or 8d');
+  return Number(amount) * factor;
+}
+
+/** The same, one second at least, and less than 2^31 of them: a TTL index of MongoDB holds no more. */
+export function parseLongDuration(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs < 1_000 || durationMs >= 2 ** 31 * 1_000)
+    throw new Error('expected at least 1s and at most 24855d');
+  return durationMs;
+}
+
+/** Shorter delays are lost in what Kafka and a timer take. */
+const MIN_DELAY_MS = 10;
+const MAX_DELAY_MS = 7 * 86_400_000;
+const MAX_DELAYS = 50;
+
+/** The delays of a retry schedule in milliseconds, such as `5s,30s,2m`: 1 to 50 delays of 10 ms to 7 days. Throws for others. */
+export function parseDelays(text: string): readonly number[] {
+  const delays = text.split(',').map(parseDuration);
+  if (delays.length > MAX_DELAYS || delays.some((delay) => delay < MIN_DELAY_MS || delay > MAX_DELAY_MS)) {
+    throw new Error('expected at most 50 delays of 10 ms to 7 days each');
+  }
+  return delays;
+}

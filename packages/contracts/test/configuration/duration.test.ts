@@ -1,0 +1,18 @@
+import { parseDuration, parseLongDuration } from '../../src/configuration/duration.js';
+
+describe('a duration as text', () => {
+  it('knows ms, s, m, h and d', () => {
+    expect(['250ms', '5s', '2m', '12h', '8d'].map(parseDuration)).toEqual([
+      250, 5_000, 120_000, 43_200_000, 691_200_000,
+    ]);
+  });
+
+  it.each(['', '5', '5 s', '-5s', '5w', '1.5h'])('%j is refused', (text) => {
+    expect(() => parseDuration(text)).toThrow('expected a duration');
+  });
+
+  it('lasts a second where less means nothing', () => {
+    expect(parseLongDuration('1s')).toBe(1_000);
+    expect(() => parseLongDuration('999ms')).toThrow('at least 1s');
+  });
+});

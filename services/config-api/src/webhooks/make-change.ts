@@ -1,0 +1,125 @@
+import { AppError } from '@webhooks/http-api';
+import type { ApiRequest } from '@webhooks/http-api';
+import { withDeadline } from '@webhooks/runtime';
+import type { Logger } from '@webhooks/runtime';
+import type { PublishConfiguration } from '../publication/publish-configuration.js';
+import type { ConfigurationStore } from '../store/configuration-store.js';
+import type { Change } from './change-configuration.js';
+import { fingerprintOf } from './configuration.js';
+import { ProofNeeded, withoutProof } from './prove-endpoint.js';
+import type { ProveEndpoint } from './prove-endpoint.js';
+import type { WebhookInput } from './webhook-input.js';
+
+/** Work of one key runs one after the other, in the order it came; different keys do not wait for each other. */
+export type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** Whoever waits longer than `maxWaitMs` for his turn loses it: the promise rejects with `onLate` and the work is never begun. */
+export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => Error): RunExclusive {
+  const tails = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const before = tails.get(key) ?? Promise.resolve();
+    const come = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
+      throw onLate(cause);
+    });
+    const turn = come.then(work);
+    const tail = Promise.allSettled([before, turn]).then(() => {
+      if (tails.get(key) === tail) tails.delete(key);
+    });
+    tails.set(key, tail);
+    return turn;
+  };
+}
+
+/** A change that a caller requests. */
+export interface AuditedRequest {
+  readonly action:
+    'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
+  readonly request: ApiRequest;
+  /** Absent when the path names the webhook. */
+  readonly input?: WebhookInput;
+}
+
+/** Without a change: a write failed, and nobody knows whether the database made it. */
+export type Audit = (requested: AuditedRequest, change?: Change) => void;
+
+/**
+ * One log line for every change that was made or may have been: who did what to which configuration, its fingerprint
+ * before and after. When nobody knows, what the caller named.
+ */
+export const createAudit =
+  (log: Logger): Audit =>
+  ({ action, request, input }, change) => {
+    const { clientId, tenantId } = request.identity;
+    const who = { action, requestId: request.requestId, clientId, tenantId };
+    if (change === undefined) {
+      const ref = input?.ref ?? request.params['ref'];
+      const named = { ref, eventType: input?.eventType, applicationId: input?.applicationId };
+      return log.warn('audit', { ...who, ...named, outcome: 'unknown' });
+    }
+    const before = change.before === undefined ? null : fingerprintOf(change.before);
+    const after = fingerprintOf(change.after);
+    const { ref, revision } = change.after;
+    log.info('audit', { ...who, ref, revision, changed: before !== after, before, after });
+  };
+
+export interface MakeChangePorts {
+  /** The store, for all statements of one request. */
+  readonly storeFor: () => ConfigurationStore;
+  readonly runExclusive: RunExclusive;
+  /** Undefined when endpoints have nothing to prove. */
+  readonly prove: ProveEndpoint | undefined;
+  readonly publish: PublishConfiguration;
+  readonly audit: Audit;
+}
+
+/**
+ * Makes a change, writes it to the audit trail and publishes it. `published`: it is in force within a second.
+ * Changes of one tenant run one after the other in this process.
+ */
+export type MakeChange = <C extends Change>(
+  requested: AuditedRequest,
+  work: (store: ConfigurationStore) => Promise<C>,
+) => Promise<C & { readonly published: boolean }>;
+
+/** The store for one change. A write that fails is audited, because the database may have made it. */
+function auditedStore(
+  requested: AuditedRequest,
+  { audit, storeFor }: Pick<MakeChangePorts, 'audit' | 'storeFor'>,
+): ConfigurationStore {
+  const store = storeFor();
+  const onFailure = (error: unknown): never => {
+    if (error instanceof AppError && error.code === 'database-unavailable') audit(requested);
+    throw error;
+  };
+  return {
+    ...store,
+    insert: (configuration) => store.insert(configuration).catch(onFailure),
+    replace: (before, after) => store.replace(before, after).catch(onFailure),
+  };
+}
+
+export function createMakeChange(ports: MakeChangePorts): MakeChange {
+  const { runExclusive, prove, publish, audit } = ports;
+  const inTurn: <C>(
+    requested: AuditedRequest,
+    work: (store: ConfigurationStore) => Promise<C>,
+  ) => Promise<C> = async (requested, work) => {
+    const { identity } = requested.request;
+    const store = auditedStore(requested, ports);
+    const take = (own: ConfigurationStore) => runExclusive(identity.tenantId, () => work(own));
+    if (prove === undefined) return take(store);
+    try {
+      return await take(withoutProof(store));
+    } catch (error) {
+      if (!(error instanceof ProofNeeded)) throw error;
+      // Between two turns: a slow endpoint holds up no other change of its tenant.
+      await prove(identity, error.configuration);
+      return take(store);
+    }
+  };
+  return async (requested, work) => {
+    const change = await inTurn(requested, work);
+    audit(requested, change);
+    return { ...change, published: await publish(change.after) };
+  };
+}

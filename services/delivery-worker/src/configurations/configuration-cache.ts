@@ -1,0 +1,108 @@
+import { RevisionTable, TOPICS, isCompleteMark, readCompleteMark } from '@webhooks/contracts';
+import type { EventType, Keyring } from '@webhooks/contracts';
+import { openTableReader } from '@webhooks/kafka';
+import type { Kafka, TableReader } from '@webhooks/kafka';
+import { addGauge } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { readConfiguration } from './configuration.js';
+import type { Configuration } from './configuration.js';
+
+interface Route {
+  readonly enabled: Set<Configuration>;
+  /** The same by `ref`, until one comes or goes. */
+  sorted?: readonly Configuration[] | undefined;
+}
+
+/** All configurations, found in constant time by (tenant, ref), and the enabled ones by (tenant, event type). */
+export class ConfigurationTable extends RevisionTable<Configuration> {
+  /** Enabled ones whose deliveries needed a key that is missing when they were read. */
+  readonly unopened = new Set<Configuration>();
+  readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
+
+  override apply(next: Configuration): boolean {
+    const previous = this.find(next.tenantId, next.ref);
+    if (!super.apply(next)) return false;
+    if (previous?.enabled) this.#remove(previous);
+    if (next.enabled) this.#add(next);
+    return true;
+  }
+
+  #remove(previous: Configuration): void {
+    this.#changedRoute(previous)?.delete(previous);
+    this.unopened.delete(previous);
+  }
+
+  #add(next: Configuration): void {
+    this.#changedRoute(next)?.add(next);
+    if (next.missingKey(Date.now()) !== undefined) this.unopened.add(next);
+  }
+
+  /** Those that are notified of such an event now, by `ref`. The list never changes. */
+  enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
+    const route = this.#routes.get(tenantId)?.[eventType];
+    if (route === undefined) return [];
+    return (route.sorted ??= [...route.enabled].sort((one, other) => (one.ref < other.ref ? -1 : 1)));
+  }
+
+  #changedRoute({ tenantId, eventType }: Configuration): Set<Configuration> | undefined {
+    if (eventType === undefined) return undefined;
+    const routes = this.#routes.get(tenantId) ?? {};
+    this.#routes.set(tenantId, routes);
+    const route = (routes[eventType] ??= { enabled: new Set() });
+    route.sorted = undefined;
+    return route.enabled;
+  }
+}
+
+/** The worker's cache of all configurations, and whether it may be used now. */
+export interface ConfigurationCache {
+  readonly table: Pick<ConfigurationTable, 'find' | 'hasTenant' | 'enabledFor'>;
+  readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
+}
+
+const INCOMPLETE = 'webhooks.configurations lacks webhooks; config-api has to fill it';
+
+/** Resolves when the cache is complete: before the first record is handled. */
+export async function openConfigurationCache(
+  kafka: Kafka,
+  keyring: Keyring,
+  scope: ServiceScope,
+): Promise<ConfigurationCache> {
+  const table = new ConfigurationTable();
+  let complete: readonly number[] | undefined;
+  const isComplete = (): boolean => reader.hasRead(complete?.entries());
+  const reader = openTableReader({
+    kafka,
+    topic: TOPICS.configurations,
+    onRecord: (record) => {
+      if (isCompleteMark(record)) {
+        complete = readCompleteMark(record);
+        return;
+      }
+      const configuration = readConfiguration(record, keyring, scope.log);
+      if (configuration) table.apply(configuration);
+    },
+    onRestart: () => (complete = undefined),
+    onFatal: scope.fail,
+  });
+  scope.onClose('configuration cache', () => reader.close());
+  scope.health.readiness('webhooks', () => (isComplete() ? undefined : INCOMPLETE));
+  const staleness = () => (reader.isFresh() ? undefined : 'the configuration cache is stale');
+  scope.health.readiness('configurations', staleness, false);
+  const lacking = (): string | undefined => {
+    const now = Date.now();
+    const keys = new Set([...table.unopened].flatMap((one) => one.missingKey(now) ?? []));
+    return keys.size > 0 ? `SECRETS_KEYS lacks ${[...keys].join(', ')}` : undefined;
+  };
+  scope.health.readiness('secrets', lacking, false);
+  const help = 'Configurations known to this worker';
+  addGauge(scope.registry, 'webhook_configurations', help, () => table.size);
+  await reader.whenFresh();
+  if (!isComplete()) scope.log.warn(INCOMPLETE);
+  await reader.until(isComplete);
+  // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged. And what was
+  // published before the mark may be read after it, from another partition.
+  await reader.catchUp();
+  scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
+  return { table, reader };
+}

@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { TOPICS } from '@webhooks/contracts';
+import type { Violation } from '@webhooks/contracts';
+import type { KafkaRecord, OnPoison } from '@webhooks/kafka';
+import type { Logger } from '@webhooks/runtime';
+import { boundedCopy } from './bounded-copy.js';
+import { isLastingFault } from './publisher.js';
+import type { PublishWithRetry } from './publisher.js';
+
+/** Records in any minute, of one worker. A poisoned record comes alone; many of them are a bug that would empty a topic. */
+const MAX_RECORDS = 10;
+const WINDOW_MS = 60_000;
+
+/** What all sources of a worker put aside together. `now` in milliseconds of a clock that never goes back. */
+export function createQuarantineBudget(log: Logger, now = () => performance.now()) {
+  const taken: number[] = [];
+  let deniedAt = Number.NEGATIVE_INFINITY;
+  const isExhausted = (): boolean => now() - deniedAt < WINDOW_MS;
+  const deny = (): false => {
+    if (!isExhausted())
+      log.error('no more records are put aside for now: this is a bug of ours, not of the records', {
+        records: MAX_RECORDS,
+        withinMs: WINDOW_MS,
+      });
+    deniedAt = now();
+    return false;
+  };
+  return {
+    /** Whether one more record may be put aside now. */
+    take: (): boolean => {
+      const [oldest = Number.NEGATIVE_INFINITY] = taken;
+      if (taken.length >= MAX_RECORDS && now() - oldest < WINDOW_MS) return deny();
+      if (taken.push(now()) > MAX_RECORDS) taken.shift();
+      return true;
+    },
+    /** Takes back what was taken last: the record could not be put aside, and is tried again. */
+    giveBack: (): void => void taken.pop(),
+    /** Why the worker is not ready: within the last minute there was a record that could not be put aside for want of budget. */
+    fault: () =>
+      isExhausted() ? `more than ${MAX_RECORDS} records a minute fail by our own fault` : undefined,
+  };
+}
+
+export type QuarantineBudget = ReturnType<typeof createQuarantineBudget>;
+
+/** About three seconds. Each try may post again to the neighbours of what fails, so they are few. */
+const TRIES = 5;
+
+/** Of a record that was put aside for it, in `reject-reason` and `dead-reason`. */
+export const NOT_HANDLED = 'not-handled';
+
+interface QuarantineOptions {
+  /** Keeps the record where operators find it; rejects when the worker stops before. */
+  readonly keep: (record: KafkaRecord, fault: string) => Promise<unknown>;
+  readonly log: Logger;
+  readonly budget: Pick<QuarantineBudget, 'take' | 'giveBack'>;
+}
+
+/**
+ * Puts a record aside that our own code fails at again and again, or that Kafka does not take on, so that the positions of its
+ * partition go on. A fault that is none of the record's is tried for ever, and so is a record beyond the budget: it keeps its
+ * partition back, which is better than to put a whole topic aside.
+ */
+export function createQuarantine({ keep, log, budget }: QuarantineOptions): OnPoison {
+  const putAside = async (record: KafkaRecord, error: Error, times: number): Promise<void> => {
+    try {
+      await keep(record, error.name);
+    } catch (fault) {
+      // A record that cannot be put aside costs nothing of the budget, or one of them would keep all others from it.
+      budget.giveBack();
+      throw fault;
+    }
+    const { topic, partition, offset } = record;
+    const place = { topic, partition, offset, times };
+    const told = { ...place, error: error.stack ?? error.message };
+    log.error('a record was put aside: it fails each time by our own fault', told);
+  };
+  return ({ record, error, times }) => {
+    if (times < TRIES || !isLastingFault(error) || !budget.take()) return undefined;
+    return putAside(record, error, times);
+  };
+}
+
+/** Below the 16 MiB of the topic, with room for key and headers. */
+const MAX_ORIGINAL_BYTES = 15 * 1_048_576;
+const MAX_DETAIL_CHARACTERS = 1_000;
+
+const sizeHeaders = (original: Buffer | null): Record<string, string> =>
+  original === null
+    ? {}
+    : {
+        'original-size': String(original.byteLength),
+        'original-sha256': createHash('sha256').update(original).digest('hex'),
+      };
+
+/** Writes a record that is no event to `payments.events.rejected`: reason and place in headers, the original bytes as value. */
+export function rejectRecord(
+  record: KafkaRecord,
+  why: { readonly reason: string; readonly violations: readonly Violation[] },
+  publish: PublishWithRetry,
+): Promise<void> {
+  const { key, value } = boundedCopy(record, MAX_ORIGINAL_BYTES);
+  const isCut = value !== null && value.byteLength !== record.value?.byteLength;
+  const detail = why.violations.map(({ property, reason }) => `${property} ${reason}`.trim()).join('; ');
+  return publish({
+    topic: TOPICS.rejected,
+    key,
+    value,
+    headers: {
+      'reject-reason': why.reason,
+      ...(detail === '' ? {} : { 'reject-detail': detail.slice(0, MAX_DETAIL_CHARACTERS) }),
+      'origin-topic': record.topic,
+      'origin-partition': String(record.partition),
+      'origin-offset': String(record.offset),
+      'origin-timestamp': String(record.timestamp),
+      ...(isCut ? sizeHeaders(record.value) : {}),
+    },
+  });
+}

@@ -1,0 +1,75 @@
+import { RevisionTable, TOPICS, isCompleteMark, parseConfigurationRecord } from '@webhooks/contracts';
+import type { ConfigurationRecord, DeliveryPolicy } from '@webhooks/contracts';
+import { AppError } from '@webhooks/http-api';
+import { openTableReader } from '@webhooks/kafka';
+import type { Kafka, KafkaRecord } from '@webhooks/kafka';
+import { addGauge, withDeadline } from '@webhooks/runtime';
+import type { Logger, ServiceScope } from '@webhooks/runtime';
+import { omitUndefined } from './omit-undefined.js';
+import { WAIT_MS } from './projection/catch-up.js';
+
+/** What a redelivery needs of a configuration. The worker has its URL and secrets. */
+export interface KnownConfiguration extends Pick<
+  ConfigurationRecord,
+  'revision' | 'enabled' | 'eventType' | 'applicationId'
+> {
+  /** Absent: the defaults apply. */
+  readonly policy?: Omit<DeliveryPolicy, 'sealed'>;
+}
+
+type Row = KnownConfiguration & Pick<ConfigurationRecord, 'tenantId' | 'ref'>;
+
+function readRow(record: KafkaRecord, log: Logger): Row | undefined {
+  const { key, value, partition, offset } = record;
+  if (value === null || isCompleteMark(record)) return undefined;
+  const parsed = parseConfigurationRecord(value);
+  if (!parsed.ok) {
+    const fields = { key: String(key ?? ''), partition, offset, reason: parsed.reason };
+    log.error('a configuration record cannot be read', fields);
+    return undefined;
+  }
+  const { tenantId, ref, revision, enabled, eventType, applicationId } = parsed.configuration;
+  const { sealed, ...open } = parsed.configuration.policy ?? {};
+  const policy = Object.keys(open).length > 0 ? open : undefined;
+  return { tenantId, ref, revision, enabled, eventType, ...omitUndefined({ applicationId, policy }) };
+}
+
+/** Reads the whole topic of configurations in the background and keeps what a redelivery needs. */
+export function openConfigurations(kafka: Kafka, scope: ServiceScope) {
+  const table = new RevisionTable<Row>();
+  const reader = openTableReader({
+    kafka,
+    topic: TOPICS.configurations,
+    onRecord: (record) => {
+      const row = readRow(record, scope.log);
+      if (row) table.apply(row);
+    },
+    onFatal: scope.fail,
+  });
+  scope.onClose('configuration reader', () => reader.close());
+  const help = 'Configurations known to this instance';
+  addGauge(scope.registry, 'query_configurations', help, () => table.size);
+  /**
+   * Resolves when `known` has every change that was confirmed before this call. Throws 503 when that takes longer
+   * than 2 s.
+   */
+  const upToDate = (): Promise<void> =>
+    withDeadline(reader.catchUp(), WAIT_MS, 'the configurations').catch((cause: unknown) => {
+      throw new AppError('unavailable', 'the configurations cannot be read now; try again', { cause });
+    });
+  /** Looks a configuration up without a wait, for jobs that look up many. */
+  const known = (tenantId: string, ref: string): KnownConfiguration | undefined => table.find(tenantId, ref);
+  /**
+   * Looks a configuration up with every change that was confirmed before this call. Throws 404 for a ref that the
+   * tenant does not have, and 503 while the topic cannot be read to its end.
+   */
+  const current = async (tenantId: string, ref: string): Promise<KnownConfiguration> => {
+    await upToDate();
+    const found = known(tenantId, ref);
+    if (found === undefined) throw new AppError('not-found', 'there is no webhook with this ref');
+    return found;
+  };
+  return { upToDate, known, current };
+}
+
+export type Configurations = ReturnType<typeof openConfigurations>;

@@ -1,0 +1,80 @@
+import { isDeepStrictEqual } from 'node:util';
+import { TOPICS } from '@webhooks/contracts';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import type { RunQuery } from '@webhooks/mongodb';
+import type { Database } from '../database.js';
+import { keepFanOuts, toDelivery, toRow } from './delivery-model.js';
+import type { DeliveryModel, DeliveryRow } from './delivery-model.js';
+import { deliveryStoreWithin } from './delivery-store.js';
+import { mergeEntries } from './merge-entries.js';
+import type { DeliveryEntry } from './merge-entries.js';
+import { createDeliveryOperations, findDelivery } from './operations.js';
+import type { DeliveryPorts } from './operations.js';
+import { readRecords } from './read-records.js';
+import type { DeadNotification } from './read-records.js';
+import { upsertMerged } from '../documents.js';
+import type { PassedOver, Projection } from '../projection/projection.js';
+
+/** The document with these entries merged in; undefined when it holds them already. */
+function mergeRow(row: DeliveryRow | undefined, entries: readonly DeliveryEntry[]): DeliveryRow | undefined {
+  const known = row && toDelivery(row);
+  const merged = mergeEntries(known, entries);
+  return isDeepStrictEqual(known, merged) ? undefined : toRow(merged, (row?.version ?? 0) + 1);
+}
+
+/** Writes entries to the documents of their deliveries; see `upsertMerged`. */
+export const writeEntries = (
+  runQuery: RunQuery<{ readonly deliveries: DeliveryModel }>,
+  entries: readonly DeliveryEntry[],
+): Promise<void> =>
+  upsertMerged(
+    (statement) => runQuery(({ deliveries }) => statement(deliveries.collection)),
+    Map.groupBy(entries, ({ deliveryId }) => deliveryId),
+    mergeRow,
+  );
+
+interface DeliveryLogOptions extends Pick<DeliveryPorts, 'lists' | 'catchUp'> {
+  readonly database: Database;
+  /**
+   * Keeps the notification of a dead letter, so that it can be sent again. Must be idempotent: it is repeated after a
+   * rejection.
+   */
+  readonly keepNotification: (notification: DeadNotification) => Promise<void>;
+  readonly passedOver: PassedOver;
+}
+
+export type DeliveryLog = ReturnType<typeof composeDeliveryLog>;
+
+/**
+ * Bytes of one batch: about 2,000 entries. The slowest database writes them in a second, so every projection advances
+ * each second.
+ */
+const MAX_BYTES = 768 * 1_024;
+/**
+ * From the start of one batch to that of the next. A single attempt is written at once; a higher rate of batches
+ * would slow queries.
+ */
+const INTERVAL_MS = 200;
+
+/** The delivery log: what the workers report of their attempts, kept for `LOG_RETENTION`. */
+export function composeDeliveryLog({ database, keepNotification, passedOver, ...rest }: DeliveryLogOptions) {
+  const ports = { storeFor: () => deliveryStoreWithin(database, REQUEST_MS), ...rest };
+  return {
+    projection: {
+      name: 'attempts',
+      topics: [TOPICS.attempts, TOPICS.deadLetters],
+      maxBytes: MAX_BYTES,
+      intervalMs: INTERVAL_MS,
+      publishesPositions: true,
+      apply: async (records) => {
+        const { entries, notifications, fanOuts } = readRecords(records, passedOver);
+        // Notifications first: a delivery that is shown can be sent again.
+        await Promise.all(notifications.map(keepNotification));
+        await writeEntries(database.writing(), entries);
+        await keepFanOuts(database.writing(), fanOuts);
+      },
+    } satisfies Projection,
+    operations: createDeliveryOperations(ports),
+    find: (tenantId: string, deliveryId: string) => findDelivery(tenantId, deliveryId, ports),
+  };
+}

@@ -1,0 +1,83 @@
+import { parseAttemptPack, TOPICS } from '@webhooks/contracts';
+import { refOf } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
+import type { KafkaRecord } from '@webhooks/kafka';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import type { Configurations } from '../configurations.js';
+import type { Database } from '../database.js';
+import { deliveryStoreWithin } from '../delivery-log/delivery-store.js';
+import { countPacks, findBuckets } from './count-attempts.js';
+import type { ReadPack } from './count-attempts.js';
+import { DAY_MS, viewHealth } from './view-health.js';
+import { omitUndefined } from '../omit-undefined.js';
+import type { PassedOver, Projection } from '../projection/projection.js';
+
+export interface HealthOptions {
+  readonly database: Database;
+  readonly configurations: Pick<Configurations, 'current'>;
+  readonly passedOver: PassedOver;
+}
+
+const OLDEST = { order: 'oldest-first', limit: 1 } as const;
+/**
+ * From the start of one batch to that of the next. An endpoint costs one write in this time, at any rate of attempts.
+ */
+const INTERVAL_MS = 500;
+
+/** Form of a pack's id. Other keys identify no pack. */
+const PACK_ID = /^[0-9a-f]{8}-\d+$/;
+
+/** Leaves out entries dated more than a day ahead: no window counts them, and no database keeps every year. */
+function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undefined {
+  const { partition, offset, key, value } = record;
+  const parsed = value === null ? undefined : parseAttemptPack(value);
+  if (parsed?.ok !== true) return undefined;
+  const { records } = parsed.pack;
+  const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
+  if (entries.length < records.length) passedOver(record, 'dated-ahead');
+  return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
+}
+
+/** Health of the endpoints, counted from their attempts. */
+export function composeHealth({ database, configurations, passedOver }: HealthOptions): {
+  readonly projection: Projection;
+  readonly operations: readonly Operation[];
+} {
+  const health = async (tenantId: string, ref: string) => {
+    const configuration = await configurations.current(tenantId, ref);
+    const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
+    const [buckets, page] = await Promise.all([
+      findBuckets(database.within(REQUEST_MS), { tenantId, ref, now }),
+      deliveryStoreWithin(database, REQUEST_MS).page(tenantId, pending, OLDEST),
+    ]);
+    const [oldestUndelivered] = page.rows.map(({ eventId, deliveryId, createdAt }) => ({
+      eventId,
+      deliveryId,
+      at: new Date(createdAt).toISOString(),
+    }));
+    return { ...viewHealth(ref, configuration, buckets, now), ...omitUndefined({ oldestUndelivered }) };
+  };
+  return {
+    projection: {
+      name: 'health',
+      topics: [TOPICS.attempts],
+      intervalMs: INTERVAL_MS,
+      apply: (records) =>
+        countPacks(
+          database.writing(),
+          records.flatMap((record) => readPack(record, passedOver) ?? []),
+        ),
+    },
+    operations: [
+      {
+        method: 'GET',
+        path: '/integration/v1/webhooks/:ref/health',
+        scopes: ['delivery.read'],
+        handle: async (request) => ({
+          status: 200,
+          body: await health(request.identity.tenantId, refOf(request)),
+        }),
+      },
+    ],
+  };
+}

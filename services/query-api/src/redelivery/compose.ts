@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { AppError, createOpenRequests, readQuery } from '@webhooks/http-api';
+import type { ApiRequest, OpenRequests, Operation, QueryParameters } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import { repeat } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
+import { v7 as uuidv7 } from 'uuid';
+import type { Database } from '../database.js';
+import { LIMIT, LIST_PARAMETERS } from '../delivery-log/list-query.js';
+import { findBodies } from '../payments/event-store.js';
+import { readOrCatchUp } from '../projection/catch-up.js';
+import { countMatches, readJobPage } from './job-pages.js';
+import type { PageParts } from './job-pages.js';
+import { redeliveryStoreOf, viewJob } from './redelivery-store.js';
+import type { RedeliveryStore } from './redelivery-store.js';
+import { runPage } from './run-redeliveries.js';
+import type { RunRedeliveriesPorts } from './run-redeliveries.js';
+import { redeliverOne } from './send-one.js';
+import type { RedeliverOnePorts } from './send-one.js';
+import { readRedeliveryRequest, startRedelivery } from './start-redelivery.js';
+import type { StartRedeliveryPorts } from './start-redelivery.js';
+import { readDeliveryId, readRedeliveryId, UUID } from '../request-parameters.js';
+
+export interface RedeliveryParts
+  extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
+  /** Opens the jobs for one request. */
+  readonly storeFor: () => RedeliveryStore;
+  /** Limits what the database counts at once. */
+  readonly lists: Pick<OpenRequests, 'run'>;
+}
+
+const JOBS = '/integration/v1/webhooks/redeliveries';
+const MAX_BODY_BYTES = 4_096;
+const READ = ['delivery.read'] as const;
+const WRITE = ['delivery.write'] as const;
+
+/** Pages as those of deliveries; a cursor is the id of the last job of a page. */
+export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
+  limit: LIST_PARAMETERS.limit,
+  cursor: { ...LIST_PARAMETERS.cursor, parse: (text) => (UUID.test(text) ? text : undefined) },
+};
+
+async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore) {
+  const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
+  // One more shows whether there is a next page.
+  const jobs = await store.list(tenantId, limit + 1, cursor);
+  const data = jobs.slice(0, limit).map(viewJob);
+  const last = jobs.length > limit ? data.at(-1) : undefined;
+  return { data, results: data.length, ...(last ? { nextCursor: last.id } : {}) };
+}
+
+export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {
+  // One count for each tenant; `lists` limits them in all.
+  const counts = createOpenRequests({ total: Infinity, each: 1 });
+  const withJob = (act: 'find' | 'cancel') => async (request: ApiRequest) => {
+    const id = readRedeliveryId(request);
+    const job = await parts.storeFor()[act](request.identity.tenantId, id);
+    if (!job) throw new AppError('not-found', 'there is no redelivery with this id');
+    return { status: 200, body: viewJob(job) };
+  };
+  return [
+    {
+      method: 'POST',
+      path: '/integration/v1/webhooks/deliveries/:deliveryId/redeliver',
+      scopes: WRITE,
+      handle: async (request) => ({
+        status: 202,
+        body: await redeliverOne(request.identity.tenantId, readDeliveryId(request), parts),
+      }),
+    },
+    {
+      method: 'POST',
+      path: JOBS,
+      scopes: WRITE,
+      maxBodyBytes: MAX_BODY_BYTES,
+      handle: async (request) => {
+        const wanted = readRedeliveryRequest(request);
+        const { identity } = request;
+        const start = () => startRedelivery(identity.tenantId, wanted, parts);
+        return counts.run(identity, () => parts.lists.run(identity, start));
+      },
+    },
+    {
+      method: 'GET',
+      path: JOBS,
+      scopes: READ,
+      query: JOBS_PARAMETERS,
+      handle: async ({ identity, query }) => ({
+        status: 200,
+        body: await listJobs(identity.tenantId, query, parts.storeFor()),
+      }),
+    },
+    { method: 'GET', path: `${JOBS}/:id`, scopes: READ, handle: withJob('find') },
+    { method: 'POST', path: `${JOBS}/:id/cancel`, scopes: WRITE, handle: withJob('cancel') },
+  ];
+}
+
+interface RedeliveryOptions
+  extends
+    PageParts,
+    Pick<RedeliveryParts, 'findDelivery' | 'lists'>,
+    Pick<RunRedeliveriesPorts, 'catchUp' | 'publish' | 'ratePerSecond'> {
+  readonly database: Database;
+  readonly configurations: RunRedeliveriesPorts['configurations'] & StartRedeliveryPorts['configurations'];
+}
+
+/** How often an instance looks for a job when there was none. */
+const POLL_MS = 500;
+
+/** Works on the jobs of all tenants, one page of each in turn, until the service closes. */
+function keepRedelivering(ports: RunRedeliveriesPorts, scope: ServiceScope): void {
+  const running = repeat({
+    name: 'redelivering',
+    everyMs: POLL_MS,
+    log: scope.log,
+    work: async (signal) => {
+      for (;;) {
+        const pauseMs = signal.aborted ? undefined : await runPage(ports);
+        if (pauseMs === undefined) return;
+        await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  });
+  scope.onClose('redeliveries', () => running.stop());
+}
+
+/** Redelivery: one delivery at once, many by jobs that all instances share. */
+export function composeRedelivery(options: RedeliveryOptions, scope: ServiceScope): readonly Operation[] {
+  const { database, keptMs, catchUp } = options;
+  const now = (): number => Date.now();
+  const storeFor = () => {
+    const runQuery = database.within(REQUEST_MS);
+    return redeliveryStoreOf((statement) => runQuery(({ redeliveries }) => statement(redeliveries)), now);
+  };
+  const readPage: RunRedeliveriesPorts['readPage'] = (job, limit) => readJobPage(job, limit, options);
+  keepRedelivering({ ...options, storeFor, readPage, now, owner: randomUUID() }, scope);
+  return redeliveryOperations({
+    ...options,
+    storeFor,
+    findBody: (tenantId, eventId) => {
+      const runQuery = database.within(REQUEST_MS);
+      const read = async () => (await findBodies(runQuery, tenantId, [eventId], keptMs)).get(eventId);
+      return readOrCatchUp({ read, catchUp });
+    },
+    countMatches: (tenantId, filter, max) => countMatches(tenantId, filter, max, options),
+    newId: uuidv7,
+    now,
+  });
+}

@@ -1,0 +1,85 @@
+import { deliveryIdOf, makeTestEvent, renderNotification, TEST_EVENT } from '@webhooks/contracts';
+import { AppError, refOf } from '@webhooks/http-api';
+import type { Operation } from '@webhooks/http-api';
+import { REQUEST_MS } from '@webhooks/mongodb';
+import { v7 as uuidv7 } from 'uuid';
+import type { Configurations } from '../configurations.js';
+import type { Database } from '../database.js';
+import { FIRST_CYCLE } from '../delivery-log/delivery.js';
+import { keepTestEvent } from '../payments/event-store.js';
+import { cycleOf, makeTask, refusalOf, refused } from './redelivery-task.js';
+import type { PastDelivery, PublishTasks } from './redelivery-task.js';
+
+export interface RedeliverOnePorts {
+  /** Throws 404 when there is none. */
+  readonly findDelivery: (tenantId: string, deliveryId: string) => Promise<PastDelivery>;
+  /** The bytes that were sent; undefined when they are not kept any more. */
+  readonly findBody: (tenantId: string, eventId: string) => Promise<Buffer | undefined>;
+  readonly configurations: Pick<Configurations, 'current'>;
+  readonly publish: PublishTasks;
+  readonly newId: () => string;
+  readonly now: () => number;
+}
+
+/**
+ * Sends one delivery again, whatever its status. Resolves with the new cycle when Kafka has it. Throws 404 for an
+ * unknown delivery, 422 when its webhook is disabled or its notification is not kept, and 503 when the broker is
+ * away.
+ */
+export async function redeliverOne(
+  tenantId: string,
+  deliveryId: string,
+  ports: RedeliverOnePorts,
+): Promise<{ readonly deliveryId: string; readonly cycle: string }> {
+  const delivery = await ports.findDelivery(tenantId, deliveryId);
+  const configuration = await ports.configurations.current(tenantId, delivery.ref);
+  const refusal = refusalOf(delivery, configuration);
+  if (refusal !== undefined) throw refused(refusal);
+  const body = await ports.findBody(tenantId, delivery.eventId);
+  if (!body) throw new AppError('not-redeliverable', 'the notification is not kept any more');
+  const cycle = cycleOf(ports.newId());
+  await ports.publish([makeTask(delivery, configuration, { cycle, now: ports.now(), body })]);
+  return { deliveryId, cycle };
+}
+
+export interface TestPorts {
+  readonly database: Database;
+  readonly configurations: Pick<Configurations, 'current'>;
+  readonly publish: PublishTasks;
+}
+
+/**
+ * Sends an invented event through the real path to one endpoint. Its event is kept first, marked as a test, so that
+ * its identifiers can be queried. Throws 404 for a ref that the tenant does not have, and 422 when it is disabled.
+ * Resolves when Kafka has it; the delivery log shows the result.
+ */
+async function sendTest(
+  tenantId: string,
+  ref: string,
+  { database, configurations, publish }: TestPorts,
+): Promise<{ readonly deliveryId: string; readonly eventId: string }> {
+  const configuration = await configurations.current(tenantId, ref);
+  if (!configuration.enabled) throw refused('disabled');
+  const { eventType } = configuration;
+  const now = new Date();
+  const event = makeTestEvent({ tenantId, eventType }, TEST_EVENT + uuidv7(), now);
+  const body = renderNotification(event);
+  await keepTestEvent(database.within(REQUEST_MS), event);
+  const delivery = { deliveryId: deliveryIdOf(tenantId, ref, event.id), tenantId, ref, eventId: event.id };
+  const options = { cycle: FIRST_CYCLE, now: now.getTime(), body };
+  await publish([makeTask({ ...delivery, eventType }, configuration, options)]);
+  return { deliveryId: delivery.deliveryId, eventId: event.id };
+}
+
+/** `POST …/{ref}/test`. */
+export const testOperations = (ports: TestPorts): readonly Operation[] => [
+  {
+    method: 'POST',
+    path: '/integration/v1/webhooks/:ref/test',
+    scopes: ['delivery.write'],
+    handle: async (request) => ({
+      status: 202,
+      body: await sendTest(request.identity.tenantId, refOf(request), ports),
+    }),
+  },
+];

@@ -1,0 +1,42 @@
+import { MAX_TIME_MS } from '@webhooks/contracts';
+import type { AttemptLogEntry } from '@webhooks/contracts';
+import type { KafkaRecord } from '@webhooks/kafka';
+import { randomName } from '@webhooks/testkit';
+import { composeHealth } from '../../src/endpoint-health/compose.js';
+import { findBuckets } from '../../src/endpoint-health/count-attempts.js';
+import { REF, delivered, failed, packRecord } from '../delivery-log/support/entries.js';
+import { openTestDatabase } from '../payments/support/open-test-database.js';
+import type { TestDatabase } from '../payments/support/open-test-database.js';
+
+let test: TestDatabase;
+beforeAll(async () => {
+  test = await openTestDatabase(randomName('health'));
+});
+afterAll(() => test.close());
+
+const DAY_MS = 86_400_000;
+
+/** What is counted of entries, and which records were told of. */
+async function project(entries: (tenantId: string, now: number) => readonly AttemptLogEntry[]) {
+  const [tenantId, now] = [randomName('tenant'), Date.now()];
+  const told: string[] = [];
+  const passedOver = (_record: KafkaRecord, reason: string) => void told.push(reason);
+  const current = () => Promise.reject(new Error('nobody asks'));
+  const { projection } = composeHealth({ database: test.database, configurations: { current }, passedOver });
+  await projection.apply([packRecord(...entries(tenantId, now))]);
+  const buckets = await findBuckets(test.database.within(20_000), { tenantId, ref: REF, now });
+  const sum = (which: 'succeeded' | 'failed') => buckets.reduce((total, bucket) => total + bucket[which], 0);
+  return { succeeded: sum('succeeded'), failed: sum('failed'), told };
+}
+
+it.each([
+  ['the year 9999', MAX_TIME_MS],
+  ['two days ahead', Date.now() + 2 * DAY_MS],
+])('leaves an attempt of %s out, tells of it, and counts the others of its pack', async (_when, at) => {
+  const found = await project((tenantId, now) => [
+    delivered({ at: now }, { tenantId, eventId: 'evt_1' }),
+    failed({ at }, { tenantId, eventId: 'evt_2' }),
+    failed({ at: now }, { tenantId, eventId: 'evt_3' }),
+  ]);
+  expect(found).toEqual({ succeeded: 1, failed: 1, told: ['dated-ahead'] });
+});
