@@ -1,5 +1,6 @@
+import { confirm } from '@clack/prompts';
 import { createClient, ProblemError, type Client } from '@webhooks/client';
-import { toLoginFailure } from './failure.js';
+import { Failure, toLoginFailure, usage } from './failure.js';
 import { card, createOutput, type Output } from './output.js';
 import { readProfile, type Profile } from './profiles.js';
 
@@ -66,3 +67,11 @@ export const showing = <A extends object, T extends object>(
     show(value, text(value));
     if (next) note(next(value, args));
   });
+
+/** Passes when the reader agrees, or said so before. A script has to say it. */
+export async function confirmed(question: string, yes: boolean): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY) throw usage('nothing was changed', 'say --yes, because nobody can be asked here');
+  if ((await confirm({ message: question, initialValue: false, output: process.stderr })) !== true)
+    throw new Failure('failed', 'nothing was changed');
+}

@@ -1,8 +1,7 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import { ThrottledError } from './handshake-budget.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
-import type { SendRequest } from './send-request.js';
-import type { SendResult } from './send-result.js';
+import type { SendRequest, SendResult } from './exchange.js';
 
 /** Characters of a header that is kept. */
 const HEADER_LIMIT = 64;

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { ClientCertificate } from './client-certificate.js';
-import type { SendRequest } from './send-request.js';
-import type { SendResult } from './send-result.js';
-import type { PlainOptions } from './sender-options.js';
+import type { SendRequest, SendResult } from './exchange.js';
+import type { PlainOptions } from './sender-settings.js';
 
 /** The same body as a copy, which moves to the thread. */
 export interface ThreadPost extends Omit<SendRequest, 'mayStart' | 'body'> {

@@ -3,13 +3,10 @@ import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
 import { HandshakeBudget } from './handshake-budget.js';
-import type { PoolLimits } from './pool/origin-pool.js';
-import { OriginPools } from './pool/origin-pools.js';
-import { createResolver } from './resolver.js';
-import type { Resolve } from './resolver.js';
-import type { SendRequest } from './send-request.js';
-import type { SendResult, Throttled } from './send-result.js';
-import type { PlainOptions, SenderOptions } from './sender-options.js';
+import { type PoolLimits, OriginPools } from './origin-pool.js';
+import { createResolver, type Resolve } from './resolver.js';
+import type { SendRequest, SendResult, Throttled } from './exchange.js';
+import type { PlainOptions, SenderOptions } from './sender-settings.js';
 import { SenderThread } from './sender-thread.js';
 import { openCaBundle } from './ca-bundle.js';
 

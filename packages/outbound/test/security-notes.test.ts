@@ -10,7 +10,7 @@ import { BODY, post, Rig } from './rig.js';
  * The security notes (§2) and the list of misbehaviours of the delivery core, in their order, as far as no other file
  * has the case: §2.1 address-policy and guard; §2.4 resolver and guard; §2.5 guard, sender-tls, sender-limits;
  * §2.6 codes and answers send-failure, sender-tls, sender-limits, sender; §2.7 and §2.8 endpoint-url;
- * keep-alive and pools sender, origin-pool, origin-pools; sessions tls-session.
+ * keep-alive and pools sender, origin-pool; sessions tls-session.
  */
 
 const rig = new Rig();

@@ -1,8 +1,15 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
+import { type Registry, Counter } from 'prom-client';
 import type { HealthBoard, HealthReport } from './health.js';
+
+/** A counter with these labels. */
+export const addCounter = <Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  ...labelNames: Label[]
+) => new Counter({ name, help, labelNames, registers: [registry] });
 
 /** A further page of the admin server: a path and what it answers as JSON. */
 export interface AdminPage {

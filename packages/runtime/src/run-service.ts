@@ -1,14 +1,9 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { addCounter } from './add-counter.js';
-import { startAdminServer } from './admin-server.js';
-import type { AdminPage } from './admin-server.js';
-import { Closers } from './closing.js';
-import type { Close } from './closing.js';
+import { addCounter, startAdminServer, type AdminPage } from './admin-server.js';
+import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
-import { createLogger, errorFields } from './logger.js';
-import type { Logger } from './logger.js';
-import { SettingsError, readSettings } from './settings.js';
-import type { SettingsReader } from './settings.js';
+import { createLogger, errorFields, type Logger } from './logger.js';
+import { SettingsError, readSettings, type SettingsReader } from './settings.js';
 
 /** What a service's `compose` gets to put its parts together with. */
 export interface ServiceScope {

@@ -11,7 +11,7 @@ export class SettingsError extends Error {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 interface NumberBounds {
   readonly min?: number;
@@ -135,4 +135,22 @@ export function readSettings<T>(env: Environment, read: (settings: SettingsReade
   const settings = read(reader);
   if (reader.faults.length > 0) throw new SettingsError(reader.faults);
   return settings;
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `5s`, `2m`, `12h` or `8d` in milliseconds; throws with the expected form. */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text.trim()) ?? [];
+  const factor = UNITS[unit ?? ''];
+  if (factor === undefined) throw new Error('expected a duration such as 500ms, 5s, 2m, 12h or 8d');
+  return Number(amount) * factor;
+}
+
+/** The same, one second at least, and less than 2^31 of them: a TTL index of MongoDB holds no more. */
+export function parseLongDuration(text: string): number {
+  const durationMs = parseDuration(text);
+  if (durationMs < 1_000 || durationMs >= 2 ** 31 * 1_000)
+    throw new Error('expected at least 1s and at most 24855d');
+  return durationMs;
 }

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SettingsError, readSettings } from '../src/index.js';
-import type { SettingsReader } from '../src/index.js';
+import { SettingsError, readSettings, type SettingsReader } from '../src/index.js';
+import { parseDuration, parseLongDuration } from '../src/settings.js';
 
 const faultsOf = (
   env: Record<string, string>,
@@ -73,5 +73,22 @@ describe('settings', () => {
     expect(readSettings({ LAX: 'true', NODE_ENV: 'development' }, read)).toBe(true);
     expect(readSettings({ NODE_ENV: 'production' }, read)).toBe(false);
     expect(faultsOf({ LAX: 'true', NODE_ENV: 'production' }, read)[0]).toContain('NODE_ENV=production');
+  });
+});
+
+describe('a duration as text', () => {
+  it('knows ms, s, m, h and d', () => {
+    expect(['250ms', '5s', '2m', '12h', '8d'].map(parseDuration)).toEqual([
+      250, 5_000, 120_000, 43_200_000, 691_200_000,
+    ]);
+  });
+
+  it.each(['', '5', '5 s', '-5s', '5w', '1.5h'])('%j is refused', (text) => {
+    expect(() => parseDuration(text)).toThrow('expected a duration');
+  });
+
+  it('lasts a second where less means nothing', () => {
+    expect(parseLongDuration('1s')).toBe(1_000);
+    expect(() => parseLongDuration('999ms')).toThrow('at least 1s');
   });
 });

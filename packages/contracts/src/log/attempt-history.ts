@@ -1,4 +1,4 @@
-import { MAX_TIME_MS } from '../json/patterns.js';
+import { MAX_TIME_MS } from '../json/schema-compiler.js';
 
 /** One attempt that failed, as the header `history` of a task tells it. */
 export interface HistoryEntry {

@@ -1,7 +1,6 @@
 import type { RecordOrigin } from '../task/delivery-task.js';
-import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/patterns.js';
-import { isEventType } from '../event/payment-event.js';
-import type { EventType } from '../event/payment-event.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
+import { isEventType, type EventType } from '../event/payment-event.js';
 
 interface LogEntry {
   readonly deliveryId: string;

@@ -1,10 +1,7 @@
-import { readAttemptHistory } from '../log/attempt-history.js';
-import type { AttemptHistory } from '../log/attempt-history.js';
-import { headerNumber, headerText } from './header-reader.js';
-import type { RecordHeaders } from './header-reader.js';
-import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/patterns.js';
-import { isEventType } from '../event/payment-event.js';
-import type { EventType } from '../event/payment-event.js';
+import { readAttemptHistory, type AttemptHistory } from '../log/attempt-history.js';
+import { headerNumber, headerText, type RecordHeaders } from './header-reader.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/schema-compiler.js';
+import { isEventType, type EventType } from '../event/payment-event.js';
 import { MAX_EVENT_BYTES } from '../event/read-event.js';
 
 /** Where an event was read first. */

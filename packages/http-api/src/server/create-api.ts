@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { Histogram, addCounter } from '@webhooks/runtime';
-import type { Logger, Registry } from '@webhooks/runtime';
-import express from 'express';
-import type { NextFunction, Request, Response } from 'express';
+import { Histogram, addCounter, type Logger, type Registry } from '@webhooks/runtime';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../request/app-error.js';
-import { createBodyBudget } from '../limits/body-budget.js';
-import type { BodyBudget } from '../limits/body-budget.js';
-import { identify } from '../token/identity.js';
-import type { Identity, TenantRule } from '../token/identity.js';
+import { createBodyBudget, type BodyBudget, type Caller, createOpenRequests } from '../limits/shares.js';
+import { identify, type Identity, type TenantRule } from '../token/identity.js';
 import type { ApiRequest, Operation } from '../request/operation.js';
 import { TRANSFER_MS } from './listen.js';
-import { createFaultLog, createRefusedTokenLog } from './log-faults.js';
-import { createOpenRequests } from '../limits/open-requests.js';
-import { originForm } from '../request/origin-form.js';
-import { ownerOf } from './path-owner.js';
+import { createFaultLog, createRefusedTokenLog, send, sendProblem } from './send.js';
+import { originForm, ownerOf } from '../request/request-target.js';
 import {
   CallerGone,
   checkBodyHeaders,
@@ -23,9 +17,7 @@ import {
   refuseRepeatedHeaders,
 } from '../request/read-body.js';
 import { readQuery } from '../request/read-query.js';
-import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
-import type { Caller } from '../limits/shares.js';
 import { createShedLog } from '../limits/shed.js';
 import { createTenantLimiter } from '../limits/tenant-limiter.js';
 import type { TokenVerifier } from '../token/token-verifier.js';

@@ -1,7 +1,6 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
-import { silent, type Logger } from '../log.js';
-import { BROKER, Link, type KafkaOptions } from './link.js';
+import { silent, type Logger, BROKER, Link, type KafkaOptions } from './link.js';
 import { tameKafkajs } from './tame-kafkajs.js';
 
 /**

@@ -2,14 +2,12 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-import { within } from '../deadline.js';
-import { asError } from '../wire/as-error.js';
+import { within, backoffMs } from '../retry.js';
+import { asError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
-import { backoffMs } from '../backoff.js';
 import type { Link } from './link.js';
 import { openLinkOf } from './create-kafka.js';
-import { faultOf, isFatal } from '../faults.js';
 import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
 
 /** Where a group stands on a partition. */

@@ -1,11 +1,8 @@
-import type { Logger } from '../log.js';
-import { isPending, type PendingRecord } from './pending-record.js';
-import { partitionOf } from '../wire/murmur2.js';
-import { produceRequest } from '../wire/produce-protocol.js';
-import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
+import { type Logger, createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
+import { isPending, type PendingRecord, RecordRefused } from './pending-record.js';
+import { partitionOf, encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
+import { produceRequest } from '../wire/protocol.js';
 import type { TopicPartition } from '../record.js';
-import { RecordRefused } from './sink-types.js';
-import { createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
 import { Leaders } from '../kafkajs/leaders.js';
 
 export interface SenderOptions {

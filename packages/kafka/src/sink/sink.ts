@@ -1,12 +1,21 @@
 import { performance } from 'node:perf_hooks';
-import { until } from '../deadline.js';
+import { until } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
 import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { METADATA_MAX_AGE_MS, Sender } from './sender.js';
-import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
-import { asError } from '../wire/as-error.js';
-import { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
-import type { OutgoingRecord, SendOptions, SinkOptions } from './sink-types.js';
+import {
+  PENDING_RECORD_BYTES,
+  toPending,
+  type PendingRecord,
+  RecordRefused,
+  SinkClosed,
+  SinkOverloaded,
+  SinkTimeout,
+  type OutgoingRecord,
+  type SendOptions,
+  type SinkOptions,
+} from './pending-record.js';
+import { asError } from '../faults.js';
 
 const DEFAULTS = {
   /** Company for a first record: a request for each record takes more of both sides than this takes of its time. */

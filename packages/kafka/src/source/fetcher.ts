@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TopicPartition } from '../record.js';
-import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/fetch-protocol.js';
+import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
 import { Leaders, type LinkUse } from '../kafkajs/leaders.js';
 import { createErrorFromCode, failure } from '../kafkajs/link.js';
-import { offsetAt } from '../kafkajs/offsets.js';
+import { offsetAt } from '../kafkajs/topics.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
 export interface Feed extends TopicPartition {

@@ -1,10 +1,10 @@
 import type { InFlight } from './in-flight.js';
-import { until, within } from '../deadline.js';
+import { until, within } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
 import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { Fetcher } from './fetcher.js';
 import { HANDOVER_GRACE_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
-import { listOffsets } from '../kafkajs/offsets.js';
+import { listOffsets } from '../kafkajs/topics.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { backoffMs } from '../backoff.js';
+import { backoffMs } from '../retry.js';
 import type { Task } from './partition-tracker.js';
-import { asError } from '../wire/as-error.js';
+import { asError } from '../faults.js';
 import type { SourceOptions } from './source-types.js';
 
 /** Between two calls of a record, at most: each one may repeat what its handler did, and writes a line to the log. */

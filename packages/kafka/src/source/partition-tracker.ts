@@ -1,7 +1,7 @@
 import { Node, Yallist } from 'yallist';
 import type { Feed } from './fetcher.js';
 import type { GroupPosition } from '../kafkajs/membership.js';
-import type { FetchedPartition } from '../wire/fetch-protocol.js';
+import type { FetchedPartition } from '../wire/protocol.js';
 import { PartitionBuffer, type BufferLimits } from '../wire/partition-buffer.js';
 import type { KafkaRecord } from '../record.js';
 

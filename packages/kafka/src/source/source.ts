@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { remainingMs, until } from '../deadline.js';
+import { remainingMs, until } from '../retry.js';
 import { GroupReader } from './group-reader.js';
 import { InFlight } from './in-flight.js';
 import { endWith } from '../kafkajs/create-kafka.js';

@@ -2,16 +2,56 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shareNext } from '@webhooks/runtime';
 import { openLinkOf, type Kafka } from '../kafkajs/create-kafka.js';
-import type { KafkaRecord } from '../record.js';
-import { TablePartition } from './table-partition.js';
-import { backoffMs } from '../backoff.js';
+import type { KafkaRecord, TopicPartition } from '../record.js';
+import { backoffMs } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
-import { faultOf, isFatal } from '../faults.js';
-import { asError } from '../wire/as-error.js';
-import { Fetcher } from '../source/fetcher.js';
-import { EARLIEST, countPartitions, listOffsets, partitionIdsOf } from '../kafkajs/offsets.js';
-import { endOffsetsOf, requireCompacted } from '../kafkajs/topics.js';
-import { READ_UNCOMMITTED } from '../wire/fetch-protocol.js';
+import { faultOf, isFatal, asError } from '../faults.js';
+import { Fetcher, type Feed } from '../source/fetcher.js';
+import {
+  EARLIEST,
+  countPartitions,
+  listOffsets,
+  partitionIdsOf,
+  endOffsetsOf,
+  requireCompacted,
+} from '../kafkajs/topics.js';
+import { READ_UNCOMMITTED, type FetchedPartition } from '../wire/protocol.js';
+import { PartitionBuffer } from '../wire/partition-buffer.js';
+
+type OnRecord = (record: KafkaRecord) => void;
+
+/** One partition of a table: read as it comes, with the proof of when its end was seen. */
+class TablePartition extends PartitionBuffer implements Feed {
+  readonly #onRecord: OnRecord;
+  readonly #start: number;
+  readonly outOfRange: () => void;
+  /** Start of the last request that found the reader at the end. */
+  freshAt = -Infinity;
+
+  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, outOfRange: () => void) {
+    super(place, earliest);
+    this.#onRecord = onRecord;
+    this.#start = earliest;
+    this.outOfRange = outOfRange;
+  }
+
+  want(): number {
+    return this.nextFetch;
+  }
+
+  override accept(
+    fetched: FetchedPartition,
+    request: { readonly offset: number; readonly startedAt: number },
+  ): void {
+    if (request.offset !== this.nextFetch) return;
+    // Compaction moves no log's start: records were deleted while the policy was another, and no offset is out of range.
+    if (fetched.logStart > this.#start) return this.outOfRange();
+    super.accept(fetched, request);
+    for (let record = this.take(); record !== undefined; record = this.take()) this.#onRecord(record);
+    // It was the end at some time after `startedAt`.
+    if (this.position >= fetched.highWatermark) this.freshAt = Math.max(this.freshAt, request.startedAt);
+  }
+}
 
 /** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
 const MAX_WAIT_MS = 200;
@@ -22,7 +62,7 @@ const CATCH_UP_MS = 30_000;
 /** Moved leaders are noticed after that, if not by their refusals. */
 const METADATA_MAX_AGE_MS = 5_000;
 
-export interface TableReaderOptions {
+interface TableReaderOptions {
   readonly kafka: Kafka;
   readonly topic: string;
   /** Called in the order of each partition. Must not throw: a record that cannot be used is the caller's to report. */

@@ -1,10 +1,9 @@
 import { eventually } from '@webhooks/testkit';
-import type { Link } from '../../src/kafkajs/link.js';
+import { type Link, silent } from '../../src/kafkajs/link.js';
 import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
 import { isFatal } from '../../src/faults.js';
 import { Fetcher, type Feed } from '../../src/source/fetcher.js';
-import type { FetchedPartition } from '../../src/wire/fetch-protocol.js';
-import { silent } from '../../src/log.js';
+import type { FetchedPartition } from '../../src/wire/protocol.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 
 afterAll(closeAll);

@@ -1,9 +1,10 @@
-import type { Attempt } from '../attempt.js';
-import { Connection } from '../connection.js';
-import type { ConnectionLimits } from '../connection.js';
-import type { GuardedConnect, SessionSlot } from '../guarded-connector.js';
-import type { TenantHandshakes } from '../handshake-budget.js';
-import { toConnectFailure } from '../send-failure.js';
+import type { Attempt } from './attempt.js';
+import { Connection, type ConnectionLimits } from './connection.js';
+import type { GuardedConnect, SessionSlot } from './guarded-connector.js';
+import type { TenantHandshakes, HandshakeBudget } from './handshake-budget.js';
+import { toConnectFailure } from './send-failure.js';
+import { LRUCache } from 'lru-cache';
+import type { ClientPair, EndpointCertificate } from './exchange.js';
 
 export interface PoolLimits extends ConnectionLimits {
   /** Handshakes (resolving, connecting, TLS) to one origin at once, default 8; until there are as many connections nobody waits for a used one. */
@@ -20,7 +21,7 @@ export interface PoolLimits extends ConnectionLimits {
 }
 
 /** What a pool is made of. */
-export interface PoolPorts {
+interface PoolPorts {
   readonly connect: GuardedConnect;
   readonly tenant: TenantHandshakes;
   readonly limits: PoolLimits;
@@ -40,7 +41,7 @@ export interface PoolPorts {
  * undici's own Pool opens a second connection whenever the first has answered but not yet turned round, which doubles
  * the connections of a busy endpoint and cost a third more CPU time when measured; here the next attempt queues on it.
  */
-export class OriginPool {
+class OriginPool {
   readonly #url: URL;
   readonly #ports: PoolPorts;
   readonly #connections = new Set<Connection>();
@@ -189,4 +190,70 @@ function parseOrigin(origin: string): URL {
 function remove<T>(list: T[], member: T): void {
   const at = list.indexOf(member);
   if (at >= 0) list.splice(at, 1);
+}
+
+/** The pools by tenant, origin and client certificate; one that is empty is dropped. */
+export class OriginPools {
+  readonly #pools = new Map<string, OriginPool>();
+  readonly #connectWith: (client?: ClientPair) => GuardedConnect;
+  readonly #budget: HandshakeBudget;
+  #ports: Omit<PoolPorts, 'session' | 'tenant' | 'onEmpty'>;
+  /** Tells the pools of the sender's client certificate from those of the one before it. */
+  #suffix = '';
+  readonly #sessions: LRUCache<string, SessionSlot>;
+
+  constructor(
+    connectWith: (client?: ClientPair) => GuardedConnect,
+    limits: PoolLimits,
+    client: ClientPair | undefined,
+    budget: HandshakeBudget,
+  ) {
+    this.#connectWith = connectWith;
+    this.#budget = budget;
+    this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
+    // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
+    this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
+  }
+
+  get size(): number {
+    return this.#pools.size;
+  }
+
+  /** `own`: presented there in place of the sender's. */
+  of(tenantId: string, origin: string, own?: EndpointCertificate): OriginPool {
+    const key = `${tenantId} ${origin}${own === undefined ? this.#suffix : ` ${own.fingerprint}`}`;
+    return this.#pools.get(key) ?? this.#create(key, origin, tenantId, own);
+  }
+
+  /**
+   * From now on, with another client certificate. The pools before keep their way, and end by themselves once nobody posts to them;
+   * so neither connections nor sessions, which are kept by pool, pass from one certificate to another.
+   */
+  present(client: ClientPair): void {
+    this.#ports = { ...this.#ports, connect: this.#connectWith(client) };
+    this.#suffix += '*';
+  }
+
+  /** Once no attempt is under way: resolves when all connections are closed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  #create(key: string, origin: string, tenantId: string, own: EndpointCertificate | undefined): OriginPool {
+    const pool = new OriginPool(origin, {
+      ...this.#ports,
+      tenant: this.#budget.of(tenantId),
+      ...(own === undefined ? {} : { connect: this.#connectWith(own) }),
+      session: () => this.#sessionOf(key),
+      onEmpty: () => this.#pools.delete(key),
+    });
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  #sessionOf(key: string): SessionSlot {
+    const slot = this.#sessions.get(key) ?? { session: undefined };
+    this.#sessions.set(key, slot, { noUpdateTTL: true });
+    return slot;
+  }
 }
