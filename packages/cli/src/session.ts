@@ -10,7 +10,7 @@ export interface Session extends Output {
   readonly profile: Profile;
 }
 
-/** Asks for a token at once, so that wrong credentials are told apart from a refusal of the service. */
+/** Requests a token at once, so that wrong credentials are told apart from a refusal of the service. */
 export async function connect(profile: Profile): Promise<Client> {
   const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
   const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
@@ -25,8 +25,8 @@ export async function connect(profile: Profile): Promise<Client> {
 }
 
 /** Undefined for what is not there. */
-export const orNothing = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  asked.catch((error: unknown) => {
+export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
+  request.catch((error: unknown) => {
     if (error instanceof ProblemError && error.problem.status === 404) return undefined;
     throw error;
   });

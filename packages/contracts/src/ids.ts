@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PaymentFact } from './event/payment-event.js';
 
 const ALPHABET = Buffer.from('abcdefghijklmnopqrstuvwxyz234567', 'latin1');
-/** 1,280 bytes of input; longer ones get room of their own. */
+/** 1,280 bytes of input; longer ones get space of their own. */
 const SHARED = Buffer.alloc(2_048);
 
 const charactersOf = (bytes: number): number => Math.ceil((bytes * 8) / 5);

@@ -22,14 +22,14 @@ export const readMongodbSettings = (settings: SettingsReader, database: string):
 export interface ConnectionOptions<M> {
   /** Under which its faults are shown (default `database`): each pool of a service has its own. */
   readonly name?: string;
-  /** A server that stays silent for so long is given up; longer than any statement takes (default 4,000). */
+  /** A server that stays silent for so long is abandoned; longer than any statement takes (default 4,000). */
   readonly socketMs?: number;
   readonly modelsOn: (connection: Connection) => M;
   /** Done once the first connection stands: indexes, without which nothing may be written. Tried again until it succeeds. */
   readonly prepare?: (models: M) => Promise<unknown>;
 }
 
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
+/** What the database gets of the 5 s within which a caller learns that it is not available. */
 export const REQUEST_MS = 4_000;
 const SELECTION_MS = 2_000;
 const PAUSE_MS = 1_000;
@@ -46,7 +46,7 @@ const OPTIONS = {
   connectTimeoutMS: SELECTION_MS,
   waitQueueTimeoutMS: SELECTION_MS,
   maxPoolSize: MAX_POOL_SIZE,
-  // An answer of 200 is a promise: the write survives the loss of any one server.
+  // A response of 200 is a promise: the write survives the loss of any one server.
   writeConcern: { w: 'majority', journal: true },
   readPreference: 'primary',
 } as const;

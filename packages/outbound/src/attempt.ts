@@ -90,9 +90,9 @@ export class Attempt implements Exchange {
   onResponse({ status, retryAfter, kept }: ResponseHead, { cut, reusable }: ResponseEnd): void {
     if (this.#isOver) return;
     this.#reusable = reusable;
-    const answer = { kind: 'answered', status, cut, durationMs: this.#finish() } as const;
+    const response = { kind: 'responded', status, cut, durationMs: this.#finish() } as const;
     this.#ended.resolve({
-      ...answer,
+      ...response,
       ...(isShort(retryAfter) ? { retryAfter } : {}),
       ...(isShort(kept) ? { kept } : {}),
     });
@@ -122,7 +122,7 @@ export class Attempt implements Exchange {
   #expire(): void {
     const isThrottled = this.#connection === undefined && this.#pool.isResting;
     const failure = isThrottled ? new ThrottledError() : new SendFailure('TIMEOUT', 'DEADLINE');
-    this.#connection?.giveUp(failure);
+    this.#connection?.fail(failure);
     this.fail(failure);
   }
 

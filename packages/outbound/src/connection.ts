@@ -12,7 +12,7 @@ export interface ConnectionLimits {
   /** Bytes of the response's header block. */
   readonly headerLimitBytes: number;
   /** Bytes of the response's body that are read (and thrown away) before the connection is broken off. */
-  readonly answerLimitBytes: number;
+  readonly responseLimitBytes: number;
 }
 
 /** What is kept of a final response. */
@@ -90,7 +90,7 @@ export class Connection {
       keepAliveMaxTimeout: Math.max(limits.keepAliveMs, limits.keepAliveMaxMs),
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
       maxHeaderSize: limits.headerLimitBytes,
-      maxResponseSize: limits.answerLimitBytes,
+      maxResponseSize: limits.responseLimitBytes,
       // The attempt has a deadline of its own.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -118,7 +118,7 @@ export class Connection {
   }
 
   /** Ends it now, and what it carries with this failure, unless the status has come. */
-  giveUp(failure: SendFailure): void {
+  fail(failure: SendFailure): void {
     if (this.#exchange !== undefined) this.#fail(this.#exchange, failure, true);
   }
 

@@ -28,7 +28,7 @@ export interface SendRequest {
   readonly body: Buffer;
   /** Name of a header, in lower case: the result has its value in the response as `kept`. */
   readonly keptHeader?: string;
-  /** Asked once there is a connection, right before the first byte: false withdraws the post. Default: it may. */
+  /** Called once there is a connection, right before the first byte: false withdraws the post. Default: it may. */
   readonly mayStart?: () => boolean;
   /** Default: that of the sender. Connecting has its own in any case. */
   readonly timeoutMs?: number | undefined;
@@ -36,7 +36,7 @@ export interface SendRequest {
   readonly clientCertificate?: EndpointCertificate | undefined;
 }
 
-/** Why no answer came. Stable words: they are stored with attempts and shown to integrators. */
+/** Why no response came. Stable words: they are stored with attempts and shown to integrators. */
 export const ERROR_CLASSES = [
   'DNS',
   'CONNECT',
@@ -54,8 +54,8 @@ export type ErrorClass = (typeof ERROR_CLASSES)[number];
  * (it is not used). `cut` says that the body was longer than the limit, broke off,
  * or was still coming at the deadline.
  */
-export interface Answered {
-  readonly kind: 'answered';
+export interface Responded {
+  readonly kind: 'responded';
   readonly status: number;
   /** The text of `Retry-After`, at most 64 characters, not yet parsed. */
   readonly retryAfter?: string;
@@ -65,7 +65,7 @@ export interface Answered {
   readonly durationMs: number;
 }
 
-/** No answer: a fault on the way or at the endpoint. Retryable. `code` is a short word such as `ECONNREFUSED`. */
+/** No response: a fault on the way or at the endpoint. Retryable. `code` is a short word such as `ECONNREFUSED`. */
 export interface Unreachable {
   readonly kind: 'unreachable';
   readonly error: Exclude<ErrorClass, 'ADDRESS_DENIED'>;
@@ -94,4 +94,4 @@ export interface Throttled {
   readonly durationMs: number;
 }
 
-export type SendResult = Answered | Unreachable | Forbidden | Withdrawn | Throttled;
+export type SendResult = Responded | Unreachable | Forbidden | Withdrawn | Throttled;

@@ -89,7 +89,7 @@ class Connecting {
   async run(protocol: string): Promise<SecuredSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
     if (this.#tenant.isIsolated) throw new ThrottledError();
-    const timer = setTimeout(() => this.#giveUp(), this.#guard.connectTimeoutMs);
+    const timer = setTimeout(() => this.#end(), this.#guard.connectTimeoutMs);
     try {
       return await Promise.race([this.#open(), this.#ending.promise]);
     } catch (error) {
@@ -100,7 +100,7 @@ class Connecting {
     }
   }
 
-  #giveUp(): void {
+  #end(): void {
     const isResting = this.#tenant.restMs > 0;
     this.#given = isResting ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
     this.#ending.reject(this.#given);

@@ -4,7 +4,7 @@ import { readClientCertificate, type ClientCertificate } from './client-certific
 import type { PoolLimits } from './origin-pool.js';
 import type { Resolve } from './resolver.js';
 
-/** What can be told to another thread. */
+/** What can be sent to another thread. */
 export interface PlainOptions extends Partial<PoolLimits> {
   /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
   readonly addresses?: AddressRules;
@@ -54,7 +54,7 @@ function readPair(settings: SettingsReader): ClientCertificate | undefined {
   const fallback = keyFile === undefined ? '' : undefined;
   return settings.parsed('CLIENT_CERTIFICATE_FILE', fallback, (certificateFile) => {
     if (keyFile === undefined) throw new Error('CLIENT_KEY_FILE is required with it');
-    // An expired one is presented, and alerts tell of it: no start would stop all deliveries.
+    // An expired one is presented, and alerts report it: no start would stop all deliveries.
     return readClientCertificate({ certificateFile, keyFile }, true);
   });
 }

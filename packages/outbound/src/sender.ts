@@ -18,7 +18,7 @@ const DEFAULT_LIMITS: PoolLimits = {
   keepAliveMs: 4_000, // Node's servers close after 5 s
   keepAliveMaxMs: 15_000, // every idle connection costs memory on both sides
   headerLimitBytes: 16_384, // Node's own bound
-  answerLimitBytes: 65_536, // one read of a socket: nobody needs the body
+  responseLimitBytes: 65_536, // one read of a socket: nobody needs the body
 };
 
 /** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
@@ -56,7 +56,7 @@ export class Sender {
     const limits = { ...DEFAULT_LIMITS, ...options };
     this.#budget = new HandshakeBudget(limits.maxIdleConnections, main?.onIsolated);
     const guard = {
-      handshakeBytes: limits.answerLimitBytes,
+      handshakeBytes: limits.responseLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: main?.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,

@@ -69,7 +69,7 @@ describe('connections', () => {
     let lost = 0;
     while (performance.now() < end) {
       const result = await post(sender, endpoint.origin);
-      if (result.kind !== 'answered') lost += 1;
+      if (result.kind !== 'responded') lost += 1;
     }
     expect(lost).toBe(0);
     expect(sender.stats().connectionsOpened).toBeGreaterThanOrEqual(2);

@@ -82,7 +82,7 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
  * for. Without a listener each failed line would be an uncaught exception, whose line fails as well, and so on for ever.
  */
 function outliveLogReader(registry: Registry): void {
-  const help = 'Writes of log lines that failed, because nobody reads them or there is no room';
+  const help = 'Writes of log lines that failed, because nobody reads them or there is no space';
   const failed = addCounter(registry, 'log_writes_failed_total', help);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }

@@ -13,7 +13,7 @@ const source = { topic: 'payments.events', partition: 0, offset: '1' };
 const target = { origin: 'https://x.example', path: '/' };
 const ACTIVE = { kind: 'active', configuration: { target } } as Current;
 const DISABLED: Current = { kind: 'ended', settlement: { kind: 'cancelled', reason: 'disabled' } };
-const ANSWERED: SendResult = { kind: 'answered', status: 200, cut: false, durationMs: 3 };
+const ANSWERED: SendResult = { kind: 'responded', status: 200, cut: false, durationMs: 3 };
 const WITHDRAWN: SendResult = { kind: 'withdrawn', durationMs: 3 };
 const DELIVERED: Settlement = { kind: 'delivered' };
 

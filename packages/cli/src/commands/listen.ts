@@ -7,7 +7,7 @@ import { dim, paint, plain, present } from '../output.js';
 import { causeOf, post, type Response, makeSecret, signedHeaders, VENDOR } from '../post.js';
 import { online, type Session } from '../session.js';
 
-/** A fault that passes: the cursor is kept, and the same page is asked for again. */
+/** A fault that passes: the cursor is kept, and the same page is requested again. */
 const passes = (error: unknown): boolean =>
   error instanceof ProblemError ? /^(429|5..)$/.test(String(error.status)) : error instanceof ConnectionError;
 

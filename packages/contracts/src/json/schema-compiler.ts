@@ -16,7 +16,7 @@ export const PATTERNS = {
   reversalId: '^[a-zA-Z0-9]{1,35}$',
   paymentId: '^[a-zA-Z0-9]{1,35}$',
   money: '^\\d{1,10}\\.\\d{2}$',
-  /** A code such as `MD06`; the alphabet leaves no room for free text (LGPD). */
+  /** A code such as `MD06`; the alphabet leaves no space for free text (LGPD). */
   reasonCode: '^[A-Za-z0-9_-]{1,35}$',
   /** `0`, or `r` and the id of a redelivery. */
   cycle: '^(0|r[\\x21-\\x7e]{1,255})$',
@@ -48,7 +48,7 @@ export type Check<T> = (
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
-/** Faults that one answer names at most. */
+/** Faults that one response names at most. */
 export const MAX_VIOLATIONS = 20;
 const utcTime = new RegExp(PATTERNS.utcTime, 'u');
 

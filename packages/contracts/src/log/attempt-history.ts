@@ -7,7 +7,7 @@ export interface HistoryEntry {
   /** Start of the attempt, Unix milliseconds. */
   readonly at: number;
   readonly durationMs: number;
-  /** HTTP status of the answer, or the class of the failure when none came, such as `TLS`. */
+  /** HTTP status of the response, or the class of the failure when none came, such as `TLS`. */
   readonly result: number | string;
   /** What the failure was exactly, such as `ECONNREFUSED`. */
   readonly code?: string;
@@ -22,7 +22,7 @@ export type AttemptHistory = string;
 const FORMAT = 'v1';
 /**
  * 51 attempts (the longest schedule) of 13 digits of time, 5 of duration, a word of 3 and a code of 45 are 51 × 73 = 3,723
- * characters; somewhat more, so that a later format has room for more fields.
+ * characters; somewhat more, so that a later format has space for more fields.
  */
 export const MAX_HISTORY_CHARACTERS = 4_096;
 
@@ -31,7 +31,7 @@ const ENTRY =
   /^(\d{1,4}):(\d{1,16}):(\d{1,9}):([A-Za-z0-9_-]{1,32})(?::([A-Z0-9_/]{1,64}))?(?::[\x21-\x7e]*)?$/;
 const WHOLE = /^v\d{1,3}(?: \d{1,4}:\d{1,16}:\d{1,9}:[A-Za-z0-9_-]{1,32}(?::[\x21-\x7e]*)?)+$/;
 
-/** Three digits that an answer can have (RFC 9110 §15); `000` is a word like any other. */
+/** Three digits that a response can have (RFC 9110 §15); `000` is a word like any other. */
 const STATUS = /^[1-9]\d\d$/;
 
 function parseEntry(text: string): HistoryEntry | undefined {

@@ -23,7 +23,7 @@ export interface AttemptEntry extends LogEntry {
   readonly durationMs: number;
   readonly result: 'delivered' | 'failed';
   readonly status?: number;
-  /** Class of a failure without an answer, such as `TLS`. */
+  /** Class of a failure without a response, such as `TLS`. */
   readonly error?: string;
   /** What it was exactly, such as `CERT_HAS_EXPIRED`; `causeOf` says what helps. */
   readonly code?: string;

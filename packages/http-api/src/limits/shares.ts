@@ -20,7 +20,7 @@ interface SharesOptions {
 
 /**
  * Something bounded that tenants share: each may hold as much as is free (dynamic thresholds, Choudhury and Hahne 1998). One
- * alone gets half of `total`, two get a third each, and there is room for another one.
+ * alone gets half of `total`, two get a third each, and there is capacity for another one.
  */
 export class Shares {
   /** Only tenants that hold something. */
@@ -100,7 +100,7 @@ export function createOpenRequests(limits: Omit<SharesOptions, 'refuse'>) {
   const shares = new Shares({ ...limits, refuse: refuseRequest });
   /**
    * Lets a request in and gives back what ends it, to be called once. Throws 429 with `Retry-After` when its tenant has
-   * its share, or when there is no room at all.
+   * its share, or when there is no capacity at all.
    */
   const enter = (caller: Caller): (() => void) => {
     shares.take(caller, 1);

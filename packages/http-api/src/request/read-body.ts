@@ -46,7 +46,7 @@ export function refuseBody({ method, headers }: IncomingMessage): void {
 const FREE_CHUNKS = 1_000;
 const MIN_CHUNK_BYTES = 512;
 
-/** The connection ended before the body did: nobody is left to answer, and nothing of ours failed. */
+/** The connection ended before the body did: nobody is left to respond to, and nothing of ours failed. */
 export class CallerGone extends Error {
   constructor(cause: unknown) {
     super('the caller hung up before the end of its body', { cause });
@@ -89,7 +89,7 @@ export function readBody(
         if (size + chunk.byteLength > body.byteLength) grow(size + chunk.byteLength);
         size += chunk.copy(body, size);
       } catch (error) {
-        // What still comes is not kept: the answer ends the connection.
+        // What still comes is not kept: the response ends the connection.
         request.off('data', onData).resume();
         reject(error instanceof Error ? error : new Error('the body cannot be kept', { cause: error }));
       }

@@ -36,13 +36,13 @@ export interface ApiOptions {
   >;
 }
 
-const REQUESTS = 'Requests answered, by operation and status';
+const REQUESTS = 'Requests, by operation and status';
 
 const createMeters = (registry: Registry) => ({
   requests: addCounter(registry, 'http_requests_total', REQUESTS, 'operation', 'status'),
   seconds: new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer',
+    help: 'Time from the request line to the end of the response',
     labelNames: ['operation'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
@@ -76,11 +76,11 @@ async function withBody<T>(
     return work(Buffer.alloc(0));
   }
   checkBodyHeaders(request, maxBytes);
-  const room = budget.open(caller, Number(request.headers['content-length'] ?? 0));
+  const share = budget.open(caller, Number(request.headers['content-length'] ?? 0));
   try {
-    return await work(await readBody(request, maxBytes, room.take));
+    return await work(await readBody(request, maxBytes, share.take));
   } finally {
-    room.release();
+    share.release();
   }
 }
 
@@ -111,7 +111,7 @@ const toAppError = (error: unknown): AppError =>
     ? error
     : new AppError('internal-error', 'the request could not be served', { cause: error });
 
-/** Counts a request when its connection is done with it; a caller that did not wait for its answer gets a word of its own. */
+/** Counts a request when its connection is done with it; a caller that did not wait for its response gets a word of its own. */
 function measure(label: string, response: Response, { log, meters }: Shared): void {
   const stop = meters.seconds.startTimer({ operation: label });
   response.once('close', () => {
@@ -126,7 +126,7 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
 
 /**
  * Lets a request in, before its body is read, and gives back what ends it. Throws 429 with `Retry-After`, in the order of what a refusal
- * costs: the tenant's rate, what the operation itself looks at, the room that is left.
+ * costs: the tenant's rate, what the operation itself looks at, the capacity that is left.
  */
 function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
   const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
@@ -154,7 +154,7 @@ function share(options: ApiOptions) {
 
 type Shared = ReturnType<typeof share>;
 
-/** Calls `done` when the connection is done with an answer: what nobody reads is held in memory until then. */
+/** Calls `done` when the connection is done with a response: what nobody reads is held in memory until then. */
 function whenRead(response: Response, done: () => void): void {
   if (response.closed) return done();
   const cut = setTimeout(() => response.destroy(), TRANSFER_MS);
@@ -177,7 +177,7 @@ function endOf(response: Response, { closing }: ApiOptions): AbortSignal {
   return ended.signal;
 }
 
-/** The method whose operation answers. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
+/** The method whose operation responds. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
 const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
 
 /** Methods of one path; every other method is 405 with `Allow`, OPTIONS too. */
@@ -201,7 +201,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
       const reply = await withBody(request, body, (bytes) =>
         operation.handle({
           ...{ ...head, requestId, body: bytes },
-          // Made when it is asked for: few operations wait.
+          // Made when it is requested: few operations wait.
           get signal() {
             return endOf(response, shared);
           },
@@ -214,7 +214,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
   };
 }
 
-function answerFault(fault: unknown, request: Request, response: Response, shared: Shared): void {
+function respondToFault(fault: unknown, request: Request, response: Response, shared: Shared): void {
   const error =
     fault instanceof URIError
       ? new AppError('not-found', 'there is nothing at this path')
@@ -251,10 +251,10 @@ export function createApi(options: ApiOptions): RequestListener {
   app.use(() => {
     throw new AppError('not-found', 'there is nothing at this path');
   });
-  // Express tells an error handler by its four parameters.
+  // Express knows an error handler by its four parameters.
   app.use((fault: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (fault instanceof CallerGone) response.destroy();
-    else answerFault(fault, request, response, shared);
+    else respondToFault(fault, request, response, shared);
   });
   return (request, response) => {
     request.url = originForm(request.url ?? '');

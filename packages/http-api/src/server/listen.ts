@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 export interface HttpServer {
   readonly port: number;
   /**
-   * Takes no new connection, lets requests in flight finish (their answers say `Connection: close`), and cuts what is
+   * Takes no new connection, lets requests in flight finish (their responses say `Connection: close`), and cuts what is
    * left after `graceMs`.
    */
   close(graceMs: number): Promise<void>;
@@ -26,41 +26,42 @@ export interface ListenOptions {
   readonly keepAliveMs?: number;
 }
 
-/** A request of 1 MiB, and an answer, move at 50 KiB a second at least. */
+/** A request of 1 MiB, and a response, move at 50 KiB a second at least. */
 export const TRANSFER_MS = 20_000;
 
-/** A connection on which nothing moves, or whose answers nobody reads, ends after so long; longer than nginx keeps one. */
+/** A connection on which nothing moves, or whose responses nobody reads, ends after so long; longer than nginx keeps one. */
 export const IDLE_MS = 65_000;
 
 /** Header and body deadlines are checked this often, so that none is exceeded by more. */
 const CHECK_MS = 1_000;
-/** Requests of one connection that are not answered yet; all that come in one read are handled in one turn of the event loop. */
+/** Requests of one connection that are without a response yet; all that come in one read are handled in one turn of the event loop. */
 const MAX_PIPELINED = 16;
 
 /** How often connections that became idle are looked for while the server closes. */
 const IDLE_CHECK_MS = 50;
 
-/** The answers that are not finished, so that those in flight at the end can say `Connection: close`. */
-class OpenAnswers {
-  private readonly answers = new Set<ServerResponse>();
+/** The responses that are not finished, so that those in flight at the end can say `Connection: close`. */
+class OpenResponses {
+  private readonly responses = new Set<ServerResponse>();
   private closing = false;
 
-  add(answer: ServerResponse): void {
-    if (this.closing) answer.setHeader('connection', 'close');
-    this.answers.add(answer);
-    answer.once('close', () => this.answers.delete(answer));
+  add(response: ServerResponse): void {
+    if (this.closing) response.setHeader('connection', 'close');
+    this.responses.add(response);
+    response.once('close', () => this.responses.delete(response));
   }
 
   close(): void {
     this.closing = true;
-    for (const answer of this.answers) if (!answer.headersSent) answer.setHeader('connection', 'close');
+    for (const response of this.responses)
+      if (!response.headersSent) response.setHeader('connection', 'close');
   }
 }
 
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    // An answer whose header was sent before the end leaves its connection open, and idle only later.
+    // A response whose header was sent before the end leaves its connection open, and idle only later.
     const look = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     server.close(() => {
       clearTimeout(cut);
@@ -123,7 +124,7 @@ function feedInPieces(socket: Socket): void {
 class OpenByConnection {
   readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
 
-  /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their answers. True for a request to serve. */
+  /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their responses. True for a request to serve. */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
     const open = this.#open.get(socket) ?? new Set();
@@ -134,12 +135,12 @@ class OpenByConnection {
   }
 
   /** Whether a whole request of the connection, which may be accepted by now, has no response yet, or one has begun. */
-  isAnswering(socket: Duplex): boolean {
+  isResponding(socket: Duplex): boolean {
     return [...(this.#open.get(socket) ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
   }
 }
 
-/** As Node answers by itself; whatever else is 400. */
+/** As Node responds by itself; whatever else is 400. */
 const PARSER_FAULTS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
@@ -147,11 +148,11 @@ const PARSER_FAULTS: Readonly<Record<string, string>> = {
 };
 
 /** Node would write a 400 in place of the response to a request before the fault, whose sender would take it for refused. */
-const answerParserFault =
+const respondToParserFault =
   (open: OpenByConnection) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const status = PARSER_FAULTS[error.code ?? ''] ?? '400 Bad Request';
-    if (socket.writable && !open.isAnswering(socket))
+    if (socket.writable && !open.isResponding(socket))
       socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
     socket.destroy(error);
   };
@@ -160,11 +161,11 @@ const answerParserFault =
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const { keepAliveMs = IDLE_MS } = options;
-  const answers = new OpenAnswers();
+  const responses = new OpenResponses();
   const open = new OpenByConnection();
   const serve: RequestListener = (request, response) => {
     if (!open.admit(request, response)) return;
-    answers.add(response);
+    responses.add(response);
     listener(request, response);
   };
   const server = createServer(
@@ -178,9 +179,9 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     serve,
   );
   server.on('connection', feedInPieces);
-  // Node would answer 417 by itself, without any bound; an expectation may be ignored (RFC 9110 §10.1.1).
+  // Node would respond with 417 by itself, without any bound; an expectation may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', serve);
-  server.on('clientError', answerParserFault(open));
+  server.on('clientError', respondToParserFault(open));
   server.setTimeout(IDLE_MS);
   server.maxConnections = maxConnections;
   boundAddresses(server, maxConnectionsPerAddress, proxies);
@@ -191,7 +192,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   return {
     port: (server.address() as AddressInfo).port,
     close: (graceMs) => {
-      answers.close();
+      responses.close();
       return closeServer(server, graceMs);
     },
   };

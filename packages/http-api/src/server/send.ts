@@ -8,7 +8,7 @@ import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime'
 const hasUnread = ({ complete, headers }: Request): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** By Node's own means: Express' `send` looks up types and freshness that are the same for all answers here. */
+/** By Node's own means: Express' `send` looks up types and freshness that are the same for all responses here. */
 export function send(
   response: Response,
   { status, headers = {}, body }: ApiReply,
@@ -21,12 +21,12 @@ export function send(
   if (body === undefined) return void response.end();
   const text = Buffer.isBuffer(body) ? body : JSON.stringify(body);
   response.setHeader('content-type', `${type}; charset=utf-8`);
-  // Node tells it by itself, but not to HEAD.
+  // Node sends it by itself, but not to HEAD.
   response.setHeader('content-length', Buffer.byteLength(text));
   response.end(text);
 }
 
-/** A problem (RFC 9457) as an answer, with `code`, `correlationId` and `violations`. */
+/** A problem (RFC 9457) as a response, with `code`, `correlationId` and `violations`. */
 export function sendProblem(request: Request, response: Response, error: AppError): void {
   const { code, headers, violations, members } = error;
   const { status, title } = PROBLEMS[code];

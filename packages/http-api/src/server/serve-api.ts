@@ -10,7 +10,7 @@ import { createTokenVerifier } from '../token/token-verifier.js';
 const GRACE_MS = 15_000;
 
 /**
- * Serves a service's operations until it closes; readiness needs the issuer's keys. Told to end, it is not ready, serves on
+ * Serves a service's operations until it closes; readiness needs the issuer's keys. Once it ends, it is not ready, serves on
  * for `shutdownDelayMs`, and then takes no new request. Returns the port.
  */
 export async function serveApi(

@@ -13,7 +13,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 /** The one thing this package needs of a logger; `(level, message, fields) => winston.log(level, message, fields)` fits. */
 export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-export const silent: Logger = () => undefined;
+export const noLog: Logger = () => undefined;
 
 /** What our own reading, sending and dealing of partitions takes of kafkajs' wire format. */
 

@@ -105,9 +105,9 @@ export class GroupReader {
     const full = this.#trackers.filter((tracker) => tracker.want() === undefined);
     // Nothing is fetched for a reader that is full or without partitions: its heartbeats are its progress.
     if (full.length === this.#trackers.length) this.#options.inFlight.responded();
-    const silent = this.#trackers.filter(({ isSilent }) => isSilent);
-    for (const tracker of this.#trackers) tracker.isSilent = true;
-    for (const [topic, trackers] of Map.groupBy(silent, (tracker) => tracker.topic)) {
+    const unfetched = this.#trackers.filter(({ isUnfetched }) => isUnfetched);
+    for (const tracker of this.#trackers) tracker.isUnfetched = true;
+    for (const [topic, trackers] of Map.groupBy(unfetched, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
       const ends = await listOffsets(this.#link, topic, partitions);
       for (const one of trackers) one.sawEnd(ends.get(one.partition) ?? one.highWatermark);

@@ -52,7 +52,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   /** What the group has committed; -1 for nothing. */
   committed: number;
   /** No fetch brought anything, and be it the end, since the owner set it. */
-  isSilent = false;
+  isUnfetched = false;
   /** Since when the end is ahead of this offset, up to which everything was fetched. */
   #ahead: { readonly of: number; readonly since: number } | undefined;
 
@@ -110,7 +110,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
       this.#end = { offset: fetched.highWatermark, seenAt: this.#options.now() };
     }
     super.accept(fetched, request);
-    this.isSilent = false;
+    this.isUnfetched = false;
     this.sawEnd(fetched.highWatermark);
     this.#options.onFetched();
   }

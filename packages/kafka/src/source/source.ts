@@ -20,7 +20,7 @@ const FETCH_BYTES = 64 * 1024;
 const DELAYED_FETCH_INTERVAL_MS = 50;
 
 /** How a source reads, and when its records are due. */
-interface Reading extends Schedule, BufferLimits {
+interface ReadPlan extends Schedule, BufferLimits {
   readonly fetchIntervalMs: number;
 }
 
@@ -72,26 +72,26 @@ export function openDelayedSource(options: DelayedSourceOptions): Promise<Source
 }
 
 /** Puts the parts of a source together, and joins. */
-async function openScheduled(options: SourceOptions, reading: Reading): Promise<Source> {
+async function openScheduled(options: SourceOptions, plan: ReadPlan): Promise<Source> {
   const forget = endWith(options.kafka, () => stop({ deadlineMs: 0 }));
-  const inFlight = new InFlight(options, () => turns.plan());
+  const inFlight = new InFlight(options, () => scheduler.plan());
   const reader = new GroupReader({
     ...options,
-    ...reading,
+    ...plan,
     inFlight,
-    onFetched: () => turns.plan(),
-    onReassigned: () => turns.reassigned(),
+    onFetched: () => scheduler.plan(),
+    onReassigned: () => scheduler.reassigned(),
   });
-  const turns = new TurnScheduler({ schedule: reading, reader, inFlight, maxSpan: options.window.maxSpan });
+  const scheduler = new TurnScheduler({ schedule: plan, reader, inFlight, maxSpan: options.window.maxSpan });
   const stopOnce = async (deadlineMs: number) => {
     const deadlineAt = performance.now() + deadlineMs;
-    turns.drain();
-    await until(() => turns.waiting === 0 && inFlight.records === 0, deadlineMs);
-    turns.end();
+    scheduler.drain();
+    await until(() => scheduler.waiting === 0 && inFlight.records === 0, deadlineMs);
+    scheduler.end();
     inFlight.stop();
     const committed = await reader.close(Math.max(remainingMs(deadlineAt), HANDOVER_GRACE_MS));
     forget();
-    return { drained: inFlight.records + turns.waiting === 0, committed };
+    return { drained: inFlight.records + scheduler.waiting === 0, committed };
   };
   let stopped: ReturnType<Source['stop']> | undefined;
   const stop: Source['stop'] = ({ deadlineMs }) => (stopped ??= stopOnce(deadlineMs));
@@ -101,7 +101,7 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     await stop({ deadlineMs: 0 });
     throw error;
   }
-  const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: turns.waiting });
+  const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: scheduler.waiting });
   const { missingTopics } = reader;
-  return { health, stop, missingTopics, resume: () => turns.plan(), positions: () => reader.positions() };
+  return { health, stop, missingTopics, resume: () => scheduler.plan(), positions: () => reader.positions() };
 }
