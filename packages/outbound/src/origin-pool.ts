@@ -7,46 +7,46 @@ import { LRUCache } from 'lru-cache';
 import type { ClientPair, EndpointCertificate } from './exchange.js';
 
 export interface PoolLimits extends ConnectionLimits {
-  /** Handshakes (resolving, connecting, TLS) to one origin at once, default 8; until there are as many connections nobody waits for a used one. */
+  /** Handshakes (resolving, connecting, TLS) to one origin at once; default 8. With fewer connections no attempt waits for a used one. */
   readonly handshakesPerOrigin: number;
-  /** How long an attempt waits for a used connection then before another is opened for it, milliseconds, default 50. */
+  /** How long an attempt waits for a used connection before another is opened, in milliseconds; default 50. */
   readonly usedConnectionMs: number;
-  /** A connection that ends an attempt after this time, milliseconds, is closed, so that a changed DNS answer is noticed under constant traffic; default 300,000. */
+  /** A connection older than this closes after its attempt, in milliseconds; default 300,000. So a changed DNS answer is noticed. */
   readonly maxConnectionAgeMs: number;
   /**
-   * Idle connections over all origins, default 2,048; above it the one that has been idle longest is closed. With those
-   * in use, of which each carries an attempt, this bounds the descriptors and the memory that connections take.
+   * Idle connections over all origins; default 2,048. Beyond it the one idle for longest is closed. Each other connection carries an
+   * attempt, so this bounds descriptors and memory.
    */
   readonly maxIdleConnections: number;
 }
 
-/** What a pool is made of. */
+/** What a pool needs. */
 interface PoolPorts {
   readonly connect: GuardedConnect;
   readonly tenant: TenantHandshakes;
   readonly limits: PoolLimits;
-  /** The idle connections of all pools, the one that has been idle longest first. */
+  /** The idle connections of all pools, longest idle first. */
   readonly idle: Set<Connection>;
   /** Where the newest TLS session of a verified connection is kept. */
   readonly session: () => SessionSlot;
-  /** It has no connection and no attempt. */
+  /** Called when the pool has no connection and no attempt. */
   readonly onEmpty: () => void;
 }
 
 /**
- * The connections of one tenant to one origin: one attempt on each at a time, the one used last taken first. Not shared among tenants:
- * a response that comes late, or twice, is taken for that of the next attempt on its connection.
- * An attempt without a connection waits; handshakes are begun for those who wait, a few at a time, and what becomes
- * free first — a new connection or a used one — takes whoever waits longest.
- * undici's own Pool opens a second connection whenever the first has answered but not yet turned round, which doubles
- * the connections of a busy endpoint and cost a third more CPU time when measured; here the next attempt queues on it.
+ * The connections of one tenant to one origin. Each carries one attempt at a time; the last used one is taken first. Tenants share
+ * none, because a response that comes late or twice is taken for the next attempt's on its connection.
+ *
+ * An attempt without a connection waits, and a few handshakes begin for those that wait. The first free connection, new or used, takes
+ * the attempt that has waited longest. undici's own Pool opens a second connection while the first one turns round. That doubles the
+ * connections of a busy endpoint and costs a third more CPU time.
  */
 class OriginPool {
   readonly #url: URL;
   readonly #ports: PoolPorts;
   readonly #connections = new Set<Connection>();
   readonly #free: Connection[] = [];
-  /** Longest first. */
+  /** Longest waiting first. */
   readonly #waiting: Attempt[] = [];
   readonly #handshakes = new Set<Promise<void>>();
   /** Attempts that run or wait here. */
@@ -75,13 +75,13 @@ class OriginPool {
     this.#open();
   }
 
-  /** Its connection ended without a byte of the response: it takes the next fresh one. */
+  /** Runs an attempt again whose connection ended before a byte of the response. It takes the next fresh connection. */
   startAgain(attempt: Attempt): void {
     this.#waiting.unshift(attempt);
     this.#open();
   }
 
-  /** The attempt has ended, in whatever way; a connection that carried it to the end is free for the next one. */
+  /** The attempt has ended. A connection that carried it to its end is free for the next one. */
   release(attempt: Attempt): void {
     this.#busy -= 1;
     const { connection } = attempt;
@@ -92,7 +92,7 @@ class OriginPool {
     this.#goOn();
   }
 
-  /** Once no attempt is here any more: resolves when all handshakes have ended, and all connections are closed. */
+  /** Call it when no attempt is left. Resolves when all handshakes have ended and all connections are closed. */
   async close(): Promise<void> {
     await Promise.all(this.#handshakes);
     await Promise.all([...this.#connections].map((connection) => connection.close()));
@@ -103,7 +103,7 @@ class OriginPool {
     if (this.#busy + this.#connections.size + this.#handshakes.size === 0) this.#ports.onEmpty();
   }
 
-  /** Begins handshakes for those who wait, as far as the bounds allow. */
+  /** Begins handshakes for waiting attempts, within the bounds. */
   #open(): void {
     while (this.#needsMore()) this.#handshake();
   }
@@ -116,8 +116,8 @@ class OriginPool {
   }
 
   /**
-   * Whether whoever waits longest has waited long enough for a used connection; else it is looked at again. A used one is free
-   * within milliseconds, a new one costs both sides as much as ten posts: after a pause of ours hundreds of attempts start at once.
+   * Whether the longest waiting attempt has waited long enough for a used connection; otherwise it is checked again later. A used one
+   * is free within milliseconds; a new one costs both sides as much as ten posts.
    */
   #haveWaited(): boolean {
     const since = this.#waiting[0]?.startedAt ?? Infinity;
@@ -133,7 +133,7 @@ class OriginPool {
     }, ms).unref();
   }
 
-  /** One that fails is the failure of whoever waits longest then. */
+  /** A failed handshake fails the attempt that has waited longest. */
   #handshake(): void {
     const handshake = this.#connect().then(
       (connection) => this.#offer(connection, true),
@@ -155,7 +155,7 @@ class OriginPool {
     return connection;
   }
 
-  /** For whoever waits longest for one like it. `isFresh`: it carried nothing yet. */
+  /** Gives the connection to the longest waiting attempt that can use it. `isFresh`: it has carried nothing yet. */
   #offer(connection: Connection, isFresh: boolean): void {
     while (!connection.isGone) {
       const at = this.#waiting.findIndex(({ needsFresh }) => isFresh || !needsFresh);
@@ -192,13 +192,13 @@ function remove<T>(list: T[], member: T): void {
   if (at >= 0) list.splice(at, 1);
 }
 
-/** The pools by tenant, origin and client certificate; one that is empty is dropped. */
+/** The pools by tenant, origin and client certificate. Empty pools are dropped. */
 export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #connectWith: (client?: ClientPair) => GuardedConnect;
   readonly #budget: HandshakeBudget;
   #ports: Omit<PoolPorts, 'session' | 'tenant' | 'onEmpty'>;
-  /** Tells the pools of the sender's client certificate from those of the one before it. */
+  /** Part of a pool's key, which changes with the sender's client certificate. */
   #suffix = '';
   readonly #sessions: LRUCache<string, SessionSlot>;
 
@@ -211,7 +211,7 @@ export class OriginPools {
     this.#connectWith = connectWith;
     this.#budget = budget;
     this.#ports = { connect: connectWith(client), limits, idle: new Set<Connection>() };
-    // No longer than a connection is used: a resumed session shows no certificate. A few KiB each.
+    // A resumed session shows no certificate, so it is used no longer than a connection. Each takes a few KiB.
     this.#sessions = new LRUCache({ max: limits.maxIdleConnections, ttl: limits.maxConnectionAgeMs });
   }
 
@@ -219,22 +219,22 @@ export class OriginPools {
     return this.#pools.size;
   }
 
-  /** `own`: presented there in place of the sender's. */
+  /** `own`: the endpoint's certificate, presented in place of the sender's. */
   of(tenantId: string, origin: string, own?: EndpointCertificate): OriginPool {
     const key = `${tenantId} ${origin}${own === undefined ? this.#suffix : ` ${own.fingerprint}`}`;
     return this.#pools.get(key) ?? this.#create(key, origin, tenantId, own);
   }
 
   /**
-   * From now on, with another client certificate. The pools before keep their way, and end by themselves once nobody posts to them;
-   * so neither connections nor sessions, which are kept by pool, pass from one certificate to another.
+   * Presents another client certificate in new pools. The old pools keep theirs and end when nobody posts to them. So no connection and
+   * no session passes from one certificate to another.
    */
   present(client: ClientPair): void {
     this.#ports = { ...this.#ports, connect: this.#connectWith(client) };
     this.#suffix += '*';
   }
 
-  /** Once no attempt is under way: resolves when all connections are closed. */
+  /** Call it when no attempt is under way. Resolves when all connections are closed. */
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }

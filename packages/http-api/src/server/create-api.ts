@@ -59,7 +59,7 @@ function requestIdOf({ headers }: Request): string {
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value;
 
-/** What follows the first `?`: a query may hold further ones. */
+/** The query is everything after the first `?`; it may hold further ones. */
 function queryOf({ url }: Request): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at));
@@ -84,7 +84,7 @@ async function withBody<T>(
   }
 }
 
-/** What of a request is known without its body; throws 401 and 403. */
+/** Everything about a request but its body. Throws 401 and 403. */
 async function readHead(
   operation: Operation,
   request: Request,
@@ -111,7 +111,7 @@ const toAppError = (error: unknown): AppError =>
     ? error
     : new AppError('internal-error', 'the request could not be served', { cause: error });
 
-/** Counts a request when its connection is done with it; a caller that did not wait for its response gets a word of its own. */
+/** Counts a request when its response has ended. A caller that did not wait for it has the status `client-closed`. */
 function measure(label: string, response: Response, { log, meters }: Shared): void {
   const stop = meters.seconds.startTimer({ operation: label });
   response.once('close', () => {
@@ -125,8 +125,8 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
 }
 
 /**
- * Lets a request in, before its body is read, and gives back what ends it. Throws 429 with `Retry-After`, in the order of what a refusal
- * costs: the tenant's rate, what the operation itself looks at, the capacity that is left.
+ * Admits a request before its body is read; call the returned function when it has ended. Throws 429 with `Retry-After`. The cheapest
+ * check comes first: the tenant's rate, the operation's own check, the free capacity.
  */
 function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
   const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
@@ -154,7 +154,7 @@ function share(options: ApiOptions) {
 
 type Shared = ReturnType<typeof share>;
 
-/** Calls `done` when the connection is done with a response: what nobody reads is held in memory until then. */
+/** Calls `done` when the response has ended. Until then it is in memory, even when nobody reads it. */
 function whenRead(response: Response, done: () => void): void {
   if (response.closed) return done();
   const cut = setTimeout(() => response.destroy(), TRANSFER_MS);
@@ -170,7 +170,7 @@ function endOf(response: Response, { closing }: ApiOptions): AbortSignal {
     closing.removeEventListener('abort', end);
     ended.abort();
   };
-  // Not `AbortSignal.any`: with one that lives as long as the process, Node 24 keeps some 400 bytes of each for ever.
+  // Not `AbortSignal.any`: of each signal joined to one that lives for ever, Node 24 keeps 400 bytes.
   closing.addEventListener('abort', end);
   response.once('close', end);
   if (closing.aborted || response.closed) end();
@@ -180,7 +180,7 @@ function endOf(response: Response, { closing }: ApiOptions): AbortSignal {
 /** The method whose operation responds. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
 const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
 
-/** Methods of one path; every other method is 405 with `Allow`, OPTIONS too. */
+/** Serves the methods of one path. Every other method is 405 with `Allow`, OPTIONS too. */
 function dispatcher(operations: readonly Operation[], shared: Shared) {
   const allow = operations
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -201,7 +201,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
       const reply = await withBody(request, body, (bytes) =>
         operation.handle({
           ...{ ...head, requestId, body: bytes },
-          // Made when it is requested: few operations wait.
+          // Made on first use: few operations wait.
           get signal() {
             return endOf(response, shared);
           },
@@ -227,8 +227,8 @@ function respondToFault(fault: unknown, request: Request, response: Response, sh
 }
 
 /**
- * Serves requests with Express and our manners: token → scope and tenant → limits → query → body → work; every
- * error is a problem; nothing of a library or a stack reaches the caller.
+ * Serves requests with Express: token → scope and tenant → limits → query → body → work. Every error is a problem (RFC 9457), without a
+ * stack or a library's text.
  */
 export function createApi(options: ApiOptions): RequestListener {
   const app = express();

@@ -12,30 +12,30 @@ export interface OutgoingRecord {
 
 export interface SinkOptions {
   readonly kafka: Kafka;
-  /** How long a first record waits for company (default 2). */
+  /** How long a first record waits for others, in milliseconds; default 2. */
   readonly lingerMs?: number;
-  /** Records of one request (default 1,000). */
+  /** Records of one request; default 1,000. */
   readonly maxBatchRecords?: number;
-  /** Bytes that wait for an acknowledgement; beyond that `send` rejects with `SinkOverloaded` (default 64 MiB). */
+  /** Bytes that wait for an acknowledgement; default 64 MiB. Beyond it `send` rejects with `SinkOverloaded`. */
   readonly maxPendingBytes?: number;
 }
 
 export interface SendOptions {
-  /** Time from now until the promise rejects with `SinkTimeout` (default 30,000). */
+  /** Time until the promise rejects with `SinkTimeout`, in milliseconds; default 30,000. */
   readonly deadlineMs?: number;
 }
 
-/** More bytes wait than the bound allows: the caller should slow down (HTTP: 503). */
+/** More bytes wait than the bound allows. The caller should slow down (HTTP: 503). */
 export class SinkOverloaded extends Error {
   override readonly name = 'SinkOverloaded';
 }
 
-/** No acknowledgement before the caller's deadline; whether the record was written is unknown. */
+/** No acknowledgement came before the caller's deadline. The record may have been written. */
 export class SinkTimeout extends Error {
   override readonly name = 'SinkTimeout';
 }
 
-/** The broker refuses this record for good (too large, not authorised); its neighbours are unharmed. */
+/** The broker refuses this record for good (too large, not authorised). Its neighbours are sent. */
 export class RecordRefused extends Error {
   override readonly name = 'RecordRefused';
   /** Kafka's name of the error. */
@@ -52,16 +52,13 @@ export class SinkClosed extends Error {
   override readonly name = 'SinkClosed';
 }
 
-/**
- * What a pending record holds beside its body: measured, an event of 150 bytes in `ingest` holds 3.4 KB with its promises, its parsed
- * form and what waits for them.
- */
+/** Bytes of a pending record beside its body. An event of 150 bytes in `ingest` holds 3.4 KB with its promises and parsed form. */
 export const PENDING_RECORD_BYTES = 3_072;
 
-/** A record on its way: encoded once, whatever happens to its batches. */
+/** A record that is being sent. It is encoded once, however often its batches are sent. */
 export interface PendingRecord {
   readonly topic: string;
-  /** What decides the partition; undefined when the caller named it. */
+  /** Decides the partition; undefined when the caller named it. */
   readonly key: Buffer | undefined;
   readonly partition: number | undefined;
   readonly body: Buffer;
@@ -72,10 +69,10 @@ export interface PendingRecord {
   readonly settle: (error?: Error) => void;
 }
 
-/** Whether it waits for its end still. */
+/** Whether the record is not settled yet. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
-/** Throws a TypeError for a record without key and without partition: nothing would say where a repeat belongs. */
+/** Encodes a record. Throws a TypeError without key and partition: a repeat could go to another partition. */
 export function toPending(
   record: OutgoingRecord,
   deadlineAt: number,
