@@ -1,7 +1,7 @@
 import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, DEFAULT_CIPHERS, type SecureContext } from 'node:tls';
-import type { ClientPair } from './exchange.js';
+import type { ClientPair } from '@webhooks/contracts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

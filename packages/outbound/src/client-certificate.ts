@@ -1,7 +1,8 @@
 import { createPrivateKey, hash, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { ClientPair, EndpointCertificate } from './exchange.js';
+import type { ClientPair } from '@webhooks/contracts';
+import type { EndpointCertificate } from './exchange.js';
 import { addGauge, repeat, type ServiceScope } from '@webhooks/runtime';
 
 export interface ClientCertificateFiles {

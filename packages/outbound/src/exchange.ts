@@ -1,15 +1,11 @@
+import type { ClientPair } from '@webhooks/contracts';
+
 /** Where to: made once for each configuration (`checkEndpointUrl` gives it), not for each request. */
 export interface SendTarget {
   /** `https://host[:port]`, lower case. */
   readonly origin: string;
   /** Path and query, beginning with `/`. */
   readonly path: string;
-}
-
-/** PEM; the certificate itself first, then its intermediates. */
-export interface ClientPair {
-  readonly certificate: string;
-  readonly key: string;
 }
 
 /** The pair of one endpoint, presented in place of the sender's. */

@@ -13,4 +13,3 @@ export * from './signature.js';
 export * from './exchange.js';
 export * from './sender.js';
 export * from './sender-settings.js';
-export * from './signature.js';

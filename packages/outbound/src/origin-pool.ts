@@ -4,7 +4,8 @@ import type { GuardedConnect, SessionSlot } from './guarded-connector.js';
 import type { TenantHandshakes, HandshakeBudget } from './handshake-budget.js';
 import { toConnectFailure } from './send-failure.js';
 import { LRUCache } from 'lru-cache';
-import type { ClientPair, EndpointCertificate } from './exchange.js';
+import type { ClientPair } from '@webhooks/contracts';
+import type { EndpointCertificate } from './exchange.js';
 
 export interface PoolLimits extends ConnectionLimits {
   /** Handshakes (resolving, connecting, TLS) to one origin at once; default 8. With fewer connections no attempt waits for a used one. */

@@ -13,7 +13,8 @@ import {
   readClientCertificate,
   toEndpointCertificate,
 } from '../src/index.js';
-import type { ClientCertificate, ClientPair, Sender, SendResult } from '../src/index.js';
+import type { ClientPair } from '@webhooks/contracts';
+import type { ClientCertificate, Sender, SendResult } from '../src/index.js';
 import { openDemanding } from './demanding.js';
 import type { Seen } from './demanding.js';
 import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
