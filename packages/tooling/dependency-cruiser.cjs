@@ -92,7 +92,7 @@ module.exports = {
     mayImport('http-api', ['runtime', 'contracts']),
     mayImport('kafka', ['runtime']),
     mayImport('mongodb', ['runtime']),
-    mayImport('outbound', ['runtime']),
+    mayImport('outbound', ['runtime', 'contracts']),
     mayImport('client', []),
     mayImport('cli', ['client']),
     mayImport('testkit', ['contracts', 'local', 'client', 'runtime']),

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { isLoopback } from './arguments.js';
 import { Failure, usage } from './failure.js';
-import { present } from './present.js';
+import { present } from './output.js';
 
 const REQUIRED = ['url', 'tokenEndpoint', 'clientId', 'clientSecret'] as const;
 /** `ingestUrl`, `queryUrl`: where a service has an address of its own. */

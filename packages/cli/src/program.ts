@@ -1,18 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import yargs from 'yargs';
+import yargs, { type Argv } from 'yargs';
 import { addApply } from './commands/apply.js';
-import { addCompletion } from './commands/completion.js';
 import { addDeliveries } from './commands/deliveries.js';
 import { addDoctor } from './commands/doctor.js';
 import { addFind } from './commands/find.js';
 import { addListen } from './commands/listen.js';
 import { addLogin } from './commands/login.js';
-import { addPolicy } from './commands/policy.js';
+import { addPolicy, addWebhooks } from './commands/webhooks.js';
 import { addRedeliveries } from './commands/redeliveries.js';
 import { addTrigger } from './commands/trigger.js';
-import { addWebhooks } from './commands/webhooks.js';
 import { reportFailure, usage } from './failure.js';
+import { offline } from './session.js';
+
+const FISH = `complete --command webhooks --no-files --arguments '(webhooks --get-yargs-completions (commandline --tokenize --cut-at-cursor) "$(commandline --current-token)")'`;
+
+function printScript(shell: string): void {
+  if (shell === 'fish') return void process.stdout.write(`${FISH}\n`);
+  // yargs chooses between its two scripts by this variable.
+  process.env['SHELL'] = shell;
+  yargs([]).scriptName('webhooks').showCompletionScript();
+}
+
+const addCompletion = (cli: Argv): Argv =>
+  cli.command(
+    'completion <shell>',
+    'Print the completion script of a shell',
+    (own) =>
+      own
+        .positional('shell', { choices: ['bash', 'zsh', 'fish'] as const, demandOption: true })
+        .epilogue('bash, zsh: source <(webhooks completion bash)\nfish: webhooks completion fish | source'),
+    offline((_output, { shell }) => printScript(shell)),
+  );
 
 const GROUPS = [
   ...[addLogin, addListen, addTrigger, addWebhooks, addPolicy, addApply],

@@ -1,5 +1,6 @@
+import { confirm } from '@clack/prompts';
 import { createClient, ProblemError, type Client } from '@webhooks/client';
-import { toLoginFailure } from './failure.js';
+import { Failure, toLoginFailure, usage } from './failure.js';
 import { card, createOutput, type Output } from './output.js';
 import { readProfile, type Profile } from './profiles.js';
 
@@ -9,7 +10,7 @@ export interface Session extends Output {
   readonly profile: Profile;
 }
 
-/** Asks for a token at once, so that wrong credentials are told apart from a refusal of the service. */
+/** Requests a token at once, so that wrong credentials are told apart from a refusal of the service. */
 export async function connect(profile: Profile): Promise<Client> {
   const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
   const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
@@ -24,8 +25,8 @@ export async function connect(profile: Profile): Promise<Client> {
 }
 
 /** Undefined for what is not there. */
-export const orNothing = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  asked.catch((error: unknown) => {
+export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
+  request.catch((error: unknown) => {
     if (error instanceof ProblemError && error.problem.status === 404) return undefined;
     throw error;
   });
@@ -66,3 +67,11 @@ export const showing = <A extends object, T extends object>(
     show(value, text(value));
     if (next) note(next(value, args));
   });
+
+/** Passes when the reader agrees, or said so before. A script has to say it. */
+export async function confirmed(question: string, yes: boolean): Promise<void> {
+  if (yes) return;
+  if (!process.stdin.isTTY) throw usage('nothing was changed', 'say --yes, because nobody can be asked here');
+  if ((await confirm({ message: question, initialValue: false, output: process.stderr })) !== true)
+    throw new Failure('failed', 'nothing was changed');
+}

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@webhooks/local';
 import { eventually } from '@webhooks/testkit';
-import { signedHeaders } from '../src/sign.js';
+import { signedHeaders } from '../src/post.js';
 import { emptyHome, run } from './support/run-webhooks.js';
 
 const PACKAGE = join(import.meta.dirname, '..');

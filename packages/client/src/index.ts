@@ -1,22 +1,30 @@
-export { ConnectionError, UnexpectedResponseError } from './calls/call-errors.js';
+export {
+  ConnectionError,
+  UnexpectedResponseError,
+  ProblemError,
+  type Problem,
+  type ProblemCode,
+} from './calls/call-errors.js';
 export type { CallOptions, RequestOptions } from './calls/call.js';
-export { createClient } from './calls/create-client.js';
-export type { Client, ClientOptions } from './calls/create-client.js';
+export { createClient, type Client, type ClientOptions } from './calls/create-client.js';
 export type { EventCalls } from './calls/event-calls.js';
 export type { Pages } from './calls/pages.js';
-export { ProblemError } from './calls/problem-error.js';
-export type { Problem, ProblemCode } from './calls/problem-error.js';
 export type { QueryCalls } from './calls/query-calls.js';
 export type { ClientCredentials, TokenSource } from './calls/token-source.js';
-export type * from './types/types.js';
+export type * from './types/event-types.js';
+export type * from './types/query-types.js';
+export type * from './types/webhook-types.js';
 export type { WebhookCalls } from './calls/webhook-calls.js';
-export { NotificationError } from './receiver/notification-error.js';
-export type { NotificationFault } from './receiver/notification-error.js';
-export { createNotificationMiddleware } from './receiver/notification-middleware.js';
-export type {
-  MiddlewareOptions,
-  NotificationMiddleware,
-  NotificationRequest,
+export {
+  NotificationError,
+  type NotificationFault,
+  verifyNotification,
+  verifySignature,
+  type NotificationHeaders,
+} from './receiver/verify-notification.js';
+export {
+  createNotificationMiddleware,
+  type MiddlewareOptions,
+  type NotificationMiddleware,
+  type NotificationRequest,
 } from './receiver/notification-middleware.js';
-export { verifyNotification, verifySignature } from './receiver/verify-notification.js';
-export type { NotificationHeaders } from './receiver/verify-notification.js';

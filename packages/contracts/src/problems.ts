@@ -1,4 +1,4 @@
-/** Every problem a service answers with (RFC 9457): its stable code, HTTP status and title. */
+/** Every problem a service responds with (RFC 9457): its stable code, HTTP status and title. */
 export const PROBLEMS = {
   'invalid-token': { status: 401, title: 'The access token is missing or not valid' },
   'insufficient-scope': { status: 403, title: 'The access token lacks the scope' },

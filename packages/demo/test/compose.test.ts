@@ -31,9 +31,9 @@ function settingsOf(service: string): string {
   return [
     ['services', service, 'src', 'config.ts'],
     ['packages', 'http-api', 'src', 'server', 'settings.ts'],
-    ['packages', 'kafka', 'src', 'kafka-settings.ts'],
+    ['packages', 'kafka', 'src', 'connect-kafka.ts'],
     ['packages', 'runtime', 'src', 'run-service.ts'],
-    ...(uses('mongodb') ? [['packages', 'mongodb', 'src', 'mongodb-settings.ts']] : []),
+    ...(uses('mongodb') ? [['packages', 'mongodb', 'src', 'open-connection.ts']] : []),
     ...(uses('outbound') ? [['packages', 'outbound', 'src', 'sender-settings.ts']] : []),
   ]
     .map((path) => read(...path))

@@ -1,21 +1,16 @@
 export { AppError, databaseUnavailable, invalidRequest } from './request/app-error.js';
 export { createApi } from './server/create-api.js';
-export { scopeChallenge } from './token/identity.js';
-export type { Identity } from './token/identity.js';
-export { listen } from './server/listen.js';
-export type { HttpServer } from './server/listen.js';
-export { createOpenRequests } from './limits/open-requests.js';
-export type { OpenRequests } from './limits/open-requests.js';
-export { refOf } from './request/operation.js';
-export type { ApiReply, ApiRequest, Operation } from './request/operation.js';
-export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from './request/read-json.js';
-export { readQuery, wholeNumber } from './request/read-query.js';
-export type { QueryParameter, QueryParameters } from './request/read-query.js';
+export { scopeChallenge, type Identity } from './token/identity.js';
+export { listen, type HttpServer } from './server/listen.js';
+export { createOpenRequests, type OpenRequests, Shares } from './limits/shares.js';
+export { refOf, type ApiReply, type ApiRequest, type Operation } from './request/operation.js';
+export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from './request/read-body.js';
+export { readQuery, wholeNumber, type QueryParameter, type QueryParameters } from './request/read-query.js';
 export { serveApi } from './server/serve-api.js';
-export { BURST_SECONDS, readApiSettings } from './server/settings.js';
-export type { ApiDefaults, ApiSettings } from './server/settings.js';
-export { Shares } from './limits/shares.js';
-export { createTenantLimiter } from './limits/tenant-limiter.js';
-export type { RateLimit, TenantLimiter } from './limits/tenant-limiter.js';
-export { createTokenVerifier } from './token/token-verifier.js';
-export type { TokenVerifier, TokenVerifierOptions } from './token/token-verifier.js';
+export { BURST_SECONDS, readApiSettings, type ApiDefaults, type ApiSettings } from './server/settings.js';
+export { createTenantLimiter, type RateLimit, type TenantLimiter } from './limits/tenant-limiter.js';
+export {
+  createTokenVerifier,
+  type TokenVerifier,
+  type TokenVerifierOptions,
+} from './token/token-verifier.js';

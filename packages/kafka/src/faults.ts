@@ -1,3 +1,7 @@
+export function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}
+
 /**
  * What is read of any error, to be spread into log fields: `error` is its message (of the name `message` the log joins two), `type` Kafka's
  * name of a protocol error, such as `REBALANCE_IN_PROGRESS`.

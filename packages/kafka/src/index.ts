@@ -1,13 +1,16 @@
-export { connectKafka, prepareTopics } from './connect-kafka.js';
+export { connectKafka, prepareTopics, readKafkaSettings, type KafkaSettings } from './connect-kafka.js';
 export { createKafka, type Kafka } from './kafkajs/create-kafka.js';
-export { readKafkaSettings, type KafkaSettings } from './kafka-settings.js';
-export type { Logger, LogLevel } from './log.js';
-export { PENDING_RECORD_BYTES } from './sink/pending-record.js';
+export type { Logger, LogLevel } from './kafkajs/link.js';
+export {
+  PENDING_RECORD_BYTES,
+  RecordRefused,
+  SinkClosed,
+  SinkOverloaded,
+  SinkTimeout,
+  type OutgoingRecord,
+} from './sink/pending-record.js';
 export type { KafkaRecord } from './record.js';
-export { openSink } from './sink/sink.js';
-export type { Sink } from './sink/sink.js';
-export { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink/sink-types.js';
-export type { OutgoingRecord } from './sink/sink-types.js';
+export { openSink, type Sink } from './sink/sink.js';
 export { openDelayedSource, openSource } from './source/source.js';
 export type {
   DelayedSourceOptions,
@@ -19,7 +22,6 @@ export type {
   Unhandled,
 } from './source/source-types.js';
 export { TableReader, openTableReader } from './table/table-reader.js';
-export { headerOf } from './wire/fetched-record.js';
+export { headerOf } from './wire/record-cursor.js';
 export { watchRetention } from './source/watch-retention.js';
-export { ensureTopics, fetchEndOffsets } from './kafkajs/topics.js';
-export type { EndOffsets } from './kafkajs/topics.js';
+export { ensureTopics, fetchEndOffsets, type EndOffsets } from './kafkajs/topics.js';

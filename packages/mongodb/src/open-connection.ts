@@ -1,20 +1,35 @@
-import { errorFields, repeat, withDeadline } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
-import { createConnection } from 'mongoose';
-import type { Connection } from 'mongoose';
-import type { MongodbSettings } from './mongodb-settings.js';
+import { errorFields, repeat, withDeadline, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
+import { createConnection, type Connection } from 'mongoose';
+
+export interface MongodbSettings {
+  readonly uri: string;
+  /** The database that the connection string names, the service's own when it names none. */
+  readonly database: string;
+}
+
+const MONGODB_URI = /^mongodb(?:\+srv)?:\/\/[^/?]+(?:\/([^?]*))?(?:\?.*)?$/;
+
+function parseMongoUri(text: string, fallback: string): MongodbSettings {
+  const parts = MONGODB_URI.exec(text);
+  if (!parts) throw new Error('expected a connection string that begins with mongodb:// or mongodb+srv://');
+  return { uri: text, database: decodeURIComponent(parts[1] || fallback) };
+}
+
+/** Reads `MONGODB_URI`; `database` is taken when the connection string names none. */
+export const readMongodbSettings = (settings: SettingsReader, database: string): MongodbSettings =>
+  settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database)) ?? { uri: '', database };
 
 export interface ConnectionOptions<M> {
   /** Under which its faults are shown (default `database`): each pool of a service has its own. */
   readonly name?: string;
-  /** A server that stays silent for so long is given up; longer than any statement takes (default 4,000). */
+  /** A server that stays silent for so long is abandoned; longer than any statement takes (default 4,000). */
   readonly socketMs?: number;
   readonly modelsOn: (connection: Connection) => M;
   /** Done once the first connection stands: indexes, without which nothing may be written. Tried again until it succeeds. */
   readonly prepare?: (models: M) => Promise<unknown>;
 }
 
-/** What the database gets of the 5 s within which a caller is told that it is not available. */
+/** What the database gets of the 5 s within which a caller learns that it is not available. */
 export const REQUEST_MS = 4_000;
 const SELECTION_MS = 2_000;
 const PAUSE_MS = 1_000;
@@ -31,7 +46,7 @@ const OPTIONS = {
   connectTimeoutMS: SELECTION_MS,
   waitQueueTimeoutMS: SELECTION_MS,
   maxPoolSize: MAX_POOL_SIZE,
-  // An answer of 200 is a promise: the write survives the loss of any one server.
+  // A response of 200 is a promise: the write survives the loss of any one server.
   writeConcern: { w: 'majority', journal: true },
   readPreference: 'primary',
 } as const;

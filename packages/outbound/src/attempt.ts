@@ -1,24 +1,23 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
 import { ThrottledError } from './handshake-budget.js';
 import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
-import type { SendRequest } from './send-request.js';
-import type { SendResult } from './send-result.js';
+import type { SendRequest, SendResult } from './exchange.js';
 
-/** Characters of a header that is kept. */
+/** Longest header value that is kept, in characters. */
 const HEADER_LIMIT = 64;
 
 const isShort = (text: string | undefined): text is string =>
   text !== undefined && text.length <= HEADER_LIMIT;
 
-/** Whoever gives the attempt its connections. */
+/** Gives an attempt its connections. */
 export interface AttemptPool {
-  /** Whether its handshakes rest for what they cost us in CPU time. */
+  /** Whether the tenant's handshakes rest for their CPU time. */
   readonly isResting: boolean;
   startAgain(attempt: Attempt): void;
   release(attempt: Attempt): void;
 }
 
-/** One POST: waits for a connection, is its exchange, and ends exactly once: by its response, an error, or the deadline. */
+/** One POST. It waits for a connection, and ends exactly once: by its response, an error, or the deadline. */
 export class Attempt implements Exchange {
   readonly path: string;
   readonly headers: readonly string[];
@@ -31,7 +30,7 @@ export class Attempt implements Exchange {
   readonly #timer: NodeJS.Timeout;
   #connection: Connection | undefined = undefined;
   #isFresh = false;
-  /** Why the connection before ended, without a byte of the response. */
+  /** Why an earlier connection ended before a byte of the response. */
   #silentEnd: Error | undefined = undefined;
   #reusable = false;
   #isOver = false;
@@ -50,27 +49,27 @@ export class Attempt implements Exchange {
     this.#timer = setTimeout(() => this.#expire(), timeoutMs ?? defaultTimeoutMs);
   }
 
-  /** Rejects for a shortage of our own only. */
+  /** Settles with the result. Rejects only for a shortage of our own. */
   get ended(): Promise<SendResult> {
     return this.#ended.promise;
   }
 
-  /** The connection it was given; undefined while it waits for one. */
+  /** Undefined while the attempt waits for a connection. */
   get connection(): Connection | undefined {
     return this.#connection;
   }
 
-  /** Only a connection that carried nothing yet will do. */
+  /** Whether it needs a connection that has carried nothing yet. */
   get needsFresh(): boolean {
     return this.#silentEnd !== undefined;
   }
 
-  /** Whether its response came to its end, and the connection stays open after it. */
+  /** Whether its response ended and the connection stayed open. */
   get reusable(): boolean {
     return this.#reusable;
   }
 
-  /** False: it does not use the connection. `isFresh`: it is the first attempt on it, whose handshake ended just now. */
+  /** Returns false when the attempt does not use the connection. `isFresh`: it is the first attempt on this connection. */
   run(connection: Connection, isFresh: boolean): boolean {
     if (this.#mayStart?.() === false) {
       this.#withdraw();
@@ -82,7 +81,7 @@ export class Attempt implements Exchange {
     return true;
   }
 
-  /** Once it was posted to a connection that ended, that end is what it came to. */
+  /** An attempt that was already posted to a connection fails as that connection did. */
   #withdraw(): void {
     if (this.#silentEnd !== undefined) this.fail(this.#silentEnd);
     else this.#ended.resolve({ kind: 'withdrawn', durationMs: this.#finish() });
@@ -91,15 +90,15 @@ export class Attempt implements Exchange {
   onResponse({ status, retryAfter, kept }: ResponseHead, { cut, reusable }: ResponseEnd): void {
     if (this.#isOver) return;
     this.#reusable = reusable;
-    const answer = { kind: 'answered', status, cut, durationMs: this.#finish() } as const;
+    const response = { kind: 'responded', status, cut, durationMs: this.#finish() } as const;
     this.#ended.resolve({
-      ...answer,
+      ...response,
       ...(isShort(retryAfter) ? { retryAfter } : {}),
       ...(isShort(kept) ? { kept } : {}),
     });
   }
 
-  /** An endpoint may end an idle connection at any time: then, and once, a fresh one is tried (RFC 9112 §9.3.1). */
+  /** An endpoint may end an idle connection at any time. Then the attempt tries one fresh connection (RFC 9112 §9.3.1). */
   onSilentEnd(error: Error): void {
     if (this.#isOver) return;
     if (this.#isFresh) return this.fail(error);
@@ -108,10 +107,10 @@ export class Attempt implements Exchange {
     this.#pool.startAgain(this);
   }
 
-  /** A shortage of our own rejects; everything else is the endpoint's failure. */
+  /** Ends the attempt. A shortage of our own rejects; anything else is the endpoint's failure. */
   fail(error: Error): void {
     if (this.#isOver) return;
-    // Once it was posted to a connection that ended, that end is what it came to.
+    // It was already posted to a connection, so it fails as that connection did.
     if (error instanceof ThrottledError && this.#silentEnd !== undefined) return this.fail(this.#silentEnd);
     const durationMs = this.#finish();
     if (error instanceof ThrottledError) this.#ended.resolve({ kind: 'throttled', durationMs });
@@ -119,11 +118,11 @@ export class Attempt implements Exchange {
     else this.#ended.resolve(toFailedResult(error, durationMs));
   }
 
-  /** The deadline has come: whatever is still going on is over, on the wire too. */
+  /** Ends the attempt at its deadline, and its connection too. */
   #expire(): void {
     const isThrottled = this.#connection === undefined && this.#pool.isResting;
     const failure = isThrottled ? new ThrottledError() : new SendFailure('TIMEOUT', 'DEADLINE');
-    this.#connection?.giveUp(failure);
+    this.#connection?.fail(failure);
     this.fail(failure);
   }
 

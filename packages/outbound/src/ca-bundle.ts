@@ -1,8 +1,7 @@
 import { constants } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createSecureContext, DEFAULT_CIPHERS } from 'node:tls';
-import type { SecureContext } from 'node:tls';
-import type { ClientPair } from './send-request.js';
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContext } from 'node:tls';
+import type { ClientPair } from '@webhooks/contracts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

@@ -1,8 +1,9 @@
-import { createPrivateKey, hash, X509Certificate } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, hash, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { ClientPair, EndpointCertificate } from './send-request.js';
+import type { ClientPair } from '@webhooks/contracts';
+import type { EndpointCertificate } from './exchange.js';
+import { addGauge, repeat, type ServiceScope } from '@webhooks/runtime';
 
 export interface ClientCertificateFiles {
   readonly certificateFile: string;
@@ -138,4 +139,39 @@ export function toEndpointCertificate({ certificate, key }: ClientPair): Endpoin
   // It may have been registered when more was allowed.
   expecting('a private key that is quick', () => readKey(key));
   return { certificate, key, fingerprint: hash('sha256', `${certificate}\n${key}`) };
+}
+
+/** A renewed pair is in use within a minute, even if some looks meet files that are being written. */
+const LOOK_EVERY_MS = 10_000;
+
+/**
+ * Presents what the files are renewed to. They are read again and again, because systems that swap symlinks in place of files
+ * tell no watcher. A broken pair is refused, and the one before stays.
+ */
+export function watchClientCertificate(
+  first: ClientCertificate,
+  sender: { present(certificate: ClientCertificate): void },
+  { registry, log, onClose }: Pick<ServiceScope, 'registry' | 'log' | 'onClose'>,
+  everyMs = LOOK_EVERY_MS,
+): void {
+  let presented = first;
+  let refused = 0;
+  const look = (): Promise<void> => {
+    refused = 1;
+    const found = readClientCertificate(presented);
+    if (found.certificate !== presented.certificate) {
+      sender.present(found);
+      presented = found;
+      log.info('the client certificate was renewed', { expiresAt: found.expiresAt.toISOString() });
+    }
+    refused = 0;
+    return Promise.resolve();
+  };
+  const end = 'When the client certificate expires, Unix time';
+  const endSeconds = (): number => presented.expiresAt.getTime() / 1_000;
+  addGauge(registry, 'webhook_client_certificate_expiry_timestamp_seconds', end, endSeconds);
+  const fault = '1 while the files of the client certificate hold a pair that is refused';
+  addGauge(registry, 'webhook_client_certificate_refused', fault, () => refused);
+  const watch = repeat({ name: 'renewing the client certificate', everyMs, work: look, log });
+  onClose('client certificate', () => watch.stop());
 }

@@ -5,14 +5,14 @@ import type { SecuredSocket } from './handshake-budget.js';
 import { saysWhy, SendFailure, toResponseFailure } from './send-failure.js';
 
 export interface ConnectionLimits {
-  /** An idle connection is closed after this time, default 4,000 ms, unless the endpoint names another one in `Keep-Alive`. */
+  /** An idle connection closes after this time, unless the endpoint's `Keep-Alive` names another; default 4,000 ms. */
   readonly keepAliveMs: number;
-  /** What an endpoint's `Keep-Alive: timeout=` may ask for at most, default 15,000 ms; at least `keepAliveMs`. */
+  /** Longest time that an endpoint's `Keep-Alive: timeout=` may set; default 15,000, minimum `keepAliveMs`. */
   readonly keepAliveMaxMs: number;
-  /** Bytes of the response's header block. */
+  /** Bytes of the response's header block; default 16,384. */
   readonly headerLimitBytes: number;
-  /** Bytes of the response's body that are read (and thrown away) before the connection is broken off. */
-  readonly answerLimitBytes: number;
+  /** Bytes of the response's body that are read and discarded before the connection is closed; default 65,536. */
+  readonly responseLimitBytes: number;
 }
 
 /** What is kept of a final response. */
@@ -24,15 +24,15 @@ export interface ResponseHead {
   readonly kept: string | undefined;
 }
 
-/** How a response ended whose status came. */
+/** How a response ended after its status. */
 export interface ResponseEnd {
-  /** Whether the rest of the body did not come, or was not waited for. */
+  /** Whether the body is incomplete. */
   readonly cut: boolean;
   /** Whether the connection can carry a further request. */
   readonly reusable: boolean;
 }
 
-/** One request and whoever waits for its response: exactly one of its functions is called, once. */
+/** One request and who waits for its response. Exactly one of its functions is called, once. */
 export interface Exchange {
   readonly path: string;
   /** Flat list of names and values. */
@@ -41,19 +41,19 @@ export interface Exchange {
   /** A header of the response to keep, in lower case. */
   readonly keptHeader: string | undefined;
   onResponse(head: ResponseHead, end: ResponseEnd): void;
-  /** No status came, but at least a byte of a response, or the endpoint's word on our certificate, or we ended it. */
+  /** No status came, but a part of a response, an alert about our certificate, or our own end of it. */
   fail(error: Error): void;
-  /** The connection ended before a byte of the response came, and without a reason. */
+  /** The connection ended without a reason before a byte of the response. */
   onSilentEnd(error: Error): void;
 }
 
-/** From what an endpoint says it keeps a connection for, so that ours ends first. */
+/** Our end of an idle connection comes this much earlier than the endpoint's. */
 const KEEP_ALIVE_MARGIN_MS = 1_000;
 
-/** Of TLS in one attempt: tickets that hold the chain of our certificate, or the heads of 370 records. 200 key updates, 5 ms, at most. */
+/** TLS bytes of one attempt: tickets with our certificate chain, or the headers of 370 records. 200 key updates (5 ms) fit in. */
 const TLS_BYTES = 8_192;
 
-/** HTTP/1.1 over one TLS connection that stands, by an undici `Client` that has no other one: one exchange at a time. */
+/** HTTP/1.1 over one open TLS connection, one exchange at a time. Its undici `Client` gets no other connection. */
 export class Connection {
   /** `performance.now()`. */
   readonly openedAt = performance.now();
@@ -66,7 +66,7 @@ export class Connection {
   #gone = false;
   readonly #unused: NodeJS.Timeout;
 
-  /** `onGone` is called once, when it can carry nothing more. */
+  /** `onGone` is called once, when the connection can carry nothing more. */
   constructor(
     origin: string,
     socket: SecuredSocket,
@@ -82,7 +82,7 @@ export class Connection {
       connect: (_options, callback) => {
         const again = isTaken ? new SendFailure('SOCKET', 'CONNECTION_CLOSED') : undefined;
         isTaken = true;
-        // The client goes on only after it has asked.
+        // The client expects the callback after this function has returned.
         queueMicrotask(() => (again ? callback(again, null) : callback(null, socket.tls)));
       },
       allowH2: false,
@@ -90,8 +90,8 @@ export class Connection {
       keepAliveMaxTimeout: Math.max(limits.keepAliveMs, limits.keepAliveMaxMs),
       keepAliveTimeoutThreshold: KEEP_ALIVE_MARGIN_MS,
       maxHeaderSize: limits.headerLimitBytes,
-      maxResponseSize: limits.answerLimitBytes,
-      // The attempt has a deadline of its own.
+      maxResponseSize: limits.responseLimitBytes,
+      // The attempt has its own deadline.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -100,7 +100,7 @@ export class Connection {
     this.#unused = setTimeout(() => this.discard(), limits.keepAliveMs).unref();
   }
 
-  /** Only when it carries no other one. */
+  /** Sends a request. The connection must carry no other one. */
   post(exchange: Exchange): void {
     clearTimeout(this.#unused);
     this.#exchange = exchange;
@@ -112,17 +112,17 @@ export class Connection {
     this.#client.dispatch(request, this.#handlerOf(exchange));
   }
 
-  /** Whether it can carry nothing more. */
+  /** Whether the connection can carry nothing more. */
   get isGone(): boolean {
     return this.#gone;
   }
 
-  /** Ends it now, and what it carries with this failure, unless the status has come. */
-  giveUp(failure: SendFailure): void {
+  /** Ends the connection now. Its exchange fails with this, unless its status has come. */
+  fail(failure: SendFailure): void {
     if (this.#exchange !== undefined) this.#fail(this.#exchange, failure, true);
   }
 
-  /** Ends it now. */
+  /** Ends the connection now. */
   discard(): void {
     if (this.#gone) return;
     this.#gone = true;
@@ -131,7 +131,7 @@ export class Connection {
     this.#onGone(this);
   }
 
-  /** Ends it; resolves when its socket is closed. */
+  /** Ends the connection; resolves when its socket is closed. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#socket.tls.once('close', () => resolve()));
     this.discard();
@@ -148,7 +148,7 @@ export class Connection {
         this.#head = { status, retryAfter, kept: firstOf(headers[exchange.keptHeader ?? '']) };
       },
       onResponseData: () => undefined,
-      // What lies behind the response is read before anybody is told: more bytes, or the end of the connection.
+      // What follows the response is read first: more bytes, or the end of the connection.
       onResponseEnd: () => queueMicrotask(() => this.#end(exchange)),
       onResponseError: (_controller, error) => this.#fail(exchange, toResponseFailure(error), hasBegun),
     };
@@ -169,14 +169,14 @@ export class Connection {
     else exchange.onSilentEnd(error);
   }
 
-  /** What is known of a head that undici refused: its status counts (RFC 9110 §15), whatever is wrong with the rest. */
+  /** The head that undici refused, when its status is known. The status counts whatever else is wrong (RFC 9110 §15). */
   #refusedHead(error: Error): ResponseHead | undefined {
     const { status } = this.#finalStatus;
     const isRefused = error instanceof SendFailure && error.errorClass === 'PROTOCOL';
     return isRefused && status !== undefined ? { status, retryAfter: undefined, kept: undefined } : undefined;
   }
 
-  /** The head of its response, if that came; it carries the exchange no more. */
+  /** Takes the exchange off the connection. Returns the head of its response, if that came. */
   #take(exchange: Exchange): ResponseHead | undefined {
     if (this.#exchange !== exchange) return undefined;
     this.#exchange = undefined;

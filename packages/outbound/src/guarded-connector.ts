@@ -12,11 +12,11 @@ export interface Guard {
   readonly allowAddress: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
-  /** That an endpoint may send in a handshake. */
+  /** TLS bytes that an endpoint may send in a handshake. */
   readonly handshakeBytes: number;
-  /** Resolving, connecting and TLS together. */
+  /** Time for resolving, connecting and TLS together. */
   readonly connectTimeoutMs: number;
-  /** Told about each connection that stands, and about its end. */
+  /** Called for each open connection, and for its end. */
   readonly onOpen: () => void;
   readonly onClose: () => void;
 }
@@ -27,27 +27,27 @@ interface Destination {
 }
 
 /**
- * Node gives an address up after this and tries the next one. An equal share of the time there is: 250 ms, its default,
- * fails for distant receivers, and at 1 s a lost SYN is just being sent again.
+ * After this time Node tries the next address. Each address gets an equal share, at least 1 s: Node's default of 250 ms fails for
+ * distant receivers, and a lost SYN is sent again after 1 s.
  */
 const shareOf = (connectTimeoutMs: number, addresses: number): number =>
   Math.max(1_000, Math.floor(connectTimeoutMs / addresses));
-/** A session holds the endpoint's certificate and a ticket: one or two KiB; one is kept for each pool. */
+/** A session holds the endpoint's certificate and a ticket, usually 1 or 2 KiB. Each pool keeps one. */
 const SESSION_LIMIT_BYTES = 16_384;
-/** As ALPN has it. A `DataView`, because Node copies anything else into a slab that the connection then keeps whole. */
+/** The protocol's name as ALPN encodes it. A `DataView`, because Node copies anything else into a slab that stays in memory. */
 const HTTP_1_1 = new DataView(Uint8Array.from([8, ...Buffer.from('http/1.1')]).buffer);
-/** Of the addresses of one name, how many are tried: each takes a second, and there are three. */
+/** Addresses of one name that are tried. Each takes a second, and the default time-out is three. */
 const MAX_ADDRESSES = 4;
-/** TLS 1.3 servers send two; each costs 17 µs for 18 bytes. */
+/** Session tickets of one connection. Servers send two (TLS 1.3); each costs us 17 µs for 18 bytes of theirs. */
 const MAX_TICKETS = 8;
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 
-/** A TLS session to resume, of a verified connection to the same origin with the same client certificate; kept up to date by its connections. */
+/** Holds the latest TLS session of a verified connection to one origin with one client certificate. */
 export interface SessionSlot {
   session: Buffer | undefined;
 }
 
-/** Settles at the connect time-out at the latest. */
+/** Opens a connection. Settles at the connect time-out at the latest. */
 export type GuardedConnect = (
   url: URL,
   slot: SessionSlot,
@@ -55,20 +55,20 @@ export type GuardedConnect = (
 ) => Promise<SecuredSocket>;
 
 /**
- * The only way out: https only; every address of the answer is judged and one bad address refuses the connection;
- * connects only to an address of that same answer; judges the address of the connected socket once more; then TLS by name.
+ * The only way out. It takes https only, and judges every address of the DNS answer: one bad address refuses the connection. It
+ * connects to an address of that answer, judges the connected socket's address again, and then checks the name by TLS.
  */
 export function createGuardedConnect(guard: Guard): GuardedConnect {
   return (url, slot, tenant) => new Connecting(guard, toDestination(url), slot, tenant).run(url.protocol);
 }
 
-/** A literal of IPv6 stands in brackets in a URL. */
+/** A URL has an IPv6 address in brackets. */
 function toDestination({ hostname, port }: URL): Destination {
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return { host, port: port === '' ? 443 : Number(port) };
 }
 
-/** One connection on its way up, under one deadline. */
+/** One connection that is being opened, under one deadline. */
 class Connecting {
   readonly #guard: Guard;
   readonly #to: Destination;
@@ -89,7 +89,7 @@ class Connecting {
   async run(protocol: string): Promise<SecuredSocket> {
     if (protocol !== 'https:') throw new SendFailure('ADDRESS_DENIED', 'not https');
     if (this.#tenant.isIsolated) throw new ThrottledError();
-    const timer = setTimeout(() => this.#giveUp(), this.#guard.connectTimeoutMs);
+    const timer = setTimeout(() => this.#end(), this.#guard.connectTimeoutMs);
     try {
       return await Promise.race([this.#open(), this.#ending.promise]);
     } catch (error) {
@@ -100,7 +100,7 @@ class Connecting {
     }
   }
 
-  #giveUp(): void {
+  #end(): void {
     const isResting = this.#tenant.restMs > 0;
     this.#given = isResting ? new ThrottledError() : new SendFailure('CONNECT_TIMEOUT', 'CONNECT_TIMEOUT');
     this.#ending.reject(this.#given);
@@ -109,7 +109,7 @@ class Connecting {
 
   async #open(): Promise<SecuredSocket> {
     const addresses = await this.#vettedAddresses();
-    // An answer of DNS may come when nobody waits for it any more.
+    // The deadline may have passed before the DNS answer came.
     if (this.#given !== undefined) throw this.#given;
     const tcp = connect(this.#optionsFor(addresses));
     this.#socket = tcp;
@@ -141,7 +141,7 @@ class Connecting {
   async #addresses(): Promise<readonly string[]> {
     const { host } = this.#to;
     if (isIP(host) !== 0) return [host];
-    // Never asked of DNS (RFC 6761 §6.3); its addresses are judged as all others.
+    // DNS is not queried for `localhost` (RFC 6761 §6.3). Its addresses are judged like all others.
     return host === 'localhost' ? LOOPBACK : this.#guard.resolve(host);
   }
 
@@ -150,7 +150,7 @@ class Connecting {
     if (!verdict.allowed) throw new SendFailure('ADDRESS_DENIED', verdict.reason);
   }
 
-  /** Of the socket that is going to be used, not of what was said about it before. */
+  /** Judges the address that the socket is connected to. */
   #judgeSocket({ remoteAddress }: Socket, addresses: readonly string[]): void {
     if (remoteAddress === undefined) throw new SendFailure('CONNECT', 'ECONNRESET');
     this.#judge(remoteAddress);
@@ -158,8 +158,8 @@ class Connecting {
   }
 
   /**
-   * A resumed session saves a third of the CPU time of a handshake, and with it the certificate is not looked at again:
-   * so only sessions of verified connections are kept, for the life of a pool at most.
+   * A resumed session saves a third of a handshake's CPU time, but the certificate is not checked again. So only sessions of verified
+   * connections are kept, and no longer than a connection.
    */
   async #secured(tcp: Socket): Promise<SecuredSocket> {
     const { host } = this.#to;
@@ -168,7 +168,7 @@ class Connecting {
       ...(isIP(host) === 0 ? { servername: host } : { host }),
       secureContext: this.#guard.secureContext,
       ALPNProtocols: HTTP_1_1,
-      // Said here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment changes nothing.
+      // Set here, so that NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect.
       rejectUnauthorized: true,
       checkServerIdentity: checkIdentity,
       session: this.#slot.session,
@@ -191,14 +191,14 @@ class Connecting {
     socket.tls.on('session', (session) => {
       if ((tickets += 1) === MAX_TICKETS) socket.endAsFlood();
       if (session.length > SESSION_LIMIT_BYTES) return;
-      // TLS 1.2 names its session before the certificate is verified, TLS 1.3 afterwards.
+      // TLS 1.2 gives its session before the certificate is verified, TLS 1.3 afterwards.
       if (socket.tls.authorized) this.#slot.session = session;
       else this.#earlySession = session;
     });
   }
 }
 
-/** Node would take a name from the subject, which no public authority vouches for (RFC 9525 §2). */
+/** Refuses a certificate without alternative names. Node would take the subject, which no public authority verifies (RFC 9525 §2). */
 function checkIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   if (certificate.subjectaltname !== undefined) return checkServerIdentity(host, certificate);
   return Object.assign(new Error('the certificate has no subject alternative name'), {
@@ -206,13 +206,13 @@ function checkIdentity(host: string, certificate: PeerCertificate): Error | unde
   });
 }
 
-/** Alerts that say something of a client's certificate (RFC 8446 §6.2), as OpenSSL writes them. */
+/** TLS alerts about a client's certificate (RFC 8446 §6.2), as OpenSSL names them. */
 const CLIENT_ALERT =
   /_ALERT_(HANDSHAKE_FAILURE|(?:BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:REQUIRED|EXPIRED|REVOKED|UNKNOWN)|UNKNOWN_CA)$/;
 
 /**
- * Gives such an alert a code of its own. In TLS 1.3 it comes after the handshake. Of a missing certificate TLS 1.2 and older
- * libraries have several; it is missing when the endpoint has shown its own and we show none.
+ * Gives an alert about our certificate its own code. For a missing one TLS 1.2 has several alerts: it is missing when the endpoint has
+ * shown its certificate and we show none.
  */
 function nameAlert(error: NodeJS.ErrnoException, socket: TLSSocket): void {
   const alert = CLIENT_ALERT.exec(error.code ?? '')?.[1];
@@ -222,7 +222,7 @@ function nameAlert(error: NodeJS.ErrnoException, socket: TLSSocket): void {
   else if (isShown && alert !== 'HANDSHAKE_FAILURE') error.code = `TLS_CLIENT_${alert}`;
 }
 
-/** Node has an empty object, or null, for none. */
+/** Node represents a missing certificate as an empty object or null. */
 const isCertificate = (certificate: object | null): boolean => certificate !== null && 'raw' in certificate;
 
 function toTlsFailure(error: unknown): SendFailure {
@@ -231,7 +231,7 @@ function toTlsFailure(error: unknown): SendFailure {
   return new SendFailure(classOf(code, 'CONNECT'), code, error);
 }
 
-/** Rejects with an early error or close; an error listener stays on for the socket's life. */
+/** Resolves with the event; rejects with an earlier error or close. Its error listener stays for the socket's life. */
 function opened(
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -241,7 +241,7 @@ function opened(
     socket.once(event, resolve);
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (socket instanceof TLSSocket) nameAlert(error, socket);
-      // Node leaves a socket open after an alert, and the end that follows would hide it.
+      // Node leaves a socket open after an alert; the end that follows would hide the alert.
       socket.destroy(error);
       reject(describe(error));
     });
@@ -250,8 +250,8 @@ function opened(
 }
 
 /**
- * Never asks anyone: gives back what was vetted, in the form Node asks for (`all` with happy eyeballs). Not at once: a
- * connection that the system refuses at once would fail before anyone can listen for it.
+ * Looks nothing up: it returns the judged addresses in the form that Node wants (`all` for happy eyeballs). It calls back in the next
+ * tick, because a connection that is refused at once would fail before anyone listens.
  */
 function lookupAmong(addresses: readonly string[]): LookupFunction {
   const found = addresses.map((address) => ({ address, family: isIP(address) })).slice(0, MAX_ADDRESSES);

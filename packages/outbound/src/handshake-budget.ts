@@ -3,36 +3,36 @@ import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
 import { SendFailure } from './send-failure.js';
 
-/** CPU time of one piece of a handshake that is nobody's excess, milliseconds: most take 2 to 5. */
+/** CPU time that a piece of a handshake may take, in milliseconds; more is excess. Most pieces take 2 to 5. */
 const USUAL_MS = 5;
-/** Rest for each millisecond of excess: a tenant's takes a tenth of our thread at most. */
+/** Milliseconds that a tenant rests for each one of excess. So its excess takes at most a tenth of our thread. */
 const REST_TIMES = 10;
-/** Excess of a tenant that costs no rest, milliseconds: one piece with P-521 beside other load, or of ours that is taken for a handshake's. */
+/** Excess that costs a tenant no rest, in milliseconds: one P-521 piece under load, or work of ours charged by mistake. */
 const FREE_MS = 40;
-/** For how long a costly tenant gets its new connections on the second thread, milliseconds: in each such time one piece of its handshakes holds up the others. */
+/** How long a costly tenant's new connections open on the second thread, in milliseconds. Once in this time it delays the others. */
 const ISOLATED_MS = 600_000;
-/** Each handshake of a tenant reads for so long in turn, milliseconds. At half, the timer costs twice as much, 0.4 % of the thread. */
+/** How long each handshake of a tenant reads in turn, in milliseconds. At half, the timer costs twice as much: 0.4 % of the thread. */
 const TURN_MS = 5;
-/** The longest record of TLS. */
+/** The longest record of TLS (RFC 8446 §5.1). */
 const RECORD_BYTES = 16_384;
-/** From one look at all connections to the next, milliseconds: a flood of one connection costs as much CPU time at most. */
+/** How often all connections are checked for floods, in milliseconds. One flood costs at most this much CPU time. */
 const LOOK_EVERY_MS = 100;
 
-/** No connection here, because the handshakes of this tenant rest: no fault of this endpoint. */
+/** No connection was opened because the tenant's handshakes rest. The endpoint is not at fault. */
 export class ThrottledError extends SendFailure {
   constructor() {
     super('CONNECT', 'THROTTLED');
   }
 }
 
-/** A TLS connection of a tenant. Bytes of TLS are those that are not of HTTP: tickets, key updates, heads of records. */
+/** A TLS connection of a tenant. Its TLS bytes are all that carry no HTTP: tickets, key updates, record headers. */
 export class SecuredSocket {
   readonly tcp: Socket;
   readonly tls: TLSSocket;
   readonly tenant: TenantHandshakes;
   #mostBytes: number;
 
-  /** `mostBytes` of TLS may come in the handshake. */
+  /** `mostBytes`: TLS bytes that the endpoint may send in the handshake. */
   constructor(tcp: Socket, tls: TLSSocket, tenant: TenantHandshakes, mostBytes: number) {
     this.tcp = tcp;
     this.tls = tls;
@@ -44,39 +44,39 @@ export class SecuredSocket {
     return this.tcp.bytesRead - this.tls.bytesRead;
   }
 
-  /** Ends it when more came than was allowed, and than `openBytes` of a record that is not whole yet. */
+  /** Ends the connection when more TLS bytes came than allowed. `openBytes` of an unfinished record do not count; default one record. */
   endIfFlooded(openBytes = RECORD_BYTES): void {
     if (this.#tlsBytes > this.#mostBytes + openBytes) this.endAsFlood();
   }
 
-  /** From now on so many bytes of TLS may come. */
+  /** Allows this many further TLS bytes. */
   allow(bytes: number): void {
     this.#mostBytes = this.#tlsBytes + bytes;
   }
 
-  /** Ends it. Its tenant rests for what may have been read before this was seen: the next flood needs a connection or a turn. */
+  /** Ends the connection. Its tenant rests for the CPU time that the flood may have taken before it was seen. */
   endAsFlood(): void {
     this.tenant.rest(LOOK_EVERY_MS);
     this.tenant.budget.pauseReading(this.tenant);
     this.tls.destroy(new SendFailure('PROTOCOL', 'TLS_FLOOD'));
   }
 
-  /** By Node's own handle: nothing above it reads before the handshake has ended. */
+  /** Starts or stops reading on Node's own handle: streams do not read before the handshake has ended. */
   setReading(isReading: boolean): void {
     const { _handle } = this.tls as unknown as { _handle: Record<string, (() => void) | undefined> | null };
     _handle?.[isReading ? 'readStart' : 'readStop']?.();
   }
 }
 
-/** The handshakes of one tenant. One reads at a time: no turn of the event loop has two costly ones. */
+/** The handshakes of one tenant. They read one at a time, so that no turn of the event loop has two costly ones. */
 export class TenantHandshakes {
   readonly budget: HandshakeBudget;
   readonly #id: string;
-  /** The next to read first. */
+  /** In the order in which they read. */
   readonly #underWay = new Set<SecuredSocket>();
   #reader: SecuredSocket | undefined;
   #bytesBefore = 0;
-  /** Whether one ended since the last turn. */
+  /** Whether a handshake ended since the last turn. */
   #hasEnded = false;
   #restsUntil = 0;
   #isolatedUntil = 0;
@@ -86,12 +86,12 @@ export class TenantHandshakes {
     this.#id = id;
   }
 
-  /** Whether it gets no new connection on this thread, since it has become costly. */
+  /** Whether the tenant is costly: its new connections open on the second thread. */
   get isIsolated(): boolean {
     return this.#isolatedUntil > performance.now();
   }
 
-  /** For how long they still rest, milliseconds; 0 or less: they do not. */
+  /** How long the handshakes still rest, in milliseconds. They do not rest at 0 or less. */
   get restMs(): number {
     return this.#restsUntil - performance.now();
   }
@@ -100,14 +100,14 @@ export class TenantHandshakes {
     return this.#underWay.has(socket);
   }
 
-  /** It reads when its turn comes. */
+  /** Adds a handshake, which reads when its turn comes. */
   add(socket: SecuredSocket): void {
     socket.setReading(false);
     this.#underWay.add(socket);
     if (this.#reader === undefined) this.#readNext();
   }
 
-  /** Its handshake has ended. */
+  /** Removes a handshake that has ended. */
   delete(socket: SecuredSocket): void {
     this.#underWay.delete(socket);
     if (socket !== this.#reader) return;
@@ -116,8 +116,8 @@ export class TenantHandshakes {
   }
 
   /**
-   * From now on the next handshake reads, so that a silent one holds up none. `excessMs`: their share of the excess since the turn
-   * before, for which they rest if one of them received bytes meanwhile. False: no handshake is under way.
+   * Lets the next handshake read, so that an endpoint that sends nothing delays no other. The tenant rests for `excessMs` if one of its
+   * handshakes has read since the last turn. Returns false when no handshake is under way.
    */
   takeTurn(excessMs: number): boolean {
     if (excessMs > 0 && this.hasRead) this.rest(excessMs);
@@ -127,7 +127,7 @@ export class TenantHandshakes {
     return this.#underWay.size > 0;
   }
 
-  /** For so much CPU time. */
+  /** Rests for an excess of CPU time, and isolates the tenant where there is a second thread. */
   rest(excessMs: number): void {
     const free = performance.now() - REST_TIMES * FREE_MS;
     this.#restsUntil = Math.max(this.#restsUntil, free) + REST_TIMES * excessMs;
@@ -138,7 +138,7 @@ export class TenantHandshakes {
     for (const { tls } of this.#underWay) tls.destroy(new ThrottledError());
   }
 
-  /** Whether one of them received bytes since the turn before. */
+  /** Whether a handshake has received bytes since the last turn. */
   get hasRead(): boolean {
     return this.#hasEnded || (this.#reader?.tcp.bytesRead ?? 0) > this.#bytesBefore;
   }
@@ -164,25 +164,25 @@ const cpuMs = (): number => {
 };
 
 /**
- * Who makes a turn of the event loop long. OpenSSL computes before any of our code runs, so the CPU time of our thread is read in
- * turns while handshakes are under way. CPU time does not pass while other processes have the core. Excess is shared among
- * those whose handshakes read meanwhile: none of it is lost, and what is ours, or another tenant's, seldom makes a tenant costly.
+ * Finds the tenants whose handshakes hold up the event loop. OpenSSL computes before our code runs, so it reads the thread's CPU time
+ * every few milliseconds while handshakes are under way. Time that other processes have the core does not count. All tenants that
+ * have read meanwhile share the excess, so that none is lost and another's excess seldom makes a tenant costly.
  */
 export class HandshakeBudget {
   readonly onIsolated: ((tenantId: string) => void) | undefined;
   readonly #tenants: LRUCache<string, TenantHandshakes>;
-  /** Those with handshakes under way. */
+  /** Tenants with handshakes under way. */
   readonly #active = new Set<TenantHandshakes>();
   readonly #open = new Set<SecuredSocket>();
   readonly #looking = setInterval(() => {
     for (const socket of this.#open) socket.endIfFlooded();
   }, LOOK_EVERY_MS).unref();
   #turn: NodeJS.Timeout | undefined;
-  /** Of all pieces since the turn before. */
+  /** Excess of all pieces since the last turn. */
   #excessMs = 0;
   #readMs = 0;
 
-  /** `onIsolated` is called with each tenant that becomes costly; undefined: there is no other thread, and their handshakes rest. */
+  /** `onIsolated` is called with each tenant that becomes costly. Undefined: there is no second thread, and its handshakes only rest. */
   constructor(maxTenants: number, onIsolated?: (tenantId: string) => void) {
     this.onIsolated = onIsolated;
     this.#tenants = new LRUCache({ max: maxTenants, memoMethod: (id) => new TenantHandshakes(this, id) });
@@ -192,7 +192,7 @@ export class HandshakeBudget {
     return this.#tenants.memo(tenantId);
   }
 
-  /** To be called as soon as its handshake has begun; `ended` settles with that. */
+  /** Measures a handshake from its beginning until `ended` settles. */
   async measure(socket: SecuredSocket, ended: Promise<void>): Promise<void> {
     const { tenant } = socket;
     this.#open.add(socket);
@@ -207,7 +207,7 @@ export class HandshakeBudget {
     await ended.finally(() => tenant.delete(socket));
   }
 
-  /** Reads from no connection of the tenant as long as it rests: one flood a turn of the event loop is worked on. */
+  /** Reads from no open connection of the tenant while it rests, so that a turn of the event loop has one flood at most. */
   pauseReading(tenant: TenantHandshakes): void {
     const isPaused = (socket: SecuredSocket): boolean =>
       socket.tenant === tenant && !tenant.isUnderWay(socket);
@@ -220,9 +220,9 @@ export class HandshakeBudget {
     readOn();
   }
 
-  /** To be called where a piece of other work ends: that of many attempts is not taken for that of one handshake. */
+  /** Call it after each piece of other work, so that the work of many attempts is not charged to one handshake. */
   readCpu(): void {
-    // It costs a microsecond, and says nothing while no handshake is under way.
+    // The reading costs a microsecond and is not needed while no handshake is under way.
     if (this.#turn === undefined) return;
     const before = this.#readMs;
     this.#readMs = cpuMs();
@@ -240,7 +240,7 @@ export class HandshakeBudget {
 
   #takeTurns(): void {
     this.readCpu();
-    // Whose handshake computed is not known.
+    // Which of their handshakes computed is unknown, so they share.
     const readers = [...this.#active].filter(({ hasRead }) => hasRead).length;
     for (const tenant of this.#active)
       if (!tenant.takeTurn(this.#excessMs / readers)) this.#active.delete(tenant);

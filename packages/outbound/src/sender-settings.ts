@@ -1,8 +1,29 @@
 import type { SettingsReader } from '@webhooks/runtime';
-import { createAddressPolicy } from './address-policy.js';
-import type { AddressRules } from './address-policy.js';
-import { readClientCertificate } from './client-certificate.js';
-import type { ClientCertificate } from './client-certificate.js';
+import { createAddressPolicy, type AddressRules } from './address-policy.js';
+import { readClientCertificate, type ClientCertificate } from './client-certificate.js';
+import type { PoolLimits } from './origin-pool.js';
+import type { Resolve } from './resolver.js';
+
+/** What can be sent to another thread. */
+export interface PlainOptions extends Partial<PoolLimits> {
+  /** What may be connected to. `allowLoopback` also lets the name `localhost` pass. */
+  readonly addresses?: AddressRules;
+  /** PEM file with certificate authorities to trust besides the system's (`ENDPOINT_CA_FILE`). */
+  readonly extraCaFile?: string;
+  /** Default: connections present none. */
+  readonly clientCertificate?: ClientCertificate;
+  /** Resolving, connecting and TLS together, default 3,000 ms; waiting for its turn is not counted. */
+  readonly connectTimeoutMs?: number;
+  /** From `post` to the last byte of the response unless the request says otherwise, default 10,000 ms. */
+  readonly attemptTimeoutMs?: number;
+}
+
+export interface SenderOptions extends PlainOptions {
+  /** Default: name servers of the machine, asked for the absolute name. */
+  readonly resolve?: Resolve;
+  /** Called with each tenant whose new connections are opened on the thread of costly tenants from now on. */
+  readonly onIsolated?: (tenantId: string) => void;
+}
 
 /** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
 export interface SenderSettings {
@@ -33,7 +54,7 @@ function readPair(settings: SettingsReader): ClientCertificate | undefined {
   const fallback = keyFile === undefined ? '' : undefined;
   return settings.parsed('CLIENT_CERTIFICATE_FILE', fallback, (certificateFile) => {
     if (keyFile === undefined) throw new Error('CLIENT_KEY_FILE is required with it');
-    // An expired one is presented, and alerts tell of it: no start would stop all deliveries.
+    // An expired one is presented, and alerts report it: no start would stop all deliveries.
     return readClientCertificate({ certificateFile, keyFile }, true);
   });
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Sender } from './sender.js';
-import type { PlainOptions } from './sender-options.js';
+import type { PlainOptions } from './sender-settings.js';
 import type { ThreadMessage, ThreadReply } from './sender-thread.js';
 
 /** The thread of costly tenants: what `SenderThread` begins. */

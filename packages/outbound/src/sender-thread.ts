@@ -1,36 +1,35 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
 import type { ClientCertificate } from './client-certificate.js';
-import type { SendRequest } from './send-request.js';
-import type { SendResult } from './send-result.js';
-import type { PlainOptions } from './sender-options.js';
+import type { SendRequest, SendResult } from './exchange.js';
+import type { PlainOptions } from './sender-settings.js';
 
-/** The same body as a copy, which moves to the thread. */
+/** A request as it is sent to the thread. Its body is a copy, which moves there. */
 export interface ThreadPost extends Omit<SendRequest, 'mayStart' | 'body'> {
   readonly body: Uint8Array<ArrayBuffer>;
 }
-/** To the thread. */
+/** Sent to the thread. */
 export type ThreadMessage =
   { readonly id: number; readonly request: ThreadPost } | { readonly present: ClientCertificate };
-/** From the thread. `fault`: why the post rejects. */
+/** Sent by the thread. `fault` says why the post rejects. */
 export type ThreadReply =
   { readonly id: number; readonly result: SendResult } | { readonly id: number; readonly fault: string };
 
-/** A post fails so long after its time-out, and a thread ends that was silent for so long: ten times what the dearest handshake known takes. */
+/** A post fails this long after its time-out; a thread that sent nothing for this long ends. The costliest known handshake takes a tenth. */
 const STALLED_MS = 5_000;
 /** A thread whose heap grows beyond this ends, and the process does not. */
 const HEAP_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
-/** As built, also for tests, which run the source. */
+/** The built file, for tests too, which run the source. */
 const MAIN = createRequire(import.meta.url).resolve('@webhooks/outbound/sender-thread-main');
 
-/** A sender on a thread of its own, begun by its first post. When the thread ends, pending posts reject; the next one begins another. */
+/** A sender on its own thread, which the first post starts. When the thread ends, pending posts reject and the next one starts another. */
 export class SenderThread {
   #options: PlainOptions;
   #worker: Worker | undefined;
-  /** The last end of a thread. */
+  /** Settles when the last ended thread is gone. */
   #ending: Promise<unknown> | undefined;
   #posts = 0;
-  /** When the thread began, or replied last. */
+  /** When the thread started or last replied. */
   #heardAt = 0;
   readonly #pending = new Map<number, PromiseWithResolvers<SendResult>>();
   readonly #stalledMs: number;
@@ -40,7 +39,7 @@ export class SenderThread {
     this.#stalledMs = stalledMs;
   }
 
-  /** As `Sender.post`; `mayStart` is asked now. */
+  /** As `Sender.post`; `mayStart` is called at once. */
   async post({ mayStart, body, ...rest }: SendRequest, timeoutMs: number): Promise<SendResult> {
     if (mayStart?.() === false) return { kind: 'withdrawn', durationMs: 0 };
     this.#worker ??= this.#start();
@@ -50,7 +49,7 @@ export class SenderThread {
     this.#worker.postMessage(message, [bytes.buffer]);
     const pending = Promise.withResolvers<SendResult>();
     this.#pending.set(id, pending);
-    // A reply that came while our own thread computed is taken before.
+    // `setImmediate`: a reply that came while our own thread computed is read first.
     const late = setTimeout(() => setImmediate(() => this.#late(id)), timeoutMs + this.#stalledMs);
     return pending.promise.finally(() => clearTimeout(late));
   }

@@ -3,13 +3,10 @@ import { Attempt } from './attempt.js';
 import type { ClientCertificate } from './client-certificate.js';
 import { createGuardedConnect } from './guarded-connector.js';
 import { HandshakeBudget } from './handshake-budget.js';
-import type { PoolLimits } from './pool/origin-pool.js';
-import { OriginPools } from './pool/origin-pools.js';
-import { createResolver } from './resolver.js';
-import type { Resolve } from './resolver.js';
-import type { SendRequest } from './send-request.js';
-import type { SendResult, Throttled } from './send-result.js';
-import type { PlainOptions, SenderOptions } from './sender-options.js';
+import { type PoolLimits, OriginPools } from './origin-pool.js';
+import { createResolver, type Resolve } from './resolver.js';
+import type { SendRequest, SendResult, Throttled } from './exchange.js';
+import type { PlainOptions, SenderOptions } from './sender-settings.js';
 import { SenderThread } from './sender-thread.js';
 import { openCaBundle } from './ca-bundle.js';
 
@@ -21,10 +18,10 @@ const DEFAULT_LIMITS: PoolLimits = {
   keepAliveMs: 4_000, // Node's servers close after 5 s
   keepAliveMaxMs: 15_000, // every idle connection costs memory on both sides
   headerLimitBytes: 16_384, // Node's own bound
-  answerLimitBytes: 65_536, // one read of a socket: nobody needs the body
+  responseLimitBytes: 65_536, // one read of a socket: nobody needs the body
 };
 
-/** Opens the way out for deliveries. Throws when the extra authority file or a denied block cannot be read. */
+/** Opens the sender of deliveries. Throws when the extra authority file or a denied block cannot be read. */
 export function createSender({
   resolve,
   onIsolated = () => undefined,
@@ -51,7 +48,7 @@ export class Sender {
   #connectionsOpen = 0;
   #closed = false;
 
-  /** `main`: where costly tenants are sent away to; undefined on their thread. */
+  /** `main`: the second thread for costly tenants; undefined on that thread itself. */
   constructor(options: PlainOptions, main?: MainThread) {
     this.#thread = main?.thread;
     this.#timeoutMs = options.attemptTimeoutMs ?? 10_000;
@@ -59,7 +56,7 @@ export class Sender {
     const limits = { ...DEFAULT_LIMITS, ...options };
     this.#budget = new HandshakeBudget(limits.maxIdleConnections, main?.onIsolated);
     const guard = {
-      handshakeBytes: limits.answerLimitBytes,
+      handshakeBytes: limits.responseLimitBytes,
       allowAddress: createAddressPolicy(options.addresses),
       resolve: main?.resolve ?? createResolver(),
       connectTimeoutMs: options.connectTimeoutMs ?? 3_000,
@@ -80,8 +77,8 @@ export class Sender {
   }
 
   /**
-   * One attempt. An endpoint's failure is a value; the promise rejects only for a mistake of the caller
-   * (an invalid header, a closed sender), or when the second thread ends. It settles at the deadline, or 5 s later if that thread stalls.
+   * Makes one attempt. An endpoint's failure is a value. The promise rejects for a mistake of the caller (an invalid header, a closed
+   * sender), or when the second thread ends. It settles at the deadline, or 5 s later when that thread has stalled.
    */
   async post(request: SendRequest): Promise<SendResult> {
     if (this.#closed) throw new Error('the sender is closed');
@@ -93,7 +90,7 @@ export class Sender {
     try {
       pool.start(attempt);
       const result = await attempt.ended;
-      // It needed a new connection, and nothing was sent.
+      // It needed a new connection, so nothing was sent.
       if (result.kind === 'throttled') return await this.#postOnThread(request, attempt.startedAt, result);
       return result;
     } finally {
@@ -102,7 +99,7 @@ export class Sender {
     }
   }
 
-  /** In what is left of its time. Less than half of it would blame the endpoint. */
+  /** Posts in the time that is left. With less than half of it a time-out would blame the endpoint. */
   async #postOnThread(request: SendRequest, startedAt: number, throttled: Throttled): Promise<SendResult> {
     const leftMs = (request.timeoutMs ?? this.#timeoutMs) - throttled.durationMs;
     if (this.#thread === undefined || leftMs < throttled.durationMs) return throttled;
@@ -114,18 +111,18 @@ export class Sender {
   }
 
   /**
-   * From now on attempts without a certificate of their own get connections that present this one. Those before it carry what was given to them to its end
-   * and close when they are idle. Throws when it is none.
+   * Presents this certificate on new connections of attempts without one of their own. Older connections end their attempts and close
+   * when they are idle. Throws when it is no certificate.
    */
   present(certificate: ClientCertificate): void {
     this.#pools.present(certificate);
     this.#thread?.present(certificate);
   }
 
-  /** Takes no new request, lets those in flight end (their deadline bounds it), closes all connections. */
+  /** Takes no new request, waits for those in flight (until their deadlines), and closes all connections. */
   async close(): Promise<void> {
     this.#closed = true;
-    // One may go on on the thread.
+    // A throttled post may continue on the thread.
     while (this.#inFlight.size > 0) await Promise.allSettled([...this.#inFlight].map(({ ended }) => ended));
     await this.#pools.close();
     await this.#thread?.close();
@@ -141,9 +138,9 @@ export class Sender {
     return {
       pools: this.#pools.size,
       inFlight: this.#inFlight.size,
-      /** For how long the oldest of them has been under way, milliseconds; 0 when there is none. */
+      /** Age of the oldest attempt in flight, in milliseconds; 0 when there is none. */
       oldestMs: this.#oldestMs(),
-      /** Attempts started so far. Minus `connectionsOpened`: how often a connection was reused. */
+      /** Attempts started so far. Minus `connectionsOpened` it is the number of reuses. */
       posts: this.#posts,
       connectionsOpened: this.#connectionsOpened,
       connectionsOpen: this.#connectionsOpen,

@@ -13,7 +13,8 @@ import {
   readClientCertificate,
   toEndpointCertificate,
 } from '../src/index.js';
-import type { ClientCertificate, ClientPair, Sender, SendResult } from '../src/index.js';
+import type { ClientPair } from '@webhooks/contracts';
+import type { ClientCertificate, Sender, SendResult } from '../src/index.js';
 import { openDemanding } from './demanding.js';
 import type { Seen } from './demanding.js';
 import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
@@ -56,7 +57,7 @@ describe.each(versions)('an endpoint that demands a client certificate, by %s', 
   it('gets ours', async () => {
     const [client, { origin, seen }] = [await issueClient(), await startDemanding(version)];
     const sender = await openSender(client);
-    expect(await post(sender, origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post(sender, origin)).toMatchObject({ kind: 'responded', status: 200 });
     expect(serials(seen)).toEqual([serialOf(client)]);
   });
 
@@ -101,7 +102,7 @@ describe.each(versions)('an endpoint that demands a client certificate, by %s', 
     let lost = 0;
     let isOver = false;
     const load = Array.from({ length: 16 }, async () => {
-      while (!isOver) if ((await post(sender, origin)).kind !== 'answered') lost += 1;
+      while (!isOver) if ((await post(sender, origin)).kind !== 'responded') lost += 1;
     });
     for (const renewal of renewals) {
       await eventually(() => seen.length > 300);
@@ -167,7 +168,7 @@ it('a certificate without its key gets no connection of whoever has the key: our
   const { origin, seen } = await startDemanding('TLSv1.3');
   const [theirs, mine] = [await issueClient(), await issueClient()];
   const sender = await openSender();
-  expect(await postWith(sender, origin, theirs)).toMatchObject({ kind: 'answered' });
+  expect(await postWith(sender, origin, theirs)).toMatchObject({ kind: 'responded' });
   await expect(postWith(sender, origin, { ...theirs, key: mine.key })).rejects.toThrow(/key/);
   expect(seen).toHaveLength(1);
 });

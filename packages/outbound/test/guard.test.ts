@@ -81,7 +81,7 @@ describe('the guard', () => {
     const resolve = (): Promise<string[]> => Promise.resolve([answers.shift() ?? '']);
     const sender = await senderFor({ addresses: { allowLoopback: true }, resolve });
     const origin = `https://${HOST}:${endpoint.port}`;
-    expect(await post(sender, origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post(sender, origin)).toMatchObject({ kind: 'responded', status: 200 });
     expect(await post(sender, origin)).toMatchObject({ ...forbidden, reason: 'private' });
     expect(endpoint.stats()).toMatchObject({ connections: 1, arrivals: 1 });
   });

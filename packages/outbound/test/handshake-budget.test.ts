@@ -74,7 +74,7 @@ describe('what an endpoint makes our thread compute', () => {
     const sender = rig.sender(await rig.endpoint(), { attemptTimeoutMs: 20_000 });
     const { origin } = await startHost('tiny-records');
     const result = await postFor('acme', sender, origin);
-    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
+    expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
     expect(result.durationMs).toBeLessThan(10_000);
   });
 
@@ -103,11 +103,11 @@ describe('what an endpoint makes our thread compute', () => {
     expect(await postFor('acme', sender, known.origin)).toMatchObject({ status: 200 });
     expect(await postFor('globex', sender, other.origin)).toMatchObject({ status: 200 });
     expect(known.stats()).toMatchObject({ connections: 1, arrivals: 2 });
-    await eventually(async () => (await postFor('acme', sender, other.origin)).kind === 'answered');
+    await eventually(async () => (await postFor('acme', sender, other.origin)).kind === 'responded');
     // Nothing is cut off by the end, on the other thread neither.
     const last = postFor('acme', sender, other.origin);
     await sender.close();
-    expect(['answered', 'throttled']).toContain((await last).kind);
+    expect(['responded', 'throttled']).toContain((await last).kind);
   });
 
   it('is nothing when we computed ourselves', async () => {

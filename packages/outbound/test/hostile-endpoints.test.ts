@@ -52,9 +52,9 @@ describe('an endpoint that ends connections without a word', () => {
     });
     const sender = rig.plainSender(await trusting());
     for (let posts = 0; posts < 10; posts += 1)
-      expect(await post(sender, server.origin)).toMatchObject({ kind: 'answered', status: 200 });
+      expect(await post(sender, server.origin)).toMatchObject({ kind: 'responded', status: 200 });
     const results = await postTimes(20, sender, server.origin);
-    expect(results.map(({ kind }) => kind)).toEqual(Array(20).fill('answered'));
+    expect(results.map(({ kind }) => kind)).toEqual(Array(20).fill('responded'));
   });
 
   it('before each response is tried once on a used connection and once on a fresh one', async () => {
@@ -129,7 +129,7 @@ it('framing of chunks without an end is broken off at the deadline at the latest
   });
   const sender = rig.plainSender({ ...(await trusting()), attemptTimeoutMs: 1_000 });
   const before = heldBytes();
-  expect(await post(sender, server.origin)).toMatchObject({ kind: 'answered', status: 200, cut: true });
+  expect(await post(sender, server.origin)).toMatchObject({ kind: 'responded', status: 200, cut: true });
   // The least in the second half: what waits for a collection, of this endpoint too, comes and goes.
   expect(Math.min(...held.slice(held.length / 2)) - before).toBeLessThan(100_000_000);
 });
@@ -166,7 +166,7 @@ describe('any response', () => {
       fc.asyncProperty(good, async (response) => {
         endpoint.answerWith({ kind: 'raw', bytes: textOf(response), then: 'end' });
         expect(await post(sender, endpoint.origin)).toMatchObject({
-          ...{ kind: 'answered', status: response.status, cut: false },
+          ...{ kind: 'responded', status: response.status, cut: false },
         });
       }),
       { numRuns },
@@ -180,7 +180,7 @@ describe('any response', () => {
         const result = await post(sender, endpoint.origin);
         expect(result.durationMs).toBeLessThan(2_000);
         // Whatever came, no other status than what stands there.
-        if (result.kind === 'answered') expect(damaged.toString('latin1')).toContain(` ${result.status}`);
+        if (result.kind === 'responded') expect(damaged.toString('latin1')).toContain(` ${result.status}`);
       }),
       { numRuns },
     );

@@ -45,7 +45,7 @@ async function writeRecipe(language: string, file: string, around = 'RECIPE'): P
 async function start(command: string, ...args: readonly string[]): Promise<void> {
   children.push(spawn(command, args, { cwd: dir, stdio: 'ignore' }));
   await eventually(
-    async () => expect(await postWith(await issueClient(), port)).toMatchObject({ kind: 'answered' }),
+    async () => expect(await postWith(await issueClient(), port)).toMatchObject({ kind: 'responded' }),
     { timeoutMs: 20_000 },
   );
 }

@@ -10,7 +10,7 @@ import { BODY, post, Rig } from './rig.js';
  * The security notes (§2) and the list of misbehaviours of the delivery core, in their order, as far as no other file
  * has the case: §2.1 address-policy and guard; §2.4 resolver and guard; §2.5 guard, sender-tls, sender-limits;
  * §2.6 codes and answers send-failure, sender-tls, sender-limits, sender; §2.7 and §2.8 endpoint-url;
- * keep-alive and pools sender, origin-pool, origin-pools; sessions tls-session.
+ * keep-alive and pools sender, origin-pool; sessions tls-session.
  */
 
 const rig = new Rig();
@@ -167,9 +167,9 @@ describe('early answers', () => {
     const endpoint = await rig.endpoint({ early: { kind: 'status', status } });
     const sender = rig.sender(endpoint);
     for (let i = 0; i < 3; i += 1) {
-      expect(await post(sender, endpoint.origin, large)).toMatchObject({ kind: 'answered', status });
+      expect(await post(sender, endpoint.origin, large)).toMatchObject({ kind: 'responded', status });
     }
-    expect(await post(sender, endpoint.origin, BODY)).toMatchObject({ kind: 'answered', status });
+    expect(await post(sender, endpoint.origin, BODY)).toMatchObject({ kind: 'responded', status });
   });
 
   it('that never end are cut at the deadline', async () => {
@@ -206,7 +206,7 @@ describe('a connection cut at each byte of an answer', () => {
         endpoint.answerWith({ kind: 'raw', bytes: (head + body).slice(0, length), then: 'end' });
         const result = await post(sender, endpoint.origin);
         const cut = length < head.length + body.length;
-        const whole = { kind: 'answered', status: 200, cut };
+        const whole = { kind: 'responded', status: 200, cut };
         expect({ length, ...result }).toMatchObject(
           length < head.length ? { length, kind: 'unreachable', error: 'SOCKET' } : { length, ...whole },
         );
@@ -222,7 +222,7 @@ describe('a connection cut at each byte of an answer', () => {
       endpoint.answerWith({ kind: 'raw', bytes: (head + body).slice(0, length), then: 'reset' });
       const result = await post(sender, endpoint.origin);
       // The RST may overtake the bytes before it.
-      if (result.kind === 'answered' && length >= head.length) expect(result.status).toBe(200);
+      if (result.kind === 'responded' && length >= head.length) expect(result.status).toBe(200);
       else expect({ length, ...result }).toMatchObject({ length, kind: 'unreachable', error: 'SOCKET' });
     }
     await eventually(() => sender.stats().connectionsOpen === 0);

@@ -58,7 +58,7 @@ describe('the deadline of an attempt', () => {
 
   it.each([200, 500])('holds for a body that drips after a %d, whose status counts', async (status) => {
     const result = await postUntilDeadline({ kind: 'drip-body', status, everyMs: 20 });
-    expect(result).toMatchObject({ kind: 'answered', status, cut: true });
+    expect(result).toMatchObject({ kind: 'responded', status, cut: true });
   });
 
   it('holds for a TCP connection that stays silent, by the limit for connecting', async () => {
@@ -85,10 +85,10 @@ describe('the deadline of an attempt', () => {
     const oneConnection = { handshakesPerOrigin: 1, usedConnectionMs: 60_000 };
     const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS, ...oneConnection });
     const results = await Promise.all([1, 2, 3, 4].map(() => post(sender, endpoint.origin)));
-    expect(results[0]).toMatchObject({ kind: 'answered', status: 200 });
+    expect(results[0]).toMatchObject({ kind: 'responded', status: 200 });
     for (const late of results.slice(1)) expect(late).toMatchObject(timedOut);
     endpoint.answerWith(200);
-    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 200 });
     expect(sender.stats()).toMatchObject({ inFlight: 0 });
   });
 
@@ -109,7 +109,7 @@ describe('the limits of an answer', () => {
   it('break off an endless body, whose status counts', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'endless-body' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
-    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
+    expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
     expect(result.durationMs).toBeLessThan(2_000);
     await eventually(() => endpoint.stats().openConnections === 0);
     // What left the endpoint beyond the limit stood in the buffers of the kernel.
@@ -141,7 +141,7 @@ describe('the limits of an answer', () => {
   it('break off an endless header block, whose status counts', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'endless-headers' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
-    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
+    expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
     await eventually(() => endpoint.stats().openConnections === 0);
   });
 
@@ -189,9 +189,9 @@ describe('the limits of an answer', () => {
   ])('take the status of a response with %s', async (_, bytes) => {
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });
     const sender = rig.sender(endpoint, { attemptTimeoutMs: 2_000 });
-    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 200 });
     endpoint.answerWith({ kind: 'raw', bytes: bytes.replace('200', '503') });
-    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 503 });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 503 });
     expect(endpoint.stats().arrivals).toBe(2);
   });
 
@@ -217,14 +217,14 @@ describe('a connection that breaks', () => {
       expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
       expect(endpoint.stats().arrivals).toBe(1);
       endpoint.answerWith(200);
-      expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 200 });
+      expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 200 });
     },
   );
 
   it.each(['reset', 'end'] as const)('in the body of a 200 by %s leaves the 200 standing', async (how) => {
     const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage: 'in-body', how } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
-    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: true });
+    expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
   });
 
   it('before TLS is a failure to connect', async () => {

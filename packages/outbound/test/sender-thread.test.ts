@@ -38,7 +38,7 @@ it('posts as a sender does, and leaves the body to others', async () => {
   expect(await thread.post({ ...request, mayStart: () => false }, 1_000)).toMatchObject({
     kind: 'withdrawn',
   });
-  expect(await thread.post(request, 10_000)).toMatchObject({ kind: 'answered', status: 200 });
+  expect(await thread.post(request, 10_000)).toMatchObject({ kind: 'responded', status: 200 });
   expect(endpoint.arrivals).toMatchObject([{ path: '/hook', headers: { 'webhook-id': 'evt_1' } }]);
   expect(endpoint.arrivals.map((arrival) => String(arrival.body))).toEqual([String(BODY)]);
   expect(String(whole)).toBe(`no part of it${String(BODY)}`);

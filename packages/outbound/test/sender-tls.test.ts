@@ -78,7 +78,10 @@ describe('TLS', () => {
   });
 
   it('speaks TLS 1.2 with an endpoint that knows nothing newer', async () => {
-    expect(await postTo({ tls: { maxVersion: 'TLSv1.2' } })).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await postTo({ tls: { maxVersion: 'TLSv1.2' } })).toMatchObject({
+      kind: 'responded',
+      status: 200,
+    });
   });
 
   it('refuses an endpoint that speaks plain HTTP on its port', async () => {
@@ -117,7 +120,7 @@ describe('TLS', () => {
     expect(await post(sender, first.origin)).toMatchObject({ error: 'TLS' });
     await first.close();
     await rig.endpoint({ port: first.port });
-    expect(await post(sender, first.origin)).toMatchObject({ kind: 'answered', status: 200 });
+    expect(await post(sender, first.origin)).toMatchObject({ kind: 'responded', status: 200 });
   });
 });
 
@@ -134,7 +137,7 @@ describe('the extra authority file', () => {
       );
       return JSON.parse(stdout);
     };
-    const accepted = { kind: 'answered', status: 200 };
+    const accepted = { kind: 'responded', status: 200 };
     expect(await outcomeOf(authority.caFile, strange)).toMatchObject(accepted);
     expect(await outcomeOf(strange, authority.caFile)).toMatchObject(accepted);
     expect(await outcomeOf(strange, strange)).toMatchObject({ kind: 'unreachable', error: 'TLS' });

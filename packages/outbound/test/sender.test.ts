@@ -9,7 +9,7 @@ describe('a sender', () => {
     const endpoint = await rig.endpoint();
     const bytes = Buffer.from('{"id":"evt_1","text":"é 🙂"}');
     const result = await post(rig.sender(endpoint), endpoint.origin, bytes);
-    expect(result).toMatchObject({ kind: 'answered', status: 200, cut: false });
+    expect(result).toMatchObject({ kind: 'responded', status: 200, cut: false });
     const [arrival] = endpoint.arrivals;
     expect(arrival).toMatchObject({ method: 'POST', path: '/hook?token=s3cret', httpVersion: '1.1' });
     expect(arrival?.body.equals(bytes)).toBe(true);
@@ -24,7 +24,7 @@ describe('a sender', () => {
 
   it.each([200, 201, 204, 299, 304, 400, 404, 410, 500, 599])('gives back status %d', async (status) => {
     const endpoint = await rig.endpoint({ answer: status });
-    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'answered', status });
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'responded', status });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %d', async (status) => {
@@ -32,7 +32,7 @@ describe('a sender', () => {
     const endpoint = await rig.endpoint({
       answer: { kind: 'status', status, headers: { location: other.url } },
     });
-    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'answered', status });
+    expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'responded', status });
     expect(other.stats()).toMatchObject({ connections: 0 });
   });
 
@@ -71,8 +71,8 @@ describe('a sender', () => {
     const bytes = 'HTTP/1.0 202 Accepted\r\ncontent-type: text/plain\r\n\r\nthank you';
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes, then: 'end' } });
     const sender = rig.sender(endpoint);
-    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 202, cut: false });
-    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'answered', status: 202 });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 202, cut: false });
+    expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 202 });
     expect(endpoint.stats().connections).toBe(2);
   });
 
@@ -81,7 +81,7 @@ describe('a sender', () => {
       answer: { kind: 'informational', status: informational, count: 3 },
     });
     expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({
-      kind: 'answered',
+      kind: 'responded',
       status: 200,
     });
   });
@@ -91,7 +91,7 @@ describe('a sender', () => {
     const endpoint = await rig.endpoint({ early });
     const result = await post(rig.sender(endpoint), endpoint.origin, Buffer.alloc(4_000_000, 'x'));
     // The endpoint may reset the connection before its answer is read: both are an end, and neither is a wait.
-    if (result.kind === 'answered') expect(result.status).toBe(413);
+    if (result.kind === 'responded') expect(result.status).toBe(413);
     else expect(result).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
     expect(result.durationMs).toBeLessThan(3_000);
   });

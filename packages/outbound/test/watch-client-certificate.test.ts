@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Closers, Registry } from '@webhooks/runtime';
 import { eventually, sharedAuthority } from '@webhooks/testkit';
 import { readClientCertificate, watchClientCertificate } from '../src/index.js';
-import type { ClientCertificate, ClientPair } from '../src/index.js';
+import type { ClientPair } from '@webhooks/contracts';
+import type { ClientCertificate } from '../src/index.js';
 
 const DAY_MS = 86_400_000;
 const silent = (): undefined => undefined;

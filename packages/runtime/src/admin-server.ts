@@ -1,32 +1,39 @@
-import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Registry } from 'prom-client';
+import { type Registry, Counter } from 'prom-client';
 import type { HealthBoard, HealthReport } from './health.js';
 
-/** A further page of the admin server: a path and what it answers as JSON. */
+/** A counter with these labels. */
+export const addCounter = <Label extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  ...labelNames: Label[]
+) => new Counter({ name, help, labelNames, registers: [registry] });
+
+/** A further page of the admin server: a path and what it responds with as JSON. */
 export interface AdminPage {
   readonly path: string;
   render(): unknown;
 }
 
-function answer(response: ServerResponse, status: number, type: string, body: string): void {
+function respond(response: ServerResponse, status: number, type: string, body: string): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 }
 
-const answerJson = (response: ServerResponse, status: number, value: unknown): void =>
-  answer(response, status, 'application/json', `${JSON.stringify(value)}\n`);
+const respondJson = (response: ServerResponse, status: number, value: unknown): void =>
+  respond(response, status, 'application/json', `${JSON.stringify(value)}\n`);
 
-const answerHealth = (response: ServerResponse, { ok, faults }: HealthReport): void =>
-  answerJson(response, ok ? 200 : 503, { status: ok ? 'ok' : 'failing', faults });
+const respondHealth = (response: ServerResponse, { ok, faults }: HealthReport): void =>
+  respondJson(response, ok ? 200 : 503, { status: ok ? 'ok' : 'failing', faults });
 
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? '/';
 
-function answerPage(response: ServerResponse, path: string, pages: readonly AdminPage[]): void {
+function respondPage(response: ServerResponse, path: string, pages: readonly AdminPage[]): void {
   const page = pages.find((candidate) => candidate.path === path);
-  if (page) answerJson(response, 200, page.render());
+  if (page) respondJson(response, 200, page.render());
   else
-    answerJson(response, 404, {
+    respondJson(response, 404, {
       error: 'not found',
       pages: ['/livez', '/readyz', '/metrics', ...pages.map((p) => p.path)],
     });
@@ -45,14 +52,14 @@ export async function startAdminServer(options: {
 }) {
   const { health, registry, pages } = options;
   const serve = async (path: string, response: ServerResponse): Promise<void> => {
-    if (path === '/livez') answerHealth(response, health.isLive());
-    else if (path === '/readyz') answerHealth(response, health.isReady());
-    else if (path === '/metrics') answer(response, 200, registry.contentType, await registry.metrics());
-    else answerPage(response, path, pages);
+    if (path === '/livez') respondHealth(response, health.isLive());
+    else if (path === '/readyz') respondHealth(response, health.isReady());
+    else if (path === '/metrics') respond(response, 200, registry.contentType, await registry.metrics());
+    else respondPage(response, path, pages);
   };
   const server = createServer({ requestTimeout: 5_000 }, (request, response) => {
     serve(pathOf(request), response).catch((error: unknown) => {
-      answerJson(response, 500, { error: error instanceof Error ? error.message : 'failed' });
+      respondJson(response, 500, { error: error instanceof Error ? error.message : 'failed' });
     });
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Says why something is not well now, or undefined when it is. Must answer at once and never throw. */
+/** Says why something is not well now, or undefined when it is. Must return at once and never throw. */
 export type HealthProbe = () => string | undefined;
 
 export interface HealthReport {

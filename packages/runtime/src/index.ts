@@ -1,18 +1,16 @@
-export { addCounter } from './add-counter.js';
-export type { AdminPage } from './admin-server.js';
+export { addCounter, type AdminPage } from './admin-server.js';
 export { Closers, withDeadline } from './closing.js';
-export { HealthBoard } from './health.js';
-export type { HealthReport } from './health.js';
-export { createLogger, errorFields } from './logger.js';
-export type { LogFields, Logger } from './logger.js';
-export { repeat } from './repeat.js';
-export type { Repetition } from './repeat.js';
-export { runService } from './run-service.js';
-export type { ServiceScope } from './run-service.js';
-export { shareNext } from './share-next.js';
 export { SettingsError, SettingsReader, readSettings } from './settings.js';
-export { createLogThrottles, createLogThrottle } from './log-throttle.js';
-export { addGauge, addSourceGauge, watchSource } from './watch-sources.js';
-export type { SourceState } from './watch-sources.js';
-export { Gauge, Histogram, Registry } from 'prom-client';
-export type { Counter } from 'prom-client';
+export { HealthBoard, type HealthReport } from './health.js';
+export {
+  createLogger,
+  errorFields,
+  type LogFields,
+  type Logger,
+  createLogThrottles,
+  createLogThrottle,
+} from './logger.js';
+export { repeat, type Repetition, shareNext } from './repeat.js';
+export { runService, type ServiceScope } from './run-service.js';
+export { addGauge, addSourceGauge, watchSource, type SourceState } from './watch-sources.js';
+export { Gauge, Histogram, Registry, type Counter } from 'prom-client';

@@ -52,3 +52,35 @@ export function createLogger(service: string, level: string): Logger {
     error: (message, fields) => void winston.error(message, fields),
   };
 }
+
+/** Between two lines, in milliseconds. */
+const AGAIN_MS = 10_000;
+
+/** Writes the line with how many there were since the one before it. */
+type Report = (count: number) => void;
+
+/**
+ * For a line in the log of what may happen thousands of times a second. To be called each time: it reports at the first one
+ * at once, then at most once in 10 s. `now` in milliseconds of a clock that never goes back.
+ */
+export function createLogThrottle(now = () => performance.now()): (report: Report) => void {
+  let [count, toldAt] = [0, -Infinity];
+  return (report) => {
+    count += 1;
+    const at = now();
+    if (at - toldAt < AGAIN_MS) return;
+    const reported = count;
+    [count, toldAt] = [0, at];
+    report(reported);
+  };
+}
+
+/** A tally for each of a bounded set of words. */
+export function createLogThrottles(): (word: string, report: Report) => void {
+  const throttles = new Map<string, (report: Report) => void>();
+  return (word, report) => {
+    const throttle = throttles.get(word) ?? createLogThrottle();
+    throttles.set(word, throttle);
+    throttle(report);
+  };
+}

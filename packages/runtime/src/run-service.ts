@@ -1,14 +1,9 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { addCounter } from './add-counter.js';
-import { startAdminServer } from './admin-server.js';
-import type { AdminPage } from './admin-server.js';
-import { Closers } from './closing.js';
-import type { Close } from './closing.js';
+import { addCounter, startAdminServer, type AdminPage } from './admin-server.js';
+import { Closers, type Close } from './closing.js';
 import { HealthBoard } from './health.js';
-import { createLogger, errorFields } from './logger.js';
-import type { Logger } from './logger.js';
-import { SettingsError, readSettings } from './settings.js';
-import type { SettingsReader } from './settings.js';
+import { createLogger, errorFields, type Logger } from './logger.js';
+import { SettingsError, readSettings, type SettingsReader } from './settings.js';
 
 /** What a service's `compose` gets to put its parts together with. */
 export interface ServiceScope {
@@ -87,7 +82,7 @@ function watchProcess(log: Logger, shutdown: Shutdown): void {
  * for. Without a listener each failed line would be an uncaught exception, whose line fails as well, and so on for ever.
  */
 function outliveLogReader(registry: Registry): void {
-  const help = 'Writes of log lines that failed, because nobody reads them or there is no room';
+  const help = 'Writes of log lines that failed, because nobody reads them or there is no space';
   const failed = addCounter(registry, 'log_writes_failed_total', help);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }

@@ -11,7 +11,7 @@ export class SettingsError extends Error {
   }
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 interface NumberBounds {
   readonly min?: number;

@@ -11,7 +11,7 @@ export interface SourceState {
   readonly lastError?: string;
 }
 
-/** A joined source that settles nothing for so long, while it has work, is stuck: only a restart helps. */
+/** A joined source that settles nothing for so long, while it has work, is stalled: only a restart helps. */
 const STALLED_MS = 120_000;
 /** A look is taken each second; an ordinary rebalance ends within two. */
 const LOST_LOOKS = 3;

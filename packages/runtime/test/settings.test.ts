@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SettingsError, readSettings } from '../src/index.js';
-import type { SettingsReader } from '../src/index.js';
+import { SettingsError, readSettings, type SettingsReader } from '../src/index.js';
 
 const faultsOf = (
   env: Record<string, string>,

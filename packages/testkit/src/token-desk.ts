@@ -31,20 +31,20 @@ export class TokenDesk {
   /** How often the key set was fetched, from wherever on this server. */
   requests = 0;
   /** The response for the key set: the keys, or a status without any. */
-  answer: readonly JWK[] | number;
+  response: readonly JWK[] | number;
   readonly key: SigningKey;
   readonly #server: ReturnType<typeof createServer>;
 
   private constructor(key: SigningKey, server: ReturnType<typeof createServer>) {
     this.key = key;
-    this.answer = [key.publicJwk];
+    this.response = [key.publicJwk];
     this.#server = server;
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     this.jwksUri = `${this.issuer}jwks`;
     server.on('request', (_request, response) => {
       this.requests += 1;
-      if (typeof this.answer === 'number') response.writeHead(this.answer).end('<html>');
-      else response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.answer }));
+      if (typeof this.response === 'number') response.writeHead(this.response).end('<html>');
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.response }));
     });
   }
 

@@ -14,7 +14,7 @@ const build = (over: Partial<ConfigurationRecord> = {}): Configuration =>
   toConfiguration(buildRecord(over), { keys: [] });
 const ACTIVE = build();
 const DISABLED = build({ enabled: false });
-const ACCEPTED: SendResult = { kind: 'answered', status: 200, cut: false, durationMs: 3 };
+const ACCEPTED: SendResult = { kind: 'responded', status: 200, cut: false, durationMs: 3 };
 const WITHDRAWN: SendResult = { kind: 'withdrawn', durationMs: 3 };
 
 const RULES = {

@@ -2,11 +2,9 @@ import { readFileSync } from 'node:fs';
 import type { ListedWebhook, WebhookInput } from '@webhooks/client';
 import type { Argv, InferredOptionTypes } from 'yargs';
 import { parse } from 'yaml';
-import { confirmed } from '../confirm.js';
+import { table, collect } from '../output.js';
 import { toFailure } from '../failure.js';
-import { table } from '../output.js';
-import { collect } from '../present.js';
-import { online, type Session } from '../session.js';
+import { confirmed, online, type Session } from '../session.js';
 import { COLUMNS, change } from './webhooks.js';
 
 const KNOWN: ReadonlySet<unknown> = new Set(COLUMNS);

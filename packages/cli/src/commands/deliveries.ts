@@ -1,11 +1,10 @@
 import type { DeliveryDetail, Redelivered } from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
-import { card, table } from '../output.js';
-import { collect, present } from '../present.js';
+import { card, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
 
-/** One delivery with what became of each attempt. `cycle` is told where it was made again. */
+/** One delivery with what became of each attempt. `cycle` is shown where it was made again. */
 export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
   const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause'];
   const facts = card({ ...delivery, ...(redelivery && { cycle }) });

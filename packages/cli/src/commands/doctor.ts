@@ -1,15 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DeliveryAttempt } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
-import { checkAddress } from '../doctor/check-address.js';
+import { checkAddress, fault, ok, type Check, checkTls } from '../doctor/check-connection.js';
 import { checkReceiver } from '../doctor/check-receiver.js';
-import { checkTls } from '../doctor/check-tls.js';
-import { fault, ok, type Check } from '../doctor/check.js';
 import { Failure, usage } from '../failure.js';
 import { table, type Output } from '../output.js';
-import { ATTEMPT_TIMEOUT_MS } from '../post.js';
+import { ATTEMPT_TIMEOUT_MS, VENDOR } from '../post.js';
 import { logIn, offline, orNothing, POLL_MS, type GlobalOptions } from '../session.js';
-import { VENDOR } from '../sign.js';
 
 function urlOf(text: string): URL {
   const url = URL.parse(text);

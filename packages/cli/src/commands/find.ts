@@ -1,10 +1,16 @@
-import type { Charge, ChargePix, Client, DeliveryDetail, DeliveryFilter } from '@webhooks/client';
-import type { ListedWebhook, Transaction } from '@webhooks/client';
+import type {
+  Charge,
+  ChargePix,
+  Client,
+  DeliveryDetail,
+  DeliveryFilter,
+  ListedWebhook,
+  Transaction,
+} from '@webhooks/client';
 import type { Argv } from 'yargs';
 import { positional } from '../arguments.js';
 import { Failure } from '../failure.js';
-import { card, dim, table } from '../output.js';
-import { collect } from '../present.js';
+import { card, dim, table, collect } from '../output.js';
 import { online, orNothing, type Session } from '../session.js';
 import { deliveryText } from './deliveries.js';
 

@@ -3,13 +3,11 @@ import { ConnectionError, ProblemError, type Client, type NotificationFilter } f
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, isLoopback } from '../arguments.js';
 import { usage } from '../failure.js';
-import { dim, paint, plain } from '../output.js';
-import { causeOf, post, type Response } from '../post.js';
-import { present } from '../present.js';
+import { dim, paint, plain, present } from '../output.js';
+import { causeOf, post, type Response, makeSecret, signedHeaders, VENDOR } from '../post.js';
 import { online, type Session } from '../session.js';
-import { makeSecret, signedHeaders, VENDOR } from '../sign.js';
 
-/** A fault that passes: the cursor is kept, and the same page is asked for again. */
+/** A fault that passes: the cursor is kept, and the same page is requested again. */
 const passes = (error: unknown): boolean =>
   error instanceof ProblemError ? /^(429|5..)$/.test(String(error.status)) : error instanceof ConnectionError;
 

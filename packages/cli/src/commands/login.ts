@@ -1,8 +1,7 @@
 import { isCancel, password, text } from '@clack/prompts';
 import type { Argv } from 'yargs';
 import { Failure, usage } from '../failure.js';
-import { card, type Output } from '../output.js';
-import { present } from '../present.js';
+import { card, type Output, present } from '../output.js';
 import * as profiles from '../profiles.js';
 import type { PartialProfile, Profile, ProfileField } from '../profiles.js';
 import { connect, offline } from '../session.js';

@@ -3,11 +3,9 @@ import { progress } from '@clack/prompts';
 import type { Redelivery } from '@webhooks/client';
 import type { ArgumentsCamelCase, Argv, InferredOptionTypes } from 'yargs';
 import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
-import { confirmed } from '../confirm.js';
+import { card, table, collect, present } from '../output.js';
 import { Failure, usage } from '../failure.js';
-import { card, table } from '../output.js';
-import { collect, present } from '../present.js';
-import { online, POLL_MS, showing, type Session } from '../session.js';
+import { confirmed, online, POLL_MS, showing, type Session } from '../session.js';
 
 const OPTIONS = {
   ref: { type: 'string', describe: 'To this webhook' },

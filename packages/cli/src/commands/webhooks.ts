@@ -1,10 +1,17 @@
-import type { Client, EndpointHealth, Webhook, WebhookInput } from '@webhooks/client';
+import type {
+  Client,
+  EndpointHealth,
+  Webhook,
+  WebhookInput,
+  DeliveryPolicy,
+  PolicyInput,
+} from '@webhooks/client';
 import type { Argv } from 'yargs';
-import { EVENT_TYPES, FILE, positional } from '../arguments.js';
+import { EVENT_TYPES, FILE, positional, textOf } from '../arguments.js';
 import { usage } from '../failure.js';
-import { card, dim, table } from '../output.js';
-import { collect, present } from '../present.js';
+import { card, dim, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
+import { parse } from 'yaml';
 
 export const COLUMNS = ['ref', 'eventType', 'endpointUrl', 'applicationId', 'enabled'] as const;
 
@@ -31,7 +38,7 @@ function healthText({ health, ...webhook }: Webhook & { readonly health: Endpoin
   return `${card({ ...webhook, ...present({ state, until, failingSince }) })}\n\n${dim('LAST DAY')}\n${card(lastDay)}\n\n${failures}`;
 }
 
-export const withRef = positional('ref', 'The webhook (webhooks list)');
+const withRef = positional('ref', 'The webhook (webhooks list)');
 type WithRef = { readonly ref: string };
 const setEnabled = (enabled: boolean) =>
   showing((client, { ref }: WithRef) => change(client, ref, { enabled }));
@@ -98,3 +105,41 @@ export const addWebhooks = (cli: Argv): Argv =>
         return change(client, ref, { eventType, endpointUrl, applicationId });
       }),
     );
+
+/** The service judges the members. Pretty errors would show the line, which may hold a secret. */
+function readPolicy(file: string): PolicyInput {
+  const policy: unknown = parse(textOf(file), { prettyErrors: false });
+  if (policy instanceof Object) return policy;
+  throw new Error('expected a policy, such as `timeoutMs: 20000`');
+}
+
+const OPTIONS = {
+  file: { alias: 'f', ...FILE, coerce: readPolicy, describe: 'Replace it by this YAML; -: standard input' },
+  certificate: { ...FILE, implies: 'key', describe: 'Client certificate and its chain, PEM' },
+  key: { ...FILE, implies: 'certificate', describe: 'The key of the certificate, PEM' },
+  remove: { type: 'boolean', conflicts: 'file', describe: 'Return to the defaults' },
+} as const;
+
+function policyText({ headers = {}, clientCertificate, retryDelays, ...plain }: DeliveryPolicy): string {
+  const waits = retryDelays && { retryDelays: retryDelays.join(' ') };
+  const rows = Object.entries(headers).map(([header, value]) => ({ header, ...value }));
+  const shown = card({ ...plain, ...waits, ...clientCertificate });
+  const all = rows.length === 0 ? shown : `${shown}\n\n${table(rows, ['header', 'endsWith'])}`;
+  return all.trim() || dim('the defaults');
+}
+
+export const addPolicy = (cli: Argv): Argv =>
+  cli.command(
+    'policy <ref>',
+    "Show or replace a webhook's own terms of delivery; sealed values that are left out stay",
+    (own) => withRef(own).options(OPTIONS),
+    showing(async (client, { ref, file, certificate, key, remove }) => {
+      if (remove) await client.removePolicy(ref);
+      const pair = certificate && key && { clientCertificate: { certificate, key } };
+      if (file) return client.setPolicy(ref, { ...file, ...pair });
+      const known = await client.policy(ref);
+      if (!pair) return known;
+      const { headers, clientCertificate, ...plain } = known;
+      return client.setPolicy(ref, { ...plain, ...pair });
+    }, policyText),
+  );

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { makeEvent } from '../events.js';
-import { causeOf, post, type Response } from '../post.js';
-import { makeSecret, signedHeaders } from '../sign.js';
-import { fault, ok, type Check } from './check.js';
+import { causeOf, post, type Response, makeSecret, signedHeaders } from '../post.js';
+import { fault, ok, type Check } from './check-connection.js';
 
 /** A test notification: a payment of one cent that never happened, with an id that says so. */
 function testNotification(): { id: string; body: string } {

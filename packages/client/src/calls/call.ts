@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import axios from 'axios';
-import type { AxiosInstance, AxiosResponse } from 'axios';
-import { ConnectionError, UnexpectedResponseError } from './call-errors.js';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
+import { ConnectionError, UnexpectedResponseError, ProblemError, parseProblem } from './call-errors.js';
 import type { ParseResponse } from './parse-response.js';
-import { ProblemError, parseProblem } from './problem-error.js';
 
 /** Of a single call. */
 export interface RequestOptions {

@@ -1,16 +1,14 @@
-import { authorizeCalls } from './authorized.js';
-import { createCall } from './call.js';
-import type { CallOptions } from './call.js';
-import { createEventCalls } from './event-calls.js';
-import type { EventCalls } from './event-calls.js';
-import { createPages } from './pages.js';
-import type { Pages } from './pages.js';
-import { createQueryCalls } from './query-calls.js';
-import type { QueryCalls } from './query-calls.js';
-import { createTokenSource } from './token-source.js';
-import type { ClientCredentials, TokenSource } from './token-source.js';
-import { createWebhookCalls } from './webhook-calls.js';
-import type { WebhookCalls } from './webhook-calls.js';
+import {
+  authorizeCalls,
+  createTokenSource,
+  type ClientCredentials,
+  type TokenSource,
+} from './token-source.js';
+import { createCall, type CallOptions } from './call.js';
+import { createEventCalls, type EventCalls } from './event-calls.js';
+import { createPages, type Pages } from './pages.js';
+import { createQueryCalls, type QueryCalls } from './query-calls.js';
+import { createWebhookCalls, type WebhookCalls } from './webhook-calls.js';
 
 export interface ClientOptions extends CallOptions {
   /** Base URL of the service, or of config-api when the services have addresses of their own. */

@@ -1,8 +1,8 @@
-import type { Authorized } from './authorized.js';
+import type { Authorized } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import type { EventInput, EventResult } from '../types/event-types.js';
 import { parseAccepted, parseResults } from './parse-response.js';
-import { ProblemError } from './problem-error.js';
+import { ProblemError } from './call-errors.js';
 
 /** For payment systems: what happened. */
 export interface EventCalls {

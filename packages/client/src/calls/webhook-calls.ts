@@ -1,4 +1,4 @@
-import type { Authorized } from './authorized.js';
+import type { Authorized } from './token-source.js';
 import type { RequestOptions } from './call.js';
 import {
   parseEgressList,

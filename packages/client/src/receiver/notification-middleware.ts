@@ -1,6 +1,5 @@
 import type { Notification } from '../types/event-types.js';
-import { NotificationError } from './notification-error.js';
-import { createKeys, verifyNotification } from './verify-notification.js';
+import { NotificationError, createKeys, verifyNotification } from './verify-notification.js';
 
 /** A request of Express, or of `node:http`, as far as it is read here. */
 export interface NotificationRequest extends AsyncIterable<Uint8Array> {

@@ -1,9 +1,6 @@
-import { DELIVERY_POLICY_SCHEMA } from './delivery-policy.js';
-import type { DeliveryPolicy } from './delivery-policy.js';
-import { PATTERNS } from '../json/patterns.js';
-import { EVENT_TYPES } from '../event/payment-event.js';
-import type { EventType, UtcTime } from '../event/payment-event.js';
-import { compileCheck } from '../json/schema-compiler.js';
+import { DELIVERY_POLICY_SCHEMA, type DeliveryPolicy } from './delivery-policy.js';
+import { PATTERNS, compileCheck } from '../json/schema-compiler.js';
+import { EVENT_TYPES, type EventType, type UtcTime } from '../event/payment-event.js';
 import { parseStrictJson } from '../json/strict-json.js';
 
 export interface SealedSecret {

@@ -2,7 +2,7 @@ import type { UtcTime } from '../event/payment-event.js';
 import { openSecret, sealSecret } from './sealed-secret.js';
 import type { Keyring } from './sealed-secret.js';
 
-/** Bodies that an endpoint may ask for; `bacen` is the callback of Banco Central's API Pix. */
+/** Bodies that an endpoint may choose; `bacen` is the callback of Banco Central's API Pix. */
 export const NOTIFICATION_FORMATS = ['standard', 'bacen'] as const;
 
 /** What an endpoint's `timeoutMs` may be at most, milliseconds: a whole attempt, which an orderly stop waits for. */
@@ -23,12 +23,18 @@ export interface DeliveryPolicy {
   readonly sealed?: string;
 }
 
+/** PEM; the certificate itself first, then its intermediates. */
+export interface ClientPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
 /** The values of a policy that nobody may read at rest or on a topic. */
 export interface PolicySecrets {
   /** Sent with each attempt, by their names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** PEM; presented to this endpoint in place of the operator's. */
-  readonly clientCertificate?: { readonly certificate: string; readonly key: string };
+  /** Presented to this endpoint in place of the operator's. */
+  readonly clientCertificate?: ClientPair;
 }
 
 /** The limits are config-api's to judge; a reader needs only the shape. */

@@ -1,42 +1,42 @@
-import { MAX_TIME_MS } from '../json/patterns.js';
+import { MAX_TIME_MS } from '../json/schema-compiler.js';
 
-/** One attempt that failed, as the header `history` of a task tells it. */
+/** One failed attempt, as an entry of the header `history` of a task. */
 export interface HistoryEntry {
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   /** Start of the attempt, Unix milliseconds. */
   readonly at: number;
   readonly durationMs: number;
-  /** HTTP status of the answer, or the class of the failure when none came, such as `TLS`. */
+  /** HTTP status of the response. Without a response: the class of the failure, such as `TLS`. */
   readonly result: number | string;
-  /** What the failure was exactly, such as `ECONNREFUSED`. */
+  /** The exact failure, such as `ECONNREFUSED`. */
   readonly code?: string;
 }
 
 /**
- * The attempts of a delivery as text, oldest first: `v1 1:1795269803100:12:503 2:1795269808123:9:TLS:CERT_HAS_EXPIRED`.
- * It travels as it is and is taken apart by those who read it, so that a retry pays for one line more, not for parsing.
+ * The attempts of a delivery as text, oldest first: `v1 1:1795269803100:12:503 2:1795269808123:9:TLS:CERT_HAS_EXPIRED`. A retry appends
+ * one entry; only a reader parses it.
  */
 export type AttemptHistory = string;
 
 const FORMAT = 'v1';
 /**
- * 51 attempts (the longest schedule) of 13 digits of time, 5 of duration, a word of 3 and a code of 45 are 51 × 73 = 3,723
- * characters; somewhat more, so that a later format has room for more fields.
+ * The longest schedule has 51 attempts of at most 73 characters (time 13, duration 5, word 3, code 45), 3,723 in all. The rest is for
+ * fields of a later format.
  */
 export const MAX_HISTORY_CHARACTERS = 4_096;
 
-/** A later format appends fields to an entry; they are passed over here and kept for those who know them. */
+/** A later format may append fields to an entry. They are ignored here, and stay in the text. */
 const ENTRY =
   /^(\d{1,4}):(\d{1,16}):(\d{1,9}):([A-Za-z0-9_-]{1,32})(?::([A-Z0-9_/]{1,64}))?(?::[\x21-\x7e]*)?$/;
 const WHOLE = /^v\d{1,3}(?: \d{1,4}:\d{1,16}:\d{1,9}:[A-Za-z0-9_-]{1,32}(?::[\x21-\x7e]*)?)+$/;
 
-/** Three digits that an answer can have (RFC 9110 §15); `000` is a word like any other. */
+/** A status of three digits (RFC 9110 §15). `000` is a word like any other. */
 const STATUS = /^[1-9]\d\d$/;
 
 function parseEntry(text: string): HistoryEntry | undefined {
   const [, attempt, at, durationMs, result = '', code] = ENTRY.exec(text) ?? [];
-  // Nobody could tell such a time, or count such an attempt.
+  // A later time has no RFC 3339 form, and attempts count from 1.
   if (attempt === undefined || Number(attempt) < 1 || Number(at) > MAX_TIME_MS) return undefined;
   return {
     attempt: Number(attempt),
@@ -47,7 +47,7 @@ function parseEntry(text: string): HistoryEntry | undefined {
   };
 }
 
-/** Reads a history of this format or a later one. Never throws: an entry that is damaged is left out. */
+/** Reads a history of this format or a later one. Never throws: a damaged entry is left out. */
 export function parseAttemptHistory(text: AttemptHistory | undefined): readonly HistoryEntry[] {
   const entries = (text ?? '').slice(0, MAX_HISTORY_CHARACTERS).split(' ').map(parseEntry);
   return entries.filter((entry) => entry !== undefined);
@@ -61,7 +61,7 @@ export const cleanWord = (result: number | string): string =>
 
 const count = (value: number): number => Math.max(0, Math.round(value));
 
-/** Cuts the oldest entries but the very first: when it all began, and what was seen last, tell the most. */
+/** Cuts the oldest entries but the first: the beginning and the latest attempts matter most. */
 function cut(text: AttemptHistory): AttemptHistory {
   const [format = FORMAT, first = '', ...rest] = text.split(' ');
   let length = text.length;
@@ -71,7 +71,7 @@ function cut(text: AttemptHistory): AttemptHistory {
   return [format, first, ...rest.slice(from)].join(' ');
 }
 
-/** The history with one attempt more; above the bound the oldest but the first are cut. Gaps show in the numbers. */
+/** Appends an attempt. Above the bound the oldest entries but the first are cut, which shows as a gap in the numbers. */
 export function appendAttempt(history: AttemptHistory | undefined, entry: HistoryEntry): AttemptHistory {
   const { attempt, at, durationMs, result, code } = entry;
   const line = `${count(attempt)}:${count(at)}:${count(durationMs)}:${cleanWord(result)}`;
@@ -79,10 +79,7 @@ export function appendAttempt(history: AttemptHistory | undefined, entry: Histor
   return text.length <= MAX_HISTORY_CHARACTERS ? text : cut(text);
 }
 
-/**
- * A header's text as a history that may be carried on: whole, or what can still be read of a damaged one. Undefined when
- * there is nothing: a damaged history never makes a task unreadable.
- */
+/** Reads a header's text as a history; of a damaged one, what can still be read. Undefined when nothing can. */
 export function readAttemptHistory(text: string | undefined): AttemptHistory | undefined {
   if (text === undefined) return undefined;
   if (text.length <= MAX_HISTORY_CHARACTERS && WHOLE.test(text)) return text;

@@ -1,7 +1,6 @@
 import type { RecordOrigin } from '../task/delivery-task.js';
-import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/patterns.js';
-import { isEventType } from '../event/payment-event.js';
-import type { EventType } from '../event/payment-event.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
+import { isEventType, type EventType } from '../event/payment-event.js';
 
 interface LogEntry {
   readonly deliveryId: string;
@@ -11,11 +10,11 @@ interface LogEntry {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  /** Number of the attempt that was made, or was to be made. */
+  /** Number of the attempt, made or planned, from 1. */
   readonly attempt: number;
-  /** Unix milliseconds: start of the attempt, or the moment of the decision. */
+  /** Start of the attempt, or time of the decision (Unix milliseconds). */
   readonly at: number;
-  /** The record that was being handled: tells a repeat after a crash from an attempt of its own. */
+  /** The record that was handled. It distinguishes a repeat after a crash from another attempt. */
   readonly source: RecordOrigin;
 }
 
@@ -24,17 +23,17 @@ export interface AttemptEntry extends LogEntry {
   readonly durationMs: number;
   readonly result: 'delivered' | 'failed';
   readonly status?: number;
-  /** Class of a failure without an answer, such as `TLS`. */
+  /** Class of a failure without a response, such as `TLS`. */
   readonly error?: string;
-  /** What it was exactly, such as `CERT_HAS_EXPIRED`; `causeOf` says what helps. */
+  /** The exact failure, such as `CERT_HAS_EXPIRED`; `causeOf` says what helps. */
   readonly code?: string;
-  /** Unix milliseconds of the next attempt, when there will be one. */
+  /** Time of the next attempt (Unix milliseconds); absent after the last. */
   readonly nextAt?: number;
 }
 export interface DeferredEntry extends LogEntry {
   readonly kind: 'deferred';
   readonly nextAt: number;
-  /** `fault`: by a fault of the worker's own; absent: by the state of the endpoint. */
+  /** `fault` for a fault of the worker's own; absent when the endpoint's state deferred it. */
   readonly reason?: string;
 }
 export interface CancelledEntry extends LogEntry {
@@ -47,14 +46,14 @@ export interface DeadEntry extends LogEntry {
 }
 export type AttemptLogEntry = AttemptEntry | DeferredEntry | CancelledEntry | DeadEntry;
 
-/** An event is on `webhooks.fan-outs`: not all of its deliveries are made (`isOpen`), or they are now. */
+/** An event is on `webhooks.fan-outs`. `isOpen`: some of its deliveries are still to be made. */
 export interface FanOutEntry extends Pick<LogEntry, 'tenantId' | 'eventId' | 'at'> {
   readonly kind: 'fan-out';
   readonly isOpen: boolean;
 }
 export type PackEntry = AttemptLogEntry | FanOutEntry;
 
-/** One record of `webhooks.attempts` as it is read: several entries, in no particular order. */
+/** One record of `webhooks.attempts`: several entries, in no particular order. */
 export interface AttemptPack {
   readonly v: 1;
   readonly records: readonly AttemptLogEntry[];
@@ -65,7 +64,7 @@ export const MAX_PACK_ENTRIES = 256;
 export const encodeAttemptPack = (records: readonly PackEntry[]): Buffer =>
   Buffer.from(JSON.stringify({ v: 1, records }));
 
-/** `damaged` entries were left out; entries of a kind that is not known here are left out too and are no damage. */
+/** `damaged` counts the damaged entries, which are left out. Entries of an unknown kind are left out and not counted. */
 export type ParsedAttemptPack =
   | {
       readonly ok: true;
@@ -95,7 +94,7 @@ const orAbsent =
     value === undefined || test(value);
 
 const isWord = matches(/^[\x21-\x7e]{1,256}$/);
-/** Of Node or OpenSSL (`SSL/TLS_ALERT_CLOSE_NOTIFY`), or a word of our own. */
+/** A code of Node, of OpenSSL (`SSL/TLS_ALERT_CLOSE_NOTIFY`) or of our own. */
 const isCode = matches(/^[A-Z0-9_/]{1,64}$/);
 const isTime = isWhole(0, MAX_TIME_MS);
 
@@ -141,7 +140,7 @@ testsOf.set(
   Object.entries({ tenantId, eventId, at, isOpen: (value) => typeof value === 'boolean' }),
 );
 
-/** An entry with the members that are known here; `damaged` when one of them is not what it must be. */
+/** Reads an entry with its known members; `damaged` when one of them is not valid. */
 function readEntry(value: unknown): PackEntry | 'damaged' | 'unknown-kind' {
   if (!isObject(value)) return 'damaged';
   const tests = testsOf.get(value['kind']);
@@ -163,10 +162,7 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/**
- * Reads a pack of this format or the next one: members and kinds that are not known here are passed over, and so is an
- * entry that is damaged. Never throws.
- */
+/** Reads a pack of this format or the next one. Unknown members, unknown kinds and damaged entries are left out. Never throws. */
 export function parseAttemptPack(bytes: Uint8Array): ParsedAttemptPack {
   const value = parseJson(bytes);
   if (value === undefined) return { ok: false, reason: 'not-json' };

@@ -1,13 +1,10 @@
-import { readAttemptHistory } from '../log/attempt-history.js';
-import type { AttemptHistory } from '../log/attempt-history.js';
-import { headerNumber, headerText } from './header-reader.js';
-import type { RecordHeaders } from './header-reader.js';
-import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/patterns.js';
-import { isEventType } from '../event/payment-event.js';
-import type { EventType } from '../event/payment-event.js';
+import { readAttemptHistory, type AttemptHistory } from '../log/attempt-history.js';
+import { headerNumber, headerText, type RecordHeaders } from './header-reader.js';
+import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/schema-compiler.js';
+import { isEventType, type EventType } from '../event/payment-event.js';
 import { MAX_EVENT_BYTES } from '../event/read-event.js';
 
-/** Where an event was read first. */
+/** The record from which an event was first read. */
 export interface RecordOrigin {
   readonly topic: string;
   readonly partition: number;
@@ -23,38 +20,38 @@ interface EventParts {
   readonly dueAt: number;
   readonly firstDueAt: number;
   readonly origin: RecordOrigin;
-  /** As the event's producer gave it; always one that `isTraceparent` accepts. */
+  /** The producer's trace context. `isTraceparent` accepts it. */
   readonly traceparent?: string | undefined;
   /** The exact bytes to send. */
   readonly body: Buffer;
 }
 
-/** One event whose deliveries are made a slice at a time: the unit of `webhooks.fan-outs`. */
+/** One event whose deliveries are made slice by slice: a record of `webhooks.fan-outs`. */
 export interface FanOut extends EventParts {
-  /** Webhooks up to this `ref` have had their slice; absent before the first. */
+  /** Webhooks up to this `ref` have their deliveries; absent before the first slice. */
   readonly afterRef?: string;
 }
 
-/** One delivery that is to be attempted, now or later: the unit of `webhooks.deliveries` and `webhooks.retries.*`. */
+/** One delivery that is to be attempted, now or later: a record of `webhooks.deliveries` or `webhooks.retries.*`. */
 export interface DeliveryTask extends EventParts {
   readonly deliveryId: string;
-  /** `0` first, then the id of each redelivery. */
+  /** `0`, or the id of a redelivery. */
   readonly cycle: string;
   readonly ref: string;
-  /** Application of the configuration when the delivery was made; another one later cancels it. */
+  /** Application of the configuration when the delivery was made. A changed application cancels the delivery. */
   readonly applicationId?: string | undefined;
   /** Revision of the configuration that made this delivery. */
   readonly revision: number;
-  /** Number of the attempt to be made next, from 1. */
+  /** Number of the next attempt, from 1. */
   readonly attempt: number;
   /** Unix milliseconds. */
   readonly firstAttemptAt?: number | undefined;
-  /** How often it was put aside without an attempt. */
+  /** How often it was deferred without an attempt. */
   readonly deferralCount: number;
-  /** Why the attempt before this one failed. */
+  /** Why the last attempt failed. */
   readonly errorCode?: string | undefined;
   readonly httpStatus?: number | undefined;
-  /** The attempts before this one (`parseAttemptHistory` reads them); absent before the first has failed. */
+  /** The failed attempts (`parseAttemptHistory` reads them); absent before the first. */
   readonly history?: AttemptHistory | undefined;
 }
 
@@ -107,7 +104,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
   return headers;
 }
 
-/** `DUE_AT` of a task's record without reading the rest; undefined when the header is damaged. */
+/** Reads only `DUE_AT` of a task's record; undefined when the header is damaged. */
 export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
 
 class DamagedHeader extends Error {}
@@ -124,8 +121,8 @@ function wantText(headers: RecordHeaders, name: string, pattern: RegExp): string
 }
 
 /**
- * Longest text that a task carries on, in characters (UTF-16): an application has 128 code points at most, a class of failure
- * fewer. With a body within `MAX_EVENT_BYTES` each topic of tasks (4 MiB) takes the task again, however it has grown.
+ * Longest optional text of a task, in characters (UTF-16). An application has at most 128 code points, a class of failure fewer. So a
+ * task with a body of `MAX_EVENT_BYTES` always fits its topics (4 MiB).
  */
 const MAX_TEXT_CHARACTERS = 256;
 
@@ -144,14 +141,14 @@ function wantNumber(headers: RecordHeaders, name: string, max = Number.MAX_SAFE_
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
- * Whether it is a `traceparent` of W3C Trace Context (§3.2). A record's header is sent on to endpoints: one that is
- * anything else could not be sent at all, or would tell strangers what it says.
+ * Whether it is a `traceparent` of W3C Trace Context (§3.2). The header is forwarded to endpoints: any other text could break the
+ * request, or reach strangers.
  */
 export const isTraceparent = (text: string | undefined): text is string =>
   text !== undefined && TRACEPARENT.test(text);
 
 const WORD = /^[\x21-\x7e]{1,256}$/;
-// As the attempt log has them: a value that it cannot hold would be delivered and never logged.
+// The same patterns as in the attempt log: a value that it refuses would be delivered and never logged.
 const CYCLE = new RegExp(PATTERNS.cycle, 'u');
 const EVENT_ID = new RegExp(PATTERNS.eventId, 'u');
 const TENANT_ID = new RegExp(PATTERNS.tenantId, 'u');
@@ -224,8 +221,8 @@ function readWith<T>(
 }
 
 /**
- * Reads a task back from its record. Never throws: a damaged header is named; `isUnknown` when a newer version may know it. A body
- * is no larger than an event may be.
+ * Reads a task back from its record. Never throws: `reason` names a damaged header, and `isUnknown` says that a newer version may know
+ * it. The body is at most `MAX_EVENT_BYTES`.
  */
 export const parseDeliveryTask = (headers: RecordHeaders, value: Buffer | null) =>
   readWith(readTask, headers, value);

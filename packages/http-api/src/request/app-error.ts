@@ -7,7 +7,7 @@ export interface AppErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the problem, such as the `ref` of a conflict. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Set when the request was refused for a limit or for want of room: it is counted, and not logged each time. */
+  /** Set when the request was refused for a limit or for want of capacity: it is counted, and not logged each time. */
   readonly shed?: Shed;
   readonly cause?: unknown;
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { invalidRequest } from './app-error.js';
+import { parseStrictJson, type Check, type JsonFault, type StrictJson } from '@webhooks/contracts';
+import type { ApiRequest } from './operation.js';
 
 const tooLarge = (maxBytes: number) =>
   invalidRequest([{ property: '', reason: `must not be larger than ${maxBytes} bytes` }]);
@@ -44,7 +46,7 @@ export function refuseBody({ method, headers }: IncomingMessage): void {
 const FREE_CHUNKS = 1_000;
 const MIN_CHUNK_BYTES = 512;
 
-/** The connection ended before the body did: nobody is left to answer, and nothing of ours failed. */
+/** The connection ended before the body did: nobody is left to respond to, and nothing of ours failed. */
 export class CallerGone extends Error {
   constructor(cause: unknown) {
     super('the caller hung up before the end of its body', { cause });
@@ -87,7 +89,7 @@ export function readBody(
         if (size + chunk.byteLength > body.byteLength) grow(size + chunk.byteLength);
         size += chunk.copy(body, size);
       } catch (error) {
-        // What still comes is not kept: the answer ends the connection.
+        // What still comes is not kept: the response ends the connection.
         request.off('data', onData).resume();
         reject(error instanceof Error ? error : new Error('the body cannot be kept', { cause: error }));
       }
@@ -99,4 +101,45 @@ export function readBody(
       .once('close', closed);
     if (request.destroyed) gone(undefined);
   });
+}
+
+const FAULTS: Readonly<Record<JsonFault, string>> = {
+  'not-utf8': 'must be UTF-8',
+  'not-json': 'must be JSON',
+  'too-deep': 'is nested too deep',
+  'too-many-values': 'holds too many values',
+  'duplicate-key': 'repeats a member name',
+  'forbidden-character': 'holds a NUL or a lone surrogate',
+};
+
+/** The media type of a body in lower case, without parameters; undefined when the header is absent. Throws 422 for another charset than UTF-8. */
+export function mediaTypeOf(request: ApiRequest): string | undefined {
+  const [type, ...parameters] = request.header('content-type')?.toLowerCase().split(';') ?? [];
+  if (parameters.some((parameter) => /^\s*charset\s*=(?!\s*"?utf-8"?\s*$)/.test(parameter)))
+    throw invalidRequest([{ property: 'Content-Type', reason: 'must have no charset but UTF-8' }]);
+  return type?.trim();
+}
+
+/** Why a text is not acceptable JSON, in words for the caller. */
+export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): string =>
+  at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
+
+/** Values of one body: 1,000 events of 64 each, more than twice what an event has. JSON costs by its values, not by its bytes. */
+export const MAX_BODY_VALUES = 64_000;
+
+/** A strictly parsed JSON text as a value, or a 422 that names the fault. */
+export function parseJsonText(text: string | Uint8Array): unknown {
+  const parsed = parseStrictJson(text, { maxValues: MAX_BODY_VALUES });
+  if (parsed.ok) return parsed.value;
+  throw invalidRequest([{ property: '', reason: jsonFault(parsed) }]);
+}
+
+/** The body of a request as JSON that passes `check`. Throws 422 for another content type, no JSON, or violations. */
+export function readJson<T>(request: ApiRequest, check: Check<T>): T {
+  if (mediaTypeOf(request) !== 'application/json') {
+    throw invalidRequest([{ property: 'Content-Type', reason: 'must be application/json' }]);
+  }
+  const result = check(parseJsonText(request.body));
+  if (result.ok) return result.value;
+  throw invalidRequest(result.violations);
 }

@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
-import { Histogram, addCounter } from '@webhooks/runtime';
-import type { Logger, Registry } from '@webhooks/runtime';
-import express from 'express';
-import type { NextFunction, Request, Response } from 'express';
+import { Histogram, addCounter, type Logger, type Registry } from '@webhooks/runtime';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import { AppError } from '../request/app-error.js';
-import { createBodyBudget } from '../limits/body-budget.js';
-import type { BodyBudget } from '../limits/body-budget.js';
-import { identify } from '../token/identity.js';
-import type { Identity, TenantRule } from '../token/identity.js';
+import { createBodyBudget, type BodyBudget, type Caller, createOpenRequests } from '../limits/shares.js';
+import { identify, type Identity, type TenantRule } from '../token/identity.js';
 import type { ApiRequest, Operation } from '../request/operation.js';
 import { TRANSFER_MS } from './listen.js';
-import { createFaultLog, createRefusedTokenLog } from './log-faults.js';
-import { createOpenRequests } from '../limits/open-requests.js';
-import { originForm } from '../request/origin-form.js';
-import { ownerOf } from './path-owner.js';
+import { createFaultLog, createRefusedTokenLog, send, sendProblem } from './send.js';
+import { originForm, ownerOf } from '../request/request-target.js';
 import {
   CallerGone,
   checkBodyHeaders,
@@ -23,9 +17,7 @@ import {
   refuseRepeatedHeaders,
 } from '../request/read-body.js';
 import { readQuery } from '../request/read-query.js';
-import { send, sendProblem } from './send.js';
 import type { ApiSettings } from './settings.js';
-import type { Caller } from '../limits/shares.js';
 import { createShedLog } from '../limits/shed.js';
 import { createTenantLimiter } from '../limits/tenant-limiter.js';
 import type { TokenVerifier } from '../token/token-verifier.js';
@@ -44,13 +36,13 @@ export interface ApiOptions {
   >;
 }
 
-const REQUESTS = 'Requests answered, by operation and status';
+const REQUESTS = 'Requests, by operation and status';
 
 const createMeters = (registry: Registry) => ({
   requests: addCounter(registry, 'http_requests_total', REQUESTS, 'operation', 'status'),
   seconds: new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from the request line to the end of the answer',
+    help: 'Time from the request line to the end of the response',
     labelNames: ['operation'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
     registers: [registry],
@@ -67,7 +59,7 @@ function requestIdOf({ headers }: Request): string {
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value.join(', ') : value;
 
-/** What follows the first `?`: a query may hold further ones. */
+/** The query is everything after the first `?`; it may hold further ones. */
 function queryOf({ url }: Request): URLSearchParams {
   const at = url.indexOf('?');
   return new URLSearchParams(at < 0 ? '' : url.slice(at));
@@ -84,15 +76,15 @@ async function withBody<T>(
     return work(Buffer.alloc(0));
   }
   checkBodyHeaders(request, maxBytes);
-  const room = budget.open(caller, Number(request.headers['content-length'] ?? 0));
+  const share = budget.open(caller, Number(request.headers['content-length'] ?? 0));
   try {
-    return await work(await readBody(request, maxBytes, room.take));
+    return await work(await readBody(request, maxBytes, share.take));
   } finally {
-    room.release();
+    share.release();
   }
 }
 
-/** What of a request is known without its body; throws 401 and 403. */
+/** Everything about a request but its body. Throws 401 and 403. */
 async function readHead(
   operation: Operation,
   request: Request,
@@ -119,7 +111,7 @@ const toAppError = (error: unknown): AppError =>
     ? error
     : new AppError('internal-error', 'the request could not be served', { cause: error });
 
-/** Counts a request when its connection is done with it; a caller that did not wait for its answer gets a word of its own. */
+/** Counts a request when its response has ended. A caller that did not wait for it has the status `client-closed`. */
 function measure(label: string, response: Response, { log, meters }: Shared): void {
   const stop = meters.seconds.startTimer({ operation: label });
   response.once('close', () => {
@@ -133,8 +125,8 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
 }
 
 /**
- * Lets a request in, before its body is read, and gives back what ends it. Throws 429 with `Retry-After`, in the order of what a refusal
- * costs: the tenant's rate, what the operation itself looks at, the room that is left.
+ * Admits a request before its body is read; call the returned function when it has ended. Throws 429 with `Retry-After`. The cheapest
+ * check comes first: the tenant's rate, the operation's own check, the free capacity.
  */
 function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
   const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });
@@ -162,7 +154,7 @@ function share(options: ApiOptions) {
 
 type Shared = ReturnType<typeof share>;
 
-/** Calls `done` when the connection is done with an answer: what nobody reads is held in memory until then. */
+/** Calls `done` when the response has ended. Until then it is in memory, even when nobody reads it. */
 function whenRead(response: Response, done: () => void): void {
   if (response.closed) return done();
   const cut = setTimeout(() => response.destroy(), TRANSFER_MS);
@@ -178,17 +170,17 @@ function endOf(response: Response, { closing }: ApiOptions): AbortSignal {
     closing.removeEventListener('abort', end);
     ended.abort();
   };
-  // Not `AbortSignal.any`: with one that lives as long as the process, Node 24 keeps some 400 bytes of each for ever.
+  // Not `AbortSignal.any`: of each signal joined to one that lives for ever, Node 24 keeps 400 bytes.
   closing.addEventListener('abort', end);
   response.once('close', end);
   if (closing.aborted || response.closed) end();
   return ended.signal;
 }
 
-/** The method whose operation answers. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
+/** The method whose operation responds. HEAD is a GET of which Node sends no body (RFC 9110 §9.3.2). */
 const methodOf = ({ method }: Request): string => (method === 'HEAD' ? 'GET' : method);
 
-/** Methods of one path; every other method is 405 with `Allow`, OPTIONS too. */
+/** Serves the methods of one path. Every other method is 405 with `Allow`, OPTIONS too. */
 function dispatcher(operations: readonly Operation[], shared: Shared) {
   const allow = operations
     .flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
@@ -209,7 +201,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
       const reply = await withBody(request, body, (bytes) =>
         operation.handle({
           ...{ ...head, requestId, body: bytes },
-          // Made when it is asked for: few operations wait.
+          // Made on first use: few operations wait.
           get signal() {
             return endOf(response, shared);
           },
@@ -222,7 +214,7 @@ function dispatcher(operations: readonly Operation[], shared: Shared) {
   };
 }
 
-function answerFault(fault: unknown, request: Request, response: Response, shared: Shared): void {
+function respondToFault(fault: unknown, request: Request, response: Response, shared: Shared): void {
   const error =
     fault instanceof URIError
       ? new AppError('not-found', 'there is nothing at this path')
@@ -235,8 +227,8 @@ function answerFault(fault: unknown, request: Request, response: Response, share
 }
 
 /**
- * Serves requests with Express and our manners: token → scope and tenant → limits → query → body → work; every
- * error is a problem; nothing of a library or a stack reaches the caller.
+ * Serves requests with Express: token → scope and tenant → limits → query → body → work. Every error is a problem (RFC 9457), without a
+ * stack or a library's text.
  */
 export function createApi(options: ApiOptions): RequestListener {
   const app = express();
@@ -259,10 +251,10 @@ export function createApi(options: ApiOptions): RequestListener {
   app.use(() => {
     throw new AppError('not-found', 'there is nothing at this path');
   });
-  // Express tells an error handler by its four parameters.
+  // Express knows an error handler by its four parameters.
   app.use((fault: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (fault instanceof CallerGone) response.destroy();
-    else answerFault(fault, request, response, shared);
+    else respondToFault(fault, request, response, shared);
   });
   return (request, response) => {
     request.url = originForm(request.url ?? '');

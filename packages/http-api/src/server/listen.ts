@@ -6,61 +6,59 @@ import type { Duplex } from 'node:stream';
 
 export interface HttpServer {
   readonly port: number;
-  /**
-   * Takes no new connection, lets requests in flight finish (their answers say `Connection: close`), and cuts what is
-   * left after `graceMs`.
-   */
+  /** Takes no new connection, lets requests in flight finish with `Connection: close`, and cuts the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
-  /** Connections in all, default 10,000; beyond them a new one is closed at once. */
+  /** Open connections; default 10,000. A further one is closed at once. */
   readonly maxConnections?: number;
-  /** Connections of one address, default 1,000; beyond them a new one is closed at once. */
+  /** Open connections of one address; default 1,000. A further one is closed at once. */
   readonly maxConnectionsPerAddress?: number;
-  /** Addresses without that bound: those of the operator's own proxies. */
+  /** Addresses without that bound, such as the operator's proxies; default none. */
   readonly proxies?: BlockList;
-  /** A connection that has had its responses is kept so long for a next request, and a second more; default 65 s. */
+  /** How long an idle connection waits for a next request, in milliseconds; default 65,000. It closes up to 1 s later. */
   readonly keepAliveMs?: number;
 }
 
-/** A request of 1 MiB, and an answer, move at 50 KiB a second at least. */
+/** Time for a whole request, or a whole response: 1 MiB at 50 KiB a second. */
 export const TRANSFER_MS = 20_000;
 
-/** A connection on which nothing moves, or whose answers nobody reads, ends after so long; longer than nginx keeps one. */
+/** A connection on which nothing moves ends after this time. nginx keeps one for 60 s, so its end comes first. */
 export const IDLE_MS = 65_000;
 
-/** Header and body deadlines are checked this often, so that none is exceeded by more. */
+/** How often Node checks the deadlines of headers and bodies. None is exceeded by more. */
 const CHECK_MS = 1_000;
-/** Requests of one connection that are not answered yet; all that come in one read are handled in one turn of the event loop. */
+/** Requests of one connection without a response. All that come in one read are handled in one turn of the event loop. */
 const MAX_PIPELINED = 16;
 
-/** How often connections that became idle are looked for while the server closes. */
+/** How often a closing server closes the connections that have become idle. */
 const IDLE_CHECK_MS = 50;
 
-/** The answers that are not finished, so that those in flight at the end can say `Connection: close`. */
-class OpenAnswers {
-  private readonly answers = new Set<ServerResponse>();
+/** The unfinished responses, so that they can say `Connection: close` when the server ends. */
+class OpenResponses {
+  private readonly responses = new Set<ServerResponse>();
   private closing = false;
 
-  add(answer: ServerResponse): void {
-    if (this.closing) answer.setHeader('connection', 'close');
-    this.answers.add(answer);
-    answer.once('close', () => this.answers.delete(answer));
+  add(response: ServerResponse): void {
+    if (this.closing) response.setHeader('connection', 'close');
+    this.responses.add(response);
+    response.once('close', () => this.responses.delete(response));
   }
 
   close(): void {
     this.closing = true;
-    for (const answer of this.answers) if (!answer.headersSent) answer.setHeader('connection', 'close');
+    for (const response of this.responses)
+      if (!response.headersSent) response.setHeader('connection', 'close');
   }
 }
 
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    // An answer whose header was sent before the end leaves its connection open, and idle only later.
+    // A response whose header was already sent leaves its connection open, and idle only later.
     const look = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     server.close(() => {
       clearTimeout(cut);
@@ -70,7 +68,7 @@ function closeServer(server: Server, graceMs: number): Promise<void> {
   });
 }
 
-/** `10.0.0.7,10.1.0.0/16,fd00::/8` out of the environment. Throws for what is no address or block. */
+/** Parses `10.0.0.7,10.1.0.0/16,fd00::/8`. Throws for anything that is no address or block. */
 export function parseBlocks(text: string): BlockList {
   const blocks = new BlockList();
   for (const block of text.split(',').flatMap((one) => one.trim() || [])) {
@@ -99,12 +97,12 @@ function boundAddresses(server: Server, max: number, proxies: BlockList): void {
   });
 }
 
-/** Of what one read brought, up to 64 KiB, the parser gets so much at a time: some eighty of the smallest requests. */
+/** The parser gets this much at a time of what one read brought (up to 64 KiB): eighty of the smallest requests. */
 const PIECE_BYTES = 2_048;
 
 /**
- * Node's parser makes a request of all that one read brought, whoever ends the connection meanwhile: 2,600 of the smallest.
- * So it gets a piece at a time, and none once the connection is ended.
+ * Feeds Node's parser in pieces, and no further piece once the connection has ended. Node would parse all that one read brought, up to
+ * 2,600 requests, although the connection ended at the first one.
  */
 function feedInPieces(socket: Socket): void {
   const push = socket.push.bind(socket);
@@ -123,7 +121,7 @@ function feedInPieces(socket: Socket): void {
 class OpenByConnection {
   readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
 
-  /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their answers. True for a request to serve. */
+  /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their responses. True for a request to serve. */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
     const open = this.#open.get(socket) ?? new Set();
@@ -133,25 +131,25 @@ class OpenByConnection {
     return open.size <= MAX_PIPELINED;
   }
 
-  /** Whether a whole request of the connection, which may be accepted by now, has no response yet, or one has begun. */
-  isAnswering(socket: Duplex): boolean {
+  /** Whether the connection has a whole request without a response, or a response that has begun. */
+  isResponding(socket: Duplex): boolean {
     return [...(this.#open.get(socket) ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
   }
 }
 
-/** As Node answers by itself; whatever else is 400. */
+/** The statuses that Node itself would send. Any other fault is 400. */
 const PARSER_FAULTS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Node would write a 400 in place of the response to a request before the fault, whose sender would take it for refused. */
-const answerParserFault =
+/** Sends a status for a parser fault, unless a request before it waits for its response: its sender would take the fault for it. */
+const respondToParserFault =
   (open: OpenByConnection) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const status = PARSER_FAULTS[error.code ?? ''] ?? '400 Bad Request';
-    if (socket.writable && !open.isAnswering(socket))
+    if (socket.writable && !open.isResponding(socket))
       socket.write(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
     socket.destroy(error);
   };
@@ -160,11 +158,11 @@ const answerParserFault =
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const { keepAliveMs = IDLE_MS } = options;
-  const answers = new OpenAnswers();
+  const responses = new OpenResponses();
   const open = new OpenByConnection();
   const serve: RequestListener = (request, response) => {
     if (!open.admit(request, response)) return;
-    answers.add(response);
+    responses.add(response);
     listener(request, response);
   };
   const server = createServer(
@@ -178,9 +176,9 @@ export async function listen(listener: RequestListener, options: ListenOptions):
     serve,
   );
   server.on('connection', feedInPieces);
-  // Node would answer 417 by itself, without any bound; an expectation may be ignored (RFC 9110 §10.1.1).
+  // Node would send 417 itself, outside our bounds. An expectation may be ignored (RFC 9110 §10.1.1).
   server.on('checkExpectation', serve);
-  server.on('clientError', answerParserFault(open));
+  server.on('clientError', respondToParserFault(open));
   server.setTimeout(IDLE_MS);
   server.maxConnections = maxConnections;
   boundAddresses(server, maxConnectionsPerAddress, proxies);
@@ -191,7 +189,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   return {
     port: (server.address() as AddressInfo).port,
     close: (graceMs) => {
-      answers.close();
+      responses.close();
       return closeServer(server, graceMs);
     },
   };

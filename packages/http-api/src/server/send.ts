@@ -2,12 +2,13 @@ import { PROBLEMS, problemType } from '@webhooks/contracts';
 import type { Request, Response } from 'express';
 import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
+import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime';
 
 /** Whether a body may still come, also of a GET: it must not be taken for the next request, and reading it to no end costs CPU time. */
 const hasUnread = ({ complete, headers }: Request): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** By Node's own means: Express' `send` looks up types and freshness that are the same for all answers here. */
+/** By Node's own means: Express' `send` looks up types and freshness that are the same for all responses here. */
 export function send(
   response: Response,
   { status, headers = {}, body }: ApiReply,
@@ -20,12 +21,12 @@ export function send(
   if (body === undefined) return void response.end();
   const text = Buffer.isBuffer(body) ? body : JSON.stringify(body);
   response.setHeader('content-type', `${type}; charset=utf-8`);
-  // Node tells it by itself, but not to HEAD.
+  // Node sends it by itself, but not to HEAD.
   response.setHeader('content-length', Buffer.byteLength(text));
   response.end(text);
 }
 
-/** A problem (RFC 9457) as an answer, with `code`, `correlationId` and `violations`. */
+/** A problem (RFC 9457) as a response, with `code`, `correlationId` and `violations`. */
 export function sendProblem(request: Request, response: Response, error: AppError): void {
   const { code, headers, violations, members } = error;
   const { status, title } = PROBLEMS[code];
@@ -42,4 +43,44 @@ export function sendProblem(request: Request, response: Response, error: AppErro
     ...members,
   };
   send(response, { status, headers, body }, 'application/problem+json');
+}
+
+/** Reports faults of ours, of each kind by a tally of its own: while a dependency is away there is one for each request. */
+export function createFaultLog(log: Logger) {
+  const throttle = createLogThrottles();
+  return (error: AppError, request: Request, response: Response): void => {
+    if (!error.code.endsWith('error') && !error.code.endsWith('unavailable')) return;
+    throttle(error.code, (requests) =>
+      log.error('requests failed', {
+        ...{ requests, requestId: response.get('x-request-id') },
+        path: request.path,
+        code: error.code,
+        ...(error.cause === undefined ? { reason: error.message } : errorFields(error.cause)),
+      }),
+    );
+  };
+}
+
+/** The client that a verified payload names; undefined while the signature was not verified. */
+function clientOf(cause: unknown): string | undefined {
+  if (typeof cause !== 'object' || cause === null || !('payload' in cause)) return undefined;
+  const { payload } = cause;
+  const clientId =
+    typeof payload === 'object' && payload !== null && 'client_id' in payload ? payload.client_id : undefined;
+  return typeof clientId === 'string' ? clientId.slice(0, MAX_CLIENT_ID) : undefined;
+}
+
+/** Characters of a client's id in a log line. */
+const MAX_CLIENT_ID = 128;
+
+/** Reports 401 in the log, of each kind of fault by a tally of its own. */
+export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
+  const throttle = createLogThrottles();
+  return ({ message, cause }) => {
+    const clientId = clientOf(cause);
+    const latest = clientId === undefined ? {} : { latestClientId: clientId };
+    throttle(message, (requests) =>
+      log.warn('access tokens are refused', { fault: message, requests, ...latest }),
+    );
+  };
 }

@@ -10,8 +10,8 @@ import { createTokenVerifier } from '../token/token-verifier.js';
 const GRACE_MS = 15_000;
 
 /**
- * Serves a service's operations until it closes; readiness needs the issuer's keys. Told to end, it is not ready, serves on
- * for `shutdownDelayMs`, and then takes no new request. Returns the port.
+ * Serves a service's operations until it closes; returns the port. Readiness needs the issuer's keys. An ending service is not ready,
+ * serves on for `shutdownDelayMs`, and then takes no new request.
  */
 export async function serveApi(
   settings: ApiSettings,

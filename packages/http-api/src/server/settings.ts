@@ -6,26 +6,26 @@ import { IDLE_MS, parseBlocks } from './listen.js';
 import type { ListenOptions } from './listen.js';
 import type { RateLimit } from '../limits/tenant-limiter.js';
 
-/** Settings that every service with a public HTTP port has. */
+/** The settings of a service with a public HTTP port. */
 export interface ApiSettings extends Required<ListenOptions> {
   readonly issuer: string;
   readonly audience: string;
   readonly jwksUri: string;
   readonly maxTokenLifetimeSeconds: number;
   readonly tenantRule: TenantRule;
-  /** Bytes that the bodies of all open requests may have together; default 64 MiB. */
+  /** Bytes of the bodies of all open requests; default 64 MiB, minimum 2 MiB. */
   readonly maxOpenBodyBytes: number;
-  /** Requests that may be under way at once; one tenant alone gets half. */
+  /** Requests under way at once; minimum 1. One tenant alone gets half. */
   readonly maxOpenRequests: number;
   /** Requests of one tenant. */
   readonly tenantRequests: RateLimit;
-  /** Not from the environment: tokens with this scope are the operator's own, and no limit for tenants is theirs. */
+  /** Tokens with this scope are the operator's own, and no tenant limit applies to them. Set by the code, not by the environment. */
   readonly uncountedScope?: string;
-  /** How long requests are still served once the service is told to end, and is not ready: proxies look elsewhere meanwhile. */
+  /** How long an ending service, which is not ready, still serves requests; default 10,000. Proxies need it to look elsewhere. */
   readonly shutdownDelayMs: number;
 }
 
-/** What a service has when its environment says nothing. */
+/** Defaults of one service. */
 export interface ApiDefaults {
   readonly port: number;
   readonly maxOpenRequests: number;
@@ -33,9 +33,9 @@ export interface ApiDefaults {
   readonly tenantRequestsPerSecond: number;
 }
 
-/** Twice what a proxy that looks every 5 s needs to see that an instance is not ready. */
+/** A proxy that checks readiness every 5 s checks twice in this time. */
 const SHUTDOWN_DELAY_MS = 10_000;
-/** A burst is ten seconds' worth when nothing is said. */
+/** The default burst is the rate of ten seconds. */
 export const BURST_SECONDS = 10;
 /** A higher rate is a mistake. */
 const MAX_PER_SECOND = 1_000_000;
@@ -65,13 +65,13 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
     audience: settings.text('TOKEN_AUDIENCE'),
-    // Without an issuer nothing more is said: its fault is.
+    // A missing issuer is a fault already; a second one would add nothing.
     jwksUri: settings.url('TOKEN_JWKS_URI', URL.canParse(issuer) ? `${issuer.replace(/\/$/, '')}/jwks` : ''),
     maxTokenLifetimeSeconds: settings.integer('TOKEN_MAX_LIFETIME_SECONDS', 86_400, {
       min: 60,
       max: 31_536_000,
     }),
-    // The largest body of an operation (1 MiB) must fit into half, the share of one tenant, or it never would.
+    // The largest body (1 MiB) must fit into the share of one tenant alone, which is half.
     maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', 64 * 1_048_576, { min: 2 * 1_048_576 }),
     maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
       min: 1,

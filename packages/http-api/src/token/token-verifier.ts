@@ -134,7 +134,7 @@ async function checkKeySet(response: Response): Promise<void> {
   if (!keys?.length) throw new Error('the key set of the issuer has no key');
 }
 
-/** An issuer that failed is not asked again for so long: each token with an unknown key would ask it. */
+/** An issuer that failed gets no further request for so long: each token with an unknown key would request them. */
 const FETCH_PAUSE_MS = 1_000;
 
 function createFetch(): typeof fetch {

@@ -51,7 +51,7 @@ async function call(path: string, tenantId: string, init: RequestInit = {}): Pro
 const post = (tenantId: string): Promise<Response> =>
   call('/quick', tenantId, { method: 'POST', body: '{}' });
 
-/** The answer to a POST whose body is never sent. */
+/** The response to a POST whose body is never sent. */
 async function postHeadOnly(tenantId: string): Promise<IncomingMessage> {
   const authorization = `Bearer ${await desk.token({ claims: { tenant_id: tenantId } })}`;
   const opened = request(`${api.url}/quick`, {
@@ -126,7 +126,7 @@ describe('the requests under way', () => {
     expect((await post('acme')).status).toBe(200);
   });
 
-  it('count until their answer is read', async () => {
+  it('count until their response is read', async () => {
     await serve({ MAX_OPEN_REQUESTS: '2' });
     const authorization = `Bearer ${await desk.token({ claims: { tenant_id: 'acme' } })}`;
     const unread = connect(Number(new URL(api.url).port), '127.0.0.1').pause();

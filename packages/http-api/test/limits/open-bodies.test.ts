@@ -61,7 +61,7 @@ async function open(
   return opened;
 }
 
-async function answer(
+async function send(
   path: string,
   headers: Headers,
   body?: string,
@@ -74,7 +74,7 @@ async function answer(
   });
 }
 const statusOfByte = async (tenant = 'other'): Promise<number | undefined> =>
-  (await answer('/quick', { 'content-length': 1 }, 'x', { tenant })).statusCode;
+  (await send('/quick', { 'content-length': 1 }, 'x', { tenant })).statusCode;
 
 /** Sends a body and waits until its handler holds it. */
 async function hold(bytes: number, tenant?: string): Promise<ClientRequest> {
@@ -90,10 +90,10 @@ describe('the bodies of open requests', () => {
     await hold(MIB);
     await hold(MIB / 2, 'b');
     await hold(MIB / 4, 'c');
-    const refused = await answer('/quick', { 'content-length': MIB });
+    const refused = await send('/quick', { 'content-length': MIB });
     const { 'retry-after': wait, connection } = refused.headers;
     expect([refused.statusCode, wait, connection]).toEqual([503, '1', 'close']);
-    expect((await answer('/quick', {}, '', { method: 'GET' })).statusCode).toBe(202);
+    expect((await send('/quick', {}, '', { method: 'GET' })).statusCode).toBe(202);
   });
 
   it('are half for one tenant alone: it cannot keep another one out', async () => {
@@ -113,8 +113,8 @@ describe('the bodies of open requests', () => {
     ['Identity', 202],
     ['gzip', 422],
   ])('are taken as they are, and not compressed: %s', async (coding, status) => {
-    const answered = await answer('/quick', { 'content-encoding': coding, 'content-length': 1 }, 'x');
-    expect(answered.statusCode).toBe(status);
+    const sent = await send('/quick', { 'content-encoding': coding, 'content-length': 1 }, 'x');
+    expect(sent.statusCode).toBe(status);
   });
 
   it('hold nothing while they are only declared', async () => {
@@ -161,7 +161,7 @@ describe('a caller that hangs up', () => {
     await isQuiet();
   });
 
-  it('before its answer is none either', async () => {
+  it('before its response is none either', async () => {
     const opened = await hold(1);
     opened.destroy();
     await isQuiet();
@@ -173,10 +173,8 @@ describe('a caller that hangs up', () => {
 
 describe('a body whose length nobody told', () => {
   it('is refused as soon as it is larger than it may be', async () => {
-    const refused = await answer('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB + 1));
+    const refused = await send('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB + 1));
     expect([refused.statusCode, refused.headers.connection]).toEqual([422, 'close']);
-    expect((await answer('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB))).statusCode).toBe(
-      202,
-    );
+    expect((await send('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB))).statusCode).toBe(202);
   });
 });

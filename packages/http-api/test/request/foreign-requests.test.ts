@@ -1,7 +1,6 @@
 import fc from 'fast-check';
-import { originForm } from '../../src/request/origin-form.js';
-import { ownerOf } from '../../src/server/path-owner.js';
-import { parseJsonText } from '../../src/request/read-json.js';
+import { originForm, ownerOf } from '../../src/request/request-target.js';
+import { parseJsonText } from '../../src/request/read-body.js';
 import { AppError } from '../../src/request/app-error.js';
 
 const target = fc.oneof(

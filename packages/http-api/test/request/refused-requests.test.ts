@@ -35,7 +35,7 @@ describe('a refused request', () => {
     },
   );
 
-  it('or not, a GET with a body that does not end is answered, and its connection is closed', async () => {
+  it('or not, a GET with a body that does not end is responded to, and its connection is closed', async () => {
     const headers = { authorization: `Bearer ${await desk.token()}`, 'transfer-encoding': 'chunked' };
     const sent = request({ host: '127.0.0.1', port: api.port, path: '/things', agent: false, headers });
     sent.write('x');

@@ -36,9 +36,9 @@ afterAll(() => server.close(1_000));
 /** The target as it is: `fetch` would mend it. */
 async function get(target: string): Promise<{ status: number; type: string; body: unknown }> {
   const asked = request({ port: server.port, host: '127.0.0.1', path: target, agent: false }).end();
-  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  const body: unknown = JSON.parse(await text(answer));
-  return { status: answer.statusCode ?? 0, type: answer.headers['content-type'] ?? '', body };
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const body: unknown = JSON.parse(await text(response));
+  return { status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', body };
 }
 
 describe('a request target', () => {

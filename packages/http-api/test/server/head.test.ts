@@ -37,7 +37,7 @@ async function ask(method: string, path: string, claims = {}) {
     method,
     headers: { authorization, 'x-request-id': 'one' },
   });
-  // A client closes the connection of a HEAD, whatever is answered.
+  // A client closes the connection of a HEAD, whatever the response is.
   const {
     date: _date,
     connection: _,
@@ -48,7 +48,7 @@ async function ask(method: string, path: string, claims = {}) {
 }
 
 it.each(['/things/a', '/things/ready', '/things/gone', '/things/a?x=1', '/nothing'])(
-  'HEAD of %s is answered like GET, without a body',
+  'HEAD of %s gets the response of GET, without a body',
   async (path) => {
     const { text, ...got } = await ask('GET', path);
     expect(got.headers['content-length']).toBe(String(Buffer.byteLength(text)));

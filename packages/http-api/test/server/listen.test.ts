@@ -9,7 +9,7 @@ import type { HttpServer } from '../../src/server/listen.js';
 
 const HOST = '127.0.0.1';
 let server: HttpServer;
-/** Ends the answer of the last request to /slow. */
+/** Ends the response of the last request to /slow. */
 let finish: (() => void) | undefined;
 
 beforeEach(async () => {
@@ -28,10 +28,10 @@ afterEach(() => server.close(0));
 /** What comes back for these bytes until the server closes the connection. */
 function raw(bytes: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let answer = '';
+    let response = '';
     const socket = connect(server.port, HOST, () => socket.write(bytes));
-    socket.setEncoding('latin1').on('data', (text: string) => (answer += text));
-    socket.once('error', reject).once('close', () => resolve(answer));
+    socket.setEncoding('latin1').on('data', (text: string) => (response += text));
+    socket.once('error', reject).once('close', () => resolve(response));
   });
 }
 
@@ -66,7 +66,7 @@ describe('the transport', () => {
   }, 20_000);
 
   it('breaks a connection that becomes nonsense, and answers none of its earlier requests with 400', async () => {
-    const answer = new Promise<string>((resolve) => {
+    const response = new Promise<string>((resolve) => {
       const socket = connect(server.port, HOST, () => socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'));
       inFlight().then(
         () => socket.write('NONSENSE\r\n\r\n'),
@@ -76,7 +76,7 @@ describe('the transport', () => {
       socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
       socket.on('error', () => undefined).once('close', () => resolve(text));
     });
-    expect(await answer).toBe('');
+    expect(await response).toBe('');
     expect(await raw('POST /slow HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n')).toMatch(
       /^HTTP\/1\.1 400 /,
     );
@@ -94,23 +94,23 @@ describe('the transport', () => {
 });
 
 describe('closing', () => {
-  it('lets an answer in flight be finished, and ends its connection with it', async () => {
-    const answer = get('/slow');
+  it('lets a response in flight be finished, and ends its connection with it', async () => {
+    const response = get('/slow');
     const done = await inFlight();
     const closed = server.close(5_000);
     await expect(get('/')).rejects.toThrow('ECONNREFUSED');
     done();
-    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*connection: close[^]*done/i);
+    expect(await response).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*connection: close[^]*done/i);
     await closed;
   });
 
-  it('ends the connection of an answer that had begun as soon as it is finished', async () => {
-    const answer = get('/begun');
+  it('ends the connection of a response that had begun as soon as it is finished', async () => {
+    const response = get('/begun');
     const done = await inFlight();
     const begun = performance.now();
     const closed = server.close(5_000);
     done();
-    expect(await answer).toContain('done');
+    expect(await response).toContain('done');
     await closed;
     expect(performance.now() - begun).toBeLessThan(2_000);
   });
@@ -128,10 +128,10 @@ describe('closing', () => {
   });
 
   it('cuts what is not finished after the grace', async () => {
-    const answer = get('/slow');
+    const response = get('/slow');
     await inFlight();
     await server.close(50);
-    expect(await answer).toBe('');
+    expect(await response).toBe('');
   });
 });
 
@@ -141,7 +141,7 @@ describe('connections', () => {
   /** Open connections that the server has not closed at once. */
   async function openConnections(port: number, count: number): Promise<Socket[]> {
     const sockets = Array.from({ length: count }, () => connect(port, HOST).on('error', () => undefined));
-    // Each has its answer, or was closed.
+    // Each has its response, or was closed.
     await Promise.all(
       sockets.map(
         (socket) =>

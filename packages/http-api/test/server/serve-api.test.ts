@@ -134,11 +134,11 @@ describe('an operation', () => {
     await eventually(() => waits.length === 2);
     const own = api;
     api = await openServedApi(desk, OPERATIONS, {});
-    const answer = call('/waits');
+    const response = call('/waits');
     await eventually(() => waits.length === 3);
     expect(await api.close()).toBe(true);
     api = own;
-    expect([await lost, (await answer).status, ...waits]).toEqual([
+    expect([await lost, (await response).status, ...waits]).toEqual([
       ...['hung up', 200, 'begun', 'ended', 'begun', 'ended'],
     ]);
   });

@@ -10,8 +10,8 @@ describe('the key set', () => {
       onRefreshFailed: (error: unknown) => failures.push(error),
     });
     await eventually(() => by.isReady());
-    for (const answer of [500, 200, []]) {
-      other.answer = answer;
+    for (const response of [500, 200, []]) {
+      other.response = response;
       const count = failures.length;
       await eventually(() => failures.length > count + 1);
     }
@@ -29,7 +29,7 @@ describe('the key set', () => {
     const by = openVerifier(other, { refreshMs: 20 });
     await eventually(() => by.isReady());
     const next = await makeSigningKey('k2', 'ES256');
-    other.answer = [next.publicJwk, other.key.publicJwk];
+    other.response = [next.publicJwk, other.key.publicJwk];
     await eventually(
       async () => (await verdictOf(by, `Bearer ${await other.token({ key: next })}`)) === 'ok',
     );
@@ -39,7 +39,7 @@ describe('the key set', () => {
     expect(await verdictOf(by, `Bearer ${unnamed}`)).toBe('invalid-token');
     const remembered = await other.token();
     expect(await verdictOf(by, `Bearer ${remembered}`)).toBe('ok');
-    other.answer = [next.publicJwk];
+    other.response = [next.publicJwk];
     await eventually(async () => (await verdictOf(by, `Bearer ${await other.token()}`)) === 'invalid-token');
     expect(await verdictOf(by, `Bearer ${remembered}`)).toBe('invalid-token');
     by.close();
@@ -48,13 +48,13 @@ describe('the key set', () => {
 
   it.each([500, 404, 200])('that never came (status %d) is our fault, not the caller’s', async (status) => {
     const other = await TokenDesk.open();
-    other.answer = status;
+    other.response = status;
     const by = openVerifier(other);
     const fault: unknown = await by.verify(`Bearer ${await other.token()}`).catch((error: unknown) => error);
     expect(fault).toMatchObject({ code: 'keys-unavailable', headers: { 'retry-after': '5' } });
     expect(by.isReady()).toBe(false);
     expect(await verdictOf(by, undefined)).toBe('invalid-token');
-    other.answer = [other.key.publicJwk];
+    other.response = [other.key.publicJwk];
     await eventually(() => by.isReady(), { message: 'the keys are asked for without a request' });
     by.close();
     await other.close();
@@ -62,7 +62,7 @@ describe('the key set', () => {
 
   it('is not asked for once for each token with an unknown key while the issuer fails', async () => {
     const other = await TokenDesk.open();
-    other.answer = 500;
+    other.response = 500;
     const by = openVerifier(other);
     const next = await makeSigningKey('k2', 'ES256');
     const before = other.requests;
@@ -78,13 +78,13 @@ describe('the key set', () => {
     ['is older than it may be while the issuer is away', { keysMaxAgeMs: 50, refreshMs: 20 }, 500],
   ])(
     'that %s refuses nobody: it is our fault, and the service is not ready',
-    async (_what, options, answer) => {
+    async (_what, options, response) => {
       const other = await TokenDesk.open();
       const by = openVerifier(other, options);
       await eventually(() => by.isReady());
-      other.answer = answer;
+      other.response = response;
       const empty = openVerifier(other);
-      const verifier = Array.isArray(answer) ? empty : by;
+      const verifier = Array.isArray(response) ? empty : by;
       await eventually(() => !verifier.isReady());
       expect(await verdictOf(verifier, `Bearer ${await other.token()}`)).toBe('keys-unavailable');
       expect(await verdictOf(verifier, 'Bearer a.b.c')).toBe('invalid-token');

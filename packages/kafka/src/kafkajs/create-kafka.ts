@@ -1,7 +1,6 @@
 import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
-import { silent, type Logger } from '../log.js';
-import { BROKER, Link, type KafkaOptions } from './link.js';
+import { noLog, type Logger, BROKER, Link, type KafkaOptions } from './link.js';
 import { tameKafkajs } from './tame-kafkajs.js';
 
 /**
@@ -27,7 +26,7 @@ class KafkajsKafka implements Kafka {
   closed = false;
 
   constructor(options: KafkaOptions) {
-    const { brokers, clientId, log = silent } = options;
+    const { brokers, clientId, log = noLog } = options;
     this.brokers = [...brokers];
     this.clientId = clientId;
     this.log = log;

@@ -37,7 +37,7 @@ declare module 'kafkajs/src/network/requestQueue/index.js' {
     checkPendingRequests(): void;
     scheduleCheckPendingRequests(): void;
     scheduleRequestTimeoutCheck(): void;
-    fulfillRequest: (this: RequestQueue, answer: unknown) => void;
+    fulfillRequest: (this: RequestQueue, response: unknown) => void;
     constructor(options: Record<string, unknown>);
   }
   export default RequestQueue;
@@ -49,7 +49,7 @@ declare module 'kafkajs/src/network/connection.js' {
 
   class Connection {
     socket?: Socket;
-    /** Bytes of answers that are not whole yet. */
+    /** Bytes of responses that are not whole yet. */
     chunks: Buffer[];
     bytesBuffered: number;
     bytesNeeded: number;

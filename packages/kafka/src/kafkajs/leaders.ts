@@ -1,10 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionMetadata, ProtocolRequest } from 'kafkajs/src/cluster/index.js';
-import type { Logger } from '../log.js';
+import { type Logger, dropConnections, type Link } from './link.js';
 import type { TopicPartition } from '../record.js';
-import { backoffMs } from '../backoff.js';
-import { dropConnections, type Link } from './link.js';
+import { backoffMs } from '../retry.js';
 import { faultOf } from '../faults.js';
 
 /** What is given to whoever sends requests to brokers. */

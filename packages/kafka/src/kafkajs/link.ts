@@ -3,13 +3,19 @@ import { connect as connectTls } from 'node:tls';
 import kafkajs from 'kafkajs';
 import Cluster, { type Broker, type SocketOptions } from 'kafkajs/src/cluster/index.js';
 import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
-import type { Logger } from '../log.js';
-import { READ_COMMITTED } from '../wire/fetch-protocol.js';
-
-/** What our own reading, sending and dealing of partitions takes of kafkajs' wire format. */
+import { READ_COMMITTED } from '../wire/protocol.js';
 export { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 export { default as assignerProtocol } from 'kafkajs/src/consumer/assignerProtocol.js';
 export type { Assigner, GroupMember } from 'kafkajs/src/consumer/consumerGroup.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The one thing this package needs of a logger; `(level, message, fields) => winston.log(level, message, fields)` fits. */
+export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
+
+export const noLog: Logger = () => undefined;
+
+/** What our own reading, sending and dealing of partitions takes of kafkajs' wire format. */
 
 export interface KafkaSasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';

@@ -2,17 +2,15 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
-import { within } from '../deadline.js';
-import { asError } from '../wire/as-error.js';
+import { within, backoffMs } from '../retry.js';
+import { asError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
-import { backoffMs } from '../backoff.js';
 import type { Link } from './link.js';
 import { openLinkOf } from './create-kafka.js';
-import { faultOf, isFatal } from '../faults.js';
 import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
 
-/** Where a group stands on a partition. */
+/** The committed position of a group on a partition. */
 export interface GroupPosition extends TopicPartition {
   /** All before it is handled; -1 when the group has committed nothing. */
   readonly offset: number;
@@ -32,29 +30,29 @@ export interface MembershipOptions extends Pick<
   readonly onError: (error: unknown) => void;
 }
 
-/** What is worth waiting for when a partition or a process goes: meanwhile nobody is delivered to. */
+/** How long a handover waits for what is in flight. Meanwhile the partition is delivered by nobody. */
 export const HANDOVER_GRACE_MS = 1_000;
 /**
- * The least that brokers allow (`group.min.session.timeout.ms`): who is killed and does not come back is replaced after it. Who does
- * not come to a rebalance within it is left out of that, too.
+ * The least that brokers allow (`group.min.session.timeout.ms`). A killed member that does not return is replaced after it, and a member
+ * that does not join a rebalance within it is left out.
  */
 const SESSION_TIMEOUT_MS = 6_000;
-/** A rebalance is heard of with a heartbeat, and may wait a second for what is in flight: together well below 2 s. */
+/** A heartbeat learns of a rebalance, which may then wait 1 s for what is in flight: together well below 2 s. */
 const HEARTBEAT_MS = 500;
-/** An outage of the coordinator that restarts of this process would not make shorter. */
+/** Default of `fatalAfterMs`. Restarting the process would not shorten a shorter outage of the coordinator. */
 const FATAL_AFTER_MS = 300_000;
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
 
 /**
- * Our place in a consumer group: join, heartbeat from a timer of its own (not from whoever handles records), rejoin after
- * anything, until it is left. kafkajs' consumer group speaks the protocol; its runner, with its crashes, is not used.
+ * Our membership in a consumer group: joins, sends heartbeats by its own timer, and rejoins after any fault until it leaves. It uses the
+ * protocol of kafkajs' consumer group, and not kafkajs' runner, which may crash.
  */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #group: ConsumerGroup;
   readonly #firstJoin = Promise.withResolvers<true>();
   joined = false;
-  /** Topics that Kafka does not know: without partitions to deal, they keep nobody from the others. */
+  /** Topics that Kafka does not know. The others are read without them. */
   missing: readonly string[] = [];
   #stopped = false;
   #holding: Holding = { generation: -1, partitions: {} };
@@ -64,7 +62,7 @@ export class Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = options;
-    this.#firstJoin.promise.catch(() => undefined); // whoever started it has it, if anybody has
+    this.#firstJoin.promise.catch(() => undefined); // `start` returns it
     const { cluster, logger } = options.link;
     const partitionsOf = (topic: string) =>
       cluster
@@ -96,7 +94,7 @@ export class Membership {
     return this.#firstJoin.promise;
   }
 
-  /** Until it is left; rejects when trying again cannot help, or has not helped for too long. */
+  /** Runs until the group is left. Rejects when trying again cannot help, or has not helped for `fatalAfterMs`. */
   async #run(): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
@@ -141,14 +139,14 @@ export class Membership {
     return topics.filter(isThere);
   }
 
-  /** Once: two live processes of one name remove each other at their starts, and then both stay. */
+  /** Runs once: two live processes of one client id remove each other at their starts, and then both stay. */
   async #replaceNamesakes(): Promise<void> {
     if (this.#isAlone) return;
     const { link, groupId, kafka } = this.#options;
     const removed = await this.#removeNamesakes(link.cluster);
     this.#isAlone = true;
     if (this.#stopped) throw new Error('stopped before the group was joined');
-    // It was killed; or two processes have this client id by mistake.
+    // The removed member was killed, or two processes have this client id by mistake.
     const fields = { groupId, clientId: kafka.clientId };
     if (removed > 0) kafka.log('warn', 'kafka: replaced a member of this client id', fields);
   }
@@ -158,19 +156,19 @@ export class Membership {
     if (this.#stopped) return;
     if (isFatal(error) || performance.now() - this.#confirmedAt > fatalAfterMs)
       throw new Error(`group ${groupId}: ${asError(error).message}`, { cause: error });
-    // The group rebalanced again, or forgot us, while we joined: kafkajs would try again, if it were allowed to (`retry`).
+    // The group rebalanced or forgot us while we joined. kafkajs would retry, but `retry` forbids it.
     if (faultOf(error).name === 'KafkaJSNumberOfRetriesExceeded') return;
     onError(error);
     kafka.log('warn', 'kafka: could not join a group', { groupId, failures, ...faultOf(error) });
   }
 
-  /** True when the group has to be joined again: a broker that is away for a moment is no reason. False when it was left. */
+  /** Resolves with true when the group has to be joined again, and with false when it was left. A short outage is no reason. */
   async #heartbeatUntilTrouble(): Promise<boolean> {
     for (;;) {
       await delay(HEARTBEAT_MS);
       if (this.#stopped) return false;
       try {
-        // Always one: kafkajs' own interval sends none, when the clock has gone back, until it is where it was.
+        // Always sends one: after the clock was set back, kafkajs' own interval would send none for that time.
         await this.#group.heartbeat({ interval: -Infinity });
         this.#confirmedAt = performance.now();
         this.#options.onHeartbeat();
@@ -201,7 +199,7 @@ export class Membership {
     await this.#group.commitOffsets({ topics });
   }
 
-  /** The time of what the group has committed of a partition; undefined when it has nothing, or that without a time. */
+  /** The time of the group's committed position on a partition; undefined without a position or a time. */
   async positionTime({ topic, partition }: TopicPartition): Promise<number | undefined> {
     const [position] = await this.#fetchPositions([{ topic, partitions: [partition] }]);
     return position?.at;
@@ -217,7 +215,7 @@ export class Membership {
 
   async #leave(): Promise<void> {
     if (this.joined) return this.#group.leave();
-    // A broker responds to a connection in order, and a join only when all members have joined.
+    // A new connection, because a broker responds in order and holds our join until all members have joined.
     const link = openLinkOf(this.#options.kafka, SESSION_TIMEOUT_MS);
     try {
       await this.#removeNamesakes(link.cluster);
@@ -226,7 +224,7 @@ export class Membership {
     }
   }
 
-  /** What the group has committed on each of these partitions. */
+  /** Fetches the group's committed position on each of these partitions. */
   async #fetchPositions(assigned: ReturnType<ConsumerGroup['assigned']>): Promise<GroupPosition[]> {
     if (assigned.length === 0) return [];
     const { link, groupId } = this.#options;
@@ -246,7 +244,7 @@ export class Membership {
     );
   }
 
-  /** Removes the members of this client id from the group, so that nobody waits for the end of their sessions. Returns how many. */
+  /** Removes the members of this client id, so that nobody waits for their sessions to end. Returns how many. */
   async #removeNamesakes(cluster: Cluster): Promise<number> {
     const { groupId, kafka } = this.#options;
     await cluster.connect();

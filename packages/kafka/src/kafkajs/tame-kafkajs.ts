@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import Connection from 'kafkajs/src/network/connection.js';
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import metadata, { type MetadataResponse } from 'kafkajs/src/protocol/requests/metadata/v6/response.js';
-import { asError } from '../wire/as-error.js';
+import { asError } from '../faults.js';
 
 const VERSION = '2.2.4';
 const THROTTLE_CHECK_MS = 10;

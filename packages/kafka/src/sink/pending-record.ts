@@ -1,16 +1,64 @@
 import { encodeBody } from '../wire/record-batch.js';
-import type { OutgoingRecord } from './sink-types.js';
+import type { Kafka } from '../kafkajs/create-kafka.js';
 
-/**
- * What a pending record holds beside its body: measured, an event of 150 bytes in `ingest` holds 3.4 KB with its promises, its parsed
- * form and what waits for them.
- */
+export interface OutgoingRecord {
+  readonly topic: string;
+  /** Chooses the partition as Java clients do (murmur2). A record has a key or names its partition. */
+  readonly key?: Buffer | string | null;
+  readonly value: Buffer | string | null;
+  readonly headers?: Readonly<Record<string, string | Buffer>>;
+  readonly partition?: number;
+}
+
+export interface SinkOptions {
+  readonly kafka: Kafka;
+  /** How long a first record waits for others, in milliseconds; default 2. */
+  readonly lingerMs?: number;
+  /** Records of one request; default 1,000. */
+  readonly maxBatchRecords?: number;
+  /** Bytes that wait for an acknowledgement; default 64 MiB. Beyond it `send` rejects with `SinkOverloaded`. */
+  readonly maxPendingBytes?: number;
+}
+
+export interface SendOptions {
+  /** Time until the promise rejects with `SinkTimeout`, in milliseconds; default 30,000. */
+  readonly deadlineMs?: number;
+}
+
+/** More bytes wait than the bound allows. The caller should slow down (HTTP: 503). */
+export class SinkOverloaded extends Error {
+  override readonly name = 'SinkOverloaded';
+}
+
+/** No acknowledgement came before the caller's deadline. The record may have been written. */
+export class SinkTimeout extends Error {
+  override readonly name = 'SinkTimeout';
+}
+
+/** The broker refuses this record for good (too large, not authorised). Its neighbours are sent. */
+export class RecordRefused extends Error {
+  override readonly name = 'RecordRefused';
+  /** Kafka's name of the error. */
+  readonly reason: string;
+
+  constructor(code: number, reason: string, topic: string) {
+    super(`Kafka refuses a record for ${topic}: ${reason} (${code})`);
+    this.reason = reason;
+  }
+}
+
+/** `send` after `close`. */
+export class SinkClosed extends Error {
+  override readonly name = 'SinkClosed';
+}
+
+/** Bytes of a pending record beside its body. An event of 150 bytes in `ingest` holds 3.4 KB with its promises and parsed form. */
 export const PENDING_RECORD_BYTES = 3_072;
 
-/** A record on its way: encoded once, whatever happens to its batches. */
+/** A record that is being sent. It is encoded once, however often its batches are sent. */
 export interface PendingRecord {
   readonly topic: string;
-  /** What decides the partition; undefined when the caller named it. */
+  /** Decides the partition; undefined when the caller named it. */
   readonly key: Buffer | undefined;
   readonly partition: number | undefined;
   readonly body: Buffer;
@@ -21,10 +69,10 @@ export interface PendingRecord {
   readonly settle: (error?: Error) => void;
 }
 
-/** Whether it waits for its end still. */
+/** Whether the record is not settled yet. */
 export const isPending = ({ isSettled }: PendingRecord): boolean => !isSettled;
 
-/** Throws a TypeError for a record without key and without partition: nothing would say where a repeat belongs. */
+/** Encodes a record. Throws a TypeError without key and partition: a repeat could go to another partition. */
 export function toPending(
   record: OutgoingRecord,
   deadlineAt: number,

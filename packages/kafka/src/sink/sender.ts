@@ -1,11 +1,8 @@
-import type { Logger } from '../log.js';
-import { isPending, type PendingRecord } from './pending-record.js';
-import { partitionOf } from '../wire/murmur2.js';
-import { produceRequest } from '../wire/produce-protocol.js';
-import { encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
+import { type Logger, createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
+import { isPending, type PendingRecord, RecordRefused } from './pending-record.js';
+import { partitionOf, encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-batch.js';
+import { produceRequest } from '../wire/protocol.js';
 import type { TopicPartition } from '../record.js';
-import { RecordRefused } from './sink-types.js';
-import { createErrorFromCode, failure, type Link } from '../kafkajs/link.js';
 import { Leaders } from '../kafkajs/leaders.js';
 
 export interface SenderOptions {
@@ -13,16 +10,16 @@ export interface SenderOptions {
   readonly log: Logger;
   /** Records of one request. */
   readonly maxBatchRecords: number;
-  /** What went wrong last; undefined: the brokers respond, and take what they are given. */
+  /** Called with the last fault, and with undefined when the brokers accept records. */
   readonly onState: (error?: unknown) => void;
 }
 
-/** New partitions are used after that at the latest; moved leaders are noticed by their refusals. */
+/** New partitions are used after this time at the latest. Moved leaders are noticed by their refusals. */
 export const METADATA_MAX_AGE_MS = 60_000;
 /** Bytes of one partition's batch: below the broker's default limit of 1 MiB. A larger record goes alone. */
 const MAX_BATCH_BYTES = 900 * 1024;
 
-/** One record of the batch may be the reason: its neighbours are sent without it. */
+/** Errors that one record of a batch may cause. Its neighbours are sent without it. */
 const OF_ONE_RECORD = new Set([
   'CORRUPT_MESSAGE',
   'MESSAGE_TOO_LARGE',
@@ -34,18 +31,18 @@ const OF_ONE_RECORD = new Set([
 /** Kafka's error code for a partition that the response leaves out (protocol guide, "Error Codes"): its batch is sent again. */
 const REQUEST_TIMED_OUT = 7;
 
-/** What waits for one partition. */
+/** The records that wait for one partition. */
 interface ProduceQueue extends TopicPartition {
   readonly name: string;
-  /** In order. All of them are pending, so that `take` returns something to send. */
+  /** In order. All are pending, so that `take` always returns some. */
   waiting: PendingRecord[];
-  /** Records of a batch: half of one that was refused for one of its records, and twice as many after each that was written. */
+  /** Records of a batch. A batch refused for one record halves it, and each written batch doubles it. */
   limit: number;
-  /** Refused passingly: it waits until the metadata was refreshed, and nothing else does. */
+  /** Refused for a passing reason. The queue waits for the next refresh of the metadata. */
   rests: boolean;
 }
 
-/** The longest batch from the front that keeps the bounds; at least one record, however large. */
+/** Takes the longest batch within the bounds from the front; at least one record, however large. */
 function take({ waiting, limit }: ProduceQueue, maxRecords: number): PendingRecord[] {
   let bytes = 0;
   const end = waiting.findIndex(({ body }, count) => {
@@ -65,9 +62,9 @@ interface Batch {
 }
 
 /**
- * Sends what waits to the brokers that lead its partitions, again and again until it is acknowledged, refused or settled otherwise.
- * One request for each broker at a time: what arrives meanwhile becomes the next batch. No broker waits for another, and no
- * partition for one that refuses passingly.
+ * Sends waiting records to the leaders of their partitions until each is acknowledged, refused or settled otherwise. Each broker has one
+ * request at a time, and what arrives meanwhile becomes the next batch. No broker waits for another, and no partition for one that
+ * refuses.
  */
 export class Sender {
   readonly #options: SenderOptions;
@@ -94,7 +91,7 @@ export class Sender {
     });
   }
 
-  /** Takes a record to its queue; it is sent with the next `flush`. */
+  /** Adds a record to its partition's queue. The next `flush` sends it. */
   add(record: PendingRecord): void {
     const { topic, key } = record;
     const partitions = this.#leaders.countOf(topic);
@@ -113,7 +110,7 @@ export class Sender {
     );
   }
 
-  /** Something waits. Calls within one turn of the event loop are one. */
+  /** Sends what waits. Calls within one turn of the event loop are one. */
   flush(): void {
     if (this.#planned) return;
     this.#planned = true;
@@ -124,7 +121,7 @@ export class Sender {
     });
   }
 
-  /** Forgets what was settled without an acknowledgement. */
+  /** Drops records that were settled without an acknowledgement. */
   dropSettled(): void {
     for (const queue of this.#queues.values()) queue.waiting = queue.waiting.filter(isPending);
     this.#unplaced = this.#unplaced.filter(isPending);
@@ -146,7 +143,7 @@ export class Sender {
     if (batches.some(({ queue }) => queue.rests)) this.#leaders.expire();
   }
 
-  /** Queues take turns: who was served is the last one. */
+  /** Queues take turns: a served queue goes to the end. */
   #takeBatches(queues: readonly ProduceQueue[]): Batch[] {
     const batches: Batch[] = [];
     let capacity = this.#options.maxBatchRecords;
@@ -175,7 +172,7 @@ export class Sender {
   }
 }
 
-/** Settles the records, or puts them back, as when there is no acknowledgement. Returns the passing fault that made it so. */
+/** Settles the records of a batch, or puts them back. Returns the passing fault that put them back. */
 function conclude(batch: Batch, code = REQUEST_TIMED_OUT): Error | undefined {
   if (failure(code)) return refuse(batch, code);
   batch.queue.limit *= 2;

@@ -1,27 +1,36 @@
 import { performance } from 'node:perf_hooks';
-import { until } from '../deadline.js';
+import { until } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
 import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { METADATA_MAX_AGE_MS, Sender } from './sender.js';
-import { PENDING_RECORD_BYTES, toPending, type PendingRecord } from './pending-record.js';
-import { asError } from '../wire/as-error.js';
-import { RecordRefused, SinkClosed, SinkOverloaded, SinkTimeout } from './sink-types.js';
-import type { OutgoingRecord, SendOptions, SinkOptions } from './sink-types.js';
+import {
+  PENDING_RECORD_BYTES,
+  toPending,
+  type PendingRecord,
+  RecordRefused,
+  SinkClosed,
+  SinkOverloaded,
+  SinkTimeout,
+  type OutgoingRecord,
+  type SendOptions,
+  type SinkOptions,
+} from './pending-record.js';
+import { asError } from '../faults.js';
 
 const DEFAULTS = {
-  /** Company for a first record: a request for each record takes more of both sides than this takes of its time. */
+  /** A first record waits this long for others. Without it each record would take a request of its own. */
   lingerMs: 2,
-  /** A request of small records that the broker takes within milliseconds. */
+  /** A broker writes so many small records within milliseconds. */
   maxBatchRecords: 1_000,
   maxPendingBytes: 64 * 1024 * 1024,
 };
-/** An election takes a broker some seconds. */
+/** The election of a leader takes some seconds. */
 const DEADLINE_MS = 30_000;
 const CLOSE_DEADLINE_MS = 5_000;
-/** How late a deadline may be noticed: one timer looks after all of them. */
+/** One timer checks all deadlines this often, so that each is noticed at most this late. */
 const SWEEP_MS = 50;
 
-/** Resolves at once: the first connection is made in the background, and a missing broker is a matter of deadlines. */
+/** Resolves at once and connects in the background. Without a broker the records reject at their deadlines. */
 export function openSink(options: SinkOptions): Promise<Sink> {
   return Promise.resolve(new Sink(options));
 }
@@ -78,10 +87,7 @@ export class Sink {
     });
   }
 
-  /**
-   * `lastError` is undefined when nothing went wrong since the brokers last responded as they should; `refusal` is one that a broker
-   * gave as its response: it takes nothing for now.
-   */
+  /** `lastError` is undefined while the brokers accept records. `refusal` is the last passing refusal of a broker. */
   health() {
     const [lastError, refusal] = [this.#lastError, this.#refusal];
     return { pendingRecords: this.#open.size, pendingBytes: this.#pendingBytes, lastError, refusal };
@@ -111,7 +117,7 @@ export class Sink {
     settle(error);
   }
 
-  /** The first record waits `lingerMs` for company; a full batch goes at once. */
+  /** A first record waits `lingerMs` for others; a full batch is sent at once. */
   #linger(): void {
     if (this.#open.size >= this.#options.maxBatchRecords) return this.#sender.flush();
     this.#lingering ??= setTimeout(() => {

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TopicPartition } from '../record.js';
-import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/fetch-protocol.js';
+import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
 import { Leaders, type LinkUse } from '../kafkajs/leaders.js';
 import { createErrorFromCode, failure } from '../kafkajs/link.js';
-import { offsetAt } from '../kafkajs/offsets.js';
+import { offsetAt } from '../kafkajs/topics.js';
 
 /** A partition that wants to be read. Nothing here may throw or wait. */
 export interface Feed extends TopicPartition {
@@ -19,24 +19,24 @@ export interface Feed extends TopicPartition {
 export interface FetcherOptions extends LinkUse {
   readonly feeds: () => Iterable<Feed>;
   readonly maxWaitMs: number;
-  /** From one request to a broker to the next, at least (default 0): else each response to a steady stream holds a record or two. */
+  /** Shortest time between two requests to one broker; default 0. Without it each response to a steady stream holds a record or two. */
   readonly minIntervalMs?: number;
-  /** Bytes of one response, all partitions together (default 960 KiB); a single batch may be larger. */
+  /** Bytes of one response over all its partitions; default 960 KiB. A single larger batch still comes whole. */
   readonly responseBytes?: number;
-  /** The time (Unix milliseconds) of the last position that is known of a partition; default: of none. */
+  /** The time (Unix milliseconds) of the last committed position of a partition. Default: no position has one. */
   readonly positionTime?: (feed: Feed) => Promise<number | undefined>;
-  /** A broker responded, with whatever. */
+  /** A broker responded; the response may hold errors. */
   readonly onResponse?: () => void;
 }
 
 /**
- * A response passes through memory three times (as it was read, whole, by partitions): of a backlog in twelve partitions 9 MiB twenty
- * times a second, garbage that V8 leaves lying. Less than what the allocator maps anew (1 MiB, see the image).
+ * A response is copied three times: as read, as a whole, and by partition. Twice as much would be mapped anew by the allocator
+ * each time (from 1 MiB on, see the image). Half as much doubles the requests of a backlog.
  */
 const MAX_RESPONSE_BYTES = 960 * 1024;
-/** Wait of the fetch that follows records, doubled by each empty response: a partition that is full now may want more soon. */
+/** The broker holds a fetch that follows records for this long. Each empty response doubles it, up to `maxWaitMs`. */
 const SHORTEST_WAIT_MS = 25;
-/** A sink writes up to 30 s after a record's time, and clocks differ. */
+/** A sink writes up to 30 s after the time of a record; the other 30 s are for clocks that differ. */
 const TRUNCATION_MARGIN_MS = 60_000;
 
 interface Wanted extends FetchTarget {
@@ -45,17 +45,17 @@ interface Wanted extends FetchTarget {
 
 /** How a broker is fetched from. */
 interface Node {
-  /** Which partition is named first, one further each time: of others a response may hold no more. */
+  /** Which partition a request names first; the next request begins one further. A full response holds only the first ones. */
   turn: number;
   waitMs: number;
 }
 
-/** One fetch on its way for each broker; a broker's response never waits for another, nor for what becomes of records. */
+/** Fetches from all brokers side by side, one request at a time for each. No response waits for another, or for its records. */
 export class Fetcher {
   readonly #options: FetcherOptions;
   readonly #nodes = new Map<number, Node>();
   readonly #leaders: Leaders<Wanted>;
-  /** Partitions that were refused: not requested again before the metadata was refreshed. */
+  /** Refused partitions. They are requested again after the next refresh of the metadata. */
   readonly #refused = new Set<Feed>();
 
   constructor(options: FetcherOptions) {
@@ -68,7 +68,7 @@ export class Fetcher {
     });
   }
 
-  /** Something may be wanted that was not wanted before. */
+  /** Call it when a feed may want something that it did not want before. */
   kick(): void {
     this.#leaders.dispatch(this.#wanted());
   }
@@ -127,23 +127,23 @@ export class Fetcher {
     this.#options.log('warn', 'kafka: a partition could not be fetched', fields);
   }
 
-  /** A partition that was moved meanwhile (assigned anew, say) is left alone: what was requested is not wanted any more. */
+  /** Finds another offset for one that does not exist. A partition that moved meanwhile stays where it is. */
   async #goOn(feed: Feed, offset: number): Promise<void> {
     const instead = await this.#offsetInstead(feed, offset);
     if (this.#leaders.stopped || feed.want() !== offset) return;
     const { topic, partition } = feed;
     const fields = { topic, partition, offset, instead };
-    // Offset 0 stands for the beginning, which retention has moved.
+    // A reader without a position begins at offset 0, which retention may have deleted: no fault.
     const level = offset === 0 ? 'info' : 'error';
     this.#options.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
     feed.outOfRange(instead);
   }
 
   /**
-   * Below the log retention has deleted it: at the earliest, so that nothing that is left is skipped. Above its end the log was
-   * truncated: at the time of the last position. No such position: the topic was made anew (Kafka deletes a group's positions
-   * with a topic), and is read from its beginning. What a truncated log has grown beyond the wanted offset before it was fetched
-   * is not noticed: that takes leader epochs (KIP-320).
+   * Below the log, retention has deleted the offset: reading goes on at the earliest record. Above its end, the log was truncated:
+   * reading goes on at the time of the last position. Without a position the topic was made anew (Kafka deletes positions with a
+   * topic): reading begins at its start. A truncated log that has grown past the offset again is not noticed; that takes leader
+   * epochs (KIP-320).
    */
   async #offsetInstead(feed: Feed, offset: number): Promise<number> {
     const { link, positionTime } = this.#options;

@@ -1,29 +1,29 @@
 import type { InFlight } from './in-flight.js';
-import { until, within } from '../deadline.js';
+import { until, within } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
 import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { Fetcher } from './fetcher.js';
 import { HANDOVER_GRACE_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
-import { listOffsets } from '../kafkajs/offsets.js';
+import { listOffsets } from '../kafkajs/topics.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
 
 export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
-  /** From one fetch of a broker to the next, at least. */
+  /** Shortest time between two fetches from one broker. */
   readonly fetchIntervalMs: number;
   readonly inFlight: InFlight;
   /** Partitions came or went. */
   readonly onReassigned: () => void;
 }
 
-/** What was settled since is repeated after a kill: 50 of 1,000 a second in the mean. It takes 0.6 % of a core more than a second would. */
+/** A killed process repeats what was settled since its last commit: 50 records at 1,000 a second. Twice as long doubles them. */
 const COMMIT_INTERVAL_MS = 100;
-/** New partitions and moved leaders are noticed after that. */
+/** New partitions and moved leaders are noticed after this time, at the latest. */
 const METADATA_MAX_AGE_MS = 10_000;
-/** Of a fetch that finds nothing: four requests a second of an idle source. */
+/** The broker holds a fetch that finds nothing for this long: an idle source sends four requests a second. */
 const FETCH_WAIT_MS = 250;
 
-/** Membership, fetching and commits of a group: all of a source but the handing out of records. */
+/** Joins a group, fetches its partitions and commits. The turn scheduler hands out the records. */
 export class GroupReader {
   readonly #options: GroupReaderOptions;
   readonly #link: Link;
@@ -75,7 +75,7 @@ export class GroupReader {
     return this.#settled ? this.#trackers : [];
   }
 
-  /** There may be something to fetch again. */
+  /** Fetches where a partition has capacity again. */
   kick(): void {
     this.#fetcher.kick();
   }
@@ -86,7 +86,7 @@ export class GroupReader {
     this.#trackers = positions.map((position) => {
       const { topic, partition, offset } = position;
       const held = before.find((tracker) => tracker.topic === topic && tracker.partition === partition);
-      // Else another process had it meanwhile, or the topic was made anew: nothing known holds any more.
+      // A different position means that another process read on, or that the topic was made anew: begin afresh.
       return held?.committed === offset ? held : new PartitionTracker(position, this.#options);
     });
     for (const tracker of before) if (!this.#trackers.includes(tracker)) tracker.unassign();
@@ -100,21 +100,21 @@ export class GroupReader {
     await within(this.#commit(), HANDOVER_GRACE_MS).catch(this.#onError);
   }
 
-  /** A partition that is full is not fetched, and a fetch may fail: then its end is requested, so that lag and age are true. */
+  /** Requests the end of each partition that no fetch has reported since the last heartbeat, so that lag and age stay true. */
   async #readEnds(): Promise<void> {
     const full = this.#trackers.filter((tracker) => tracker.want() === undefined);
-    // Nothing is fetched for a reader that is full or without partitions: its heartbeats are its progress.
+    // A reader that is full, or has no partitions, fetches nothing. Its heartbeats count as progress.
     if (full.length === this.#trackers.length) this.#options.inFlight.responded();
-    const silent = this.#trackers.filter(({ isSilent }) => isSilent);
-    for (const tracker of this.#trackers) tracker.isSilent = true;
-    for (const [topic, trackers] of Map.groupBy(silent, (tracker) => tracker.topic)) {
+    const unfetched = this.#trackers.filter(({ isUnfetched }) => isUnfetched);
+    for (const tracker of this.#trackers) tracker.isUnfetched = true;
+    for (const [topic, trackers] of Map.groupBy(unfetched, (tracker) => tracker.topic)) {
       const partitions = trackers.map(({ partition }) => partition);
       const ends = await listOffsets(this.#link, topic, partitions);
       for (const one of trackers) one.sawEnd(ends.get(one.partition) ?? one.highWatermark);
     }
   }
 
-  /** Commits each watermark that moved, after the request that is under way. */
+  /** Commits each watermark that moved. Waits for the commit under way first. */
   async #commit(): Promise<void> {
     await this.#committing?.catch(() => undefined);
     this.#committing = this.#commitMoved().finally(() => {
@@ -154,7 +154,10 @@ export class GroupReader {
     };
   }
 
-  /** commit → leave → disconnect. Until now commits go on: a process that is killed while it drains repeats little. True when all that is finished is committed, which may take `commitMs`. */
+  /**
+   * Commits (within `commitMs`), leaves the group and disconnects. Resolves with true when the commit was acknowledged. Commits go on
+   * until this call, so that a process killed while it drains repeats little.
+   */
   async close(commitMs: number): Promise<boolean> {
     clearInterval(this.#commitTimer);
     const committed = await within(

@@ -1,16 +1,15 @@
 import { performance } from 'node:perf_hooks';
-import { backoffMs } from '../backoff.js';
+import { backoffMs } from '../retry.js';
 import type { Task } from './partition-tracker.js';
-import { asError } from '../wire/as-error.js';
+import { asError } from '../faults.js';
 import type { SourceOptions } from './source-types.js';
 
-/** Between two calls of a record, at most: each one may repeat what its handler did, and writes a line to the log. */
+/** Longest wait between two calls of a record. Each call may repeat what the handler did, and writes one line to the log. */
 const LONGEST_RETRY_MS = 10_000;
 
 /**
- * What is given to `handle` and not settled. The window bounds it. Each record is called until `handle` resolves, or `onPoison`
- * has found another end. No promise and no timer is made for a record that is handled at the first call, beyond the promise
- * its handler returns.
+ * The records given to `handle` and not settled, bounded by the window. `handle` is called for a record until it resolves, or until
+ * `onPoison` takes the record. A record handled at the first call needs no timer and no promise but the handler's.
  */
 export class InFlight {
   readonly #options: SourceOptions;
@@ -22,13 +21,13 @@ export class InFlight {
   #lastError: string | undefined;
   #stopped = false;
 
-  /** `onSettled`: a record was settled, there is capacity. */
+  /** `onSettled` is called after each settled record, when there is capacity again. */
   constructor(options: SourceOptions, onSettled: () => void) {
     this.#options = options;
     this.#onSettled = onSettled;
   }
 
-  /** For one more, whatever its size: a record larger than the window still passes, alone. */
+  /** Whether one more record may start, whatever its size. A record larger than the window passes alone. */
   get hasCapacity(): boolean {
     const { maxInFlight, maxInFlightBytes, hasCapacity } = this.#options.window;
     return this.records < maxInFlight && this.#bytes < maxInFlightBytes && hasCapacity?.() !== false;
@@ -69,7 +68,7 @@ export class InFlight {
 
   #failed(task: Task, times: number, error: unknown): void {
     const { record, tracker } = task;
-    // A record whose partition is another's by now is not ours to keep elsewhere.
+    // The next owner of a lost partition decides about its records.
     const isOurs = tracker.assigned && !this.#stopped;
     const kept = isOurs ? this.#options.onPoison?.({ record, error, times }) : undefined;
     if (kept === undefined) return this.#callLater(task, times, error);
@@ -87,7 +86,7 @@ export class InFlight {
     if (this.#stopped) return;
     const callAgain = () => {
       this.#retries.delete(timer);
-      // What lies in a partition that was lost is handled by its next owner.
+      // The next owner of a lost partition handles the record.
       if (task.tracker.assigned) this.#call(task, failures);
       else this.#settled(task);
     };
@@ -100,7 +99,7 @@ export class InFlight {
     if (this.#retries.size === 0) this.#lastError = undefined;
   }
 
-  /** The broker responded: progress when there is nothing else to do. */
+  /** The broker responded. That counts as progress while nothing is in flight. */
   responded(): void {
     if (this.records === 0) this.#progressed();
   }
@@ -109,7 +108,7 @@ export class InFlight {
     this.#lastError = asError(error).message;
   }
 
-  /** What waits for another call does not get it here: the next owner reads it again. */
+  /** Ends all retries. The next owner of the partitions reads those records again. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#retries) clearTimeout(timer);

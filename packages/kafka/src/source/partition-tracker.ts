@@ -1,7 +1,7 @@
 import { Node, Yallist } from 'yallist';
 import type { Feed } from './fetcher.js';
 import type { GroupPosition } from '../kafkajs/membership.js';
-import type { FetchedPartition } from '../wire/fetch-protocol.js';
+import type { FetchedPartition } from '../wire/protocol.js';
 import { PartitionBuffer, type BufferLimits } from '../wire/partition-buffer.js';
 import type { KafkaRecord } from '../record.js';
 
@@ -11,7 +11,7 @@ export interface TrackerOptions extends BufferLimits {
   readonly onFetched: () => void;
 }
 
-/** A record in flight, in the list of those of its partition. One is made for each record: it has no closures. */
+/** A record in flight, as a node in its partition's list. One is made for each record, so it has no closures. */
 export class Task extends Node<KafkaRecord> {
   readonly tracker: PartitionTracker;
   /** When it is to be handled, in milliseconds since 1970. */
@@ -26,34 +26,34 @@ export class Task extends Node<KafkaRecord> {
     return this.value;
   }
 
-  /** It is handled. It is in no list any more when the partition has passed over it. */
+  /** The record is handled. A truncated partition has already dropped it from its list. */
   finish(): void {
     this.list?.removeNode(this);
   }
 }
 
 /**
- * One partition while it is ours: what is fetched, what is in flight, what may be committed.
+ * One assigned partition: what is fetched, what is in flight, what may be committed.
  *
- * Everything below the position is either in flight or finished, so the records in flight (few: the window bounds them) are
- * all that has to be remembered, however many offsets are finished behind a slow one.
+ * Everything below the position is in flight or finished. So it remembers only the records in flight, which the window bounds,
+ * however many offsets are finished behind a slow one.
  */
 export class PartitionTracker extends PartitionBuffer implements Feed {
   readonly #options: TrackerOptions;
-  /** Ascending. A list and no Set, whose first member is found behind all that were taken out: it is read with each record. */
+  /** Ascending. Its head is read with each record. A Set would search for its first member behind all deleted ones. */
   #inFlight = new Yallist<KafkaRecord>();
   assigned = true;
-  /** Of the last record taken, or of what was committed before. */
+  /** Time of the last record taken, or of the committed position (Unix ms). */
   #takenTime: number | undefined;
-  /** The log's end at the last response that was passed, and when that came. */
+  /** The end of the log in the last response that reading has reached, and when that response came. */
   #end = { offset: -1, seenAt: -Infinity };
-  /** What is buffered was appended after that moment of our own clock, which the broker's may not agree with. */
+  /** Buffered records were appended after this time of our own clock. The broker's clock may differ. */
   appendedAfter = -Infinity;
-  /** What the group has committed; -1 for nothing. */
+  /** The offset that the group has committed; -1 for none. */
   committed: number;
-  /** No fetch brought anything, and be it the end, since the owner set it. */
-  isSilent = false;
-  /** Since when the end is ahead of this offset, up to which everything was fetched. */
+  /** No fetch has reported this partition since the owner set it. */
+  isUnfetched = false;
+  /** Since when the log's end lies ahead of `of`, the offset up to which everything was fetched. */
   #ahead: { readonly of: number; readonly since: number } | undefined;
 
   constructor(committed: GroupPosition, options: TrackerOptions) {
@@ -63,7 +63,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     this.#options = options;
   }
 
-  /** All offsets below are finished: what may be committed. */
+  /** All offsets below it are finished, so it may be committed. */
   get watermark(): number {
     return this.#inFlight.head?.value.offset ?? this.position;
   }
@@ -74,7 +74,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
     return { topic, partition, offset: watermark, at };
   }
 
-  /** Offsets that a crash now would repeat, at most. */
+  /** The most offsets that a crash now would repeat. */
   get span(): number {
     return this.position - this.watermark;
   }
@@ -84,14 +84,14 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   }
 
   /**
-   * When the oldest record that is not finished was appended (Unix ms); of those that no fetch brings, when the end was seen ahead.
-   * Undefined when none is known.
+   * When the oldest unfinished record was appended (Unix ms). Of a record that no fetch brings: when the end was seen ahead of it.
+   * Undefined when there is none.
    */
   get oldestAt(): number | undefined {
     return (this.#inFlight.head?.value ?? this.peek())?.timestamp ?? this.#ahead?.since;
   }
 
-  /** The log's end, as a broker reported it. An open transaction, or a fetch that fails, withholds what lies before it. */
+  /** Takes the end of the log as a broker reported it. An open transaction, or a failing fetch, withholds records before it. */
   sawEnd(end: number): void {
     this.highWatermark = end;
     if (end <= this.nextFetch) this.#ahead = undefined;
@@ -110,7 +110,7 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
       this.#end = { offset: fetched.highWatermark, seenAt: this.#options.now() };
     }
     super.accept(fetched, request);
-    this.isSilent = false;
+    this.isUnfetched = false;
     this.sawEnd(fetched.highWatermark);
     this.#options.onFetched();
   }
@@ -118,25 +118,25 @@ export class PartitionTracker extends PartitionBuffer implements Feed {
   outOfRange(offset: number): void {
     const isTruncated = offset < this.nextFetch;
     this.nextFetch = offset;
-    if (!isTruncated) return; // Deleted by retention: what is buffered and in flight goes on.
-    // The log was truncated, or made anew: nothing known holds any more.
+    if (!isTruncated) return; // Retention deleted records: what is buffered and in flight goes on.
+    // The log was truncated or made anew, so its offsets mean other records now.
     this.seek(offset);
     this.#inFlight = new Yallist();
     this.committed = -1;
   }
 
-  /** The group has this position. A log that was found truncated meanwhile is below it, and that has to be committed. */
+  /** The group has committed this position. A log truncated meanwhile is below it, and its own watermark is still to commit. */
   acknowledge({ offset }: GroupPosition): void {
     if (offset <= this.watermark) this.committed = offset;
   }
 
-  /** The partition is another's now: what is buffered is dropped, what is in flight ends as it may. */
+  /** The partition was lost: what is buffered is dropped, what is in flight runs to its end. */
   unassign(): void {
     this.assigned = false;
     this.seek(this.position);
   }
 
-  /** The next record, which is in flight from now on. */
+  /** Takes the next record, which is in flight from now on. */
   begin(): Task | undefined {
     const record = this.take();
     if (record === undefined) return undefined;

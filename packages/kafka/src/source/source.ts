@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { remainingMs, until } from '../deadline.js';
+import { remainingMs, until } from '../retry.js';
 import { GroupReader } from './group-reader.js';
 import { InFlight } from './in-flight.js';
 import { endWith } from '../kafkajs/create-kafka.js';
@@ -9,25 +9,31 @@ import type { KafkaRecord } from '../record.js';
 import type { DelayedSourceOptions, Source, SourceOptions } from './source-types.js';
 import { TurnScheduler, type Schedule } from './turn-scheduler.js';
 
-/** Under a steady stream: at 2,200 events a second half of them came 8 ms earlier, because both sides had time left. */
-const FETCH_INTERVAL_MS = 2;
-
-/** What rests shorter waits in memory: a move is a write, and its record may be late by a few fetches. */
+/** Records that are due sooner wait in memory. Half as long moves more records, and each move is a write. */
 const MAX_HEAP_WAIT_MS = 5_000;
-/** There are many partitions (tiers × partitions) and most of them wait: each holds one small block. */
-const FETCH_BYTES = 64 * 1024;
-/** No wait is that short. A fetch names all partitions, and each record that waits would get one as response. */
-const DELAYED_FETCH_INTERVAL_MS = 50;
+
+/** How the two kinds of sources read. */
+const LIVE = {
+  /** Leaves the broker time to gather records: without it a steady stream takes a fetch for each of them. */
+  fetchIntervalMs: 2,
+} as const;
+const DELAYED = {
+  /** Far below any delay. Each fetch names all partitions of all tiers, so fewer fetches cost less. */
+  fetchIntervalMs: 50,
+  /** Small, because there are many partitions (tiers × partitions) and most of them wait with one block. */
+  fetchBytes: 64 * 1024,
+  readAhead: 0,
+} as const;
 
 /** How a source reads, and when its records are due. */
-interface Reading extends Schedule, BufferLimits {
+interface ReadPlan extends Schedule, BufferLimits {
   readonly fetchIntervalMs: number;
 }
 
-/** Resolves when the group is joined; rejects when that has not happened in `fatalAfterMs`, or the cluster is closed before. */
+/** Resolves when the group is joined. Rejects when that takes longer than `fatalAfterMs`, or the cluster is closed first. */
 export function openSource(options: SourceOptions): Promise<Source> {
   return openScheduled(options, {
-    fetchIntervalMs: FETCH_INTERVAL_MS,
+    ...LIVE,
     now: Date.now,
     takeAt: () => -Infinity,
     handleAt: () => -Infinity,
@@ -35,14 +41,14 @@ export function openSource(options: SourceOptions): Promise<Source> {
 }
 
 /**
- * Resolves when the group is joined; rejects when that has not happened in `fatalAfterMs`, or the cluster is closed before.
+ * Resolves and rejects as `openSource` does.
  *
- * Within a tier the order of append is the order of looking: so one paused position for each partition is all that a
- * million waiting records need, and no record waits behind one that is due later.
+ * All records of a tier wait equally long, so they become readable in the order of append. One paused position for each partition is
+ * enough for a million waiting records, and none waits behind one that is due later.
  *
- * The broker dates a record, this process's clock looks. Where that is ahead, a record would be looked at as it arrives, moved to
- * the tier it lies in, and so on, several times a second. So it is not looked at before its delay has passed on our own clock since
- * the log was seen to end before it.
+ * The broker's clock dates a record and our clock reads it. If ours is ahead, a record would be read on arrival, moved to its own
+ * tier, and so on without an end. So a record also waits until its delay has passed on our clock since the log was seen to end
+ * before it.
  */
 export function openDelayedSource(options: DelayedSourceOptions): Promise<Source> {
   const { tiers, release, move, now = Date.now, maxHeapWaitMs = MAX_HEAP_WAIT_MS } = options;
@@ -56,13 +62,11 @@ export function openDelayedSource(options: DelayedSourceOptions): Promise<Source
     { ...options, topics: [...delays.keys()], handle },
     {
       now,
-      fetchIntervalMs: DELAYED_FETCH_INTERVAL_MS,
-      fetchBytes: FETCH_BYTES,
-      readAhead: 0,
+      ...DELAYED,
       maxWaiting: options.maxWaiting,
       takeAt: ({ topic, appendedAfter }, { timestamp }) =>
         Math.max(timestamp, appendedAfter) + (delays.get(topic) ?? 0),
-      // What is to be moved is handled at once.
+      // A record that is to be moved is handled at once.
       handleAt: (record) => {
         const due = dueAt(record);
         return due - now() < maxHeapWaitMs ? due : -Infinity;
@@ -71,27 +75,27 @@ export function openDelayedSource(options: DelayedSourceOptions): Promise<Source
   );
 }
 
-/** Puts the parts of a source together, and joins. */
-async function openScheduled(options: SourceOptions, reading: Reading): Promise<Source> {
+/** Puts the parts of a source together and joins the group. */
+async function openScheduled(options: SourceOptions, plan: ReadPlan): Promise<Source> {
   const forget = endWith(options.kafka, () => stop({ deadlineMs: 0 }));
-  const inFlight = new InFlight(options, () => turns.plan());
+  const inFlight = new InFlight(options, () => scheduler.plan());
   const reader = new GroupReader({
     ...options,
-    ...reading,
+    ...plan,
     inFlight,
-    onFetched: () => turns.plan(),
-    onReassigned: () => turns.reassigned(),
+    onFetched: () => scheduler.plan(),
+    onReassigned: () => scheduler.reassigned(),
   });
-  const turns = new TurnScheduler({ schedule: reading, reader, inFlight, maxSpan: options.window.maxSpan });
+  const scheduler = new TurnScheduler({ schedule: plan, reader, inFlight, maxSpan: options.window.maxSpan });
   const stopOnce = async (deadlineMs: number) => {
     const deadlineAt = performance.now() + deadlineMs;
-    turns.drain();
-    await until(() => turns.waiting === 0 && inFlight.records === 0, deadlineMs);
-    turns.end();
+    scheduler.drain();
+    await until(() => scheduler.waiting === 0 && inFlight.records === 0, deadlineMs);
+    scheduler.end();
     inFlight.stop();
     const committed = await reader.close(Math.max(remainingMs(deadlineAt), HANDOVER_GRACE_MS));
     forget();
-    return { drained: inFlight.records + turns.waiting === 0, committed };
+    return { drained: inFlight.records + scheduler.waiting === 0, committed };
   };
   let stopped: ReturnType<Source['stop']> | undefined;
   const stop: Source['stop'] = ({ deadlineMs }) => (stopped ??= stopOnce(deadlineMs));
@@ -101,7 +105,7 @@ async function openScheduled(options: SourceOptions, reading: Reading): Promise<
     await stop({ deadlineMs: 0 });
     throw error;
   }
-  const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: turns.waiting });
+  const health = () => ({ ...reader.health(), ...inFlight.health(), waiting: scheduler.waiting });
   const { missingTopics } = reader;
-  return { health, stop, missingTopics, resume: () => turns.plan(), positions: () => reader.positions() };
+  return { health, stop, missingTopics, resume: () => scheduler.plan(), positions: () => reader.positions() };
 }

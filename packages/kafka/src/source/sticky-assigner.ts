@@ -1,6 +1,6 @@
 import { assignerProtocol as protocol, type Assigner, type GroupMember } from '../kafkajs/link.js';
 
-/** What a member held, and since which generation: the newer claim wins. */
+/** The partitions a member holds, and since which generation. Where two claim a partition, the newer generation wins. */
 export interface Holding {
   readonly generation: number;
   readonly partitions: Readonly<Record<string, readonly number[]>>;
@@ -23,9 +23,9 @@ const NAME = 'webhooks-sticky';
 const NOTHING: Holding = { generation: -1, partitions: {} };
 
 /**
- * Each topic is spread evenly, and a member keeps what it holds as far as that allows. Topics with the same partitions and
- * readers are dealt alike: partition 3 of every retry tier is one member's, so that it sees all records of one key. kafkajs' round robin deals all
- * partitions anew whenever a member comes or goes, and each partition that changes hands is a chance of repeats.
+ * Spreads each topic evenly; a member keeps what it holds as far as that allows. Topics with the same partitions and readers are
+ * dealt alike: partition 3 of every retry tier belongs to one member, which sees all records of a key. kafkajs' round robin moves
+ * all partitions whenever a member comes or goes, and each moved partition may repeat records.
  */
 export function stickyAssigner(options: StickyAssignerOptions): Assigner {
   return {
@@ -62,11 +62,11 @@ function parseHolding(userData: Buffer | null): Holding {
   try {
     return { ...NOTHING, ...(JSON.parse(String(userData)) as Partial<Holding> | null) };
   } catch {
-    return NOTHING; // a member of another kind: it holds nothing we know of
+    return NOTHING; // a member that runs another assigner
   }
 }
 
-/** Deals topics with the same partitions: everybody keeps an equal share of what it holds, and who has least gets the rest. */
+/** Deals topics with the same partitions. Each member keeps at most an equal share of what it holds; the rest goes to who has least. */
 function deal(
   topics: [string, ...string[]],
   partitions: readonly number[],

@@ -5,14 +5,14 @@ import { HANDOVER_GRACE_MS } from '../kafkajs/membership.js';
 import type { PartitionTracker, Task } from './partition-tracker.js';
 import type { KafkaRecord } from '../record.js';
 
-/** When records are due, in milliseconds of `now`. What lies in the past is due at once. */
+/** When records are due, in milliseconds of `now`. A time in the past means at once. */
 export interface Schedule {
   readonly now: () => number;
-  /** When the next record of a partition is to be taken. */
+  /** When the next record of a partition is taken. */
   readonly takeAt: (tracker: PartitionTracker, head: KafkaRecord) => number;
-  /** When a record that was taken is to be handled: until then it waits in memory. */
+  /** When a taken record is handled. Until then it waits in memory. */
   readonly handleAt: (record: KafkaRecord) => number;
-  /** Records that wait in memory (default 50,000). */
+  /** Records that may wait in memory; default 50,000. */
   readonly maxWaiting?: number | undefined;
 }
 
@@ -20,21 +20,21 @@ export interface TurnSchedulerOptions {
   readonly schedule: Schedule;
   readonly reader: Pick<GroupReader, 'trackers' | 'kick'>;
   readonly inFlight: InFlight;
-  /** Offsets of a partition between its watermark and the newest record taken (default 200,000). */
+  /** Offsets of a partition between its watermark and the newest record taken; default 200,000. */
   readonly maxSpan: number | undefined;
 }
 
-/** Records of one turn of the event loop: a thousand that are due at once would keep everybody else waiting for 150 ms. */
+/** Records taken in one turn of the event loop. A turn of 1,000 would hold up everything else for 150 ms. */
 const TURN_RECORDS = 32;
-/** Offsets a partition may be ahead of its watermark: 32 s (an attempt of 30 s that hangs) of 6,000 records a second. */
+/** Offsets that a partition may read beyond its watermark: 6,000 records a second for 32 s, while one attempt hangs for 30 s. */
 const MAX_SPAN = 200_000;
-/** Of small records, with what belongs to them about as much memory as the bytes below. */
+/** As many small records, with their bookkeeping, take about as much memory as the bytes below. */
 const MAX_WAITING = 50_000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 /**
- * Hands out records, a few in each turn of the event loop: what they begin is written, and what came meanwhile is read, before the
- * next ones. Partitions take turns (round robin). A live source is a delayed one whose records are due at once.
+ * Hands out a few records in each turn of the event loop, so that I/O is served in between. Partitions take turns (round robin). A
+ * live source is a delayed one whose records are due at once.
  */
 export class TurnScheduler {
   readonly #options: TurnSchedulerOptions;
@@ -52,12 +52,12 @@ export class TurnScheduler {
     this.#options = options;
   }
 
-  /** Records that wait in memory for their moment. */
+  /** Records that wait in memory until they are due. */
   get waiting(): number {
     return this.#heap.length;
   }
 
-  /** Something changed. What happens in one turn of the event loop is looked at once. */
+  /** Call it when something changed. Calls within one turn of the event loop are one. */
   plan(): void {
     if (this.#ended) return;
     this.#turn ??= setImmediate(() => {
@@ -71,7 +71,7 @@ export class TurnScheduler {
     this.#left = TURN_RECORDS;
     this.#handleDue();
     const nextTake = this.#takeFromAll();
-    // Without capacity no alarm: the next record that is settled makes some, and plans.
+    // Without capacity no alarm is needed: the next settled record plans.
     const nextDue = inFlight.hasCapacity ? (this.#heap.peek()?.due ?? Infinity) : Infinity;
     if (this.#left === 0) this.plan();
     else this.#wakeAt(Math.min(nextTake, nextDue));
@@ -90,7 +90,7 @@ export class TurnScheduler {
     }
   }
 
-  /** Takes from each partition what its moment has come for. Returns when the next one will have. */
+  /** Takes what is due from each partition. Returns when the next record can be taken. */
   #takeFromAll(): number {
     const trackers = this.#draining ? [] : this.#options.reader.trackers;
     const first = this.#first;
@@ -98,7 +98,7 @@ export class TurnScheduler {
     for (let n = 0; n < trackers.length; n += 1) {
       const tracker = trackers[(first + n) % trackers.length];
       if (tracker === undefined) continue;
-      // Behind the one where this turn ends, the next turn begins.
+      // The next turn begins behind the partition where this one ends.
       if (this.#left > 0) this.#first = (first + n + 1) % trackers.length;
       this.#takeFrom(tracker);
       next = Math.min(next, this.#takeAt(tracker));
@@ -124,8 +124,8 @@ export class TurnScheduler {
   }
 
   /**
-   * When the next record of the partition can be taken; never while there is no capacity. What is handled at once needs none
-   * in the heap: a full one must not hold up other tiers.
+   * When the next record of the partition can be taken; Infinity without capacity. A full heap delays only records that would wait in
+   * it, so that it holds up no other tier.
    */
   #takeAt(tracker: PartitionTracker): number {
     const { schedule, inFlight, maxSpan = MAX_SPAN } = this.#options;
@@ -137,7 +137,7 @@ export class TurnScheduler {
     return isFull ? Math.max(takeAt, schedule.handleAt(head)) : takeAt;
   }
 
-  /** Within a second, so that a changed clock is noticed. */
+  /** Plans at that time, or within a second, so that a changed clock is noticed. */
   #wakeAt(at: number): void {
     clearTimeout(this.#alarm);
     if (at === Infinity) return;
@@ -145,7 +145,7 @@ export class TurnScheduler {
     this.#alarm = setTimeout(() => this.plan(), sleepMs);
   }
 
-  /** Partitions came or went: what waits in memory of those that were lost is handled by their next owners. */
+  /** Partitions came or went. Waiting records of lost partitions are dropped: the next owners handle them. */
   reassigned(): void {
     this.#remove(({ tracker }) => !tracker.assigned);
     this.plan();
@@ -160,8 +160,8 @@ export class TurnScheduler {
   }
 
   /**
-   * Takes nothing any more. What is not due within a second is handled at once, which gives it back to its tiers: then the next
-   * owner has nothing to repeat.
+   * Takes no more records. What is not due within a second is handled at once, which moves it back to a tier, so that the next owner
+   * repeats nothing.
    */
   drain(): void {
     this.#draining = true;
@@ -170,7 +170,7 @@ export class TurnScheduler {
     this.plan();
   }
 
-  /** Hands out nothing any more: what still waits is handled by the next owner. */
+  /** Hands out nothing any more. The next owner handles what still waits. */
   end(): void {
     this.#ended = true;
     clearTimeout(this.#alarm);

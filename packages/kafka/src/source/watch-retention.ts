@@ -24,7 +24,7 @@ const AGE = 'retention.ms';
 async function fetchRetention(kafka: Kafka, topic: string): Promise<number> {
   const settings = await settingsOf(kafka, topic, [POLICY, AGE]);
   const ms = Number(settings.get(AGE) ?? NaN);
-  if (Number.isNaN(ms)) throw new Error(`the broker does not tell ${AGE} of ${topic}`);
+  if (Number.isNaN(ms)) throw new Error(`the broker does not report ${AGE} of ${topic}`);
   return settings.get(POLICY)?.includes('delete') && ms >= 0 ? ms : Infinity;
 }
 

@@ -2,44 +2,84 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shareNext } from '@webhooks/runtime';
 import { openLinkOf, type Kafka } from '../kafkajs/create-kafka.js';
-import type { KafkaRecord } from '../record.js';
-import { TablePartition } from './table-partition.js';
-import { backoffMs } from '../backoff.js';
+import type { KafkaRecord, TopicPartition } from '../record.js';
+import { backoffMs } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
-import { faultOf, isFatal } from '../faults.js';
-import { asError } from '../wire/as-error.js';
-import { Fetcher } from '../source/fetcher.js';
-import { EARLIEST, countPartitions, listOffsets, partitionIdsOf } from '../kafkajs/offsets.js';
-import { endOffsetsOf, requireCompacted } from '../kafkajs/topics.js';
-import { READ_UNCOMMITTED } from '../wire/fetch-protocol.js';
+import { faultOf, isFatal, asError } from '../faults.js';
+import { Fetcher, type Feed } from '../source/fetcher.js';
+import {
+  EARLIEST,
+  countPartitions,
+  listOffsets,
+  partitionIdsOf,
+  endOffsetsOf,
+  requireCompacted,
+} from '../kafkajs/topics.js';
+import { READ_UNCOMMITTED, type FetchedPartition } from '../wire/protocol.js';
+import { PartitionBuffer } from '../wire/partition-buffer.js';
 
-/** An idle partition proves its end every 200 ms, so what is known is at most about 400 ms old. */
+type OnRecord = (record: KafkaRecord) => void;
+
+/** One partition of a table. It remembers when its end was last seen. */
+class TablePartition extends PartitionBuffer implements Feed {
+  readonly #onRecord: OnRecord;
+  readonly #start: number;
+  readonly outOfRange: () => void;
+  /** Start of the last request that found the reader at the end. */
+  freshAt = -Infinity;
+
+  constructor(place: TopicPartition, earliest: number, onRecord: OnRecord, outOfRange: () => void) {
+    super(place, earliest);
+    this.#onRecord = onRecord;
+    this.#start = earliest;
+    this.outOfRange = outOfRange;
+  }
+
+  want(): number {
+    return this.nextFetch;
+  }
+
+  override accept(
+    fetched: FetchedPartition,
+    request: { readonly offset: number; readonly startedAt: number },
+  ): void {
+    if (request.offset !== this.nextFetch) return;
+    // Compaction never moves the log's start. A moved start means that records were deleted under another policy.
+    if (fetched.logStart > this.#start) return this.outOfRange();
+    super.accept(fetched, request);
+    for (let record = this.take(); record !== undefined; record = this.take()) this.#onRecord(record);
+    // This was the end at some time after `startedAt`.
+    if (this.position >= fetched.highWatermark) this.freshAt = Math.max(this.freshAt, request.startedAt);
+  }
+}
+
+/** An idle partition proves its end every 200 ms, so the proof is at most about 400 ms old. */
 const MAX_WAIT_MS = 200;
-/** What was not proved for longer is not fresh. Another broker may respond sooner than a request that takes longer. */
+/** Longest age of a proof for `isFresh`. A longer one would count reads from a broker that is already replaced. */
 const FRESH_MS = 700;
-/** Longer than any reader needs to pass offsets that are there: those of a topic that was made anew may never come. */
+/** Longest catch-up, far beyond what existing offsets need. Those of a topic that was made anew may never come. */
 const CATCH_UP_MS = 30_000;
-/** Moved leaders are noticed after that, if not by their refusals. */
+/** Moved leaders are noticed after this time, or sooner by their refusals. */
 const METADATA_MAX_AGE_MS = 5_000;
 
-export interface TableReaderOptions {
+interface TableReaderOptions {
   readonly kafka: Kafka;
   readonly topic: string;
-  /** Called in the order of each partition. Must not throw: a record that cannot be used is the caller's to report. */
+  /** Called in the order of each partition. Must not throw: the caller reports records that it cannot use. */
   readonly onRecord: (record: KafkaRecord) => void;
-  /** All is read again, from the beginning: what was given before may not be on the topic any more. It was made anew, or lost records. */
+  /** The topic was made anew or lost records. It is read again from its beginning; records given before may be gone. */
   readonly onRestart?: () => void;
-  /** The reader has ended (not authorised, or the topic is not compacted). */
+  /** The reader has ended: it is not authorised, or the topic is not compacted. */
   readonly onFatal?: (error: Error) => void;
 }
 
 /**
- * Reads in the background, whatever the broker does, up to the high watermark. The open transaction of a stranger would hide all
- * behind it otherwise, a disabling too. It needs no consumer group: no rebalance delays it, and a process that died leaves none.
+ * Reads a compacted topic in the background, up to the high watermark: a foreign open transaction must not hide what lies behind it,
+ * such as a disabling. It needs no consumer group, so no rebalance delays it and a killed process leaves nothing behind.
  */
 export const openTableReader = (options: TableReaderOptions): TableReader => new TableReader(options);
 
-/** Whoever waits is rejected when it is closed or cannot go on. */
+/** Its promises reject when it is closed or cannot go on. */
 export class TableReader {
   readonly #options: TableReaderOptions;
   readonly #link: Link;
@@ -49,7 +89,7 @@ export class TableReader {
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
   readonly #catchUp = shareNext(() => this.#readToEnds());
-  /** Wakes all who wait, to look again. */
+  /** Resolves when whoever waits should check again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
 
@@ -63,14 +103,14 @@ export class TableReader {
       feeds: () => this.#partitions.values(),
       maxWaitMs: MAX_WAIT_MS,
       metadataMaxAgeMs: METADATA_MAX_AGE_MS,
-      // What was fetched is applied before those who wait go on.
+      // Fetched records are applied before whoever waits goes on.
       onResponse: () => this.#wake(),
       onError: (error) => this.#endIfFatal(error),
     });
     this.#watchPartitions().catch((error: unknown) => this.#endIfFatal(error));
   }
 
-  /** Whether every partition was proved to be read to its end within the last 700 ms, and no other partitions were found. */
+  /** Whether every partition was proved to be read to its end within the last 700 ms, and no further ones were found. */
   isFresh(): boolean {
     return performance.now() - this.#freshAt() <= FRESH_MS;
   }
@@ -80,10 +120,7 @@ export class TableReader {
     return this.until(() => this.isFresh());
   }
 
-  /**
-   * Resolves when everything that was published before this call has been given to `onRecord`; rejects when its run
-   * takes longer than 35 s.
-   */
+  /** Resolves when everything published before this call has been given to `onRecord`. Rejects after 35 s. */
   catchUp(): Promise<void> {
     return this.#catchUp();
   }
@@ -100,7 +137,7 @@ export class TableReader {
     return [...ends].every(([partition, end]) => (this.#partitions.get(partition)?.position ?? -1) >= end);
   }
 
-  /** Resolves as soon as it is so; looked at after each response. */
+  /** Resolves as soon as `isSo` holds. It is checked after each response. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) {
       if (this.#ended) throw this.#ended;
@@ -113,7 +150,7 @@ export class TableReader {
     await this.#link.close();
   }
 
-  /** A new leader reports its end once it knows all that was acknowledged (KIP-207); a fetch does not wait for that. */
+  /** Asks for the ends, because a new leader reports its end only when it knows all that was acknowledged (KIP-207). */
   async #readToEnds(): Promise<void> {
     const { topic } = this.#options;
     const ends = await endOffsetsOf(this.#link, topic);
@@ -133,7 +170,7 @@ export class TableReader {
     return oldest;
   }
 
-  /** Lists the partitions again and again: what a partition holds that is not known yet could not be fresh. */
+  /** Lists the partitions five times a second: a partition that is not known yet makes the table stale. */
   async #watchPartitions(): Promise<void> {
     for (let failures = 0; !this.#ended;) {
       try {
@@ -173,11 +210,11 @@ export class TableReader {
     this.#fetcher.kick();
   }
 
-  /** All partitions: the others may have been made anew, too, and have grown beyond what was read of them. */
+  /** Reads all partitions again. The others may have been made anew too, and have grown past what was read. */
   #restart(): void {
     const { kafka, topic, onRestart } = this.#options;
     kafka.log('error', 'kafka: a topic was made anew, or lost records; all of it is read again', { topic });
-    // What is on its way is not taken any more.
+    // Responses under way are ignored.
     for (const partition of this.#partitions.values()) partition.seek(-Infinity);
     this.#partitions.clear();
     this.#listedAt = -Infinity;
@@ -197,7 +234,7 @@ export class TableReader {
   #failed(failures: number, error: unknown): void {
     this.#endIfFatal(error);
     if (this.#ended) return;
-    this.#wake(); // whose time is over
+    this.#wake(); // a deadline may have passed
     const { kafka, topic } = this.#options;
     const level = this.#listedAt === -Infinity ? 'warn' : 'debug';
     const fields = { topic, failures, ...faultOf(error) };

@@ -1,6 +1,6 @@
 import type { KafkaRecord, TopicPartition } from '../record.js';
 import { scanBatches } from './batch-frame.js';
-import type { FetchedPartition } from './fetch-protocol.js';
+import type { FetchedPartition } from './protocol.js';
 import { RecordCursor } from './record-cursor.js';
 
 /** Bytes requested of one partition in one fetch; a batch larger than this raises it for that one fetch. */

@@ -8,7 +8,7 @@ export const RECORD_OVERHEAD_BYTES = 24;
 /** Text is written as UTF-8, without a buffer of its own. */
 type Content = Buffer | string | null;
 
-export interface RecordParts {
+interface RecordParts {
   readonly key: Content;
   readonly value: Content;
   readonly headers: readonly (readonly [string, Content])[];
@@ -41,7 +41,7 @@ export function encodeBody({ key, value, headers }: RecordParts): Buffer {
   return out.buffer;
 }
 
-export interface BatchedRecord {
+interface BatchedRecord {
   readonly body: Buffer;
   readonly timestamp: number;
 }
@@ -70,4 +70,26 @@ export function encodeBatch(records: readonly BatchedRecord[]): Buffer {
   batch.writeInt32BE(batch.length - FRAME_BYTES, FRAME_BYTES - 4);
   batch.writeInt32BE(checksumOf(batch), CHECKED_FROM - 4);
   return batch;
+}
+
+const MIX = 0x5bd1_e995;
+
+/** MurmurHash2 as Kafka's Java client has it (`Utils.murmur2`), signed 32 bits. */
+export function murmur2(key: Buffer): number {
+  const wholeBytes = key.length & ~3;
+  let hash = 0x9747_b28c ^ key.length;
+  for (let at = 0; at < wholeBytes; at += 4) {
+    const word = Math.imul(key.readInt32LE(at), MIX);
+    hash = Math.imul(hash, MIX) ^ Math.imul(word ^ (word >>> 24), MIX);
+  }
+  if (wholeBytes < key.length) {
+    hash = Math.imul(hash ^ key.readUIntLE(wholeBytes, key.length - wholeBytes), MIX);
+  }
+  hash = Math.imul(hash ^ (hash >>> 13), MIX);
+  return hash ^ (hash >>> 15);
+}
+
+/** The partition a key belongs to; every Kafka client that uses Java's default partitioner agrees. */
+export function partitionOf(key: Buffer, partitions: number): number {
+  return (murmur2(key) & 0x7fff_ffff) % partitions;
 }

@@ -5,15 +5,15 @@ import loggers from 'kafkajs/src/loggers/index.js';
 import Connection from 'kafkajs/src/network/connection.js';
 import { tameKafkajs } from '../../src/kafkajs/tame-kafkajs.js';
 
-type Answer = (socket: Socket, correlationId: number) => void;
+type Respond = (socket: Socket, correlationId: number) => void;
 
 const CORRELATION_AT = 8; // behind size, api key and version
 
-/** A broker that answers each request as the next of `answers` says. */
-async function brokerThat(answers: Answer[]): Promise<Server> {
+/** A broker that responds to each request as the next of `responses` says. */
+async function brokerThat(responses: Respond[]): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
-    socket.on('data', (request) => answers.shift()?.(socket, request.readInt32BE(CORRELATION_AT)));
+    socket.on('data', (request) => responses.shift()?.(socket, request.readInt32BE(CORRELATION_AT)));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
@@ -52,18 +52,18 @@ function frame(correlationId: number, payload: string): Buffer {
   return bytes;
 }
 
-const whole: Answer = (socket, id) => socket.write(frame(id, 'whole'));
+const whole: Respond = (socket, id) => socket.write(frame(id, 'whole'));
 const cutAt =
-  (length: number): Answer =>
+  (length: number): Respond =>
   (socket, id) =>
     socket.end(frame(id, 'never whole').subarray(0, length));
-const garbage: Answer = (socket) => socket.write(Buffer.from([0, 0, 0, 1, 7]));
+const garbage: Respond = (socket) => socket.write(Buffer.from([0, 0, 0, 1, 7]));
 
 let server: Server;
 let connection: Connection;
-async function openTo(answers: Answer[]): Promise<void> {
+async function openTo(responses: Respond[]): Promise<void> {
   tameKafkajs();
-  server = await brokerThat(answers);
+  server = await brokerThat(responses);
   connection = connectionTo(server);
   await connection.connect();
 }
@@ -72,9 +72,9 @@ afterEach(async () => {
   server.close();
 });
 
-describe('[kafkajs reads the answers of a new connection behind what is left of the last one]', () => {
+describe('[kafkajs reads the responses of a new connection behind what is left of the last one]', () => {
   it.each([1, 3, 4, 7, 8, 12])(
-    'a connection that ended %i bytes into an answer leaves nothing behind',
+    'a connection that ended %i bytes into a response leaves nothing behind',
     async (length) => {
       await openTo([cutAt(length), whole, whole]);
       await expect(connection.send(question)).rejects.toThrow(/Closed connection/);
@@ -84,7 +84,7 @@ describe('[kafkajs reads the answers of a new connection behind what is left of 
     },
   );
 
-  it('an answer that no broker gives ends its connection, not the process', async () => {
+  it('a response that no broker gives ends its connection, not the process', async () => {
     await openTo([garbage, whole]);
     await expect(connection.send(question)).rejects.toThrow(/outside buffer bounds/);
     await connection.connect();
@@ -92,7 +92,7 @@ describe('[kafkajs reads the answers of a new connection behind what is left of 
   });
 });
 
-it('an answer that was read is not kept until the next one comes', async () => {
+it('a response that was read is not kept until the next one comes', async () => {
   await openTo([whole]);
   expect(await connection.send(question)).toBe('whole');
   expect(connection.chunks).toEqual([]);

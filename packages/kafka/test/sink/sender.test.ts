@@ -3,7 +3,7 @@ import type { ProtocolRequest } from 'kafkajs/src/cluster/index.js';
 import type { Link } from '../../src/kafkajs/link.js';
 import { Sender } from '../../src/sink/sender.js';
 import { toPending, type PendingRecord } from '../../src/sink/pending-record.js';
-import type { ProduceResponse } from '../../src/wire/produce-protocol.js';
+import type { ProduceResponse } from '../../src/wire/protocol.js';
 
 const TOPIC = 'topic';
 const LEADER = 1;

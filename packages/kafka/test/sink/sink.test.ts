@@ -34,7 +34,7 @@ describe('sink', () => {
     ]);
   });
 
-  it('[no linger: one `send` is one request] batches concurrent sends and answers each of them', async () => {
+  it('[no linger: one `send` is one request] batches concurrent sends and resolves each of them', async () => {
     const topic = await newTopic(kafka, 12);
     const sink = await openSink({ kafka });
     const sends = Array.from({ length: 5_000 }, (_, n) =>

@@ -1,10 +1,9 @@
 import { eventually } from '@webhooks/testkit';
-import type { Link } from '../../src/kafkajs/link.js';
+import { type Link, noLog } from '../../src/kafkajs/link.js';
 import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
 import { isFatal } from '../../src/faults.js';
 import { Fetcher, type Feed } from '../../src/source/fetcher.js';
-import type { FetchedPartition } from '../../src/wire/fetch-protocol.js';
-import { silent } from '../../src/log.js';
+import type { FetchedPartition } from '../../src/wire/protocol.js';
 import { closeAll, newTopic, sharedKafka, sinkOn } from '../support/cluster.js';
 
 afterAll(closeAll);
@@ -18,7 +17,7 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const link = openLinkOf(kafka, 10_000);
   const resets: number[] = [];
   let wanted = GONE;
-  let answers = 0;
+  let responses = 0;
   const seek = (offset: number) => {
     wanted = offset;
   };
@@ -28,7 +27,7 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
     maxBytes: 1_000,
     want: () => wanted,
     accept: () => {
-      answers += 1;
+      responses += 1;
     },
     outOfRange: (earliest) => {
       resets.push(earliest);
@@ -38,7 +37,7 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const fetcher = new Fetcher({
     link,
     feeds: () => [feed],
-    log: silent,
+    log: noLog,
     onError: (error) => {
       if (String(error).includes('OFFSET_OUT_OF_RANGE')) onRefused(seek);
     },
@@ -46,7 +45,7 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
     metadataMaxAgeMs: 10_000,
   });
   fetcher.kick();
-  await eventually(() => answers >= 3);
+  await eventually(() => responses >= 3);
   fetcher.stop();
   await link.close();
   return resets;
@@ -62,11 +61,11 @@ describe('a fetch of an offset that does not exist', () => {
   });
 });
 
-describe('an answer that has room for one partition', () => {
+describe('a response that has space for one partition', () => {
   const PARTITIONS = [0, 1, 2, 3, 4, 5];
   const BLOCK_BYTES = 20_000;
 
-  /** In how many answers each partition had something, once all had: each wants the same block again and again. */
+  /** In how many responses each partition had something, once all had: each wants the same block again and again. */
   async function fetchByTurns(): Promise<readonly number[]> {
     const kafka = sharedKafka();
     const topic = await newTopic(kafka, PARTITIONS.length);
@@ -93,7 +92,7 @@ describe('an answer that has room for one partition', () => {
     const fetcher = new Fetcher({
       link,
       feeds: () => feeds,
-      log: silent,
+      log: noLog,
       onError: () => undefined,
       ...limits,
     });
@@ -130,7 +129,7 @@ it('a fetch that is not authorised is a fatal fault', async () => {
   const fetcher = new Fetcher({
     link: { cluster } as unknown as Link,
     feeds: () => [feed],
-    log: silent,
+    log: noLog,
     onError: (error) => errors.push(error),
     maxWaitMs: 100,
     metadataMaxAgeMs: 10_000,

@@ -61,7 +61,7 @@ describe('partition tracker', () => {
     expect(tracker.want()).toBe(4);
   });
 
-  it('ignores an answer to a fetch from elsewhere', () => {
+  it('ignores a response to a fetch from elsewhere', () => {
     const tracker = openTracker(5);
     tracker.accept(
       {

@@ -11,8 +11,8 @@ const RULES = join(import.meta.dirname, '..', '..', '..', '..', 'deploy', 'prome
 const RECORDS = 10;
 const RETENTION_MS = 3_000;
 
-const silent = (): undefined => undefined;
-const log = { debug: silent, info: silent, warn: silent, error: silent };
+const noLog = (): undefined => undefined;
+const log = { debug: noLog, info: noLog, warn: noLog, error: noLog };
 const closers = new Closers();
 let kafka: Kafka;
 beforeAll(() => {

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, varintSize } from '../../src/wire/bytes.js';
-import { murmur2 } from '../../src/wire/murmur2.js';
+import { murmur2 } from '../../src/wire/record-batch.js';
 
 describe('wire encodings', () => {
   it('hashes keys as the tests of Kafka’s Java client expect (UtilsTest.testMurmur2)', () => {

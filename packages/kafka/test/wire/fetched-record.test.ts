@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { PartitionTracker } from '../../src/source/partition-tracker.js';
-import { headerOf } from '../../src/wire/fetched-record.js';
+import { headerOf } from '../../src/wire/record-cursor.js';
 import { batchOf, type BatchShape } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };

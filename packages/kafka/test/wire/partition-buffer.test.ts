@@ -2,7 +2,7 @@ import { PartitionBuffer } from '../../src/wire/partition-buffer.js';
 import { batchOf } from './batches.js';
 
 const PLACE = { topic: 't', partition: 0 };
-const answer = (records: Buffer) => ({
+const response = (records: Buffer) => ({
   ...PLACE,
   errorCode: 0,
   highWatermark: 10,
@@ -18,7 +18,7 @@ describe('partition buffer', () => {
       const buffer = new PartitionBuffer(PLACE, 3);
       const batch = batchOf({ base: 3, values: ['a', 'b'] });
       batch.writeInt32BE(length, 8);
-      buffer.accept(answer(batch), { offset: 3 });
+      buffer.accept(response(batch), { offset: 3 });
       expect(buffer.take()).toMatchObject({ offset: 3, undecodable: `a batch length of ${length}` });
       expect(buffer.take()).toBeUndefined();
       expect(buffer).toMatchObject({ position: 4, nextFetch: 4, full: false });
@@ -27,7 +27,7 @@ describe('partition buffer', () => {
 
   it('goes on behind a batch that lies before what was asked for', () => {
     const buffer = new PartitionBuffer(PLACE, 10);
-    buffer.accept(answer(batchOf({ base: 0, values: ['a'] })), { offset: 10 });
+    buffer.accept(response(batchOf({ base: 0, values: ['a'] })), { offset: 10 });
     expect(buffer.take()).toMatchObject({ offset: 10 });
     expect(buffer.take()).toBeUndefined();
     expect(buffer).toMatchObject({ position: 11, nextFetch: 11 });
@@ -36,7 +36,7 @@ describe('partition buffer', () => {
   it('asks for more when the first batch was cut, and gives nothing of it', () => {
     const buffer = new PartitionBuffer(PLACE, 3);
     const batch = batchOf({ base: 3, values: ['x'.repeat(300_000)] });
-    buffer.accept(answer(batch.subarray(0, 256 * 1024)), { offset: 3 });
+    buffer.accept(response(batch.subarray(0, 256 * 1024)), { offset: 3 });
     expect(buffer.take()).toBeUndefined();
     expect(buffer).toMatchObject({ position: 3, nextFetch: 3, maxBytes: batch.length });
   });

@@ -2,7 +2,7 @@ import { deflateRawSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';
 import type { KafkaRecord } from '../../src/index.js';
 import { RecordCursor } from '../../src/wire/record-cursor.js';
-import type { AbortedTransaction } from '../../src/wire/fetch-protocol.js';
+import type { AbortedTransaction } from '../../src/wire/protocol.js';
 import { batchOf, CONTROL, marker, TRANSACTIONAL } from './batches.js';
 
 const PLACE = { topic: 't', partition: 3 };

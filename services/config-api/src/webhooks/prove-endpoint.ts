@@ -90,7 +90,7 @@ function requestTo(
 }
 
 const isAnswered = (result: SendResult, hundreds: number): boolean =>
-  result.kind === 'answered' && Math.floor(result.status / 100) === hundreds;
+  result.kind === 'responded' && Math.floor(result.status / 100) === hundreds;
 
 /** What an attempt came to, as the delivery log would tell it. */
 function describe(result: SendResult): string {

@@ -1,6 +1,27 @@
 import type { TopicPartition } from '../record.js';
-import { apiRequest } from './api-request.js';
 import { ByteReader, ByteWriter } from './bytes.js';
+
+/** A request of an API of Kafka's protocol with its response, in the form that kafkajs' connections send. */
+function apiRequest<Response>(
+  api: { readonly apiKey: number; readonly apiVersion: number; readonly apiName: string },
+  encode: () => Buffer,
+  decode: (payload: Buffer) => Response,
+) {
+  return {
+    request: {
+      ...api,
+      encode: () => {
+        const buffer = encode();
+        return Promise.resolve({ buf: buffer, buffer });
+      },
+    },
+    response: {
+      decode: (payload: Buffer) => Promise.resolve(decode(payload)),
+      parse: (response: Response) => Promise.resolve(response),
+    },
+    logResponseError: false,
+  };
+}
 
 // Fetch version 11 (Kafka 2.3 and newer, 4.x included): the newest without flexible headers.
 const FETCH = { apiKey: 1, apiVersion: 11, apiName: 'Fetch' };
@@ -17,7 +38,7 @@ export interface FetchTarget extends TopicPartition {
   readonly maxBytes: number;
 }
 
-export interface FetchLimits {
+interface FetchLimits {
   readonly maxWaitMs: number;
   readonly maxBytes: number;
   readonly isolationLevel: number;
@@ -39,7 +60,7 @@ export interface FetchedPartition extends TopicPartition {
   readonly records: Buffer;
 }
 
-function encode(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
+function encodeFetch(targets: readonly FetchTarget[], limits: FetchLimits): Buffer {
   const size = targets.reduce(
     (bytes, { topic }) => bytes + 2 + Buffer.byteLength(topic) + 4 + (4 + 4 + 8 + 8 + 4),
     4 * 4 + 1 + 4 * 2 + 4 + 4 + 2,
@@ -66,7 +87,7 @@ function decodePartition(reader: ByteReader, topic: string): FetchedPartition {
   return { topic, partition, errorCode, highWatermark, logStart, aborted, records: reader.bytes() };
 }
 
-function decode(payload: Buffer) {
+function decodeFetched(payload: Buffer) {
   const reader = new ByteReader(payload);
   const clientSideThrottleTime = reader.int32();
   const errorCode = reader.int16();
@@ -80,4 +101,57 @@ function decode(payload: Buffer) {
 
 /** Decodes nothing but the frame: an error or a damaged batch of one partition stays with that partition. */
 export const fetchRequest = (targets: readonly FetchTarget[], limits: FetchLimits) =>
-  apiRequest(FETCH, () => encode(targets, limits), decode);
+  apiRequest(FETCH, () => encodeFetch(targets, limits), decodeFetched);
+
+// Produce version 7 (Kafka 2.1 and newer, 4.x included): the newest without flexible headers that kafkajs knows.
+const PRODUCE = { apiKey: 0, apiVersion: 7, apiName: 'Produce' };
+const NO_TRANSACTION = -1;
+const ALL_IN_SYNC_REPLICAS = -1;
+const REPLICATION_TIMEOUT_MS = 10_000;
+
+interface ProducedBatch extends TopicPartition {
+  readonly batch: Buffer;
+}
+
+interface PartitionAck extends TopicPartition {
+  readonly errorCode: number;
+}
+
+export interface ProduceResponse {
+  readonly clientSideThrottleTime: number;
+  readonly acks: readonly PartitionAck[];
+}
+
+function encodeProduce(batches: readonly ProducedBatch[]): Buffer {
+  const size = batches.reduce(
+    (bytes, { topic, batch }) => bytes + 2 + Buffer.byteLength(topic) + 4 + 4 + 4 + batch.length,
+    2 + 2 + 4 + 4,
+  );
+  const out = new ByteWriter(size);
+  out.int16(NO_TRANSACTION).int16(ALL_IN_SYNC_REPLICAS).int32(REPLICATION_TIMEOUT_MS).int32(batches.length);
+  // Each batch has a topic entry of its own: the broker takes them as they come.
+  for (const { topic, partition, batch } of batches) {
+    out.string(topic).int32(1).int32(partition).int32(batch.length).bytes(batch);
+  }
+  return out.buffer;
+}
+
+function decodeAck(reader: ByteReader, topic: string): PartitionAck {
+  const partition = reader.int32();
+  const errorCode = reader.int16();
+  reader.at += 8 + 8 + 8; // base offset, log append time, log start offset
+  return { topic, partition, errorCode };
+}
+
+function decodeAcks(payload: Buffer): ProduceResponse {
+  const reader = new ByteReader(payload);
+  const topics = reader.array(() => {
+    const topic = reader.string();
+    return reader.array(() => decodeAck(reader, topic));
+  });
+  return { acks: topics.flat(), clientSideThrottleTime: reader.int32() };
+}
+
+/** acks=all. The response is given for each partition: kafkajs' own parser throws all of it away at the first error. */
+export const produceRequest = (batches: readonly ProducedBatch[]) =>
+  apiRequest(PRODUCE, () => encodeProduce(batches), decodeAcks);

@@ -1,4 +1,4 @@
-import { createLogThrottle } from '../src/log-throttle.js';
+import { createLogThrottle } from '../src/logger.js';
 
 it('tells of the first one at once, and then how many there were, once in 10 s', () => {
   let nowMs = 1_000_000;

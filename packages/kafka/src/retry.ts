@@ -1,8 +1,18 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { backoffMs } from './backoff.js';
-import { isFatal } from './faults.js';
-import { asError } from './wire/as-error.js';
+import { isFatal, asError } from './faults.js';
+
+const FIRST_MS = 100;
+const LONGEST_MS = 1_000;
+
+/**
+ * Milliseconds to wait after so many failures in a row (from 1 on): 100, doubling to `longestMs`. A half to all of that, so
+ * that many clients do not come back as one ("equal jitter", AWS Architecture Blog, 2015).
+ */
+export function backoffMs(failures: number, longestMs = LONGEST_MS): number {
+  const plainMs = Math.min(FIRST_MS * 2 ** (failures - 1), longestMs);
+  return (plainMs * (1 + Math.random())) / 2;
+}
 
 /** Polling interval of `until`. */
 const LOOK_MS = 5;

@@ -1,6 +1,5 @@
 import { AppError } from '../../src/index.js';
-import { createOpenRequests } from '../../src/limits/open-requests.js';
-import type { OpenRequests } from '../../src/limits/open-requests.js';
+import { createOpenRequests, type OpenRequests } from '../../src/limits/shares.js';
 
 const caller = (tenantId: string, scope = 'write') => ({ tenantId, scopes: new Set([scope]) });
 

@@ -1,6 +1,6 @@
 import { eventually } from '@webhooks/testkit';
 import type { Arrival } from '@webhooks/testkit';
-import { post, Rig } from '../rig.js';
+import { post, Rig } from './rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());
@@ -69,7 +69,7 @@ describe('connections', () => {
     let lost = 0;
     while (performance.now() < end) {
       const result = await post(sender, endpoint.origin);
-      if (result.kind !== 'answered') lost += 1;
+      if (result.kind !== 'responded') lost += 1;
     }
     expect(lost).toBe(0);
     expect(sender.stats().connectionsOpened).toBeGreaterThanOrEqual(2);

@@ -1,8 +1,8 @@
 import { sharedAuthority } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import type { Resolve, Sender, SenderOptions, SendResult } from '../../src/index.js';
-import { SendFailure } from '../../src/send-failure.js';
-import { postTimes, Rig } from '../rig.js';
+import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
+import { SendFailure } from '../src/send-failure.js';
+import { postTimes, Rig } from './rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());
@@ -72,7 +72,7 @@ describe('handshakes to one origin', () => {
     };
     const endpoint = await rig.endpoint({ answer });
     const sender = rig.sender(endpoint);
-    expect(countKind(await postTimes(40, sender, endpoint.origin), 'answered')).toBe(40);
+    expect(countKind(await postTimes(40, sender, endpoint.origin), 'responded')).toBe(40);
     expect(endpoint.stats().connections).toBe(40);
   });
 
@@ -87,7 +87,7 @@ describe('handshakes to one origin', () => {
     const sender = rig.sender(endpoint, { usedConnectionMs: 60_000 });
     for (const count of [8, 300]) {
       const results = await postTimes(count, sender, endpoint.origin);
-      expect(countKind(results, 'answered')).toBe(count);
+      expect(countKind(results, 'responded')).toBe(count);
     }
     expect(endpoint.stats()).toMatchObject({ connections: 8, arrivals: 308 });
   });
@@ -100,7 +100,7 @@ describe('handshakes to one origin', () => {
     };
     const endpoint = await rig.endpoint({ answer });
     const sender = rig.sender(endpoint, { usedConnectionMs: 20 });
-    expect(countKind(await postTimes(9, sender, endpoint.origin), 'answered')).toBe(9);
+    expect(countKind(await postTimes(9, sender, endpoint.origin), 'responded')).toBe(9);
     expect(endpoint.stats().connections).toBe(9);
   });
 
@@ -132,7 +132,7 @@ describe('handshakes to one origin', () => {
     const hanging = postTimes(40, sender, endpoint.origin);
     await all.promise;
     for (const result of await postTimes(8, sender, endpoint.origin)) {
-      expect(result.kind).toBe('answered');
+      expect(result.kind).toBe('responded');
       expect(result.durationMs).toBeLessThan(2_000);
     }
     hang.resolve(200);
@@ -173,7 +173,7 @@ describe('a connection that ended while it was idle', () => {
     });
     const sender = rig.sender(endpoint, ONE_CONNECTION);
     for (const result of await postTimes(10, sender, endpoint.origin)) {
-      expect(result).toMatchObject({ kind: 'answered', status: 200 });
+      expect(result).toMatchObject({ kind: 'responded', status: 200 });
     }
     expect(endpoint.stats()).toMatchObject({ arrivals: 10, connections: 10 });
   });

@@ -1,3 +1,0 @@
-export type * from './event-types.js';
-export type * from './query-types.js';
-export type * from './webhook-types.js';
