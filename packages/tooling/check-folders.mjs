@@ -29,7 +29,7 @@ function filesBelow(folder) {
 }
 
 const files = folders.flatMap(filesBelow);
-const faults = [...Map.groupBy(files, dirname)]
+const faults = Object.entries(Object.groupBy(files, dirname))
   .filter(([, members]) => members.length > MAX_FILES_OF_FOLDER)
   .map(
     ([folder, { length }]) =>

@@ -88,7 +88,7 @@ module.exports = {
     },
     mayImport('contracts', []),
     mayImport('runtime', []),
-    mayImport('local', []),
+    mayImport('local', ['contracts']),
     mayImport('http-api', ['runtime', 'contracts']),
     mayImport('kafka', ['runtime']),
     mayImport('mongodb', ['runtime']),

@@ -52,10 +52,13 @@ export function readKafkaSettings(settings: SettingsReader, service: string): Ka
   };
 }
 
-/** A service's cluster: its faults go to the service's log, and it is closed with the service. */
-export function connectKafka(settings: KafkaSettings, scope: ServiceScope): Kafka {
+/**
+ * A service's cluster: its faults go to the service's log, and it is closed with the service. Groups whose records have another
+ * `format` are refused.
+ */
+export function connectKafka(settings: KafkaSettings, scope: ServiceScope, format: string): Kafka {
   const log: Logger = (level, message, fields) => scope.log[level](message, fields);
-  const kafka = createKafka({ ...settings, log });
+  const kafka = createKafka({ ...settings, format, log });
   scope.onClose('kafka', () => kafka.close());
   return kafka;
 }

@@ -17,6 +17,11 @@ function typeOf(error: unknown): string | undefined {
   return 'type' in error && typeof error.type === 'string' ? error.type : typeOf(error.cause);
 }
 
+/** A group's records have another format than this service reads and writes. */
+export class OtherRecordFormat extends Error {
+  readonly type = 'OTHER_RECORD_FORMAT';
+}
+
 const FATAL_TYPES = new Set([
   'TOPIC_AUTHORIZATION_FAILED',
   'GROUP_AUTHORIZATION_FAILED',
@@ -28,6 +33,7 @@ const FATAL_TYPES = new Set([
   'INCONSISTENT_GROUP_PROTOCOL',
   'INVALID_SESSION_TIMEOUT',
   'INVALID_CONFIG',
+  'OTHER_RECORD_FORMAT',
 ]);
 
 /** Trying again cannot help: an operator must change something. */

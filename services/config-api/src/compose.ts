@@ -1,4 +1,4 @@
-import { TOPIC_TABLE } from '@webhooks/contracts';
+import { RECORD_FORMAT, TOPIC_TABLE } from '@webhooks/contracts';
 import { databaseUnavailable, serveApi } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
@@ -77,7 +77,7 @@ function startSweep(database: Database, { publish }: Publisher, scope: ServiceSc
 }
 
 export async function composeConfigApi(config: ConfigApiConfig, scope: ServiceScope): Promise<void> {
-  const kafka = connectKafka(config.kafka, scope);
+  const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
   scope.log.info('keys of secrets', { keys: config.keyring.keys.map(({ id }) => id) });
   createTopicsSometime(kafka, config, scope);
   const database = await openDatabase(config.mongodb, scope);

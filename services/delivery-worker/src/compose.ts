@@ -1,4 +1,4 @@
-import { DUE_AT, dueAtOf, RETRY_TIERS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
+import { RECORD_FORMAT, DUE_AT, dueAtOf, RETRY_TIERS, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import {
   connectKafka,
   headerOf,
@@ -155,7 +155,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
 }
 
 export async function composeDeliveryWorker(config: WorkerConfig, scope: ServiceScope): Promise<void> {
-  const kafka = connectKafka(config.kafka, scope);
+  const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const sources: SourceParts['sources'] = new Map();
   const publish = await openPublisher(kafka, scope, () => sources.get('retries')?.missingTopics() ?? []);

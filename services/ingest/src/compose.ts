@@ -1,4 +1,4 @@
-import { MAX_EVENT_BYTES, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
+import { RECORD_FORMAT, MAX_EVENT_BYTES, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
 import { Shares, createTenantLimiter, serveApi } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
@@ -22,7 +22,7 @@ function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: S
 }
 
 export async function composeIngest(config: IngestConfig, scope: ServiceScope): Promise<void> {
-  const kafka = connectKafka(config.kafka, scope);
+  const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   waitForTopic(kafka, config.publishTimeoutMs, scope);
   const sink = await openSink({ kafka, maxPendingBytes: config.maxPendingBytes });

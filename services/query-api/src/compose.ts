@@ -1,4 +1,4 @@
-import { TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
+import { RECORD_FORMAT, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
 import { createOpenRequests, serveApi } from '@webhooks/http-api';
 import type { Operation } from '@webhooks/http-api';
 import { connectKafka, openSink, prepareTopics } from '@webhooks/kafka';
@@ -105,7 +105,7 @@ function composeOperations(config: QueryApiConfig, parts: Parts, scope: ServiceS
 }
 
 export async function composeQueryApi(config: QueryApiConfig, scope: ServiceScope): Promise<void> {
-  const kafka = connectKafka(config.kafka, scope);
+  const kafka = connectKafka(config.kafka, scope, RECORD_FORMAT);
   await prepareTopics(kafka, config.kafka, TOPIC_TABLE, { scope });
   const database = await openDatabase(config.mongodb, config.retention, scope);
   const configurations = openConfigurations(kafka, scope);

@@ -10,6 +10,7 @@ import { tameKafkajs } from './tame-kafkajs.js';
 export interface Kafka {
   readonly brokers: readonly string[];
   readonly clientId: string;
+  readonly format: string;
   readonly log: Logger;
   close(): Promise<void>;
 }
@@ -19,6 +20,7 @@ const ADMIN_METADATA_MS = 5_000;
 class KafkajsKafka implements Kafka {
   readonly brokers: readonly string[];
   readonly clientId: string;
+  readonly format: string;
   readonly log: Logger;
   readonly openLink: (metadataMaxAgeMs: number) => Link;
   readonly adminLink: Link;
@@ -26,9 +28,10 @@ class KafkajsKafka implements Kafka {
   closed = false;
 
   constructor(options: KafkaOptions) {
-    const { brokers, clientId, log = noLog } = options;
+    const { brokers, clientId, format = '', log = noLog } = options;
     this.brokers = [...brokers];
     this.clientId = clientId;
+    this.format = format;
     this.log = log;
     this.openLink = (metadataMaxAgeMs) => new Link({ ...options, log }, metadataMaxAgeMs);
     this.adminLink = this.openLink(ADMIN_METADATA_MS);

@@ -35,6 +35,8 @@ export interface KafkaOptions {
   readonly brokers: readonly string[];
   /** No two live processes have the same: who opens a source takes the place of its namesake in the group. */
   readonly clientId: string;
+  /** Format of the records, part of what groups commit; default: none. A group of another format is refused. */
+  readonly format?: string;
   readonly log?: Logger;
   readonly tls?: KafkaTls | undefined;
   readonly sasl?: KafkaSasl | undefined;

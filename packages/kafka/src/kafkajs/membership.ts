@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type Cluster from 'kafkajs/src/cluster/index.js';
 import ConsumerGroup from 'kafkajs/src/consumer/consumerGroup.js';
 import { within, backoffMs } from '../retry.js';
-import { asError, faultOf, isFatal } from '../faults.js';
+import { OtherRecordFormat, asError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
 import type { Link } from './link.js';
@@ -189,12 +189,13 @@ export class Membership {
     return isForgotten || isExpired || REJOIN.has(type) || name === 'KafkaJSStaleTopicMetadataAssignment';
   }
 
-  /** Rejects when the coordinator did not take the positions. The time travels as the commit's metadata. */
+  /** Rejects when the coordinator did not take the positions. The commit's metadata holds the format of the records and the time. */
   async commit(positions: readonly GroupPosition[]): Promise<void> {
+    const { format } = this.#options.kafka;
     // Each partition has a topic entry of its own: the coordinator takes them as they come.
     const topics = positions.map(({ topic, partition, offset, at }) => ({
       topic,
-      partitions: [{ partition, offset: String(offset), metadata: String(at ?? '') }],
+      partitions: [{ partition, offset: String(offset), metadata: `${format}:${at ?? ''}` }],
     }));
     await this.#group.commitOffsets({ topics });
   }
@@ -239,9 +240,20 @@ export class Membership {
         topic,
         partition,
         offset: Number(offset),
-        at: Number(metadata) || undefined, // empty when another program committed it
+        at: this.#timeOf(String(metadata ?? '')),
       })),
     );
+  }
+
+  /** Undefined for a commit of another program, which has no metadata. Throws for another format of records. */
+  #timeOf(metadata: string): number | undefined {
+    const { kafka, groupId } = this.#options;
+    const [format, at] = metadata.split(':');
+    if (metadata !== '' && format !== kafka.format)
+      throw new OtherRecordFormat(
+        `what group ${groupId} read has another format of records: delete .data, or make new topics in a cluster`,
+      );
+    return Number(at) || undefined;
   }
 
   /** Removes the members of this client id, so that nobody waits for their sessions to end. Returns how many. */

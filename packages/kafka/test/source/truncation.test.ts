@@ -30,7 +30,9 @@ async function commitBeyond(groupId: string, topic: string, offset: number, meta
   const link = openLinkOf(kafka, 10_000);
   await link.cluster.connect();
   const coordinator = await link.cluster.findGroupCoordinator({ groupId });
-  const topics = [{ topic, partitions: [{ partition: 0, offset: `${offset}`, metadata }] }];
+  const topics = [
+    { topic, partitions: [{ partition: 0, offset: `${offset}`, metadata: metadata && `:${metadata}` }] },
+  ];
   await coordinator.offsetCommit({ groupId, groupGenerationId: -1, memberId: '', topics });
   await link.close();
 }
@@ -98,6 +100,6 @@ describe('a log that ends before what the group has committed', () => {
     await eventually(() => records.length === 2);
     await source.stop({ deadlineMs: 1_000 });
     const [found] = await admin.fetchOffsets({ groupId, topics: [topic] });
-    expect(found?.partitions[0]).toMatchObject({ offset: '2', metadata: `${at}` });
+    expect(found?.partitions[0]).toMatchObject({ offset: '2', metadata: `:${at}` });
   });
 });

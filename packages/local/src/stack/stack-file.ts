@@ -1,5 +1,6 @@
-import { readFileSync, rmSync, writeFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RECORD_FORMAT } from '@webhooks/contracts';
 import type { DevelopmentClient } from '../issuer/start-issuer.js';
 
 function ownerOf(file: string): number | undefined {
@@ -12,13 +13,22 @@ function ownerOf(file: string): number | undefined {
   }
 }
 
-/** Claims a data folder for this process; throws when another living process holds it. Returns how to give it back. */
+/** Throws when the folder holds records of another format; stamps a new one. */
+function checkFormat(dataDir: string): void {
+  const file = join(dataDir, 'format');
+  if (!existsSync(join(dataDir, 'kafka'))) writeFileSync(file, RECORD_FORMAT);
+  else if (!existsSync(file) || readFileSync(file, 'utf8') !== RECORD_FORMAT)
+    throw new Error(`${dataDir} was written by another version of this project: delete it`);
+}
+
+/** Claims a data folder for this process; throws when another living process holds it, or another version wrote it. Returns how to give it back. */
 export function claimDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'pid');
   const owner = ownerOf(file);
   if (owner !== undefined && owner !== process.pid) {
     throw new Error(`another stack is running on ${dataDir} (process ${owner}); stop it with: kill ${owner}`);
   }
+  checkFormat(dataDir);
   writeFileSync(file, String(process.pid));
   return () => rmSync(file, { force: true });
 }
