@@ -1,13 +1,13 @@
-import { TOPICS, deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
-import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
 import { ProblemError } from '@webhooks/client';
 import type { Client, EventResult } from '@webhooks/client';
+import { TOPICS, deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
+import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
 import { DEFAULT_TENANTS, PAYMENT_SYSTEM } from '@webhooks/local';
 import { eventually } from '../eventually.js';
-import { createPaymentProducer } from './kafka-client.js';
+import { createPaymentProducer } from './kafka.js';
 import { findClient } from './register-webhooks.js';
 import type { FedStack } from './register-webhooks.js';
-import { STALLED_MS } from './until-none.js';
+import { STALLED_MS } from './progress.js';
 
 /** One line of the events file, as it is sent, and what it says when it is an event. */
 export interface FeedLine {

@@ -1,8 +1,29 @@
+import kafkajs from 'kafkajs';
+import type { Admin, Kafka, Producer, KafkaMessage } from 'kafkajs';
 import { eventually } from '../eventually.js';
-import { randomName } from '../random.js';
-import type { Admin, KafkaMessage } from 'kafkajs';
-import { createKafkaClient, withAdmin } from './kafka-client.js';
-import { STALLED_MS } from './until-none.js';
+import { randomName } from '../build-event.js';
+import { STALLED_MS } from './progress.js';
+
+/** A plain kafkajs client that logs nothing. */
+export const createKafkaClient = (brokers: readonly string[], clientId: string): Kafka =>
+  new kafkajs.Kafka({ clientId, brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
+
+/** Does `work` with an admin client of its own. */
+export async function withAdmin<T>(
+  brokers: readonly string[],
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  const admin = createKafkaClient(brokers, 'proof').admin();
+  await admin.connect();
+  return work(admin).finally(() => admin.disconnect());
+}
+
+/** A producer as any payment system could have, with the default partitioner. Not connected yet. */
+export const createPaymentProducer = (brokers: readonly string[], clientId: string): Producer =>
+  createKafkaClient(brokers, clientId).producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  });
 
 /** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
 export interface HandledPlace {
