@@ -2,23 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { deriveEventId, EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType, PaymentEvent, PaymentFact } from '@webhooks/contracts';
 
-/** A seeded source of chance: the same seed gives the same sequence on every machine. Not for secrets. */
-export interface Random {
-  /** In [0, 1). */
-  next(): number;
-  /** Whole number in [min, max], both included. */
-  int(min: number, max: number): number;
-  pick<T>(items: readonly [T, ...T[]]): T;
-  /** True with the given probability. */
-  chance(probability: number): boolean;
-  /** Text of `length` characters from `alphabet`, default letters and digits. */
-  text(length: number, alphabet?: string): string;
-}
-
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** mulberry32: 32 bits of state, good enough for samples and property tests. */
-export function createRandom(seed: number): Random {
+/**
+ * A seeded source of chance: the same seed gives the same sequence on every machine. mulberry32 with 32 bits of state: good enough
+ * for samples and property tests, not for secrets.
+ */
+export function createRandom(seed: number) {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -28,14 +18,20 @@ export function createRandom(seed: number): Random {
   };
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
   return {
+    /** In [0, 1). */
     next,
+    /** Whole number in [min, max], both included. */
     int,
-    pick: (items) => items[int(0, items.length - 1)] ?? items[0],
-    chance: (probability) => next() < probability,
-    text: (length, alphabet = ALPHANUMERIC) =>
+    pick: <T>(items: readonly [T, ...T[]]): T => items[int(0, items.length - 1)] ?? items[0],
+    /** True with the given probability. */
+    chance: (probability: number) => next() < probability,
+    /** Text of `length` characters from `alphabet`, default letters and digits. */
+    text: (length: number, alphabet = ALPHANUMERIC) =>
       Array.from({ length }, () => alphabet.charAt(int(0, alphabet.length - 1))).join(''),
   };
 }
+
+export type Random = ReturnType<typeof createRandom>;
 
 /** A name nobody else uses: `<prefix>-<12 hex digits>`; valid for topics, databases, groups and tenants. */
 export function randomName(prefix: string): string {

@@ -1,5 +1,6 @@
+import { TOPICS } from '@webhooks/contracts';
 import kafkajs from 'kafkajs';
-import type { Admin, Kafka, Producer, KafkaMessage } from 'kafkajs';
+import type { Admin, Kafka, KafkaMessage, Message } from 'kafkajs';
 import { eventually } from '../eventually.js';
 import { randomName } from '../build-event.js';
 import { STALLED_MS } from './progress.js';
@@ -18,12 +19,24 @@ export async function withAdmin<T>(
   return work(admin).finally(() => admin.disconnect());
 }
 
-/** A producer as any payment system could have, with the default partitioner. Not connected yet. */
-export const createPaymentProducer = (brokers: readonly string[], clientId: string): Producer =>
-  createKafkaClient(brokers, clientId).producer({
+/** A producer of one topic as any payment system could have: the default partitioner, acks=all. Rejects without a broker. */
+export async function openProducer(
+  brokers: readonly string[],
+  clientId: string,
+  topic: string = TOPICS.events,
+) {
+  const producer = createKafkaClient(brokers, clientId).producer({
     allowAutoTopicCreation: false,
     createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
   });
+  await producer.connect();
+  return {
+    /** Resolves when all are acknowledged. kafkajs tries again by itself: a record may stand on the topic twice. */
+    send: (messages: Message[], timeout?: number) =>
+      producer.send({ topic, acks: -1, messages, ...(timeout === undefined ? {} : { timeout }) }),
+    close: () => producer.disconnect(),
+  };
+}
 
 /** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
 export interface HandledPlace {
