@@ -63,7 +63,7 @@ const DEFAULT_TTL_SECONDS = 600;
 
 /**
  * A token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`)
- * with the claim `tenant_id`. A client that asks for no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
+ * with the claim `tenant_id`. A client that requests no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
  */
 export async function startIssuer(options: IssuerOptions) {
   const log = options.log ?? (() => undefined);

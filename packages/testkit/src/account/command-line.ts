@@ -32,7 +32,7 @@ export function untilSignal(): AbortSignal {
   return stopping.signal;
 }
 
-/** Shows one line to whoever watches. */
+/** Shows one line. */
 export type Print = (line: string) => void;
 
 const { isTTY } = process.stdout;
