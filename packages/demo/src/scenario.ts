@@ -45,6 +45,7 @@ export async function prepareScenario(
   dataDir: string,
   port: number,
 ): Promise<DemoScenario> {
+  const events = lines.flatMap(({ event }) => event ?? []);
   const file = join(dataDir, 'receipts.ndjson');
   writeFileSync(file, '');
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
@@ -53,7 +54,7 @@ export async function prepareScenario(
   const scenario: DemoScenario = {
     receiver,
     file,
-    hooks: await putInForce(lines, stack.description(), receiver.origin),
+    hooks: await putInForce(events, stack.description(), receiver.origin),
   };
   return scenario;
 }

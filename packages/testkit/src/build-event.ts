@@ -1,8 +1,42 @@
+import { randomBytes } from 'node:crypto';
 import { deriveEventId, EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType, PaymentEvent, PaymentFact } from '@webhooks/contracts';
-import { randomBytes } from 'node:crypto';
-import { createRandom } from './random.js';
-import type { Random } from './random.js';
+
+const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+/**
+ * A seeded source of chance: the same seed gives the same sequence on every machine. mulberry32 with 32 bits of state: good enough
+ * for samples and property tests, not for secrets.
+ */
+export function createRandom(seed: number) {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
+  return {
+    /** In [0, 1). */
+    next,
+    /** Whole number in [min, max], both included. */
+    int,
+    pick: <T>(items: readonly [T, ...T[]]): T => items[int(0, items.length - 1)] ?? items[0],
+    /** True with the given probability. */
+    chance: (probability: number) => next() < probability,
+    /** Text of `length` characters from `alphabet`, default letters and digits. */
+    text: (length: number, alphabet = ALPHANUMERIC) =>
+      Array.from({ length }, () => alphabet.charAt(int(0, alphabet.length - 1))).join(''),
+  };
+}
+
+export type Random = ReturnType<typeof createRandom>;
+
+/** A name nobody else uses: `<prefix>-<12 hex digits>`; valid for topics, databases, groups and tenants. */
+export function randomName(prefix: string): string {
+  return `${prefix}-${randomBytes(6).toString('hex')}`;
+}
 
 export interface EventOverrides {
   readonly eventType?: EventType;

@@ -4,21 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { lastLines } from './command.js';
 import { ANSWER_DEADLINE_MS } from './wait.js';
 
-/** A child process that cannot outlive this one. */
-export interface GuardedProcess {
-  readonly pid: number;
-  /** Resolves when the process has ended, with the reason in words. */
-  readonly exited: Promise<string>;
-  /** undefined while it runs. */
-  exitReason(): string | undefined;
-  /** The last lines that it printed since its start. */
-  lastWords(): Promise<string>;
-  /** SIGTERM, and SIGKILL when it has not ended by the deadline; default 15 s. */
-  stop(deadlineMs?: number): Promise<void>;
-  /** SIGKILL. */
-  kill(): void;
-}
-
 export interface GuardedProcessOptions {
   readonly cwd: string;
   /** Receives what the process prints; appended to. */
@@ -40,12 +25,8 @@ const GUARD = `
 exec "$@" 3<&-
 `;
 
-/** Starts `command` in a process group of its own (Ctrl-C does not reach it: its owner stops it in order). */
-export function spawnGuarded(
-  command: string,
-  args: readonly string[],
-  options: GuardedProcessOptions,
-): GuardedProcess {
+/** Starts `command` as a process that cannot outlive this one, in a process group of its own (Ctrl-C does not reach it: its owner stops it in order). */
+export function spawnGuarded(command: string, args: readonly string[], options: GuardedProcessOptions) {
   const logDescriptor = openSync(options.logFile, 'a');
   const logStart = fstatSync(logDescriptor).size;
   const child = spawn('sh', ['-c', GUARD, 'sh', command, ...args], {
@@ -71,10 +52,15 @@ export function spawnGuarded(
 
   return {
     pid: child.pid,
+    /** Resolves when the process has ended, with the reason in words. */
     exited,
+    /** undefined while it runs. */
     exitReason: () => reason,
+    /** The last lines that it printed since its start. */
     lastWords: async () => lastLines((await readFile(options.logFile)).subarray(logStart).toString()),
+    /** SIGKILL. */
     kill: () => void child.kill('SIGKILL'),
+    /** SIGTERM, and SIGKILL when it has not ended by the deadline; default 15 s. */
     async stop(deadlineMs = ANSWER_DEADLINE_MS) {
       child.kill('SIGTERM');
       const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
@@ -83,3 +69,4 @@ export function spawnGuarded(
     },
   };
 }
+export type GuardedProcess = ReturnType<typeof spawnGuarded>;

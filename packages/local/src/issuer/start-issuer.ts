@@ -57,23 +57,15 @@ export interface IssuerOptions {
   readonly log?: Log;
 }
 
-export interface Issuer {
-  /** The claim `iss`; also the base address. */
-  readonly issuer: string;
-  readonly tokenEndpoint: string;
-  readonly jwksUri: string;
-  stop(): Promise<void>;
-}
-
 /** What the resource indicator stands for inside the provider; tokens carry `audience`, which need not be a URI. */
 const RESOURCE = 'urn:webhooks:api';
 const DEFAULT_TTL_SECONDS = 600;
 
 /**
  * A token issuer for development: OAuth 2.0 client credentials, JWT access tokens of RFC 9068 (RS256, `typ at+jwt`)
- * with the claim `tenant_id`. A client that asks for no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
+ * with the claim `tenant_id`. A client that requests no scope gets all of its own. Plain HTTP, at 127.0.0.1 by default.
  */
-export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
+export async function startIssuer(options: IssuerOptions) {
   const log = options.log ?? (() => undefined);
   // Loaded on demand: most users of this package never start an issuer.
   const { default: Provider } = await import('oidc-provider');
@@ -88,12 +80,15 @@ export async function startIssuer(options: IssuerOptions): Promise<Issuer> {
   await listen(server, port, options.host ?? '127.0.0.1');
   log(`token issuer: ${issuer}`);
   return {
+    /** The claim `iss`; also the base address. */
     issuer,
     tokenEndpoint: `${issuer}/token`,
     jwksUri: `${issuer}/jwks`,
     stop: () => close(server),
   };
 }
+
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 const nothing = (): Promise<undefined> => Promise.resolve(undefined);
 

@@ -2,19 +2,12 @@ import { join, resolve } from 'node:path';
 import { allOrNone } from '../engine/closers.js';
 import { awaitFreeDataFolder } from '../engine/folders.js';
 import { superviseEngine, type EngineLifecycle } from '../engine/engine-lifecycle.js';
-import type { Log } from '../engine/wait.js';
 import { ensureData, makeInternalTopics } from './broker-data.js';
 import { launchBroker } from './broker-process.js';
 import { prepareRuntime } from './start-kafka.js';
+import type { KafkaOptions } from './start-kafka.js';
 import { freePort } from '../engine/free-port.js';
 import type { BrokerPlace, ClusterMember } from './broker-properties.js';
-
-export interface KafkaClusterOptions {
-  /** Folder of all nodes; made when missing, kept after `stop`. */
-  readonly dataDir: string;
-  /** Receives progress of what takes longer than two seconds. Default: nothing is printed. */
-  readonly log?: Log;
-}
 
 /** One of three nodes. `restart` resolves when it serves, which needs two that run: restart two together. */
 export interface ClusterNode extends EngineLifecycle {
@@ -24,24 +17,12 @@ export interface ClusterNode extends EngineLifecycle {
   readonly address: string;
 }
 
-/** Three brokers that are the quorum of controllers together; topics have three copies unless they say otherwise. */
-export interface KafkaCluster {
-  /** "host:port" of each node. */
-  readonly brokers: readonly string[];
-  /** In the order of their ids. */
-  readonly nodes: readonly ClusterNode[];
-  /**
-   * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have ended already. What was
-   * acknowledged is on disk or with the operating system.
-   */
-  stop(): Promise<void>;
-}
-
 /**
- * Starts a cluster of three nodes of a real Apache Kafka as child processes, reachable at 127.0.0.1 only, each with a heap
+ * Starts three brokers that are the quorum of controllers together; topics have three copies unless they say otherwise. They are
+ * nodes of a real Apache Kafka as child processes, reachable at 127.0.0.1 only, each with a heap
  * of 256 MiB at most; always embedded, because its nodes are there to be killed. Throws when one of them does not serve.
  */
-export async function startKafkaCluster(options: KafkaClusterOptions): Promise<KafkaCluster> {
+export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 'log'>) {
   const log = options.log ?? (() => undefined);
   const dataDir = resolve(options.dataDir);
   const runtime = await prepareRuntime(log);
@@ -59,13 +40,21 @@ export async function startKafkaCluster(options: KafkaClusterOptions): Promise<K
   const brokers = nodes.map(({ address }) => address);
   await makeInternalTopics(brokers);
   return {
-    brokers,
-    nodes,
+    /** "host:port" of each node. */
+    brokers: brokers as readonly string[],
+    /** In the order of their ids. */
+    nodes: nodes as readonly ClusterNode[],
+    /**
+     * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have ended already. What was
+     * acknowledged is on disk or with the operating system.
+     */
     stop: async () => {
       await Promise.all(nodes.map(endNode));
     },
   };
 }
+
+export type KafkaCluster = Awaited<ReturnType<typeof startKafkaCluster>>;
 
 /** Three: two copies of everything are left when one node is down. */
 const NODE_IDS = [1, 2, 3] as const;

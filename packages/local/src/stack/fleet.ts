@@ -15,23 +15,12 @@ export interface MoreOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The services of a stack, by name. */
-export interface Fleet {
-  readonly services: readonly KeptService[];
-  /** Starts a service of the plan with its planned settings; resolves when it is ready. */
-  start(name: string): Promise<KeptService>;
-  /** Starts one more process like a service of the plan, on a free admin port. */
-  startMore(options: MoreOptions): Promise<KeptService>;
-  /** SIGTERM to one service, which is not started again. Does nothing when it does not run. */
-  stop(name: string): Promise<void>;
-  stopAll(): Promise<void>;
-}
-
 /** `KAFKA_CLIENT_ID` of a process: two stacks on one Kafka, here or elsewhere, never replace each other's members. */
 export const clientIdOf = (name: string, dataDir: string): string =>
   `${name}@${hostname()}:${resolve(dataDir)}`;
 
-export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep: KeepOptions): Fleet {
+/** The services of a stack, by name. */
+export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep: KeepOptions) {
   const running: KeptService[] = [];
   const planOf = (name: string): ServicePlan => {
     const plan = plans.find((candidate) => candidate.name === name);
@@ -42,13 +31,7 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
     const env = { KAFKA_CLIENT_ID: clientIdOf(as, dataDir), ...plan.env };
     const logFile = join(dataDir, 'logs', `${as}.log`);
     const kept = await keepServiceRunning({ ...plan, env, logFile }, keep);
-    const service = {
-      name: as,
-      get pid() {
-        return kept.pid;
-      },
-      stop: () => kept.stop(),
-    };
+    const service = Object.assign(kept, { name: as });
     running.push(service);
     keep.onRestart();
     return service;
@@ -60,15 +43,19 @@ export function createFleet(plans: readonly ServicePlan[], dataDir: string, keep
     keep.onRestart();
   };
   return {
-    services: running,
-    start: async (name) => run(planOf(name), name),
-    startMore: async ({ name, like, env = {} }) => {
+    services: running as readonly KeptService[],
+    /** Starts a service of the plan with its planned settings; resolves when it is ready. */
+    start: async (name: string) => run(planOf(name), name),
+    /** Starts one more process like a service of the plan, on a free admin port. */
+    startMore: async ({ name, like, env = {} }: MoreOptions) => {
       const plan = planOf(like);
       return run({ ...plan, adminPort: await freePort(), env: { ...plan.env, ...env } }, name);
     },
+    /** SIGTERM to one service, which is not started again. Does nothing when it does not run. */
     stop,
     stopAll: async () => {
       await Promise.all(running.map((service) => service.stop()));
     },
   };
 }
+export type Fleet = ReturnType<typeof createFleet>;

@@ -39,13 +39,6 @@ export function keepEngineRunning(
   };
 }
 
-/** A service that is started again whenever it ends by itself, as an orchestrator would do. */
-export interface KeptService {
-  readonly name: string;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
 export interface KeepOptions {
   readonly log: (line: string) => void;
   /** Called after each start again, with a new process id. */
@@ -73,10 +66,8 @@ async function startAgain(
   return undefined;
 }
 
-export async function keepServiceRunning(
-  options: ServiceOptions,
-  { log, onRestart }: KeepOptions,
-): Promise<KeptService> {
+/** Starts a service, and starts it again whenever it ends by itself, as an orchestrator would do. */
+export async function keepServiceRunning(options: ServiceOptions, { log, onRestart }: KeepOptions) {
   let current = await startServiceProcess(options);
   const abandon = new AbortController();
 
@@ -107,3 +98,4 @@ export async function keepServiceRunning(
     },
   };
 }
+export type KeptService = Awaited<ReturnType<typeof keepServiceRunning>>;

@@ -19,7 +19,7 @@ export const PREFERRED_PORTS = {
 export type PortName = keyof typeof PREFERRED_PORTS;
 export type Ports = Readonly<Record<PortName, number>>;
 
-/** The preferred port where it is free, else any free one; then `log` is told. */
+/** The preferred port where it is free, else any free one, which is logged. */
 export async function choosePort(
   service: string,
   preferred: number | undefined,
@@ -31,7 +31,7 @@ export async function choosePort(
   return port;
 }
 
-/** An engine that the environment names is not started: whoever has its port is in nobody's way. */
+/** An engine that the environment names is not started, so it needs no port here. */
 const isStarted = (name: string): boolean =>
   !(name === 'kafka' && namedAddress('KAFKA_BROKERS')) &&
   !(name === 'mongodb' && namedAddress('MONGODB_URI'));

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { untilClear } from '../engine/wait.js';
 import { lastLines } from '../engine/command.js';
 
 const MAX_WORDS = 3;
@@ -39,7 +39,6 @@ const SERVICES = join(import.meta.dirname, '..', '..', '..', '..', '..', 'servic
 /** The entry point of the images: it has the bounds of V8 and of the allocator. */
 const RUN_NODE = join(SERVICES, '..', 'deploy', 'docker', 'run-node');
 const READY_TIMEOUT_MS = 90_000;
-const POLL_MS = 50;
 const STOP_TIMEOUT_MS = 60_000;
 
 export interface ServiceOptions {
@@ -50,15 +49,6 @@ export interface ServiceOptions {
   readonly logFile: string;
   /** Ends the wait for a service that is no longer needed. */
   readonly abandoned?: AbortSignal;
-}
-
-/** One running process of a service. */
-export interface ServiceProcess {
-  readonly pid: number;
-  /** Resolves with the reason in words when the process has ended. */
-  readonly ended: Promise<string>;
-  /** SIGTERM, and SIGKILL after 60 s. */
-  stop(): Promise<void>;
 }
 
 async function isReady(adminPort: number): Promise<boolean> {
@@ -73,23 +63,20 @@ async function isReady(adminPort: number): Promise<boolean> {
   }
 }
 
+/** Resolves when the service is ready, has ended or is abandoned, and rejects unless it is ready. */
 async function untilReady(
-  options: ServiceOptions,
+  { name, adminPort, logFile, abandoned }: ServiceOptions,
   logStart: number,
   hasEnded: () => string | undefined,
 ): Promise<void> {
-  const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isReady(options.adminPort))) {
-    options.abandoned?.throwIfAborted();
-    const reason = hasEnded();
-    if (reason !== undefined)
-      throw new Error(
-        `${options.name} ended while starting (${reason}): ${lastWords(options.logFile, logStart)}; see ${options.logFile}`,
-      );
-    if (performance.now() > deadline)
-      throw new Error(`${options.name} was not ready after 90 s; see ${options.logFile}`);
-    await delay(POLL_MS);
-  }
+  const obstacleOf = async () => ((await isReady(adminPort)) ? undefined : 'was not ready after 90 s');
+  const isAbandoned = () => hasEnded() !== undefined || abandoned?.aborted === true;
+  const obstacle = await untilClear(obstacleOf, { deadlineMs: READY_TIMEOUT_MS, everyMs: 50, isAbandoned });
+  if (obstacle === undefined) return;
+  abandoned?.throwIfAborted();
+  const reason = hasEnded();
+  const ended = `ended while starting (${reason ?? ''}): ${lastWords(logFile, logStart)}`;
+  throw new Error(`${name} ${reason === undefined ? obstacle : ended}; see ${logFile}`);
 }
 
 function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions): ChildProcess {
@@ -114,7 +101,7 @@ function forkService(entry: string, { env, adminPort, logFile }: ServiceOptions)
 }
 
 /** Starts a service as a process and waits until it is ready. Throws with its log's name when it ends instead. */
-export async function startServiceProcess(options: ServiceOptions): Promise<ServiceProcess> {
+export async function startServiceProcess(options: ServiceOptions) {
   const entry = join(SERVICES, options.name, 'dist', 'src', 'main.js');
   if (!existsSync(entry)) throw new Error(`${options.name} is not built: run npm run build`);
   const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
@@ -139,3 +126,4 @@ export async function startServiceProcess(options: ServiceOptions): Promise<Serv
   }
   return { pid: child.pid ?? 0, ended, stop };
 }
+export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>;

@@ -42,19 +42,6 @@ export interface StackOptions {
   readonly log: (line: string) => void;
 }
 
-export interface Stack {
-  readonly description: () => StackDescription;
-  /** Issues certificates that deliveries trust. */
-  readonly authority: CertificateAuthority;
-  readonly kafka: KafkaEngine;
-  /** Stops and starts single services, and adds workers. */
-  readonly fleet: Pick<Fleet, 'start' | 'startMore' | 'stop'>;
-  /** Credentials of a tenant's client. */
-  readonly clientOf: (tenantId: string) => DevelopmentClient;
-  /** Stops everything, last started first. */
-  readonly stop: () => Promise<void>;
-}
-
 const AUDIENCE = 'https://webhooks.localhost/integration';
 
 interface Engines {
@@ -158,7 +145,7 @@ async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Pr
   );
 }
 
-async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
+async function open(options: StackOptions, closers: Closer[]) {
   const { dataDir, log } = options;
   prepareDataDir(dataDir, closers);
   const secrets = openDevelopmentSecrets(dataDir);
@@ -194,13 +181,18 @@ async function open(options: StackOptions, closers: Closer[]): Promise<Stack> {
   };
   return {
     description,
+    /** Issues certificates that deliveries trust. */
     authority: engines.authority,
     kafka: engines.kafka,
-    fleet,
+    /** Stops and starts single services, and adds workers. */
+    fleet: fleet as Pick<Fleet, 'start' | 'startMore' | 'stop'>,
+    /** Credentials of a tenant's client. */
     clientOf,
+    /** Stops everything, last started first. */
     stop: () => closeAll(closers, 'the stack'),
   };
 }
+export type Stack = Awaited<ReturnType<typeof open>>;
 
 /** Brings up engines, token issuer, certificates and all services on this machine; on a fault nothing is left running. */
 export async function startStack(options: StackOptions): Promise<Stack> {

@@ -21,7 +21,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   handlers,
 };
 
-/** What the command line asks for. */
+/** What the command line requests. */
 export interface Usage {
   readonly names: readonly string[];
   readonly whole: boolean;

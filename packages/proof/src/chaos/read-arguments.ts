@@ -1,18 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readNumber } from '@webhooks/testkit/account';
 
-/** What the command line requests. */
-export interface ChaosArguments {
-  readonly seed: number;
-  /** How many runs, each with the next seed. */
-  readonly seeds: number;
-  readonly minutes: number;
-  /** Names of faults; empty: all. */
-  readonly faults: readonly string[];
-  readonly eventsPerSecond: number;
-  readonly help: boolean;
-}
-
 const DEFAULT_MINUTES = 2;
 const DEFAULT_RATE = 500;
 const MAX_SEED = 2 ** 32 - 1;
@@ -41,11 +29,7 @@ function readNames(text: string | undefined, known: readonly string[]): readonly
 }
 
 /** Throws with what was expected. `chance` is the seed of a run that names none. */
-export function readArguments(
-  args: readonly string[],
-  faults: readonly string[],
-  chance: number,
-): ChaosArguments {
+export function readArguments(args: readonly string[], faults: readonly string[], chance: number) {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -59,10 +43,13 @@ export function readArguments(
   });
   return {
     seed: readNumber('seed', values.seed, { least: 0, most: MAX_SEED }),
+    /** How many runs, each with the next seed. */
     seeds: readNumber('seeds', values.seeds, { least: 1, most: 1_000 }),
     minutes: readNumber('minutes', values.minutes, { least: 0.1, most: 1_440, isWhole: false }),
+    /** Names of faults; empty: all. */
     faults: readNames(values.faults, faults),
     eventsPerSecond: readNumber('rate', values.rate, { least: 1, most: 1_000 }),
     help: values.help,
   };
 }
+export type ChaosArguments = ReturnType<typeof readArguments>;

@@ -7,7 +7,7 @@ interface Route {
   readonly eventType?: EventType;
 }
 
-/** One event that was acknowledged. Times are of the receiver's clock; absent where nobody asks for latencies. */
+/** One event that was acknowledged. Times are of the receiver's clock; absent where no latency is computed. */
 export interface Acceptance extends Route {
   readonly id: string;
   /** When the schedule wanted it sent; in a flood: when it was sent. */

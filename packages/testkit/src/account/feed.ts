@@ -1,13 +1,13 @@
-import { TOPICS, deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
-import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
 import { ProblemError } from '@webhooks/client';
 import type { Client, EventResult } from '@webhooks/client';
+import { deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
+import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
 import { DEFAULT_TENANTS, PAYMENT_SYSTEM } from '@webhooks/local';
 import { eventually } from '../eventually.js';
-import { createPaymentProducer } from './kafka-client.js';
+import { openProducer } from './kafka.js';
 import { findClient } from './register-webhooks.js';
 import type { FedStack } from './register-webhooks.js';
-import { STALLED_MS } from './until-none.js';
+import { STALLED_MS } from './progress.js';
 
 /** One line of the events file, as it is sent, and what it says when it is an event. */
 export interface FeedLine {
@@ -65,7 +65,7 @@ export function* batchesOf<T>(items: readonly T[], size: number): Generator<T[]>
 }
 
 /** Repeats `work` for two minutes at most: a payment system repeats what was not acknowledged. */
-const persist = (work: () => Promise<unknown>): Promise<unknown> =>
+const persist = <T>(work: () => Promise<T>): Promise<Exclude<T, false>> =>
   eventually(work, { timeoutMs: STALLED_MS, intervalMs: 500, message: 'what is fed is acknowledged' });
 
 /** Keyed by the end-to-end id, acks=all. */
@@ -74,21 +74,20 @@ export async function feedTopic(
   lines: readonly FeedLine[],
   report: FeedReport,
 ): Promise<void> {
-  const producer = createPaymentProducer(brokers, 'demo-payment-system');
-  await persist(() => producer.connect());
+  const producer = await persist(() => openProducer(brokers, 'demo-payment-system'));
   try {
     for (const batch of batchesOf(lines, BATCH)) {
       const messages = batch.map(({ record, event }) => ({
         key: event?.data.endToEndId ?? 'unreadable',
         value: record,
       }));
-      await persist(() => producer.send({ topic: TOPICS.events, acks: -1, messages }));
+      await persist(() => producer.send(messages));
       const events = batch.filter(({ event }) => event !== undefined);
       report.acknowledged.push(...events);
       report.toBeRejected += batch.length - events.length;
     }
   } finally {
-    await producer.disconnect();
+    await producer.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { buildEvent } from '../../src/build-event.js';
-import type { Hook } from '../../src/account/hooks.js';
-import { planHooks } from '../../src/account/hooks.js';
+import { planHooks } from '../../src/account/register-webhooks.js';
+import type { Hook } from '../../src/account/register-webhooks.js';
 import { DeliveryAccount } from '../../src/account/delivery-account.js';
 import type { Acceptance, Receipt } from '../../src/account/delivery-account.js';
 

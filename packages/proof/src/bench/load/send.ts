@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { TOPICS, encodeEvent, renderNotification } from '@webhooks/contracts';
+import { encodeEvent, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
-import { createPaymentProducer } from '@webhooks/testkit/account';
+import { openProducer } from '@webhooks/testkit/account';
 import { Agent } from 'undici';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 
@@ -42,8 +42,7 @@ export interface Target {
 export const CONNECTIONS = 64;
 
 async function openTopic(brokers: readonly string[]): Promise<Target> {
-  const producer = createPaymentProducer(brokers, 'bench-payment-system');
-  await producer.connect();
+  const producer = await openProducer(brokers, 'bench-payment-system');
   return {
     encode: encodeEvent,
     batch: 500,
@@ -53,10 +52,9 @@ async function openTopic(brokers: readonly string[]): Promise<Target> {
     // `linger.ms` of Kafka's own producer since 4.0.
     lingerMs: 5,
     send: async (events) => {
-      const messages = events.map(({ key, body }) => ({ key, value: body }));
-      await producer.send({ topic: TOPICS.events, acks: -1, messages });
+      await producer.send(events.map(({ key, body }) => ({ key, value: body })));
     },
-    close: () => producer.disconnect(),
+    close: producer.close,
   };
 }
 

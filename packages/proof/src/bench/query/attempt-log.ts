@@ -1,6 +1,6 @@
 import { EVENT_TYPES, MAX_PACK_ENTRIES, TOPICS, deliveryIdOf, encodeAttemptPack } from '@webhooks/contracts';
 import type { AttemptLogEntry, EventType } from '@webhooks/contracts';
-import { batchesOf, createPaymentProducer } from '@webhooks/testkit/account';
+import { batchesOf, openProducer } from '@webhooks/testkit/account';
 
 /** Deliveries of one tenant, evenly over some time, as workers would log them. */
 export interface LogPlan {
@@ -87,17 +87,15 @@ const PACKS_AT_ONCE = 24;
 
 /** Writes a log to the topic in full packs, as workers at their limit do. */
 export async function fillLog(brokers: readonly string[], log: readonly AttemptLogEntry[]): Promise<void> {
-  const producer = createPaymentProducer(brokers, 'bench-log');
-  await producer.connect();
+  const producer = await openProducer(brokers, 'bench-log', TOPICS.attempts);
   try {
     const packs = [...batchesOf(log, MAX_PACK_ENTRIES)].map((entries, pack) => ({
       // A running number spreads packs over the partitions, as a worker's does.
       key: String(pack),
       value: encodeAttemptPack(entries),
     }));
-    for (const messages of batchesOf(packs, PACKS_AT_ONCE))
-      await producer.send({ topic: TOPICS.attempts, acks: -1, messages });
+    for (const messages of batchesOf(packs, PACKS_AT_ONCE)) await producer.send(messages);
   } finally {
-    await producer.disconnect();
+    await producer.close();
   }
 }

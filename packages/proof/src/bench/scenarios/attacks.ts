@@ -12,17 +12,17 @@ import type { Scenario, ScenarioContext } from '../scenario.js';
 import { followProjections, registerFanOut } from '../world/world.js';
 import type { World } from '../world/world.js';
 import { nextSeed, runLoad } from '../world/run.js';
-import { askerOf } from './handlers.js';
+import { openCaller } from './handlers.js';
 
-const QUIET = 'quiet';
-const QUIET_PER_SECOND = 20;
+const STEADY = 'steady';
+const STEADY_PER_SECOND = 20;
 const ATTACK_PER_SECOND = 10;
 const WORST_SECONDS = 10;
 const WORST_P99_MS = 500;
 const QUERIES = 'queries';
 /** What the tenant that queries has of its own; each fourth event pays one charge. */
 const OWN_EVENTS = 12_000;
-/** Loops that ask without a pause: a third of them count what was missed, the others ask for the charge. */
+/** Loops that query without a pause: a third of them count what was missed, the others read the charge. */
 const LOOPS = 12;
 
 /** Each event of a tenant is owed to so many webhooks. Those of a cost are hosts that have it, each with a port of its own. */
@@ -79,9 +79,9 @@ async function measureDeliveries({ sizes, openWorld, run }: ScenarioContext): Pr
     // The last one: it is not waited for.
     { tenantId: 'fan-outs', webhooks, events, perSecond: undefined },
   ];
-  const world = await openWorld({ tenants: [QUIET, ...all.map(({ tenantId }) => tenantId)], ports: 1 });
-  const endpoints = await registerFanOut(world, QUIET, 1);
-  const load = { perSecond: QUIET_PER_SECOND, seconds };
+  const world = await openWorld({ tenants: [STEADY, ...all.map(({ tenantId }) => tenantId)], ports: 1 });
+  const endpoints = await registerFanOut(world, STEADY, 1);
+  const load = { perSecond: STEADY_PER_SECOND, seconds };
   await runLoad(world, endpoints, load);
   for (const attack of all) {
     const { meanwhile, stop } = await prepare(world, attack);
@@ -93,30 +93,33 @@ async function measureDeliveries({ sizes, openWorld, run }: ScenarioContext): Pr
   }
 }
 
-/** Asks at the rate of the quiet tenant. An answer counts as a delivery, so one that is not 200 is missing. */
-async function askQuietly(ask: () => Promise<{ readonly status: number }>, seconds: number): Promise<Shown> {
-  const [asked, answers]: [Acceptance[], Promise<Receipt>[]] = [[], []];
+/** Queries at the rate of the steady tenant. A response counts as a delivery; one that is not 200 is missing. */
+async function queryAtRate(
+  call: () => Promise<{ readonly status: number }>,
+  seconds: number,
+): Promise<Shown> {
+  const [sent, answers]: [Acceptance[], Promise<Receipt>[]] = [[], []];
   const startedAt = monotonicMicros();
-  for (let turn = 0; turn < QUIET_PER_SECOND * seconds; turn += 1) {
-    const [id, dueAt] = [String(turn), startedAt + (1_000_000 * turn) / QUIET_PER_SECOND];
+  for (let turn = 0; turn < STEADY_PER_SECOND * seconds; turn += 1) {
+    const [id, dueAt] = [String(turn), startedAt + (1_000_000 * turn) / STEADY_PER_SECOND];
     await delay(Math.max(0, dueAt - monotonicMicros()) / 1_000);
-    asked.push({ id, tenantId: QUIET, dueAt, acknowledgedAt: dueAt });
-    const answer = ask().catch(() => ({ status: 0 }));
+    sent.push({ id, tenantId: STEADY, dueAt, acknowledgedAt: dueAt });
+    const answer = call().catch(() => ({ status: 0 }));
     answers.push(answer.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })));
   }
-  const account = new DeliveryAccount(asked, [{ path: '', tenantId: QUIET }]);
+  const account = new DeliveryAccount(sent, [{ path: '', tenantId: STEADY }]);
   account.note(await Promise.all(answers));
   const { accepted, delivered } = account.totals();
   const failures = figure("another tenant's failures", accepted - delivered, '', atMost(0));
   const figures = figuresOf('another tenant, from query to answer', account, startedAt, seconds);
-  return { account: `asked=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
+  return { account: `sent=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
 }
 
 /** Queries of another tenant meanwhile. */
 async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promise<void> {
-  const world = await openWorld({ tenants: [QUIET, QUERIES], ports: 1, withQueryApi: true });
+  const world = await openWorld({ tenants: [STEADY, QUERIES], ports: 1, withQueryApi: true });
   const [eventType, txId] = [BENCH_EVENT_TYPE, 'thechargeofallthesepayments'] as const;
-  const known = buildEvent({ tenantId: QUIET, eventType });
+  const known = buildEvent({ tenantId: STEADY, eventType });
   const own = Array.from({ length: OWN_EVENTS }, (_, index) =>
     buildEvent({ tenantId: QUERIES, eventType, data: index % 4 === 0 ? { txId } : {} }),
   );
@@ -125,10 +128,10 @@ async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promi
   await followProjections(world);
   // Registered only now: it missed all of them.
   const [{ ref } = { ref: '' }] = await registerFanOut(world, QUERIES, 1);
-  const ask = askerOf(world, [QUIET, QUERIES]);
+  const call = openCaller(world, [STEADY, QUERIES]);
   let isOver = false;
   const loop = async (path: string, data?: object): Promise<void> => {
-    while (!isOver) await ask(QUERIES, path, data);
+    while (!isOver) await call(QUERIES, path, data);
   };
   const missed = { ref, status: 'missed', from: known.occurredAt, dryRun: true };
   await run('a tenant attacks: queries', async () => {
@@ -136,7 +139,7 @@ async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promi
       index % 3 === 0 ? loop('webhooks/redeliveries', missed) : loop(`pix/cob/${txId}`),
     );
     const path = `pix/transaction?endToEndId=${known.data.endToEndId}`;
-    const shown = askQuietly(() => ask(QUIET, path), sizes.seconds).finally(() => (isOver = true));
+    const shown = queryAtRate(() => call(STEADY, path), sizes.seconds).finally(() => (isOver = true));
     const [result] = await Promise.all([shown, ...loops]);
     return result;
   });
@@ -144,7 +147,7 @@ async function measureQueries({ sizes, openWorld, run }: ScenarioContext): Promi
 
 export const attacks: Scenario = {
   title:
-    'a tenant makes the worker or query-api compute beside a quiet one, by its endpoints, by fan-outs and by queries; count: webhooks for each of its 10 events/s, seconds: of each attack',
+    'a tenant makes the worker or query-api compute beside a steady one, by its endpoints, by fan-outs and by queries; count: webhooks for each of its 10 events/s, seconds: of each attack',
   usual: { count: 16, seconds: 20, fanOut: { webhooks: 200, events: 500 } },
   whole: { count: 32, seconds: 60, fanOut: { webhooks: 1_000, events: 2_000 } },
   measure: async (context) => {

@@ -6,7 +6,7 @@ import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
 import { request } from 'undici';
 import { makeEvents } from '../load/generator.js';
 import { monotonicMicros, percentilesOf } from '../measure.js';
-import { STRIDE } from '../query/questions.js';
+import { STRIDE } from '../query/queries.js';
 import { atMost, figure, showRuns } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
@@ -19,8 +19,8 @@ const P99_MS = 250;
 const UNKNOWN_PERCENT = 0.1;
 /** Connections are opened and code is compiled; not shown. */
 const WARM_UP_SECONDS = 15;
-/** Behind a backlog: between two questions. */
-const ASK_EVERY_MS = 10;
+/** Behind a backlog: between two queries. */
+const QUERY_EVERY_MS = 10;
 const TENANTS = tenTenants('handlers');
 const BEHIND = 'behind';
 const QUERY_API = 'query-api';
@@ -36,7 +36,7 @@ interface Answered {
 }
 
 /** Asks query-api as a tenant of these, with a body where there is one. */
-export function askerOf(world: World, tenants: readonly string[]) {
+export function openCaller(world: World, tenants: readonly string[]) {
   const clients = new Map(tenants.map((tenantId) => [tenantId, clientOf(world, tenantId)]));
   const { queryApi } = world.stack.description();
   return async (tenantId: string, path: string, data?: object): Promise<Answered> => {
@@ -70,7 +70,7 @@ function figuresOf(answers: readonly Answered[], isBehind: boolean): readonly Fi
   ];
 }
 
-/** An endpoint whose handler asks about the payment before it answers. */
+/** An endpoint whose handler queries the payment before it responds. */
 interface Handler {
   readonly endpoint: Endpoint;
   readonly receipts: Receipt[];
@@ -79,14 +79,14 @@ interface Handler {
 }
 
 async function openHandler(world: World): Promise<Handler> {
-  const ask = askerOf(world, TENANTS);
+  const call = openCaller(world, TENANTS);
   const { certFile, keyFile } = world.stack.description().tls;
   const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
   const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
   const handler: Handler = { endpoint, receipts: [], answers: [], queryOf: transactionOf };
   endpoint.answerWith(async ({ id, path, body }) => {
     const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
-    handler.answers.push(await ask(path.slice(1), handler.queryOf(data)));
+    handler.answers.push(await call(path.slice(1), handler.queryOf(data)));
     handler.receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
     return toAnswer(200);
   });
@@ -101,16 +101,16 @@ async function measureHandlers(context: ScenarioContext, world: World, handler: 
     origins: [endpoint.origin],
     take: () => receipts.splice(0),
   };
-  const asking = { ...world, receiver };
-  const endpoints = await registerTen(asking, 'handlers');
+  const handlerWorld = { ...world, receiver };
+  const endpoints = await registerTen(handlerWorld, 'handlers');
   const load = { perSecond: PER_SECOND, seconds: context.sizes.seconds };
-  await runLoad(asking, endpoints, { ...load, seconds: WARM_UP_SECONDS });
+  await runLoad(handlerWorld, endpoints, { ...load, seconds: WARM_UP_SECONDS });
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {
     handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
     answers.length = 0;
     await context.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
-      showRuns([await runLoad(asking, endpoints, load, options)], figuresOf(answers, false)),
+      showRuns([await runLoad(handlerWorld, endpoints, load, options)], figuresOf(answers, false)),
     );
   }
 }
@@ -129,10 +129,10 @@ function watchProgress() {
   };
 }
 
-/** Payments that were delivered while query-api was away, asked about from its start until it has read them all. */
+/** Payments that were delivered while query-api was away, queried from its start until it has read them all. */
 async function measureBehind(world: World, count: number): Promise<Shown> {
   const { fleet } = world.stack;
-  const ask = askerOf(world, [BEHIND]);
+  const call = openCaller(world, [BEHIND]);
   const endpoints = await registerFanOut(world, BEHIND, 1);
   const seed = nextSeed();
   const events = makeEvents({ count, seed, tenants: [BEHIND] });
@@ -140,14 +140,14 @@ async function measureBehind(world: World, count: number): Promise<Shown> {
   const run = await runLoad(world, endpoints, { count }, { seed });
   await fleet.start(QUERY_API);
   const startedAt = monotonicMicros();
-  const asked: Promise<Answered>[] = [];
-  const asking = setInterval(() => {
-    const event = events[(asked.length * STRIDE) % count];
-    asked.push(ask(BEHIND, transactionOf(event?.data as DynamicPaidData)));
-  }, ASK_EVERY_MS);
+  const sent: Promise<Answered>[] = [];
+  const timer = setInterval(() => {
+    const event = events[(sent.length * STRIDE) % count];
+    sent.push(call(BEHIND, transactionOf(event?.data as DynamicPaidData)));
+  }, QUERY_EVERY_MS);
   const stood = watchProgress();
-  const readAt = await followProjections(world, undefined, stood).finally(() => clearInterval(asking));
-  const answers = await Promise.all(asked);
+  const readAt = await followProjections(world, undefined, stood).finally(() => clearInterval(timer));
+  const answers = await Promise.all(sent);
   const read = figure('everything was read in', (readAt - startedAt) / 1_000_000, 's');
   // Each projection gets on in every second.
   const still = figure('a projection stood still for, at most', stood() / 1_000_000, 's', atMost(1));
@@ -171,7 +171,7 @@ async function measure(context: ScenarioContext): Promise<void> {
 
 export const handlers: Scenario = {
   title:
-    'handlers that ask query-api about each payment before they answer, then queries while it reads a backlog; seconds: of each load, count: events of the backlog',
+    'handlers that query each payment before they respond, then queries while it reads a backlog; seconds: of each load, count: events of the backlog',
   usual: { count: 20_000, seconds: 10 },
   whole: { count: 300_000, seconds: 60 },
   measure,

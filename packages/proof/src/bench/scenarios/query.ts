@@ -4,8 +4,8 @@ import { makeEvents } from '../load/generator.js';
 import { monotonicMicros, percentilesOf, VoidRun, beginUsage, cpuOf } from '../measure.js';
 import { fillLog, makeLog, typeOfEndpoint } from '../query/attempt-log.js';
 import type { LogPlan } from '../query/attempt-log.js';
-import { questionsOfEvents, questionsOfLog } from '../query/questions.js';
-import type { Question } from '../query/questions.js';
+import { queriesOfEvents, queriesOfLog } from '../query/queries.js';
+import type { DocumentedQuery } from '../query/queries.js';
 import { atLeast, atMost, figure, othersFigure, showRuns } from '../report.js';
 import type { Bar, Figure, Shown } from '../report.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
@@ -18,7 +18,7 @@ const LOG = 'query-log';
 const PAID = 'query-paid';
 const ENDPOINTS = 20;
 const EVENTS = 10_000;
-/** What the health of an endpoint tells of, less an hour in which the scenario surely ends. */
+/** The span of an endpoint's health, a day, less an hour in which the scenario ends. */
 const SPAN_MS = 82_800_000;
 
 /** An event and its delivery. */
@@ -27,7 +27,7 @@ const BARE_TIMES = 2;
 const ATTEMPTS_PER_SECOND = 2_000;
 const EMBEDDED_P95_MS = 250;
 const SERVER_P95_MS = 20;
-const QUESTIONS = 100;
+const RUNS_EACH = 100;
 /** Not counted: connections are opened and code is compiled. */
 const WARM_UP = 10;
 
@@ -144,34 +144,34 @@ async function measureProjection(world: World, plan: LogPlan): Promise<Shown> {
 }
 
 /** Times until the answer was read, in microseconds. Throws `VoidRun` for an answer that is wrong. */
-async function askInTurn({ name, ask }: Question): Promise<readonly number[]> {
+async function runInTurn({ name, run }: DocumentedQuery): Promise<readonly number[]> {
   const times: number[] = [];
-  for (let turn = 0; turn < WARM_UP + QUESTIONS; turn += 1) {
+  for (let turn = 0; turn < WARM_UP + RUNS_EACH; turn += 1) {
     const startedAt = monotonicMicros();
-    if (!(await ask(turn))) throw new VoidRun(`${name}: the answer to question ${turn} is wrong`);
+    if (!(await run(turn))) throw new VoidRun(`${name}: the answer to query ${turn} is wrong`);
     times.push(monotonicMicros() - startedAt);
   }
   return times.slice(WARM_UP);
 }
 
 /** None for a list of the embedded database. */
-function barOf(world: World, { isList }: Question): Bar | undefined {
+function barOf(world: World, { isList }: DocumentedQuery): Bar | undefined {
   if (!isEmbedded(world)) return atMost(SERVER_P95_MS);
   return isList ? undefined : atMost(EMBEDDED_P95_MS);
 }
 
-/** Each query, one question after the other; a wrong answer voids them all. */
-async function measureQuestions(world: World, questions: readonly Question[]): Promise<Shown> {
+/** Each query, one query after the other; a wrong answer voids them all. */
+async function measureQueries(world: World, queries: readonly DocumentedQuery[]): Promise<Shown> {
   const figures: Figure[] = [];
   const endUsage = beginUsage(world.pids());
-  for (const question of questions) {
-    const { p50, p95 } = percentilesOf(await askInTurn(question));
-    figures.push(figure(`${question.name}, p50`, p50 / 1_000, 'ms'));
-    figures.push(figure(`${question.name}, p95`, p95 / 1_000, 'ms', barOf(world, question)));
+  for (const query of queries) {
+    const { p50, p95 } = percentilesOf(await runInTurn(query));
+    figures.push(figure(`${query.name}, p50`, p50 / 1_000, 'ms'));
+    figures.push(figure(`${query.name}, p95`, p95 / 1_000, 'ms', barOf(world, query)));
   }
-  const asked = questions.length * (WARM_UP + QUESTIONS);
+  const sent = queries.length * (WARM_UP + RUNS_EACH);
   figures.push(othersFigure(endUsage(world.pids()).othersPercent));
-  return { account: `asked=${asked} right=${asked} wrong=0`, figures };
+  return { account: `sent=${sent} right=${sent} wrong=0`, figures };
 }
 
 async function measure(context: ScenarioContext): Promise<void> {
@@ -185,12 +185,12 @@ async function measure(context: ScenarioContext): Promise<void> {
   );
   await followProjections(world);
   const events = makeEvents({ count: EVENTS, seed, tenants: [PAID] });
-  const questions = [
-    ...questionsOfLog(clientOf(world, LOG), plan),
-    ...questionsOfEvents(clientOf(world, PAID), events),
+  const queries = [
+    ...queriesOfLog(clientOf(world, LOG), plan),
+    ...queriesOfEvents(clientOf(world, PAID), events),
   ];
   const database = isEmbedded(world) ? 'the embedded database' : 'the given database';
-  await context.run(`queries of ${database}, one at a time`, () => measureQuestions(world, questions));
+  await context.run(`queries of ${database}, one at a time`, () => measureQueries(world, queries));
 }
 
 export const query: Scenario = {

@@ -114,11 +114,11 @@ export type Fate = 'delivered' | 'dead' | 'cancelled' | 'waiting' | 'none';
 
 export const isSuccess = ({ status }: Pick<Arrived, 'status'>): boolean => status >= 200 && status <= 299;
 
-/** Without an ordinary status the head of a 2xx may still have gone out: then the worker's word decides. */
+/** A response without an ordinary status may have begun with 2xx: then the worker's report decides. */
 function isDelivered({ arrivals, entries }: Delivery): boolean {
   if (arrivals.some(isSuccess)) return true;
-  const isTold = entries.some(({ entry }) => entry.kind === 'attempt' && entry.result === 'delivered');
-  return isTold && arrivals.some(({ status }) => status === 0);
+  const isReported = entries.some(({ entry }) => entry.kind === 'attempt' && entry.result === 'delivered');
+  return isReported && arrivals.some(({ status }) => status === 0);
 }
 
 /** Whether a worker would still read it: its task, or its event, lies beyond what was handled. */

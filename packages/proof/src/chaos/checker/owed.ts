@@ -8,7 +8,7 @@ import type { DoneStep } from '../plan.js';
 /**
  * What the service promised for a delivery. `owed`: it has to be delivered, or wait, or be dead. `may-end`: its
  * configuration was disabled since, so that it may also be cancelled, or never begun. `nothing`: it was neither accepted nor
- * does it stand on the topic, or no configuration was in force for sure.
+ * does it stand on the topic, or it is uncertain whether a configuration was in force.
  *
  * An event that stands on the topic without an acknowledgement is owed like any other: its sender will ask again or has
  * given up, and the service cannot tell which.
@@ -27,7 +27,7 @@ export const findToggles = (changes: readonly Change[]): Toggles =>
     ({ ref }) => ref,
   );
 
-/** Whether an enabling was surely in force when the event was sent, and no disabling was requested in between. */
+/** Whether an enabling was certainly in force when the event was sent, and no disabling was requested in between. */
 function wasEnabled(toggles: readonly Change[], sentAt: number): boolean {
   const before = toggles.filter(({ requestedAt }) => requestedAt <= sentAt);
   const last = before.at(-1);
@@ -68,7 +68,7 @@ const RECOVERY_MS = 11_000;
 /** What is done to these topics keeps events, slices or webhooks from a worker for a while, and makes nothing come again. */
 const READ_FROM = [TOPICS.events, TOPICS.fanOuts, TOPICS.configurations];
 
-/** Until when an event was read for sure, whatever was broken meanwhile; Unix milliseconds. */
+/** By when an event was certainly read, whatever was broken meanwhile; Unix milliseconds. */
 function readBy(appendedAt: number, steps: readonly DoneStep[]): number {
   let by = appendedAt + READ_MS;
   for (const { startedAt, endedAt } of steps.toSorted((a, b) => a.startedAt - b.startedAt))

@@ -8,9 +8,9 @@ import {
   parseFanOut,
   readEvent,
 } from '@webhooks/contracts';
+import type { Stack } from '@webhooks/local';
 import { openSpans, readUnhandled, withAdmin } from '@webhooks/testkit/account';
 import type { FoundRecord } from '@webhooks/testkit/account';
-import type { Stack } from '@webhooks/local';
 import type { DeadSeen, EntrySeen, Place, TaskSeen, TopicEvidence } from './evidence.js';
 
 /** What the workers read; `openSpans` says how far they are. */
@@ -19,56 +19,51 @@ const HANDLED = {
   groupPrefix: 'delivery-worker',
 };
 
-/** Collects what the records say. */
-class Collector {
-  readonly copies = new Map<string, Place[]>();
-  readonly tasks: TaskSeen[] = [];
-  readonly entries: EntrySeen[] = [];
-  readonly dead: DeadSeen[] = [];
-  readonly rejected: Place[] = [];
-  readonly unreadable: Place[] = [];
-
-  note(record: FoundRecord): void {
-    const { topic, partition, message } = record;
-    const place = { topic, partition, offset: Number(message.offset), appendedAt: Number(message.timestamp) };
-    const isRead = this.#read(record, place);
-    if (!isRead) this.unreadable.push(place);
-  }
-
-  #read({ topic, message }: FoundRecord, place: Place): boolean {
-    if (topic === TOPICS.rejected) return this.rejected.push(place) > 0;
-    if (topic === TOPICS.events) return this.#readEvent(message.value, place);
-    if (topic === TOPICS.attempts) return this.#readPack(message.value, place);
-    if (topic === TOPICS.fanOuts) return parseFanOut(message.headers ?? {}, message.value).ok;
-    return this.#readTask({ topic, partition: place.partition, message }, place);
-  }
-
-  #readEvent(value: Buffer | null, place: Place): boolean {
+/** Collects what the records say. A record of ours that cannot be read is noted as such. */
+function createCollector() {
+  const copies = new Map<string, Place[]>();
+  const tasks: TaskSeen[] = [];
+  const entries: EntrySeen[] = [];
+  const dead: DeadSeen[] = [];
+  const rejected: Place[] = [];
+  const unreadable: Place[] = [];
+  const readCopy = (value: Buffer | null, place: Place): boolean => {
     const read = value === null ? undefined : readEvent(value);
     if (!read?.ok) return false;
     const { id } = read.event;
-    this.copies.set(id, [...(this.copies.get(id) ?? []), place]);
+    copies.set(id, [...(copies.get(id) ?? []), place]);
     return true;
-  }
-
-  #readPack(value: Buffer | null, place: Place): boolean {
+  };
+  const readPack = (value: Buffer | null, place: Place): boolean => {
     const parsed = parseAttemptPack(value ?? Buffer.alloc(0));
     if (!parsed.ok || parsed.damaged > 0) return false;
-    this.entries.push(...parsed.pack.records.map((entry) => ({ place, entry })));
+    entries.push(...parsed.pack.records.map((entry) => ({ place, entry })));
     return true;
-  }
-
-  #readTask({ topic, message }: FoundRecord, place: Place): boolean {
-    const headers = message.headers ?? {};
-    const parsed = parseDeliveryTask(headers, message.value);
+  };
+  const readTask = ({ topic, message: { headers = {}, value } }: FoundRecord, place: Place): boolean => {
+    const parsed = parseDeliveryTask(headers, value);
     if (!parsed.ok) return false;
     const { deliveryId, eventId, attempt, dueAt, history } = parsed.task;
     const about = { place, deliveryId, eventId, attempt };
     if (topic === TOPICS.deadLetters)
-      this.dead.push({ ...about, reason: headerText(headers, 'dead-reason') ?? '' });
-    else this.tasks.push({ ...about, dueAt, history: parseAttemptHistory(history) });
+      dead.push({ ...about, reason: headerText(headers, 'dead-reason') ?? '' });
+    else tasks.push({ ...about, dueAt, history: parseAttemptHistory(history) });
     return true;
-  }
+  };
+  const read = (record: FoundRecord, place: Place): boolean => {
+    const { headers = {}, value } = record.message;
+    if (record.topic === TOPICS.rejected) return rejected.push(place) > 0;
+    if (record.topic === TOPICS.events) return readCopy(value, place);
+    if (record.topic === TOPICS.attempts) return readPack(value, place);
+    if (record.topic === TOPICS.fanOuts) return parseFanOut(headers, value).ok;
+    return readTask(record, place);
+  };
+  const note = (record: FoundRecord): void => {
+    const { topic, partition, message } = record;
+    const place = { topic, partition, offset: Number(message.offset), appendedAt: Number(message.timestamp) };
+    if (!read(record, place)) unreadable.push(place);
+  };
+  return { note, found: { copies, tasks, entries, dead, rejected, unreadable } };
 }
 
 const readOpen = (stack: Pick<Stack, 'description'>) =>
@@ -82,9 +77,8 @@ export const countOpen = async (stack: Pick<Stack, 'description'>): Promise<numb
 export async function readTopics(stack: Pick<Stack, 'description'>): Promise<TopicEvidence> {
   const spans = await readOpen(stack);
   const handledUpTo = new Map(spans.map(({ topic, partition, from }) => [`${topic}/${partition}`, from]));
-  const collector = new Collector();
+  const { note, found } = createCollector();
   const topics = [...HANDLED.topics, TOPICS.attempts, TOPICS.deadLetters, TOPICS.rejected];
-  await readUnhandled(stack.description().kafkaBrokers, { topics }, (record) => collector.note(record));
-  const { copies, tasks, entries, dead, rejected, unreadable } = collector;
-  return { copies, tasks, entries, dead, rejected, unreadable, handledUpTo };
+  await readUnhandled(stack.description().kafkaBrokers, { topics }, note);
+  return { ...found, handledUpTo };
 }

@@ -1,15 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectionError, ProblemError } from '@webhooks/client';
 import type { Client, EventResult } from '@webhooks/client';
-import { TOPICS, encodeEvent, EVENT_TYPES } from '@webhooks/contracts';
+import { encodeEvent, EVENT_TYPES } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 import type { Random } from '@webhooks/testkit';
-import { createPaymentProducer } from '@webhooks/testkit/account';
+import { openProducer } from '@webhooks/testkit/account';
 
 /** The ways to give an event to the service. */
 export const INGRESSES = ['ingest', 'topic'] as const;
 type Ingress = (typeof INGRESSES)[number];
+
+/** How long a broker may take to have all copies, in milliseconds. */
+const SEND_TIMEOUT_MS = 5_000;
 
 /** Gives events to the service; resolves with those that were accepted. Never repeats by itself. */
 export type Give = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
@@ -48,23 +51,20 @@ export const giveIngest =
     }
   };
 
-/** Straight to the topic, with `acks=all`. kafkajs tries again by itself: an event may stand on the topic twice. */
-export async function openTopicIngress(
-  brokers: readonly string[],
-): Promise<{ readonly give: Give; readonly close: () => Promise<void> }> {
-  const producer = createPaymentProducer(brokers, 'chaos-payment-system');
-  await producer.connect();
+/** Straight to the topic, with `acks=all`: an event may stand there twice. */
+export async function openTopicIngress(brokers: readonly string[]) {
+  const producer = await openProducer(brokers, 'chaos-payment-system');
   const give: Give = async (events) => {
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: encodeEvent(event) }));
     try {
-      await producer.send({ topic: TOPICS.events, acks: -1, timeout: 5_000, messages });
+      await producer.send(messages, SEND_TIMEOUT_MS);
       return events;
     } catch {
       // Whatever it was, nothing was promised: the journal says `sent`, and the checker looks at the topic.
       return [];
     }
   };
-  return { give, close: () => producer.disconnect() };
+  return { give, close: producer.close };
 }
 
 /** An event of this run. Without `acceptedAt` nothing was promised: it may arrive or not. Times are Unix milliseconds. */

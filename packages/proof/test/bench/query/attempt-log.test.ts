@@ -14,7 +14,7 @@ const planned = Array.from({ length: PLAN.deliveries }, (_, index) => plannedDel
 const entries = makeLog(PLAN);
 
 describe('a log that is made', () => {
-  it('says of each delivery what the questions expect', () => {
+  it('says of each delivery what the queries expect', () => {
     const ofDelivery = Map.groupBy(entries, ({ deliveryId }) => deliveryId);
     expect(ofDelivery.size).toBe(PLAN.deliveries);
     for (const { deliveryId, status, attempts } of planned) {

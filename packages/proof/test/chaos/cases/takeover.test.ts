@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EVENT_TYPES, TOPICS } from '@webhooks/contracts';
-import { clientFor, createPaymentProducer } from '@webhooks/testkit/account';
+import { EVENT_TYPES } from '@webhooks/contracts';
 import { DEFAULT_TENANTS, startStack } from '@webhooks/local';
 import type { Stack } from '@webhooks/local';
 import { buildEvent, createRandom, eventually, startEndpoint } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
+import { clientFor, openProducer } from '@webhooks/testkit/account';
 
 /** Left out of every run: its bounds are for a machine with two cores of its own. `FAULT_CASES=1`. */
 const whenAsked = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
@@ -59,8 +59,7 @@ async function accepts(address: string): Promise<boolean> {
 
 /** Events of all routes, at a steady rate whatever becomes of them, until the end of the load. */
 async function beginLoad(): Promise<() => Promise<void>> {
-  const producer = createPaymentProducer(stack.description().kafkaBrokers, 'payments');
-  await producer.connect();
+  const producer = await openProducer(stack.description().kafkaBrokers, 'payments');
   const startedAt = performance.now();
   const sending: Promise<unknown>[] = [];
   let made = 0;
@@ -72,7 +71,7 @@ async function beginLoad(): Promise<() => Promise<void>> {
     made = due;
     const messages = events.map((event) => ({ key: event.data.endToEndId, value: JSON.stringify(event) }));
     const owed = hangs ? events.filter((event) => !isHung(event)) : events;
-    const sent = producer.send({ topic: TOPICS.events, acks: -1, messages }).then(
+    const sent = producer.send(messages).then(
       () => owed.forEach(({ id }) => sentAt.set(id, performance.now())),
       () => (refused += events.length),
     );
@@ -81,7 +80,7 @@ async function beginLoad(): Promise<() => Promise<void>> {
   return async () => {
     clearInterval(timer);
     await Promise.all(sending);
-    await producer.disconnect();
+    await producer.close();
   };
 }
 

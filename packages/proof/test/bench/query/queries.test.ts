@@ -1,7 +1,7 @@
 import type { DeliveryFilter, DeliverySummary } from '@webhooks/client';
 import { plannedDelivery, typeOfEndpoint } from '../../../src/bench/query/attempt-log.js';
 import type { LogPlan } from '../../../src/bench/query/attempt-log.js';
-import { questionsOfLog } from '../../../src/bench/query/questions.js';
+import { queriesOfLog } from '../../../src/bench/query/queries.js';
 
 const PLAN: LogPlan = {
   tenantId: 'acme',
@@ -20,7 +20,7 @@ const TURNS = Array.from({ length: 200 }, (_, turn) => turn);
 /** What a service would answer that knows the log, changed by `spoil`. */
 function answering(
   spoil: (row: DeliverySummary) => DeliverySummary = (row) => row,
-): Parameters<typeof questionsOfLog>[0] {
+): Parameters<typeof queriesOfLog>[0] {
   const refuse = (): never => {
     throw new Error('nobody asks for that');
   };
@@ -51,8 +51,8 @@ function answering(
 }
 
 describe('the documented queries', () => {
-  it.each(questionsOfLog(answering(), PLAN))('$name: takes the right answers for right', async ({ ask }) => {
-    const right = await Promise.all(TURNS.map((turn) => ask(turn)));
+  it.each(queriesOfLog(answering(), PLAN))('$name: takes the right answers for right', async ({ run }) => {
+    const right = await Promise.all(TURNS.map((turn) => run(turn)));
     expect(right.every(Boolean)).toBe(true);
   });
 
@@ -63,10 +63,10 @@ describe('the documented queries', () => {
     eventType: typeOfEndpoint(row.eventType === typeOfEndpoint(0) ? 1 : 0),
     status: 'cancelled',
   }));
-  const ofRows = questionsOfLog(other, PLAN).filter(({ name }) => !name.startsWith('health'));
+  const ofRows = queriesOfLog(other, PLAN).filter(({ name }) => !name.startsWith('health'));
 
-  it.each(ofRows)('$name: takes the answer to another question for wrong', async ({ ask }) => {
-    const right = await Promise.all(TURNS.map((turn) => ask(turn)));
+  it.each(ofRows)('$name: takes the answer to another query for wrong', async ({ run }) => {
+    const right = await Promise.all(TURNS.map((turn) => run(turn)));
     expect(right.some(Boolean)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-import { areZero, parseLags } from '../../src/account/projection-lag.js';
+import { areZero, parseLags } from '../../src/account/progress.js';
 
 const METRICS = `# HELP query_projection_lag_records Records that are not projected yet
 # TYPE query_projection_lag_records gauge

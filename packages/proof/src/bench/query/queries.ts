@@ -6,17 +6,17 @@ import type { LogPlan, PlannedDelivery } from './attempt-log.js';
 
 type QueryClient = Pick<Client, 'charge' | 'transaction' | 'deliveries' | 'delivery' | 'health'>;
 
-/** A query that query-api documents, about something else each turn; resolves with whether the answer is right. */
-export interface Question {
+/** A query that query-api documents, about something else each turn; resolves with whether the response is right. */
+export interface DocumentedQuery {
   readonly name: string;
   /** A list may read much of the embedded database, which cannot sort by an index. */
   readonly isList?: true;
-  readonly ask: (turn: number) => Promise<boolean>;
+  readonly run: (turn: number) => Promise<boolean>;
 }
 
-/** Questions jump through what they are about: a prime, so that they come by everything. */
+/** Queries jump through what they are about: a prime, so that they come by everything. */
 export const STRIDE = 7_919;
-/** Half of the span of a question about a time range. */
+/** Half of the span of a query about a time range. */
 const AROUND_MS = 300_000;
 /** Page of a list when nothing is said. */
 const LIMIT = 50;
@@ -31,12 +31,12 @@ const isMeant = (row: DeliverySummary, { from = '', to = '~', ...filter }: Deliv
   Object.entries(filter).every(([name, value]) => row[name as keyof DeliverySummary] === value);
 
 /** Every documented query of deliveries, and the health of their endpoints. */
-export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Question[] {
+export function queriesOfLog(client: QueryClient, plan: LogPlan): readonly DocumentedQuery[] {
   const known = (turn: number): PlannedDelivery => plannedDelivery(plan, (turn * STRIDE) % plan.deliveries);
   const list = (name: string, filterOf: (delivery: PlannedDelivery, turn: number) => DeliveryFilter) => ({
     name: `list by ${name}`,
     isList: true as const,
-    ask: async (turn: number) => {
+    run: async (turn: number) => {
       const filter = filterOf(known(turn), turn);
       const { data, results } = await client.deliveries(filter);
       const isPage = results > 0 && results <= LIMIT && data.length === results;
@@ -56,7 +56,7 @@ export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Que
     list('status', (_, turn) => ({ status: statusAt(turn) })),
     {
       name: 'one delivery',
-      ask: async (turn) => {
+      run: async (turn) => {
         const { deliveryId, status, attempts } = known(turn);
         const found = await client.delivery(deliveryId);
         return found.status === status && found.attempts.length === attempts;
@@ -64,7 +64,7 @@ export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Que
     },
     {
       name: 'health of an endpoint',
-      ask: async (turn) => {
+      run: async (turn) => {
         const { ref } = known(turn);
         const health = await client.health(ref);
         return health.ref === ref && health.lastDay.attempts > 0;
@@ -74,7 +74,10 @@ export function questionsOfLog(client: QueryClient, plan: LogPlan): readonly Que
 }
 
 /** The queries of payments of dynamic charges, each with one event that was delivered once. */
-export function questionsOfEvents(client: QueryClient, events: readonly PaymentEvent[]): readonly Question[] {
+export function queriesOfEvents(
+  client: QueryClient,
+  events: readonly PaymentEvent[],
+): readonly DocumentedQuery[] {
   const known = (turn: number): DynamicPaidData => {
     const event = events[(turn * STRIDE) % events.length];
     if (event?.eventType !== BENCH_EVENT_TYPE) throw new Error(`expected events of ${BENCH_EVENT_TYPE}`);
@@ -83,7 +86,7 @@ export function questionsOfEvents(client: QueryClient, events: readonly PaymentE
   return [
     {
       name: 'charge by txId',
-      ask: async (turn) => {
+      run: async (turn) => {
         const { txId, amount } = known(turn);
         const charge = await client.charge(txId);
         return charge.txId === txId && charge.status === 'CONCLUIDA' && charge.amount === amount;
@@ -91,7 +94,7 @@ export function questionsOfEvents(client: QueryClient, events: readonly PaymentE
     },
     {
       name: 'transaction by endToEndId',
-      ask: async (turn) => {
+      run: async (turn) => {
         const { endToEndId, amount } = known(turn);
         const transaction = await client.transaction(endToEndId);
         return transaction.endToEndId === endToEndId && transaction.amount === amount;
@@ -99,11 +102,11 @@ export function questionsOfEvents(client: QueryClient, events: readonly PaymentE
     },
     {
       name: 'deliveries by endToEndId',
-      ask: async (turn) => (await client.deliveries({ endToEndId: known(turn).endToEndId })).results === 1,
+      run: async (turn) => (await client.deliveries({ endToEndId: known(turn).endToEndId })).results === 1,
     },
     {
       name: 'deliveries by txId',
-      ask: async (turn) => (await client.deliveries({ txId: known(turn).txId })).results === 1,
+      run: async (turn) => (await client.deliveries({ txId: known(turn).txId })).results === 1,
     },
   ];
 }

@@ -1,8 +1,42 @@
+import { TOPICS } from '@webhooks/contracts';
+import kafkajs from 'kafkajs';
+import type { Admin, Kafka, KafkaMessage, Message } from 'kafkajs';
 import { eventually } from '../eventually.js';
-import { randomName } from '../random.js';
-import type { Admin, KafkaMessage } from 'kafkajs';
-import { createKafkaClient, withAdmin } from './kafka-client.js';
-import { STALLED_MS } from './until-none.js';
+import { randomName } from '../build-event.js';
+import { STALLED_MS } from './progress.js';
+
+/** A plain kafkajs client that logs nothing. */
+export const createKafkaClient = (brokers: readonly string[], clientId: string): Kafka =>
+  new kafkajs.Kafka({ clientId, brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING });
+
+/** Does `work` with an admin client of its own. */
+export async function withAdmin<T>(
+  brokers: readonly string[],
+  work: (admin: Admin) => Promise<T>,
+): Promise<T> {
+  const admin = createKafkaClient(brokers, 'proof').admin();
+  await admin.connect();
+  return work(admin).finally(() => admin.disconnect());
+}
+
+/** A producer of one topic as any payment system could have: the default partitioner, acks=all. Rejects without a broker. */
+export async function openProducer(
+  brokers: readonly string[],
+  clientId: string,
+  topic: string = TOPICS.events,
+) {
+  const producer = createKafkaClient(brokers, clientId).producer({
+    allowAutoTopicCreation: false,
+    createPartitioner: kafkajs.Partitioners.DefaultPartitioner,
+  });
+  await producer.connect();
+  return {
+    /** Resolves when all are acknowledged. kafkajs tries again by itself: a record may stand on the topic twice. */
+    send: (messages: Message[], timeout?: number) =>
+      producer.send({ topic, acks: -1, messages, ...(timeout === undefined ? {} : { timeout }) }),
+    close: () => producer.disconnect(),
+  };
+}
 
 /** Topics, and the prefix of the consumer groups that handle them; without it, none does. */
 export interface HandledPlace {
