@@ -3,17 +3,20 @@ import type { PaymentEvent, PostedEvent, Violation } from '@webhooks/contracts';
 import type { Identity } from '@webhooks/http-api';
 import type { Candidate } from './read-candidates.js';
 
-/** What became of one posted event. */
+/** The result of one posted event. */
 export type EventResult =
   | { readonly status: 'accepted'; readonly id: string }
   | { readonly status: 'unavailable'; readonly id: string }
   | { readonly status: 'forbidden-tenant'; readonly id?: string }
   | { readonly status: 'invalid'; readonly id?: string; readonly violations: readonly Violation[] };
 
-/** Makes an event durable: resolves true once Kafka acknowledged it with `acks=all`, false when it did not in time. */
+/**
+ * Publishes an event. Resolves with true once Kafka acknowledged it with `acks=all`, with false when it did not in
+ * time.
+ */
 export type PublishEvent = (event: PaymentEvent) => Promise<boolean>;
 
-/** The scope of the operator's own payment systems: events of any tenant, and no limit for tenants. */
+/** The scope of the operator's own payment systems: events of any tenant, without tenant limits. */
 export const ANY_TENANT = 'event.write.any';
 
 const idOf = (value: unknown): { id?: string } =>
@@ -21,13 +24,13 @@ const idOf = (value: unknown): { id?: string } =>
     ? { id: value.id.slice(0, 64) }
     : {};
 
-/** Gives the event its tenant and, when its sender named none, the id that the business fact has. */
+/** Gives the event its tenant and, when its sender named none, the id derived from the business fact. */
 function stamp(posted: PostedEvent, identity: Identity): PaymentEvent {
   const tenantId = posted.tenantId ?? identity.tenantId;
   return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
 }
 
-/** The event as it is published, or its faults. */
+/** The event to publish, or its faults. */
 function read(candidate: Candidate, identity: Identity): PaymentEvent | EventResult {
   if ('fault' in candidate)
     return {
@@ -47,8 +50,8 @@ function read(candidate: Candidate, identity: Identity): PaymentEvent | EventRes
 }
 
 /**
- * Validate → stamp → publish: one posted event becomes durable, or its faults are named. Never rejects for the event's faults. Not
- * `async`: its frame would hold the parsed values until Kafka acknowledges, which may be twenty times the bytes.
+ * Validate → stamp → publish. Never rejects for the event's faults. Not `async`: its frame would hold the parsed
+ * values until Kafka acknowledges, up to twenty times the bytes.
  */
 export function acceptEvent(
   candidate: Candidate,

@@ -9,7 +9,7 @@ import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
 import { createPublishEvent } from './publish-event.js';
 
-/** Not ready before the topic was there once: with `TOPICS_CREATE=false` somebody else makes it, maybe later. */
+/** Not ready before the topic was seen once. With `TOPICS_CREATE=false` somebody else makes it, maybe later. */
 function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
   let fault: string | undefined = `${TOPICS.events} was not seen yet`;
   health.readiness('topic', () => fault);
@@ -54,7 +54,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
         maxBodyBytes: MAX_EVENT_BYTES,
         admit: (identity) => {
           tenantEvents.check(identity);
-          // Before the body is read and parsed: a tenant whose share is used up finds no room for a byte.
+          // Before the body is read and parsed: a tenant that has used up its share is refused at once.
           pending.take(identity, 1);
           pending.give(identity, 1);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();

@@ -11,11 +11,11 @@ export interface PublishOptions {
   readonly scope: Pick<ServiceScope, 'log' | 'registry'>;
 }
 
-/** Publishes to `payments.events`, keyed by the end-to-end id, so that the facts of one payment share a partition. */
+/** Publishes to `payments.events`, keyed by the end-to-end id, so that events of one payment share a partition. */
 export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOptions): PublishEvent {
   const help = 'Events given to Kafka, by whether Kafka acknowledged them in time';
   const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
-  // While Kafka is away thousands a second fail, and a line for each would take more than the events do.
+  // While Kafka is away thousands fail each second, so the lines are throttled.
   const throttle = createLogThrottle();
   const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
     try {

@@ -54,7 +54,7 @@ function createSchema(): Schema<ConfigurationRow> {
     },
     { versionKey: false, strict: 'throw', strictQuery: 'throw' },
   );
-  // The place decides the limit of a tenant and the order of its list.
+  // The position decides the limit of a tenant and the order of its list.
   schema.index({ tenantId: 1, position: 1 }, { unique: true });
   schema.index({ routeKey: 1 }, { unique: true, sparse: true });
   schema.index({ unpublished: 1 }, { sparse: true });
@@ -64,7 +64,6 @@ function createSchema(): Schema<ConfigurationRow> {
 export const modelOn = (connection: Connection): ConfigurationModel =>
   connection.model<ConfigurationRow>('Configuration', createSchema(), 'configurations');
 
-/** A document as the rest of the service knows it. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
   const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
   return {
@@ -80,7 +79,7 @@ export function toConfiguration(row: ConfigurationRow): Configuration {
 
 export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
-/** A configuration as its document, with what is derived from it. */
+/** The document of a configuration, with the derived fields. */
 export function toRow(configuration: Configuration): ConfigurationRow {
   return {
     _id: idOf(configuration),
@@ -91,20 +90,20 @@ export function toRow(configuration: Configuration): ConfigurationRow {
   };
 }
 
-/** Entries of what is merely quicker to know. */
+/** Entries of each cache that only saves statements. */
 export const REMEMBERED = { max: 10_000 };
 
-/** What this process wrote and saw acknowledged by a majority: spares statements whose answer is known. */
+/** What this process wrote and a majority acknowledged. It saves statements whose result is known. */
 export interface WriteMemory {
-  /** The last place that was given, by tenant. */
+  /** The last position by tenant. */
   readonly positions: LRUCache<string, number>;
-  /** The revision, by key. */
+  /** The revision by key. */
   readonly revisions: LRUCache<string, number>;
 }
 
 export interface Database {
   readonly memory: WriteMemory;
-  /** Undefined until the first connection stands and the unique indexes with it: without them nothing may be written. */
+  /** Undefined until the first connection stands and its unique indexes exist; nothing may be written before. */
   readonly model: () => ConfigurationModel | undefined;
 }
 
