@@ -50,7 +50,7 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
     queueLimit: Math.min(QUEUE_LIMIT, Math.ceil(config.maxInFlight / 2)),
     onBreaker: (turned, { tenant, ref, target, lastFailure }) => {
       const fields = { tenantId: tenant.tenantId, ref, origin: target.origin };
-      if (turned === 'closed') scope.log.info('an endpoint answers again: its breaker is closed', fields);
+      if (turned === 'closed') scope.log.info('an endpoint responds again: its breaker is closed', fields);
       else scope.log.warn('an endpoint fails: its breaker is open', { ...fields, lastFailure });
     },
   });

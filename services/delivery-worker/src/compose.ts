@@ -118,7 +118,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     settled: new SettledMemory(REMEMBERED_SETTLEMENTS),
     maxAgeMs,
     damaged: ({ topic, partition, offset }, reason) => {
-      scope.log.error('a task could not be read', { topic, partition, offset, reason });
+      scope.log.error('a task cannot be read', { topic, partition, offset, reason });
       observers.damaged();
     },
   };

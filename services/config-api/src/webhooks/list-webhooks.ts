@@ -60,7 +60,7 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   },
   ref: { expected: 'must be a UUID', parse: (text) => (ref.test(text) ? text.toLowerCase() : undefined) },
   limit: wholeNumber(1, MAX_PAGE),
-  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+  cursor: { expected: 'must be the nextCursor of a response', parse: parseCursor },
 };
 
 /** Reads the query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */

@@ -40,10 +40,10 @@ function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatche
 
 /** Logs a fault of observing. Thrown, it would make a settled delivery "not handled" and post it again. */
 const harmless =
-  <T extends unknown[]>(log: Logger, observe: (...told: T) => void): ((...told: T) => void) =>
-  (...told) => {
+  <T extends unknown[]>(log: Logger, observe: (...args: T) => void): ((...args: T) => void) =>
+  (...args) => {
     try {
-      observe(...told);
+      observe(...args);
     } catch (error) {
       log.error('something was not counted', errorFields(error));
     }

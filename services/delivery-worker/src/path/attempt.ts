@@ -5,21 +5,12 @@ import type { Sender, SendResult, Throttled, Withdrawn } from '@webhooks/outboun
 import type { Configuration } from '../configurations/configuration.js';
 
 /** The outcome of an attempt. An endpoint's failure is a value; only our own failure is thrown. */
-export type AttemptOutcome =
-  | { readonly kind: 'accepted'; readonly status: number; readonly durationMs: number }
-  | {
-      readonly kind: 'refused';
-      readonly status: number;
-      readonly retryAfter?: string;
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: 'unreachable';
-      readonly error: string;
-      readonly code: string;
-      readonly durationMs: number;
-    }
-  | { readonly kind: 'forbidden'; readonly error: string; readonly durationMs: number };
+export type AttemptOutcome = { readonly durationMs: number } & (
+  | { readonly kind: 'accepted'; readonly status: number }
+  | { readonly kind: 'refused'; readonly status: number; readonly retryAfter?: string }
+  | { readonly kind: 'unreachable'; readonly error: string; readonly code: string }
+  | { readonly kind: 'forbidden'; readonly error: string }
+);
 
 /** The status, or the class of error. */
 export const failureOf = (outcome: AttemptOutcome): string =>

@@ -61,9 +61,9 @@ export function createPublishWithRetry(sink: Pick<Sink, 'send'>, log: Logger, si
  * the next longer.
  */
 function standIn(topic: string, missing: readonly string[]): string {
-  const asked = RETRY_TIERS.findIndex((tier) => tier.topic === topic);
+  const wanted = RETRY_TIERS.findIndex((tier) => tier.topic === topic);
   const exists = (tier: { readonly topic: string }): boolean => !missing.includes(tier.topic);
-  return (RETRY_TIERS.slice(0, asked + 1).findLast(exists) ?? RETRY_TIERS.find(exists))?.topic ?? topic;
+  return (RETRY_TIERS.slice(0, wanted + 1).findLast(exists) ?? RETRY_TIERS.find(exists))?.topic ?? topic;
 }
 
 const TIERS = new Set(RETRY_TIERS.map(({ topic }) => topic));

@@ -75,8 +75,8 @@ export function createQuarantine({ keep, log, budget }: QuarantineOptions): OnPo
     }
     const { topic, partition, offset } = record;
     const place = { topic, partition, offset, times };
-    const told = { ...place, error: error.stack ?? error.message };
-    log.error('a record was put aside: it fails each time by our own fault', told);
+    const fields = { ...place, error: error.stack ?? error.message };
+    log.error('a record was put aside: it fails each time by our own fault', fields);
   };
   return ({ record, error, times }) => {
     if (times < TRIES || !isLastingFault(error) || !budget.take()) return undefined;

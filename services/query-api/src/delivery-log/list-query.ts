@@ -61,7 +61,7 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   from: TIME,
   to: TIME,
   limit: wholeNumber(1, MAX_LIMIT),
-  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+  cursor: { expected: 'must be the nextCursor of a response', parse: parseCursor },
 };
 
 /**

@@ -39,7 +39,7 @@ interface Parsed {
 
 export const PULL_PARAMETERS: QueryParameters<Parsed> = {
   after: {
-    expected: 'must be now or the nextCursor of an answer',
+    expected: 'must be now or the nextCursor of a response',
     parse: (text) => (text === 'now' || CURSOR.test(text) ? text : undefined),
   },
   eventType: LIST_PARAMETERS.eventType,

@@ -97,7 +97,7 @@ export class Batches<T extends Pick<KafkaRecord, 'size'>> {
       return true;
     } catch (error) {
       if (this.#failures === 0)
-        log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
+        log.warn(`${name}: could not be written; trying again`, errorFields(error));
       this.#failures += 1;
       return false;
     }
