@@ -1,13 +1,12 @@
-import { MAX_EVENT_BYTES, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
-import { Shares, createTenantLimiter, serveApi } from '@webhooks/http-api';
+import { MAX_EVENT_BYTES, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
+import { createTenantLimiter, serveApi, Shares } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { ANY_TENANT } from './accept-event.js';
+import { ANY_TENANT, createPublishEvent } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
-import { createPublishEvent } from './publish-event.js';
 
 /** Not ready before the topic was seen once. With `TOPICS_CREATE=false` somebody else makes it, maybe later. */
 function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
