@@ -40,16 +40,8 @@ export const modelOn = (connection: Connection): ConfigurationModel =>
   connection.model<ConfigurationRow>('Configuration', createSchema(), 'configurations');
 
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
-  return {
-    ...{ ...rest, policy },
-    ...(typeof applicationId === 'string' ? { applicationId } : {}),
-    secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
-      sealed,
-      ...(createdAt instanceof Date ? { createdAt } : {}),
-      ...(expiresAt instanceof Date ? { expiresAt } : {}),
-    })),
-  };
+  const { _id, routeKey, unpublished, policy = {}, ...rest } = row;
+  return { ...rest, policy };
 }
 
 export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
@@ -61,7 +53,6 @@ export function toRow(configuration: Configuration): ConfigurationRow {
     ...configuration,
     routeKey: routeKeyOf(configuration.tenantId, configuration),
     ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
-    secrets: configuration.secrets.map((secret) => ({ ...secret })),
   };
 }
 
