@@ -42,7 +42,7 @@ function createRounds(
   const run = async (signal: AbortSignal): Promise<void> => {
     let repaired = 0;
     const all = { ...ports(), onTopic: cache, noteRepair: () => void (repaired += 1) };
-    for (const doubt of cache.divergences()) doubt.isSettled = await repairOne(doubt, all);
+    for (const divergence of cache.divergences()) divergence.isSettled = await repairOne(divergence, all);
     const isDue = performance.now() >= compareAt || !isComplete();
     const isDone = isDue && (await repairAll(all, signal));
     if (isDone) compareAt = performance.now() + COMPARE_ALL_MS;

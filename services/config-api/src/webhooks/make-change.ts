@@ -20,10 +20,10 @@ export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => 
   const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = tails.get(key) ?? Promise.resolve();
-    const come = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
+    const turnComes = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
       throw onLate(cause);
     });
-    const turn = come.then(work);
+    const turn = turnComes.then(work);
     const tail = Promise.allSettled([before, turn]).then(() => {
       if (tails.get(key) === tail) tails.delete(key);
     });

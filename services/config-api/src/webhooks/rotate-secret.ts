@@ -58,11 +58,11 @@ function holds(keyring: Keyring, sealed: string, secret: string, owner: string):
 /** `POST …/{ref}/secret`: makes the first signing secret, or a new one. Earlier ones stay valid for 24 h each. */
 export async function rotateSecret(
   name: ConfigurationName,
-  { secret: brought, expirePrevious }: RotationRequest,
+  { secret: given, expirePrevious }: RotationRequest,
   ports: ChangeOnePorts & { readonly keyring: Keyring },
 ): Promise<Rotation> {
   const { keyring } = ports;
-  const secret = brought ?? generateSecret();
+  const secret = given ?? generateSecret();
   const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
     // The same secret given again does not count as its own predecessor.
     const others = current.secrets.filter(({ sealed }) => !holds(keyring, sealed, secret, idOf(current)));
