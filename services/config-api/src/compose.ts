@@ -24,15 +24,15 @@ import { openProver } from './webhooks/prove-endpoint.js';
 import { readWebhookInput } from './webhooks/webhook-input.js';
 
 const NOTE_MS = 1_000;
-/** One try; what it could not do in time the next one does. Closing waits for it. */
+/** Deadline of one try; the next try continues. Closing waits for it. */
 const TOPICS_MS = 5_000;
 const SWEEP_EVERY_MS = 1_000;
-/** What the database gets for one round of background work. */
+/** Deadline of the database's statements in one round of background work. */
 const SWEEP_MS = 10_000;
 const COMPARE_MS = 120_000;
 const now = (): Date => new Date();
 
-/** Kafka may be away at the start: the topics are made when it comes. */
+/** Kafka may be away at the start; the topics are made when it comes. */
 function createTopicsSometime(kafka: Kafka, config: ConfigApiConfig, scope: ServiceScope): void {
   let done = false;
   const creating = repeat({

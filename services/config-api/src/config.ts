@@ -18,16 +18,17 @@ import type { SettingsReader } from '@webhooks/runtime';
 import type { PolicyRules } from './policies/policy-input.js';
 
 /**
- * What an endpoint shows before a webhook is enabled with its URL. `challenge`: it responds to a test notification with 2xx and the value
- * of `Webhook-Challenge`. `mtls`: it refuses that without our client certificate, and accepts it with ours.
+ * The proof that an endpoint gives before a webhook is enabled with its URL. `challenge`: it responds to a test
+ * notification with 2xx and the value of `Webhook-Challenge`. `mtls`: it refuses the notification without our client
+ * certificate and accepts it with ours.
  */
 const REGISTRATION_PROOFS = ['none', 'challenge', 'mtls'] as const;
 
-/** Where deliveries come from, as the operator says. */
+/** An address from which deliveries come, as the operator says. */
 export interface EgressAddress {
-  /** Of IPv4 or IPv6, or a block such as `198.51.100.8/30`. */
+  /** IPv4 or IPv6, or a block such as `198.51.100.8/30`. */
   readonly address: string;
-  /** Of what is announced; absent for what is in use. */
+  /** Start of an announced address; absent for one in use. */
   readonly validFrom?: UtcTime;
 }
 
@@ -44,10 +45,10 @@ export interface ConfigApiConfig {
   readonly egress: readonly EgressAddress[];
 }
 
-/** The database of this service when the connection string names none. */
+/** Name of the database when the connection string has none. */
 const DATABASE = 'webhook_config';
 
-/** A tenant may register all it may have at once, as a burst; what it may have under way ends within the 4 s of the database. */
+/** A tenant may register all its webhooks at once. Open requests end within the 4 s of the database. */
 const API_DEFAULTS: ApiDefaults = { port: 8081, maxOpenRequests: 128, tenantRequestsPerSecond: 100 };
 
 function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings): UrlPolicy {
@@ -58,7 +59,7 @@ function readUrlPolicy(settings: SettingsReader, { addresses }: SenderSettings):
   };
 }
 
-/** A list such as `198.51.100.7,198.51.100.8/30@2026-12-01T00:00:00Z`; throws with the first that is none. */
+/** A list such as `198.51.100.7,198.51.100.8/30@2026-12-01T00:00:00Z`. Throws with the first malformed entry. */
 const parseEgressAddresses = (text: string): readonly EgressAddress[] =>
   text.split(',').map((entry) => {
     const [address = '', ...times] = entry.trim().split('@');

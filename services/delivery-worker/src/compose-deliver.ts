@@ -22,9 +22,9 @@ export interface DeliveryParts {
   readonly observers: Observers;
 }
 
-/** The whole attempt, unless a policy says otherwise; `packages/contracts/README.md`. */
+/** Default timeout of a whole attempt; a policy may set another one. See `packages/contracts/README.md`. */
 const ATTEMPT_TIMEOUT_MS = 10_000;
-/** Queued in memory: with 1,000 instead, each delivery cost a fourth more CPU time and the worker 90 MiB more, when measured. */
+/** Deliveries queued in memory. With 1,000 each delivery cost 25 % more CPU time, and the worker 90 MiB more. */
 const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
@@ -50,7 +50,7 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
     queueLimit: Math.min(QUEUE_LIMIT, Math.ceil(config.maxInFlight / 2)),
     onBreaker: (turned, { tenant, ref, target, lastFailure }) => {
       const fields = { tenantId: tenant.tenantId, ref, origin: target.origin };
-      if (turned === 'closed') scope.log.info('an endpoint answers again: its breaker is closed', fields);
+      if (turned === 'closed') scope.log.info('an endpoint responds again: its breaker is closed', fields);
       else scope.log.warn('an endpoint fails: its breaker is open', { ...fields, lastFailure });
     },
   });
@@ -63,7 +63,7 @@ function openAdmission(config: WorkerConfig, cache: ConfigurationCache, scope: S
   return admission;
 }
 
-/** The way of one delivery, from its task to its settlement. */
+/** Wires one delivery, from its task to its settlement. */
 export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope: ServiceScope) {
   const { cache, publish, attemptLog, observers } = parts;
   const sender = openSender(config, scope);
@@ -78,7 +78,7 @@ export function composeDeliver(config: WorkerConfig, parts: DeliveryParts, scope
   return {
     deliver: (task: DeliveryTask, source: RecordOrigin) => deliver(task, source, ports),
     waiting: admission.waiting,
-    /** To be awaited before the sources stop in order. */
+    /** Must be awaited before the sources stop. */
     drain: () => drain(admission, () => sender.stats().oldestMs, LONGEST_TIMEOUT_MS),
   };
 }

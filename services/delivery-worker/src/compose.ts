@@ -30,16 +30,17 @@ import { createQuarantine, createQuarantineBudget, NOT_HANDLED, rejectRecord } f
 import type { QuarantineBudget } from './publish/quarantine.js';
 
 const LIVE_TOPICS = { events: TOPICS.events, deliveries: TOPICS.deliveries, 'fan-outs': TOPICS.fanOuts };
-/** What the sources read. */
 const READ_TOPICS = [...Object.values(LIVE_TOPICS), ...RETRY_TIERS.map(({ topic }) => topic)];
 const REMEMBERED_SETTLEMENTS = 50_000;
 const LONGEST_TIER_MS = Math.max(...RETRY_TIERS.map(({ delayMs }) => delayMs));
-/** Times the window, at 3 KB each: fan-outs that wait for their tenant's turn, so that another's can be read behind them. */
+/**
+ * Fan-outs that wait for their tenant's turn, in multiples of the window, so that those of other tenants are read
+ * behind them. Each has 3 KB.
+ */
 const WAITING_FAN_OUTS = 10;
 /**
- * From the order to stop until nothing is under way, unless attempts with a longer time-out of their own (30 s at most) were begun
- * before it: the sources have a third of this in any case. An endpoint that was fast and hangs from then on may take longer, and is
- * repeated by the next owner.
+ * Deadline from the order to stop until nothing is under way; the sources get at least a third of it. Attempts with a
+ * longer timeout (30 s at most) may exceed it. The next owner repeats what has not ended.
  */
 const DRAIN_MS = 15_000;
 
@@ -47,9 +48,9 @@ interface SourceParts extends DeliveryParts {
   readonly kafka: Kafka;
   readonly config: WorkerConfig;
   readonly scope: ServiceScope;
-  /** Filled with the sources, by their names. */
+  /** The sources by name; filled as they open. */
   readonly sources: Map<string, Watched>;
-  /** Filled with how to stop each source; they stop side by side, within what is left of the drain. */
+  /** How to stop each source, filled as they open. All stop at once, within the rest of the drain. */
   readonly stops: ((deadlineMs: number) => Promise<void>)[];
   readonly delivering: Delivering;
   readonly budget: QuarantineBudget;
@@ -68,7 +69,7 @@ function watch(
   });
 }
 
-/** A source that is read while the memory of admission has room. */
+/** A source that is read while admission has capacity. */
 async function openLiveSource(
   name: keyof typeof LIVE_TOPICS,
   handling: Pick<SourceOptions, 'handle' | 'onPoison'> & { readonly maxInFlight?: number },
@@ -117,7 +118,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     settled: new SettledMemory(REMEMBERED_SETTLEMENTS),
     maxAgeMs,
     damaged: ({ topic, partition, offset }, reason) => {
-      scope.log.error('a task could not be read', { topic, partition, offset, reason });
+      scope.log.error('a task cannot be read', { topic, partition, offset, reason });
       observers.damaged();
     },
   };
@@ -134,7 +135,8 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     maxInFlight,
     onPoison,
   };
-  // Ours are due at their greatest age at the latest; clocks differ, and the setting may have been longer.
+  // Tasks are due at their greatest age at the latest. The tier's delay allows for clocks that differ and for another
+  // setting before.
   const maxRestMs = maxAgeMs + LONGEST_TIER_MS;
   const retries = openDelayedSource({
     kafka,
@@ -175,6 +177,6 @@ export async function composeDeliveryWorker(config: WorkerConfig, scope: Service
   scope.health.readiness('records put aside', budget.fault, false);
   createSourceGauges(sources, scope);
   const sourceParts = { ...parts, kafka, config, scope, delivering, budget, sources, stops };
-  // Side by side: each join waits up to 1.5 s for the other members of its group.
+  // At once: each join waits up to 1.5 s for the other members of its group.
   await Promise.all([openTaskSources(sourceParts), openEventSource(sourceParts)]);
 }

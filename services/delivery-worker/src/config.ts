@@ -15,21 +15,21 @@ export interface WorkerConfig extends SenderSettings {
   readonly keyring: Keyring;
   readonly vendorHeader: string;
   readonly schedule: RetrySchedule;
-  /** Records in flight, for each source; ten times as many fan-outs wait for their tenant's turn. */
+  /** Records in flight for each source. Ten times as many fan-outs wait for their tenant's turn. */
   readonly maxInFlight: number;
   readonly maxInFlightBytes: number;
-  /** Attempts that are under way at once, at all endpoints together. */
+  /** Attempts under way at all endpoints together. */
   readonly maxAttempts: number;
-  /** Attempts that one endpoint gets at once from this worker. */
+  /** Attempts of this worker at one endpoint at once. */
   readonly endpointConcurrency: number;
   readonly breaker: BreakerRules;
-  /** One successful attempt in so many is logged; failures always are. */
+  /** One of this many successful attempts is logged; failures always are. */
   readonly successLogSample: number;
 }
 
 const MIB = 1_048_576;
 
-/** What is refused (`??`) is told with all other faults, and nothing starts. */
+/** A refused setting gives undefined and is reported with all others; the fallback is never used. */
 const readSchedule = (settings: SettingsReader): RetrySchedule => ({
   delaysMs: settings.parsed('RETRY_DELAYS', DEFAULT_DELAYS, parseDelays) ?? [],
   jitter: settings.integer('RETRY_JITTER_PERCENT', 20, { max: 50 }) / 100,

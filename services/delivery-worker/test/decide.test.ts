@@ -197,3 +197,11 @@ describe('the greatest age', () => {
     expect(aged(3 * SECOND, { attempt: 1, schedule: short })).toEqual(EXPIRED);
   });
 });
+
+it('the default schedule has 12 waits, about 76 h in all', () => {
+  const delaysMs = parseDelays(DEFAULT_DELAYS);
+  expect(delaysMs).toHaveLength(12);
+  const hours = delaysMs.reduce((sum, delay) => sum + delay, 0) / 3_600_000;
+  expect(hours).toBeGreaterThan(75.5);
+  expect(hours).toBeLessThan(76);
+});

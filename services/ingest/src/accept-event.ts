@@ -1,19 +1,25 @@
-import { deriveEventId, readPostedEvent } from '@webhooks/contracts';
+import { cloudEventHeaders, deriveEventId, encodeEvent, readPostedEvent, TOPICS } from '@webhooks/contracts';
 import type { PaymentEvent, PostedEvent, Violation } from '@webhooks/contracts';
 import type { Identity } from '@webhooks/http-api';
+import type { OutgoingRecord, Sink } from '@webhooks/kafka';
+import { addCounter, createLogThrottle, errorFields } from '@webhooks/runtime';
+import type { ServiceScope } from '@webhooks/runtime';
 import type { Candidate } from './read-candidates.js';
 
-/** What became of one posted event. */
+/** The result of one posted event. */
 export type EventResult =
   | { readonly status: 'accepted'; readonly id: string }
   | { readonly status: 'unavailable'; readonly id: string }
   | { readonly status: 'forbidden-tenant'; readonly id?: string }
   | { readonly status: 'invalid'; readonly id?: string; readonly violations: readonly Violation[] };
 
-/** Makes an event durable: resolves true once Kafka acknowledged it with `acks=all`, false when it did not in time. */
+/**
+ * Publishes an event. Resolves with true once Kafka acknowledged it with `acks=all`, with false when it did not in
+ * time.
+ */
 export type PublishEvent = (event: PaymentEvent) => Promise<boolean>;
 
-/** The scope of the operator's own payment systems: events of any tenant, and no limit for tenants. */
+/** The scope of the operator's own payment systems: events of any tenant, without tenant limits. */
 export const ANY_TENANT = 'event.write.any';
 
 const idOf = (value: unknown): { id?: string } =>
@@ -21,13 +27,13 @@ const idOf = (value: unknown): { id?: string } =>
     ? { id: value.id.slice(0, 64) }
     : {};
 
-/** Gives the event its tenant and, when its sender named none, the id that the business fact has. */
+/** Gives the event its tenant and, when its sender named none, the id derived from the business fact. */
 function stamp(posted: PostedEvent, identity: Identity): PaymentEvent {
   const tenantId = posted.tenantId ?? identity.tenantId;
   return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
 }
 
-/** The event as it is published, or its faults. */
+/** The event to publish, or its faults. */
 function read(candidate: Candidate, identity: Identity): PaymentEvent | EventResult {
   if ('fault' in candidate)
     return {
@@ -47,8 +53,8 @@ function read(candidate: Candidate, identity: Identity): PaymentEvent | EventRes
 }
 
 /**
- * Validate → stamp → publish: one posted event becomes durable, or its faults are named. Never rejects for the event's faults. Not
- * `async`: its frame would hold the parsed values until Kafka acknowledges, which may be twenty times the bytes.
+ * Validate → stamp → publish. Never rejects for the event's faults. Not `async`: its frame would hold the parsed
+ * values until Kafka acknowledges, up to twenty times the bytes.
  */
 export function acceptEvent(
   candidate: Candidate,
@@ -59,4 +65,40 @@ export function acceptEvent(
   if ('status' in event) return Promise.resolve(event);
   const { id } = event;
   return publish(event).then((done) => ({ status: done ? 'accepted' : 'unavailable', id }));
+}
+
+export interface PublishOptions {
+  readonly sink: Sink;
+  readonly source: string;
+  readonly timeoutMs: number;
+  readonly scope: Pick<ServiceScope, 'log' | 'registry'>;
+}
+
+/** Publishes to `payments.events`, keyed by the end-to-end id, so that events of one payment share a partition. */
+export function createPublishEvent({ sink, source, timeoutMs, scope }: PublishOptions): PublishEvent {
+  const help = 'Events given to Kafka, by whether Kafka acknowledged them in time';
+  const published = addCounter(scope.registry, 'ingest_events_published_total', help, 'result');
+  // While Kafka is away thousands fail each second, so the lines are throttled.
+  const throttle = createLogThrottle();
+  const send = async (id: string, record: OutgoingRecord): Promise<boolean> => {
+    try {
+      await sink.send(record, { deadlineMs: timeoutMs });
+      published.inc({ result: 'acknowledged' });
+      return true;
+    } catch (error) {
+      published.inc({ result: 'failed' });
+      throttle((events) => {
+        const fields = { events, latestEventId: id, ...errorFields(error) };
+        scope.log.warn('events were not acknowledged by Kafka', fields);
+      });
+      return false;
+    }
+  };
+  return (event) =>
+    send(event.id, {
+      topic: TOPICS.events,
+      key: event.data.endToEndId,
+      value: encodeEvent(event),
+      headers: cloudEventHeaders(event, source),
+    });
 }

@@ -1,15 +1,14 @@
-import { RECORD_FORMAT, MAX_EVENT_BYTES, TOPICS, TOPIC_TABLE } from '@webhooks/contracts';
-import { Shares, createTenantLimiter, serveApi } from '@webhooks/http-api';
+import { MAX_EVENT_BYTES, RECORD_FORMAT, TOPIC_TABLE, TOPICS } from '@webhooks/contracts';
+import { createTenantLimiter, serveApi, Shares } from '@webhooks/http-api';
 import { connectKafka, fetchEndOffsets, openSink, prepareTopics } from '@webhooks/kafka';
 import type { Kafka } from '@webhooks/kafka';
 import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
-import { ANY_TENANT } from './accept-event.js';
+import { ANY_TENANT, createPublishEvent } from './accept-event.js';
 import type { IngestConfig } from './config.js';
 import { notDurable, postEvents, tooManyPending } from './post-events.js';
-import { createPublishEvent } from './publish-event.js';
 
-/** Not ready before the topic was there once: with `TOPICS_CREATE=false` somebody else makes it, maybe later. */
+/** Not ready before the topic was seen once. With `TOPICS_CREATE=false` somebody else makes it, maybe later. */
 function waitForTopic(kafka: Kafka, everyMs: number, { health, log, onClose }: ServiceScope): void {
   let fault: string | undefined = `${TOPICS.events} was not seen yet`;
   health.readiness('topic', () => fault);
@@ -54,7 +53,7 @@ export async function composeIngest(config: IngestConfig, scope: ServiceScope): 
         maxBodyBytes: MAX_EVENT_BYTES,
         admit: (identity) => {
           tenantEvents.check(identity);
-          // Before the body is read and parsed: a tenant whose share is used up finds no room for a byte.
+          // Before the body is read and parsed: a tenant that has used up its share is refused at once.
           pending.take(identity, 1);
           pending.give(identity, 1);
           if (sink.health().pendingBytes >= config.maxPendingBytes) throw notDurable();

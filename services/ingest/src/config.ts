@@ -8,17 +8,17 @@ import { MAX_BATCH_EVENTS } from './read-candidates.js';
 export interface IngestConfig {
   readonly api: ApiSettings;
   readonly kafka: KafkaSettings;
-  /** Events of one tenant; a whole batch fits into a burst. */
+  /** Events of one tenant; the burst holds at least one batch. */
   readonly tenantEvents: RateLimit;
-  /** CloudEvents `source` of what is published here. */
+  /** CloudEvents `source` of published events. */
   readonly eventSource: string;
-  /** How long a caller waits for Kafka's acknowledgement before the answer is 503, in milliseconds. */
+  /** How long a caller waits for Kafka's acknowledgement before a 503, milliseconds. */
   readonly publishTimeoutMs: number;
-  /** Bytes that may wait for Kafka at once; beyond that the answer is 503. */
+  /** Bytes that may wait for Kafka at once; beyond it the response is 503. */
   readonly maxPendingBytes: number;
 }
 
-/** As much as one instance takes from everybody: a limit for what is no tenant's honest business. */
+/** About what one instance takes from all tenants together. */
 const API_DEFAULTS: ApiDefaults = { port: 8082, maxOpenRequests: 1_024, tenantRequestsPerSecond: 2_000 };
 const TENANT_EVENTS_PER_SECOND = 5_000;
 
@@ -29,7 +29,7 @@ function readTenantEvents(settings: SettingsReader): RateLimit {
   const burst = settings.integer(
     'TENANT_EVENTS_BURST',
     Math.max(MAX_BATCH_EVENTS, BURST_SECONDS * perSecond),
-    // A batch that is allowed would else be refused for ever.
+    // Otherwise an allowed batch would be refused for ever.
     { min: MAX_BATCH_EVENTS },
   );
   return { perSecond, burst };
@@ -41,6 +41,6 @@ export const readIngestConfig = (settings: SettingsReader): IngestConfig => ({
   tenantEvents: readTenantEvents(settings),
   eventSource: settings.text('EVENT_SOURCE', '/webhooks/ingest'),
   publishTimeoutMs: settings.integer('PUBLISH_TIMEOUT_MS', 5_000, { min: 100, max: 60_000 }),
-  // With what each pending event holds: some 19,000 events of usual size. A batch fits into half, the share of one tenant.
+  // About 19,000 events of usual size with their overhead. A batch fits into half, the share of one tenant.
   maxPendingBytes: settings.integer('MAX_PENDING_BYTES', 64 * 1_048_576, { min: 16 * 1_048_576 }),
 });

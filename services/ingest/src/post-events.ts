@@ -9,14 +9,14 @@ import type { Posted } from './read-candidates.js';
 const ANY_TENANT_CHALLENGE = scopeChallenge([ANY_TENANT]);
 const NONE_ACCEPTED = 'none of the events was accepted';
 
-/** 503: Kafka does not acknowledge, or as much as may be waits for it. */
+/** 503: Kafka does not acknowledge, or too many bytes wait for it. */
 export const notDurable = (members = {}) =>
   new AppError('unavailable', 'Kafka did not acknowledge the events in time; post them again', {
     shed: { reason: 'kafka' },
     members,
   });
 
-/** 429: the tenant has its share of what waits for Kafka. */
+/** 429: the tenant's share of what waits for Kafka is used up. */
 export const tooManyPending = (tenantId: string) =>
   new AppError('too-many-requests', 'too many events of this tenant wait for Kafka; send these again', {
     shed: { reason: 'tenant-share', tenantId },
@@ -25,7 +25,7 @@ export const tooManyPending = (tenantId: string) =>
 export interface PostPorts {
   readonly publish: PublishEvent;
   readonly tenantEvents: TenantLimiter;
-  /** Bytes that events hold while they wait for Kafka. */
+  /** Bytes of events that wait for Kafka. */
   readonly pending: Shares;
 }
 
@@ -45,7 +45,7 @@ function replyToOne(result: EventResult): ApiReply {
   }
 }
 
-/** Several events: 202 when at least one was accepted, else the gravest status with the same list. */
+/** Several events: 202 when at least one was accepted, else the gravest status, with the same list. */
 function replyToBatch(results: readonly EventResult[], lines: readonly (number | undefined)[]): ApiReply {
   const indexed = results.map((result, index) => {
     const line = lines[index];
@@ -60,12 +60,15 @@ function replyToBatch(results: readonly EventResult[], lines: readonly (number |
   throw new AppError('no-event-accepted', NONE_ACCEPTED, { members });
 }
 
-/** An event has some 400 bytes. A body costs its CPU time by its bytes, also when it is refused as a whole. */
+/**
+ * A body counts for at least one event in this many bytes, because it costs CPU time by its bytes. An event has about
+ * 400 bytes.
+ */
 const BYTES_OF_EVENT = 2_048;
 
 /**
- * The events of a body, which were taken from its tenant's share; of a body that is refused as a whole its bytes are. Nothing is taken
- * when the tenant has fewer left: 429.
+ * Reads the events of a body and takes them from the tenant's limit. A body that is refused as a whole counts by its
+ * bytes. Throws 429, and takes nothing, when the tenant has fewer left.
  */
 function readCounted(request: ApiRequest, tenantEvents: TenantLimiter): Posted {
   const ofBytes = Math.ceil(request.body.byteLength / BYTES_OF_EVENT);
@@ -94,7 +97,7 @@ interface Accepting {
   readonly held: number;
 }
 
-/** A function of its own, because its frame holds the parsed values: what waits for Kafka is the encoded bytes alone. */
+/** A separate function, because its frame holds the parsed values. Only the encoded bytes wait for Kafka. */
 function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPorts): Accepting {
   const { batch, candidates } = readCounted(request, tenantEvents);
   const held = request.body.byteLength + candidates.length * PENDING_RECORD_BYTES;
@@ -104,9 +107,8 @@ function begin(request: ApiRequest, { publish, tenantEvents, pending }: PostPort
 }
 
 /**
- * `POST /integration/v1/events`: answers only after Kafka acknowledged what it promises. Each event counts for its
- * sender's tenant, a refused one too, and a body for at least one event in 2 KiB. A batch of more events than the tenant has left is
- * 429 as a whole.
+ * `POST /integration/v1/events`: responds only after Kafka acknowledged. Each event counts for its sender's tenant, a
+ * refused one too, and a body for at least one event in 2 KiB. A batch beyond the tenant's limit is 429 as a whole.
  */
 export async function postEvents(request: ApiRequest, ports: PostPorts): Promise<ApiReply> {
   const { batch, lines, results: accepting, held } = begin(request, ports);

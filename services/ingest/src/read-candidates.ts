@@ -2,18 +2,18 @@ import { parseStrictJson } from '@webhooks/contracts';
 import { MAX_BODY_VALUES, invalidRequest, jsonFault, mediaTypeOf, parseJsonText } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 
-/** One event as it was posted: parsed JSON, or the fault of its line. `line` counts the lines of an NDJSON body from 1. */
+/** One posted event: parsed JSON, or the fault of its line. `line` counts the lines of an NDJSON body from 1. */
 export type Candidate = ({ readonly value: unknown } | { readonly fault: string }) & {
   readonly line?: number;
 };
 
 export interface Posted {
-  /** An array or NDJSON: answered with a list of results, also when it holds one event. */
+  /** An array or NDJSON: the response is a list of results, even for one event. */
   readonly batch: boolean;
   readonly candidates: readonly Candidate[];
 }
 
-/** Throws when so many events may not come now. */
+/** Throws when this many events may not come now. */
 export type CheckCount = (count: number) => void;
 
 export const MAX_BATCH_EVENTS = 1_000;
@@ -27,23 +27,23 @@ const NDJSON: ReadonlySet<string | undefined> = new Set([
 const tooMany = () =>
   invalidRequest([{ property: '', reason: `must not hold more than ${MAX_BATCH_EVENTS} events` }]);
 
-/** With the empty ones (a last line feed, CRLF), which do not count as events. */
+/** With empty lines (a last line feed, CRLF), which do not count as events. */
 const MAX_LINES = 2 * MAX_BATCH_EVENTS;
-/** What malformed UTF-8 becomes; no field of an event may hold it. */
+/** The replacement for malformed UTF-8; no field of an event may hold it. */
 const MALFORMED = '\ufffd';
 
 const readLine = (text: string, maxValues: number): ReturnType<typeof parseStrictJson> =>
   text.includes(MALFORMED) ? { ok: false, fault: 'not-utf8' } : parseStrictJson(text, { maxValues });
 
 function readLines(body: Buffer, check: CheckCount): readonly Candidate[] {
-  // Without a byte order mark.
+  // Drops a byte order mark.
   const text = new TextDecoder().decode(body);
   const lines: (readonly [text: string, line: number])[] = [];
   for (let start = 0, line = 1; start <= text.length; line += 1) {
     const end = text.indexOf('\n', start);
     const content = text.slice(start, end < 0 ? undefined : end);
     if (content.trim() !== '') lines.push([content, line]);
-    // Before any of them is parsed.
+    // Before any line is parsed.
     if (lines.length > MAX_BATCH_EVENTS || line > MAX_LINES) throw tooMany();
     start = end < 0 ? text.length + 1 : end + 1;
   }
@@ -71,8 +71,8 @@ function readPosted(request: ApiRequest, check: CheckCount): Posted {
 }
 
 /**
- * The events of a request. Lines are counted before they are parsed. Throws what `check` throws, and 422 when the body as a whole cannot
- * be used: no JSON, no event, over 1,000 events.
+ * The events of a request. Lines are counted before they are parsed. Throws what `check` throws, and 422 when the
+ * body as a whole is unusable: no JSON, no event, over 1,000 events.
  */
 export function readCandidates(request: ApiRequest, check: CheckCount = () => undefined): Posted {
   const posted = readPosted(request, check);

@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { buildEvent } from '@webhooks/testkit';
 import type { ApiRequest } from '@webhooks/http-api';
 import { Registry } from '@webhooks/runtime';
-import { createPublishEvent } from '../src/publish-event.js';
-import type { PublishOptions } from '../src/publish-event.js';
+import { buildEvent } from '@webhooks/testkit';
+import { createPublishEvent } from '../src/accept-event.js';
+import type { PublishOptions } from '../src/accept-event.js';
 import { postEvents } from '../src/post-events.js';
 import type { PostPorts } from '../src/post-events.js';
 

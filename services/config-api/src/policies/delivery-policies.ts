@@ -7,10 +7,10 @@ import type { PolicyInput } from './policy-input.js';
 import { idOf } from '../store/database.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
-/** The schema of `bacen` demands a payment, which the events of the other types lack. */
+/** The schema of `bacen` requires a payment, which events of other types lack. */
 const BACEN_TYPES: readonly EventType[] = ['PIX_DYNAMIC_PAID', 'PIX_STATIC'];
 
-/** Throws 422 about the member that a request would change when a configuration has no such body to send. */
+/** Throws 422 about `property` when the format of the policy does not fit the event type. */
 export function requireFormat(
   { eventType, policy }: Pick<Configuration, 'eventType' | 'policy'>,
   property: 'format' | 'eventType',
@@ -20,7 +20,7 @@ export function requireFormat(
   throw invalidRequest([{ property, reason }]);
 }
 
-/** Bounds what each attempt sends, and what each worker holds. */
+/** Headers of a policy, at most: they bound the bytes of each attempt and the memory of each worker. */
 const MAX_HEADERS = 10;
 
 function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['headers']) {
@@ -34,7 +34,7 @@ function mergeHeaders(known: PolicySecrets['headers'], given: PolicyInput['heade
   throw invalidRequest([{ property: 'headers', reason }]);
 }
 
-/** What is left out stays. */
+/** Fields that are left out stay. */
 function mergeSecrets(known: PolicySecrets, input: PolicyInput): PolicySecrets {
   const headers = mergeHeaders(known.headers, input.headers);
   const { clientCertificate = known.clientCertificate } = input;
@@ -44,7 +44,7 @@ function mergeSecrets(known: PolicySecrets, input: PolicyInput): PolicySecrets {
   };
 }
 
-/** Four of sixteen characters tell the owner which key it is, and leave the rest to be guessed. */
+/** Four of sixteen characters identify a key for its owner, and do not reveal it. */
 const endOf = (value: string): { endsWith?: string } =>
   value.length >= 16 ? { endsWith: value.slice(-4) } : {};
 
@@ -55,7 +55,7 @@ function viewSecrets({ headers, clientCertificate }: PolicySecrets) {
     ...(headers && { headers: Object.fromEntries(shown) }),
     ...(certificate && {
       clientCertificate: {
-        // Undefined when it is empty: a certificate may have alternative names alone.
+        // Undefined when it is empty: a certificate may have alternative names only.
         subject: ((certificate.subject as string | undefined) ?? '').replaceAll('\n', ', '),
         serial: certificate.serialNumber,
         notAfter: certificate.validToDate.toISOString(),
@@ -69,7 +69,7 @@ const endOfCertificate = ({ clientCertificate: pair }: PolicySecrets) =>
 
 export type DeliveryPolicies = ReturnType<typeof createDeliveryPolicies>;
 
-/** Merges, seals and shows. Throws 500 for sealed values that no key opens. */
+/** Merges, seals and shows policies. Throws 500 for sealed values that no key opens. */
 export function createDeliveryPolicies(keyring: Keyring) {
   const open = (configuration: Configuration): PolicySecrets => {
     try {
@@ -81,19 +81,19 @@ export function createDeliveryPolicies(keyring: Keyring) {
     }
   };
   return {
-    /** The policy in place of the one that is there. Throws 422 when it does not fit the configuration. */
+    /** Merges the input into the current policy. Throws 422 when the result does not fit the configuration. */
     replace: (current: Configuration, input: PolicyInput): DeliveryPolicy => {
       const { headers, clientCertificate, ...plain } = input;
       requireFormat({ eventType: current.eventType, policy: plain }, 'format');
       const known = headers === null && clientCertificate !== undefined ? {} : open(current);
       const next = mergeSecrets(known, input);
       if (Object.keys(next).length === 0) return plain;
-      // Sealed again, it would look like a change to whoever compares fingerprints.
+      // Sealing again would change the fingerprint in the audit trail.
       const kept = isDeepStrictEqual(next, known) ? current.policy.sealed : undefined;
       const sealed = kept ?? sealPolicySecrets(keyring, next, idOf(current));
       return { ...plain, ...endOfCertificate(next), sealed };
     },
-    /** What callers see: no sealed value. */
+    /** The policy as callers see it, without sealed values. */
     view: (configuration: Configuration) => {
       const { sealed, certificateNotAfter, ...plain } = configuration.policy;
       return { ...plain, ...viewSecrets(open(configuration)) };

@@ -11,25 +11,27 @@ import { invalidRequest, readJson } from '@webhooks/http-api';
 import type { ApiRequest } from '@webhooks/http-api';
 import { checkClientCertificate } from '@webhooks/outbound';
 
-/** What PUT takes. A sealed value that is left out stays, null takes it away. */
+/** The body of PUT. A sealed value that is left out stays; null removes it. */
 export interface PolicyInput extends Omit<DeliveryPolicy, 'sealed' | 'certificateNotAfter'> {
   readonly headers?: Readonly<Record<string, string | null>> | null;
   readonly clientCertificate?: PolicySecrets['clientCertificate'] | null;
 }
 
-/** Settings of the worker, which this service has to know by the same names. */
+/** Settings of the worker that this service reads by the same names. */
 export interface PolicyRules {
   /** Attempts at once at one endpoint. */
   readonly endpointConcurrency: number;
-  /** Name of the vendor's signature. */
+  /** Name of the vendor's signature header. */
   readonly vendorHeader: string;
 }
 
-/** A chain of four certificates and a key of RSA with 4,096 bits are some 11 KiB. */
+/** A chain of four certificates and an RSA key of 4,096 bits have about 11 KiB. */
 const MAX_PEM_BYTES = 16_384;
-/** RSA with 4,096 bits has 3,272. With 16,384 bits each handshake would cost a worker a quarter of a second, for everybody. */
+/**
+ * An RSA key of 4,096 bits has 3,272 characters. One of 16,384 bits would cost a worker 0.25 s for each handshake.
+ */
 const MAX_KEY_CHARACTERS = 4_096;
-/** The longest wait of the default schedule. */
+/** The longest delay of the default schedule. */
 const MAX_DELAY_MS = 86_400_000;
 
 const pem = { type: 'string', minLength: 1, maxLength: MAX_PEM_BYTES } as const;
@@ -49,7 +51,7 @@ const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
       },
     },
     headers: {
-      // Ten that go and ten that come.
+      // Ten to remove and ten to add.
       ...{ type: ['object', 'null'], maxProperties: 20 },
       additionalProperties: {
         ...{ type: ['string', 'null'], maxLength: 1_024, pattern: '^[!-~]([ -~]*[!-~])?$' },
@@ -65,7 +67,7 @@ const schemaOf = ({ endpointConcurrency }: PolicyRules) => ({
 
 /** RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
-/** What the delivery or its connection says itself. */
+/** Headers that deliveries or connections set themselves. */
 const RESERVED =
   /^(host|content-.*|connection|transfer-encoding|te|upgrade|expect|cookie|traceparent|proxy-.*|keep-alive|trailer|user-agent|webhook-.*)$/;
 
@@ -73,7 +75,7 @@ function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): 
   const names = Object.keys(headers ?? {});
   const lower = names.map(toComparedName);
   return names.flatMap((name, index) => {
-    // Not repeated: it may be a value in the wrong place.
+    // The name is not repeated, because it may be a value in the wrong place.
     if (!TOKEN.test(name))
       return [{ property: 'headers', reason: 'must have names of 1 to 64 token characters' }];
     const own = lower[index] ?? '';
@@ -87,7 +89,7 @@ function headerFaults({ headers }: PolicyInput, { vendorHeader }: PolicyRules): 
 function delayFaults({ retryDelays = [] }: PolicyInput): readonly Violation[] {
   const delays = retryDelays.map(parseDuration);
   const sum = delays.reduce((all, ms) => all + ms, 0);
-  // A day less than a delivery lives (`DELIVERY_MAX_AGE`).
+  // A day less than the default `DELIVERY_MAX_AGE`.
   if (delays.every((ms) => ms >= 1_000 && ms <= MAX_DELAY_MS) && sum <= 7 * MAX_DELAY_MS) return [];
   return [{ property: 'retryDelays', reason: 'must be from 1s to 24h each, and at most 7 days in sum' }];
 }
@@ -106,10 +108,10 @@ function certificateFaults({ clientCertificate }: PolicyInput): readonly Violati
   }
 }
 
-/** Begins as DER does, a sequence with a number early in it, read as text: it holds a NUL, which no JSON of ours may. */
+/** The start of DER, read as text: a sequence with a number early in it. It holds a NUL, which our JSON must not. */
 const DER = /"(?:certificate|key)"\s*:\s*"0[^"]{1,12}\\u000[02]/;
 
-/** What is wrong with a body that holds DER is told by that name. */
+/** A body with DER is refused with a reason of its own. */
 function readPolicy(request: ApiRequest, check: Check<PolicyInput>): PolicyInput {
   try {
     return readJson(request, check);
@@ -120,7 +122,7 @@ function readPolicy(request: ApiRequest, check: Check<PolicyInput>): PolicyInput
   }
 }
 
-/** Reads the body of PUT; throws 422 that names what is wrong with it, and repeats no value. */
+/** Reads the body of PUT. Throws 422 with what is wrong, and repeats no value. */
 export function createPolicyReader(rules: PolicyRules): (request: ApiRequest) => PolicyInput {
   const check = compileCheck<PolicyInput>(schemaOf(rules));
   return (request) => {

@@ -10,31 +10,33 @@ import type { KafkaRecord } from '@webhooks/kafka';
 
 export type ConfigurationName = Omit<Revised, 'revision'>;
 
-/** One record, as far as a comparison needs it. Revision 0: it is removed, or cannot be read. */
+/** What a comparison needs of a record. Revision 0: the record is removed or cannot be read. */
 export interface PublishedRecord extends Revised {
-  /** Milliseconds since 1970. */
+  /** Unix milliseconds. */
   readonly updatedAt: number;
 }
 
 /** What the topic says of one configuration. */
 export interface TopicState {
-  /** What compaction will leave, and a new worker will read. */
+  /** The record that compaction keeps and a new worker reads. */
   readonly last: PublishedRecord;
-  /** The first record of the highest revision: what readers that saw it keep. The last one when none could be read. */
+  /** The first record of the highest revision, which earlier readers keep. The last record when none can be read. */
   readonly kept: PublishedRecord;
 }
 
-/** A last record that is not the one that readers keep: one before it has its revision or a higher one, or it has none. */
+/**
+ * A last record that differs from the one that earlier readers keep: another record has its revision or a higher one.
+ */
 export interface Divergence extends PublishedRecord {
-  /** The document agrees, or was published again. A record that follows is a doubt of its own. */
+  /** The document agrees, or was published again. A later record is another divergence. */
   isSettled: boolean;
 }
 
-/** The topic `webhooks.configurations`: what readers keep of it, and beside it the last records that differ from that. */
+/** The topic `webhooks.configurations`: the records that readers keep, and the last records that differ from them. */
 export class ConfigurationCache {
   readonly #kept = new RevisionTable<PublishedRecord>();
   readonly #divergences = new Map<string, Divergence>();
-  /** The offsets of the topic's last word that all configurations are there. */
+  /** Offsets of the last mark that says that all configurations are there. */
   complete: readonly number[] | undefined;
 
   get size(): number {
@@ -61,18 +63,18 @@ export class ConfigurationCache {
     else this.#divergences.set(key, { ...last, isSettled: false });
   }
 
-  /** Those that are not settled yet. */
+  /** Divergences that are not settled. */
   divergences(): readonly Divergence[] {
     return [...this.#divergences.values()].filter(({ isSettled }) => !isSettled);
   }
 }
 
-/** Named by its key, whatever its value says: the key is what compaction goes by. */
+/** Names come from the key, because compaction goes by keys. */
 function readRecord(key: string, value: Buffer | null): PublishedRecord {
   const slash = key.indexOf('/');
   const [tenantId, ref] = [key.slice(0, slash), key.slice(slash + 1)];
   const parsed = value && parseConfigurationRecord(value);
-  // Of what only a newer version can read, workers keep the revision: published again as it is, it would not be read either.
+  // Workers keep the revision of a record that only a newer version can read. Publishing it again would not help.
   const known = parsed?.ok ? parsed.configuration : parsed?.known;
   if (!known) return { tenantId, ref, revision: 0, updatedAt: 0 };
   return { tenantId, ref, revision: known.revision, updatedAt: Date.parse(String(known.updatedAt)) };

@@ -9,23 +9,26 @@ import { REMEMBERED } from '../store/database.js';
 import { toRecord } from '../webhooks/configuration.js';
 import type { Configuration } from '../webhooks/configuration.js';
 
-/** True once Kafka acknowledged this revision with `acks=all`, false when it did not in time. Never throws. */
+/**
+ * Resolves with true once Kafka acknowledged this revision with `acks=all`, with false when it did not in time. Never
+ * throws.
+ */
 export type PublishConfiguration = (configuration: Configuration) => Promise<boolean>;
 
 interface PublisherOptions {
   readonly sink: Sink;
-  /** Told of each revision that Kafka has. */
+  /** Called for each revision that Kafka has. */
   readonly note: (configuration: Configuration) => void;
   readonly log: Logger;
   readonly published: Counter<'result'>;
 }
 
-/** For Kafka's acknowledgement, of the 5 s within which a caller has an answer. */
+/** Deadline of Kafka's acknowledgement; a caller gets a response within 5 s. */
 const PUBLISH_MS = 2_000;
 
 const keyOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
-/** With its time: after a restored backup another revision has a number that was published before. */
+/** With the time, because a restored backup can give a published number to another revision. */
 const versionOf = ({ revision, updatedAt }: Configuration): string => `${revision}@${updatedAt.getTime()}`;
 
 /** Publishes to `webhooks.configurations`, keyed by tenant and ref. */
@@ -57,10 +60,10 @@ export type Publisher = ReturnType<typeof createPublisher>;
 export function createPublisher(options: PublisherOptions) {
   const send = createSend(options);
   const acknowledged = new LRUCache<string, string>(REMEMBERED);
-  /** Publications on their way, so that many callers who ask for one revision at once cost one record. */
+  /** Publications under way, so that callers who request one revision at once share a record. */
   const running = new Map<string, Promise<boolean>>();
 
-  /** Publishes a revision whatever is known: the topic turned out to say something else. */
+  /** Publishes a revision even if Kafka had it, because the topic says something else. */
   const republish: PublishConfiguration = async (configuration) => {
     if (!(await send(configuration))) return false;
     acknowledged.set(keyOf(configuration), versionOf(configuration));
@@ -85,7 +88,10 @@ export function createPublisher(options: PublisherOptions) {
     running.set(name, sending);
     return sending;
   };
-  /** `positions`: how far each partition was read. Rejects when Kafka does not acknowledge it in time. */
+  /**
+   * Publishes the mark. `positions`: how far each partition was read. Rejects when Kafka does not acknowledge it in
+   * time.
+   */
   const markComplete = (positions: readonly number[]): Promise<void> => {
     const value = JSON.stringify(positions);
     const record = { topic: TOPICS.configurations, key: COMPLETE_KEY, value };
@@ -95,13 +101,10 @@ export function createPublisher(options: PublisherOptions) {
 }
 
 const EVERY_MS = 200;
-/** A note beyond this is lost, which costs one more publication by the sweep. */
+/** A note beyond this number is lost, and the sweep publishes once more. */
 const MAX_WAITING = 10_000;
 
-/**
- * Writes down, a few times a second and together, which revisions Kafka has. Nobody waits for it: the note only spares the
- * sweep a publication.
- */
+/** Writes down in batches which revisions Kafka has. Nobody waits for it; a note saves the sweep a publication. */
 export function keepPublicationNotes({
   markPublished,
   log,
@@ -118,7 +121,7 @@ export function keepPublicationNotes({
     note: (configuration: Configuration): void => {
       if (waiting.length < MAX_WAITING) waiting.push(configuration);
     },
-    /** Writes what is noted, once more, and ends. */
+    /** Writes the remaining notes and ends. */
     close: async (): Promise<void> => {
       await flushing.stop();
       await flush().catch(() => undefined);
@@ -131,11 +134,14 @@ interface SweepPorts extends Pick<ConfigurationStore, 'unpublished' | 'confirm'>
   readonly now: () => Date;
 }
 
-/** Publishes what was changed and never acknowledged: Kafka was away, or a process ended in between. Resolves with how many. */
+/**
+ * Publishes changes that were never acknowledged, because Kafka was away or a process ended. Resolves with their
+ * number.
+ */
 export async function sweepUnpublished(ports: SweepPorts): Promise<number> {
-  // Younger changes belong to the request that waits for their acknowledgement.
+  // Younger changes belong to requests that still wait for their acknowledgement.
   const late = await ports.unpublished(new Date(ports.now().getTime() - PUBLISH_MS), PAGE);
-  // Only what a majority has may be published, or a failover would leave Kafka ahead of the database.
+  // Only revisions that a majority has are published. Otherwise a failover would leave Kafka ahead of the database.
   const results = await Promise.all(
     late.map(async (one) => (await ports.confirm(one)) && ports.publish(one)),
   );

@@ -13,10 +13,10 @@ export interface RepairPorts extends Pick<ConfigurationStore, 'findByRef' | 'pag
   readonly noteRepair: () => void;
 }
 
-/** A younger change may be on its way to the topic. */
+/** Changes younger than this may be on their way to the topic. */
 const SETTLED_MS = 5_000;
 
-/** What the topic says of a configuration, compared with the document, which is the truth. */
+/** How the topic differs from the document, which is the truth. */
 type Difference = 'none' | 'behind' | 'ahead';
 
 function differenceOf(document: Configuration, state: TopicState | undefined): Difference {
@@ -28,18 +28,22 @@ function differenceOf(document: Configuration, state: TopicState | undefined): D
   return last.updatedAt === changedAt && kept.updatedAt === changedAt ? 'none' : 'ahead';
 }
 
-/** Readers apply only a higher revision, so a document that fell behind its topic (a restored backup) gets one above it. */
+/**
+ * Readers apply only a higher revision. So a document behind its topic, as after a restored backup, gets a revision
+ * above it.
+ */
 async function raise(document: Configuration, above: number, ports: RepairPorts): Promise<boolean> {
   const raised = { ...document, revision: above + 1 };
   return (await ports.replace(document, raised)) === 'replaced' && ports.republish(raised);
 }
 
 /**
- * Makes the topic's last record of one configuration say what the document says. `false`: Kafka did not acknowledge, or the
- * document changed meanwhile; to be looked at again.
+ * Makes the topic's last record of one configuration equal to the document. Resolves with false when it must be tried
+ * again: Kafka did not acknowledge, or the document changed.
  */
 export async function repairOne({ tenantId, ref }: ConfigurationName, ports: RepairPorts): Promise<boolean> {
-  // In this order: a document is written before it is published, so the document read later can only be newer.
+  // The topic first: a document is written before it is published, so a document that is read later can only be
+  // newer.
   const state = ports.onTopic.stateOf({ tenantId, ref });
   const document = await ports.findByRef(tenantId, ref);
   if (!document) return true;
@@ -54,7 +58,9 @@ export async function repairOne({ tenantId, ref }: ConfigurationName, ports: Rep
   return isRepaired;
 }
 
-/** Compares every document with the topic and repairs what differs. Resolves with whether nothing is left to be looked at again. */
+/**
+ * Compares every document with the topic and repairs differences. Resolves with whether nothing is left to repair.
+ */
 export async function repairAll(ports: RepairPorts, signal: AbortSignal): Promise<boolean> {
   const settledBefore = ports.now().getTime() - SETTLED_MS;
   let isDone = true;

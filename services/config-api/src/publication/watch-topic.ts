@@ -14,14 +14,14 @@ const COMPARE_ALL_MS = 300_000;
 export interface WatchTopicOptions {
   readonly kafka: Kafka;
   readonly scope: ServiceScope;
-  /** The ports for one round. */
+  /** Opens the ports for one round. */
   readonly ports: () => Omit<RepairPorts, 'onTopic' | 'noteRepair'>;
   readonly markComplete: Publisher['markComplete'];
 }
 
 /**
- * Rounds of repairs while the topic is read on: what became doubtful, and at the first round and every five minutes all
- * documents.
+ * Repairs in rounds while the topic is read: divergences in every round, and all documents in the first round and
+ * every five minutes.
  */
 function createRounds(
   { scope, ports, markComplete }: WatchTopicOptions,
@@ -33,8 +33,8 @@ function createRounds(
   let hasEnded = false;
   const isComplete = (): boolean => reader().hasRead(cache.complete?.entries());
   /**
-   * A worker that starts before the mark is there waits, or it would discard events of webhooks that are missing. In a topic that was
-   * made anew meanwhile the mark names offsets that are not there.
+   * Marks the topic as complete. A worker that starts without the mark waits, because it would discard events of
+   * missing webhooks. The offsets of a mark are wrong in a topic that was made anew.
    */
   const mark = async (): Promise<void> => {
     if (!hasEnded && !isComplete()) await markComplete(reader().positions());
@@ -42,23 +42,23 @@ function createRounds(
   const run = async (signal: AbortSignal): Promise<void> => {
     let repaired = 0;
     const all = { ...ports(), onTopic: cache, noteRepair: () => void (repaired += 1) };
-    for (const doubt of cache.divergences()) doubt.isSettled = await repairOne(doubt, all);
+    for (const divergence of cache.divergences()) divergence.isSettled = await repairOne(divergence, all);
     const isDue = performance.now() >= compareAt || !isComplete();
     const isDone = isDue && (await repairAll(all, signal));
     if (isDone) compareAt = performance.now() + COMPARE_ALL_MS;
     repairs.inc(repaired);
     if (repaired > 0) scope.log.warn('the topic differed from the database and was repaired', { repaired });
-    // What was just published is read first.
+    // What was just published is read before the mark is set.
     else if (isDone) await mark();
   };
-  /** The topic was made anew: what is compared still says nothing of it. */
+  /** The topic was made anew, so these comparisons concern the old one. */
   const end = (): void => void (hasEnded = true);
   return { cache, run, end };
 }
 
 /**
- * Reads the whole topic `webhooks.configurations` and publishes again what it says differently from the database: a record
- * that was overtaken by an older one, is missing, or stems from a database that was restored. Kafka may come later.
+ * Reads the whole topic `webhooks.configurations` and publishes again what differs from the database. A record can be
+ * missing, overtaken by an older one, or stem from a restored database. Kafka may come later.
  */
 export function watchTopic(options: WatchTopicOptions): void {
   const { kafka, scope } = options;
@@ -66,7 +66,7 @@ export function watchTopic(options: WatchTopicOptions): void {
   const repairs = addCounter(scope.registry, 'config_api_topic_repairs_total', repaired);
   let rounds: ReturnType<typeof createRounds>;
   let fault: Error | undefined;
-  /** What was read before says nothing of what is read from now on. */
+  /** Begins without what was read before. */
   const begin = (): void => void (rounds = createRounds(options, repairs, () => reader));
   const open = (): TableReader => {
     begin();
@@ -82,7 +82,7 @@ export function watchTopic(options: WatchTopicOptions): void {
     });
   };
   let reader = open();
-  /** After a fault that it cannot mend by itself (no right to read). */
+  /** After a fault that the reader cannot mend, such as a missing right. */
   const reopen = async (cause: Error): Promise<void> => {
     fault = undefined;
     await reader.close();

@@ -23,38 +23,13 @@ export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
 
 export type ConfigurationModel = Model<ConfigurationRow>;
 
-const text = { type: String, required: true } as const;
-const count = { type: Number, required: true } as const;
-const time = { type: Date, required: true } as const;
-
+/** The schema has the id only: `toRow` makes every document from checked values. */
 function createSchema(): Schema<ConfigurationRow> {
-  const secret = new Schema(
-    { sealed: text, createdAt: { type: Date }, expiresAt: { type: Date } },
-    { _id: false },
-  );
   const schema = new Schema<ConfigurationRow>(
-    {
-      _id: text,
-      tenantId: text,
-      ref: text,
-      position: count,
-      routeKey: text,
-      revision: count,
-      publishedRevision: count,
-      unpublished: { type: Boolean },
-      eventType: text,
-      endpointUrl: text,
-      normalizedUrl: text,
-      applicationId: { type: String },
-      enabled: { type: Boolean, required: true },
-      createdAt: time,
-      updatedAt: time,
-      secrets: { type: [secret], required: true },
-      policy: { type: Schema.Types.Mixed },
-    },
-    { versionKey: false, strict: 'throw', strictQuery: 'throw' },
+    { _id: { type: String, required: true } },
+    { versionKey: false, strict: false },
   );
-  // The place decides the limit of a tenant and the order of its list.
+  // The position decides the limit of a tenant and the order of its list.
   schema.index({ tenantId: 1, position: 1 }, { unique: true });
   schema.index({ routeKey: 1 }, { unique: true, sparse: true });
   schema.index({ unpublished: 1 }, { sparse: true });
@@ -64,47 +39,37 @@ function createSchema(): Schema<ConfigurationRow> {
 export const modelOn = (connection: Connection): ConfigurationModel =>
   connection.model<ConfigurationRow>('Configuration', createSchema(), 'configurations');
 
-/** A document as the rest of the service knows it. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
-  return {
-    ...{ ...rest, policy },
-    ...(typeof applicationId === 'string' ? { applicationId } : {}),
-    secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
-      sealed,
-      ...(createdAt instanceof Date ? { createdAt } : {}),
-      ...(expiresAt instanceof Date ? { expiresAt } : {}),
-    })),
-  };
+  const { _id, routeKey, unpublished, policy = {}, ...rest } = row;
+  return { ...rest, policy };
 }
 
 export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
 
-/** A configuration as its document, with what is derived from it. */
+/** The document of a configuration, with the derived fields. */
 export function toRow(configuration: Configuration): ConfigurationRow {
   return {
     _id: idOf(configuration),
     ...configuration,
     routeKey: routeKeyOf(configuration.tenantId, configuration),
     ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
-    secrets: configuration.secrets.map((secret) => ({ ...secret })),
   };
 }
 
-/** Entries of what is merely quicker to know. */
+/** Entries of each cache that only saves statements. */
 export const REMEMBERED = { max: 10_000 };
 
-/** What this process wrote and saw acknowledged by a majority: spares statements whose answer is known. */
+/** What this process wrote and a majority acknowledged. It saves statements whose result is known. */
 export interface WriteMemory {
-  /** The last place that was given, by tenant. */
+  /** The last position by tenant. */
   readonly positions: LRUCache<string, number>;
-  /** The revision, by key. */
+  /** The revision by key. */
   readonly revisions: LRUCache<string, number>;
 }
 
 export interface Database {
   readonly memory: WriteMemory;
-  /** Undefined until the first connection stands and the unique indexes with it: without them nothing may be written. */
+  /** Undefined until the first connection stands and its unique indexes exist; nothing may be written before. */
   readonly model: () => ConfigurationModel | undefined;
 }
 

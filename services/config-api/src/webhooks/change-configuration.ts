@@ -5,7 +5,7 @@ import type { ConfigurationStore } from '../store/configuration-store.js';
 import { revise } from './configuration.js';
 import type { Configuration } from './configuration.js';
 
-/** A configuration before and after a request; the same object twice when a registration was repeated. */
+/** A configuration before and after a request; the same object twice for a repeated registration. */
 export interface Change {
   readonly before: Configuration | undefined;
   readonly after: Configuration;
@@ -13,18 +13,24 @@ export interface Change {
 
 /** What to change, and of what. */
 export interface Plan {
-  /** The configuration as it is now; throws an `AppError` when there is none. */
+  /** Finds the current configuration. Throws an `AppError` when there is none. */
   readonly find: () => Promise<Configuration>;
-  /** The next revision, also when its values are the same: a write that timed out may still come, and finds it gone. */
+  /** Makes the next revision, even with equal values: a late write of a request that timed out then fails. */
   readonly change: (current: Configuration) => Configuration;
-  /** The route of the next revision belongs to another configuration. */
+  /** Called when the route of the next revision belongs to another configuration. */
   readonly onTaken: (next: Configuration) => Promise<never>;
 }
 
-/** Each round one of the contenders wins, and those of one process take turns: more rounds than replicas and some. */
+/**
+ * One of the contenders wins each round, and those of one process take turns. So this is more than the number of
+ * replicas.
+ */
 const MAX_ROUNDS = 20;
 
-/** What `once` gives; undefined when others came in between: then again, after a pause that grows to some 50 ms and is never the same for two. */
+/**
+ * Repeats `once` until it gives a value. Undefined means that others came in between; the random pause between rounds
+ * grows to 50 ms.
+ */
 export async function untilAlone<T>(once: () => Promise<T | undefined>, fault: string): Promise<T> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (round > 0) await wait(Math.random() * Math.min(5 * round, 50));
@@ -34,7 +40,7 @@ export async function untilAlone<T>(once: () => Promise<T | undefined>, fault: s
   throw databaseUnavailable(new Error(`${fault} ${MAX_ROUNDS} times in a row`));
 }
 
-/** Reads, changes and writes a configuration as if nobody else did (compare-and-set by `revision`). */
+/** Reads, changes and writes a configuration by compare-and-set on `revision`. */
 export const changeConfiguration = (
   { find, change, onTaken }: Plan,
   { replace }: Pick<ConfigurationStore, 'replace'>,
@@ -51,7 +57,7 @@ export interface ChangeOnePorts extends Pick<ConfigurationStore, 'get' | 'replac
   readonly now: () => Date;
 }
 
-/** Changes what does not decide the route of the configuration that a caller names; throws 404 when there is none. */
+/** Changes a configuration without its route. Throws 404 when there is none. */
 export const changeOne = (
   name: ConfigurationName,
   change: (current: Configuration, now: Date) => Partial<Configuration>,

@@ -6,31 +6,31 @@ export interface StoredSecret {
   readonly sealed: string;
   /** Set on the previous secret of a rotation. */
   readonly expiresAt?: Date;
-  /** Absent in what was stored before it was kept. */
+  /** Absent in old documents. */
   readonly createdAt?: Date;
 }
 
-/** What a caller may choose of a configuration, its URL already checked. */
+/** The fields that a caller may choose, with a checked URL. */
 export interface Route {
   readonly eventType: EventType;
-  /** As it was typed. */
+  /** As the caller wrote it. */
   readonly endpointUrl: string;
-  /** Two spellings of one endpoint are equal here. */
+  /** Equal for two spellings of one endpoint. */
   readonly normalizedUrl: string;
   /** Null or absent: no application. */
   readonly applicationId?: string | null;
 }
 
-/** A webhook configuration as it is stored; `(tenantId, ref)` is its name. */
+/** A webhook configuration; `(tenantId, ref)` is its name. */
 export interface Configuration extends Route {
   readonly tenantId: string;
   readonly ref: string;
   readonly applicationId?: string;
-  /** Place among the tenant's configurations in the order of their registration, from 1, without gaps. */
+  /** Position among the tenant's configurations in order of registration, from 1, without gaps. */
   readonly position: number;
   /** Rises with each change, from 1. */
   readonly revision: number;
-  /** A revision that Kafka is known to have; it may have a later one. */
+  /** A revision that Kafka is known to have; Kafka may have a later one. */
   readonly publishedRevision: number;
   readonly enabled: boolean;
   readonly createdAt: Date;
@@ -41,7 +41,7 @@ export interface Configuration extends Route {
   readonly policy: DeliveryPolicy;
 }
 
-/** An element of a list. */
+/** A configuration in a list. */
 export const toListed = (configuration: Configuration) => ({
   ref: configuration.ref,
   eventType: configuration.eventType,
@@ -55,7 +55,7 @@ const timesOf = ({ createdAt, updatedAt }: Configuration) => ({
   updatedAt: updatedAt.toISOString(),
 });
 
-/** What callers see of a configuration. */
+/** A configuration as callers see it. */
 export function toView(configuration: Configuration) {
   const [newest] = configuration.secrets;
   return {
@@ -66,7 +66,7 @@ export function toView(configuration: Configuration) {
   };
 }
 
-/** The configuration as the compacted topic has it. */
+/** A configuration as the compacted topic has it. */
 export const toRecord = (configuration: Configuration): ConfigurationRecord => ({
   v: 1,
   tenantId: configuration.tenantId,
@@ -85,8 +85,8 @@ export const toRecord = (configuration: Configuration): ConfigurationRecord => (
 });
 
 /**
- * One word for (tenant, application or none, event type, normalised URL), unique among all configurations: two rows
- * with the same word would tell one endpoint twice of one event.
+ * A key of (tenant, application or none, event type, normalised URL), unique among all configurations. Two rows with
+ * one key would notify one endpoint twice of one event.
  */
 export const routeKeyOf = (tenantId: string, route: Route): string =>
   hash(
@@ -96,18 +96,17 @@ export const routeKeyOf = (tenantId: string, route: Route): string =>
   );
 
 /**
- * A fingerprint for the audit trail: tells whether two states are the same without showing either. Without `revision` and
- * `updatedAt`: every request makes new ones, also when its values are the same.
+ * A fingerprint for the audit trail, which shows whether two states are equal. Without `revision` and `updatedAt`,
+ * which every request changes.
  */
 export const fingerprintOf = (configuration: Configuration): string => {
   const record = toRecord(configuration);
-  // In whichever order its members were given.
+  // Independent of the order in which the members were given.
   const policy = record.policy && Object.entries(record.policy).sort();
   const state = { ...record, policy, revision: undefined, updatedAt: undefined };
   return hash('sha256', JSON.stringify(state), 'hex');
 };
 
-/** The next revision of a configuration. */
 export const revise = (
   configuration: Configuration,
   change: Partial<Configuration>,

@@ -14,7 +14,7 @@ interface ListFilter {
 
 export interface ListQuery {
   readonly filter: ListFilter;
-  /** Place after which the page begins. */
+  /** The page begins after this position. */
   readonly after: number;
   readonly limit: number;
 }
@@ -23,10 +23,10 @@ const MAX_PAGE = 1_000;
 
 const ref = new RegExp(PATTERNS.givenRef);
 
-/** Every text of this form is the place of some element: there is no cursor that is well-formed and wrong. */
+/** Every text of this form is a position, so a well-formed cursor is never wrong. */
 const CURSOR = /^c([1-9a-z][0-9a-z]{0,6})$/;
 
-/** A cursor is the place of the last element of a page; callers need not know. */
+/** A cursor is the position of the last element of a page. */
 const cursorAfter = (position: number): string => `c${position.toString(36)}`;
 
 function parseCursor(text: string): number | undefined {
@@ -39,7 +39,10 @@ interface Parsed extends Required<ListFilter> {
   readonly cursor: number;
 }
 
-/** 1 to 128 characters (code points, as JSON Schema counts), none of them NUL; composed, as applications are kept. */
+/**
+ * 1 to 128 characters (code points, as JSON Schema counts) without NUL, in the composed form in which applications
+ * are stored.
+ */
 function parseApplicationId(text: string): string | undefined {
   const { length } = Array.from(text);
   return length >= 1 && length <= 128 && !text.includes('\0') ? text.normalize('NFC') : undefined;
@@ -57,22 +60,22 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   },
   ref: { expected: 'must be a UUID', parse: (text) => (ref.test(text) ? text.toLowerCase() : undefined) },
   limit: wholeNumber(1, MAX_PAGE),
-  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+  cursor: { expected: 'must be the nextCursor of a response', parse: parseCursor },
 };
 
-/** The query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */
+/** Reads the query of the list operation. Throws 422 for a parameter that is unknown, repeated or malformed. */
 export function readListQuery(query: URLSearchParams): ListQuery {
   const { limit = MAX_PAGE, cursor = 0, ...filter } = readQuery(query, LIST_PARAMETERS);
   return { filter, after: cursor, limit };
 }
 
-/** `GET`: a tenant's configurations in the order of their registration. */
+/** `GET`: a tenant's configurations in order of registration. */
 export async function listWebhooks(
   tenantId: string,
   query: ListQuery,
   list: (tenantId: string, query: ListQuery) => Promise<readonly Configuration[]>,
 ) {
-  // One more than `limit` shows whether there is a next page.
+  // One more shows whether there is a next page.
   const found = await list(tenantId, { ...query, limit: query.limit + 1 });
   const data = found.slice(0, query.limit);
   const last = data.at(-1);

@@ -10,18 +10,20 @@ import { ProofNeeded, withoutProof } from './prove-endpoint.js';
 import type { ProveEndpoint } from './prove-endpoint.js';
 import type { WebhookInput } from './webhook-input.js';
 
-/** Work of one key runs one after the other, in the order it came; different keys do not wait for each other. */
+/**
+ * Runs the work of one key one after the other, in the order of the calls. Different keys do not wait for each other.
+ */
 export type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
-/** Whoever waits longer than `maxWaitMs` for his turn loses it: the promise rejects with `onLate` and the work is never begun. */
+/** A call that waits longer than `maxWaitMs` rejects with `onLate`, and its work never begins. */
 export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => Error): RunExclusive {
   const tails = new Map<string, Promise<unknown>>();
   return (key, work) => {
     const before = tails.get(key) ?? Promise.resolve();
-    const come = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
+    const turnComes = withDeadline(before, maxWaitMs, 'waiting for a turn').catch((cause: unknown) => {
       throw onLate(cause);
     });
-    const turn = come.then(work);
+    const turn = turnComes.then(work);
     const tail = Promise.allSettled([before, turn]).then(() => {
       if (tails.get(key) === tail) tails.delete(key);
     });
@@ -39,12 +41,12 @@ export interface AuditedRequest {
   readonly input?: WebhookInput;
 }
 
-/** Without a change: a write failed, and nobody knows whether the database made it. */
+/** `change` is absent when a write failed and nobody knows whether the database made it. */
 export type Audit = (requested: AuditedRequest, change?: Change) => void;
 
 /**
- * One log line for every change that was made or may have been: who did what to which configuration, its fingerprint
- * before and after. When nobody knows, what the caller named.
+ * One log line for every change that was made or may have been: who changed what, with fingerprints before and after.
+ * When the result is unknown, the line has what the caller named.
  */
 export const createAudit =
   (log: Logger): Audit =>
@@ -63,7 +65,7 @@ export const createAudit =
   };
 
 export interface MakeChangePorts {
-  /** The store, for all statements of one request. */
+  /** Opens the store for all statements of one request. */
   readonly storeFor: () => ConfigurationStore;
   readonly runExclusive: RunExclusive;
   /** Undefined when endpoints have nothing to prove. */

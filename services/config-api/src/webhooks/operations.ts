@@ -5,7 +5,6 @@ import type { EgressAddress } from '../config.js';
 import type { DeliveryPolicies } from '../policies/delivery-policies.js';
 import type { PolicyInput } from '../policies/policy-input.js';
 import type { ConfigurationName } from '../publication/configuration-cache.js';
-import type { ConfigurationStore } from '../store/configuration-store.js';
 import { changeOne } from './change-configuration.js';
 import type { Change } from './change-configuration.js';
 import { toView } from './configuration.js';
@@ -14,8 +13,10 @@ import { LIST_PARAMETERS, listWebhooks, readListQuery } from './list-webhooks.js
 import { createMakeChange } from './make-change.js';
 import type { MakeChange, MakeChangePorts } from './make-change.js';
 import { registerWebhook } from './register-webhook.js';
+import type { RegisterPorts } from './register-webhook.js';
 import { readRotationRequest, rotateSecret } from './rotate-secret.js';
 import { updateWebhook } from './update-webhook.js';
+import type { UpdatePorts } from './update-webhook.js';
 import type { WebhookInput } from './webhook-input.js';
 
 export interface OperationPorts extends MakeChangePorts {
@@ -45,14 +46,14 @@ type ChangePorts = Pick<OperationPorts, 'now'> & { readonly make: MakeChange };
 const saved =
   (
     action: 'register' | 'update',
-    save: (tenantId: string, input: WebhookInput, store: ConfigurationStore) => Promise<Change>,
-    { make, readInput }: Pick<OperationPorts, 'readInput'> & { readonly make: MakeChange },
+    save: (tenantId: string, input: WebhookInput, ports: RegisterPorts & UpdatePorts) => Promise<Change>,
+    { make, now, readInput, maxWebhooks }: ChangePorts & Pick<OperationPorts, 'readInput' | 'maxWebhooks'>,
   ): Handler =>
   async (request) => {
     const { tenantId } = request.identity;
     const input = readInput(request);
     const { before, after, published } = await make({ action, request, input }, (store) =>
-      save(tenantId, input, store),
+      save(tenantId, input, { ...store, now, maxWebhooks }),
     );
     const moved = before !== undefined && before.endpointUrl !== after.endpointUrl;
     const previous = moved ? { previousEndpointUrl: before.endpointUrl } : {};
@@ -136,26 +137,15 @@ const egressOperation = (data: readonly EgressAddress[]): Operation => ({
 
 /** Every operation of this service; `openapi.yaml` describes the same set. */
 export function createOperations(ports: OperationPorts): readonly Operation[] {
-  const { now, maxWebhooks } = ports;
   const changing = { ...ports, make: createMakeChange(ports) };
   const all = { path: COLLECTION, scopes: WRITE, maxBodyBytes: MAX_BODY_BYTES };
   const secret = { path: `${ONE}/secret`, scopes: WRITE };
   const policy = { path: `${ONE}/policy`, scopes: WRITE };
-  const register = saved(
-    'register',
-    (tenantId, input, store) => registerWebhook(tenantId, input, { ...store, now, maxWebhooks }),
-    changing,
-  );
-  const update = saved(
-    'update',
-    (tenantId, input, store) => updateWebhook(tenantId, input, { ...store, now }),
-    changing,
-  );
   const policyOf = (configuration: Configuration) => ports.policies.view(configuration);
   return [
     { method: 'GET', path: COLLECTION, scopes: READ, query: LIST_PARAMETERS, handle: listed(ports) },
-    { method: 'POST', ...all, handle: register },
-    { method: 'PUT', ...all, handle: update },
+    { method: 'POST', ...all, handle: saved('register', registerWebhook, changing) },
+    { method: 'PUT', ...all, handle: saved('update', updateWebhook, changing) },
     { method: 'GET', path: ONE, scopes: READ, handle: shown(ports, toView) },
     { method: 'POST', ...secret, maxBodyBytes: MAX_BODY_BYTES, handle: rotated(changing) },
     { method: 'DELETE', ...secret, handle: removed('remove-secret', { secrets: [] }, changing) },

@@ -23,10 +23,13 @@ import type { ConfigurationStore } from '../store/configuration-store.js';
 import { idOf } from '../store/database.js';
 import type { Configuration } from './configuration.js';
 
-/** Resolves when the endpoint has proven itself. Throws 422 with the cause, and 429 while another one of the tenant is under way. */
+/**
+ * Resolves when the endpoint has proven itself. Throws 422 with the cause, and 429 while the tenant has another proof
+ * under way.
+ */
 export type ProveEndpoint = (caller: Identity, configuration: Configuration) => Promise<void>;
 
-/** What would be written has to prove its endpoint first. */
+/** The endpoint has to prove itself before this configuration is written. */
 export class ProofNeeded extends Error {
   readonly configuration: Configuration;
 
@@ -36,7 +39,10 @@ export class ProofNeeded extends Error {
   }
 }
 
-/** Writes what needs no proof: what stays disabled, and what was enabled with this URL before. Throws `ProofNeeded` for the rest. */
+/**
+ * A store that writes only what needs no proof: disabled configurations, and those that were enabled with this URL
+ * before. Throws `ProofNeeded` for others.
+ */
 export function withoutProof(store: ConfigurationStore): ConfigurationStore {
   const checked = (after: Configuration, before?: Configuration): Configuration => {
     const isProven = before?.enabled === true && before.normalizedUrl === after.normalizedUrl;
@@ -50,14 +56,17 @@ export function withoutProof(store: ConfigurationStore): ConfigurationStore {
   };
 }
 
-/** With the 2 s that Kafka gets for the publication, a caller has an answer within 5 s. A firewall's silence is told as that, not as a slow response. */
+/**
+ * With the 2 s for Kafka, a caller gets a response within 5 s. The shorter connect timeout distinguishes a firewall
+ * from a slow endpoint.
+ */
 const LIMITS = { attemptTimeoutMs: 2_500, connectTimeoutMs: 2_000 };
 const CHALLENGE = 'webhook-challenge';
 
 const failed = (reason: string): AppError =>
   invalidRequest([{ property: 'endpointUrl', reason: `failed its proof: ${reason}` }], 'proof-failed');
 
-/** A test notification as the delivery policy has it, of whose event nobody has heard. */
+/** A test notification as the delivery policy wants it. */
 function requestTo(
   configuration: Configuration,
   { sending, urlPolicy, keyring }: ConfigApiConfig,
@@ -92,14 +101,14 @@ function requestTo(
 const isAnswered = (result: SendResult, hundreds: number): boolean =>
   result.kind === 'responded' && Math.floor(result.status / 100) === hundreds;
 
-/** What an attempt came to, as the delivery log would tell it. */
+/** The result of an attempt in the words of the delivery log. */
 function describe(result: SendResult): string {
   if (result.kind === 'withdrawn' || result.kind === 'throttled') return result.kind;
   const words = 'status' in result ? ['status', result.status] : new Set([result.error, result.code]);
   return `${[...words].join(' ')}. ${causeOf(result) ?? ''}`.trim();
 }
 
-/** An end of the connection, or a 4xx (nginx says 400) but 429, is a refusal. Silence is none. */
+/** A closed connection, or a 4xx other than 429 (nginx sends 400), is a refusal. A timeout is none. */
 function checkRefused(result: SendResult): void {
   if (isAnswered(result, 2)) throw failed('it accepts a request without our client certificate: demand one.');
   const isRefused =
@@ -114,7 +123,7 @@ function checkValue(result: SendResult, value: string): void {
     throw failed('the response has another Webhook-Challenge, or none: copy the header from the request.');
 }
 
-/** What `REGISTRATION_PROOF` demands; undefined when that is nothing. */
+/** Undefined when `REGISTRATION_PROOF` is `none`. */
 export function openProver(config: ConfigApiConfig, scope: ServiceScope): ProveEndpoint | undefined {
   if (config.proof === 'none') return undefined;
   const { clientCertificate, ...bare } = config.sending;
@@ -123,7 +132,7 @@ export function openProver(config: ConfigApiConfig, scope: ServiceScope): ProveE
   const stranger = createSender({ ...bare, ...LIMITS });
   scope.onClose('proofs without a certificate', () => stranger.close());
   if (clientCertificate !== undefined) watchClientCertificate(clientCertificate, sender, scope);
-  // The other half is for whoever has nothing to prove.
+  // The other half is for requests without a proof.
   const open = createOpenRequests({ total: Math.ceil(config.api.maxOpenRequests / 2), each: 1 });
   return (caller, configuration) =>
     open.run(caller, async () => {

@@ -12,11 +12,14 @@ export interface RegisterPorts extends Pick<
   'findByRef' | 'findByRoute' | 'lastPosition' | 'insert' | 'confirm'
 > {
   readonly now: () => Date;
-  /** Configurations that one tenant may have. */
+  /** Configurations of one tenant, at most. */
   readonly maxWebhooks: number;
 }
 
-/** Another configuration has the ref, or the same application, event type and URL; names what the request would change of it. */
+/**
+ * Another configuration has the ref, or the same application, event type and URL. Names what the request would change
+ * of it.
+ */
 export function alreadyRegistered(stored: Configuration, input: WebhookInput): AppError {
   const { ref } = stored;
   const violations = differencesOf(input, stored).map((property) => ({
@@ -64,7 +67,7 @@ function create(
   };
 }
 
-/** One round: undefined when another registration took the ref, the route or the place in between. */
+/** One round. Undefined when another registration took the ref, the route or the position meanwhile. */
 async function tryToRegister(
   tenantId: string,
   input: WebhookInput,
@@ -80,9 +83,9 @@ async function tryToRegister(
 }
 
 /**
- * `POST`: registers a configuration, or gives back the one that is registered already when every value that was given is
- * its value (a safe repeat). The limit of a tenant holds however many register at once: a configuration needs a free place
- * from 1 to the limit, and a unique index gives each place once.
+ * `POST`: registers a configuration. A repeat with the same values returns the registered one. The limit of a tenant
+ * holds for concurrent registrations too: each takes a free position up to the limit, and a unique index gives a
+ * position once.
  */
 export const registerWebhook = (
   tenantId: string,

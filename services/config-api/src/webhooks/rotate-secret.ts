@@ -10,17 +10,17 @@ import type { Change, ChangeOnePorts } from './change-configuration.js';
 import type { Configuration, StoredSecret } from './configuration.js';
 
 interface Rotation extends Change {
-  /** The new secret, shown this once and kept only sealed. */
+  /** The new secret, shown once and stored sealed. */
   readonly secret: string;
 }
 
-/** How long a secret signs beside the one that replaced it. */
+/** How long a secret still signs after it was replaced. */
 const OVERLAP_MS = 86_400_000;
 
 interface RotationRequest {
-  /** Brought along from another system; absent: a new one is made. */
+  /** A secret from another system; absent: a new one is generated. */
   readonly secret?: string;
-  /** The secrets before the new one end at once: they leaked. */
+  /** The earlier secrets end at once, because they leaked. */
   readonly expirePrevious?: boolean;
 }
 
@@ -30,7 +30,7 @@ const checkBody = compileCheck<RotationRequest>({
   properties: { secret: { type: 'string' }, expirePrevious: { type: 'boolean' } },
 });
 
-/** The optional body of a rotation. Throws 422 that names what is wrong with it, and never repeats a secret. */
+/** Reads the optional body of a rotation. Throws 422 with what is wrong, and never repeats a secret. */
 export function readRotationRequest(request: ApiRequest): RotationRequest {
   if (request.body.byteLength === 0) return {};
   const wanted = readJson(request, checkBody);
@@ -39,14 +39,14 @@ export function readRotationRequest(request: ApiRequest): RotationRequest {
   return wanted;
 }
 
-/** Secrets that go on signing, each for its own 24 h: a rotation repeated after a lost answer takes none away. */
+/** Secrets that still sign, each for its own 24 h. So a repeat after a lost response takes none away. */
 const previousOf = (secrets: readonly StoredSecret[], now: Date): readonly StoredSecret[] =>
   secrets
     .map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? new Date(now.getTime() + OVERLAP_MS) }))
     .filter(({ expiresAt }) => expiresAt > now)
     .slice(0, MAX_SECRETS - 1);
 
-/** False, too, when no key opens it. */
+/** False also when no key opens it. */
 function holds(keyring: Keyring, sealed: string, secret: string, owner: string): boolean {
   try {
     return openSecret(keyring, sealed, owner) === secret;
@@ -55,16 +55,16 @@ function holds(keyring: Keyring, sealed: string, secret: string, owner: string):
   }
 }
 
-/** `POST …/{ref}/secret`: the first signing secret, or a new one beside which the last ones stay valid for 24 h each. */
+/** `POST …/{ref}/secret`: makes the first signing secret, or a new one. Earlier ones stay valid for 24 h each. */
 export async function rotateSecret(
   name: ConfigurationName,
-  { secret: brought, expirePrevious }: RotationRequest,
+  { secret: given, expirePrevious }: RotationRequest,
   ports: ChangeOnePorts & { readonly keyring: Keyring },
 ): Promise<Rotation> {
   const { keyring } = ports;
-  const secret = brought ?? generateSecret();
+  const secret = given ?? generateSecret();
   const change = (current: Configuration, now: Date): Pick<Configuration, 'secrets'> => {
-    // One that is there already is not its own predecessor: brought again, it takes none away.
+    // The same secret given again does not count as its own predecessor.
     const others = current.secrets.filter(({ sealed }) => !holds(keyring, sealed, secret, idOf(current)));
     const previous = expirePrevious === true ? [] : previousOf(others, now);
     return { secrets: [{ sealed: sealSecret(keyring, secret, idOf(current)), createdAt: now }, ...previous] };

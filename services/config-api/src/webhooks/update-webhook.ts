@@ -16,7 +16,7 @@ export interface UpdatePorts extends Pick<
   readonly now: () => Date;
 }
 
-/** Candidates that an answer names at most. */
+/** Candidates in a response, at most. */
 const MAX_CANDIDATES = 100;
 
 const listed = (candidates: readonly Configuration[]) => ({
@@ -25,7 +25,7 @@ const listed = (candidates: readonly Configuration[]) => ({
     .map(({ ref, endpointUrl, applicationId }) => ({ ref, endpointUrl, applicationId })),
 });
 
-/** Names those with the same event type and URL, whatever their ref and application, before those `ofType`. */
+/** Lists those with the same event type and URL first, then those `ofType`. */
 async function notRegistered(
   tenantId: string,
   input: WebhookInput,
@@ -46,8 +46,8 @@ const ambiguous = (candidates: readonly Configuration[]): AppError =>
   });
 
 /**
- * Without a ref: the one with this application, event type and URL, else the only one of the application for the event type.
- * A disable must name what it disables: a typo in its URL would re-point a live endpoint and silence it.
+ * Finds a configuration without a ref: the one with this application, event type and URL, else the application's only
+ * one of the event type. A disable must match exactly, because a typo in its URL would silence another endpoint.
  */
 async function findUnnamed(
   tenantId: string,
@@ -72,8 +72,8 @@ async function find(tenantId: string, input: WebhookInput, ports: UpdatePorts): 
 }
 
 /**
- * `PUT`: changes the configuration that the caller names by its ref, or that its values single out. URL and event type as given;
- * an application or `enabled` that was left out stays (an update must not re-enable by accident).
+ * `PUT`: changes the configuration that the ref or the values identify. URL and event type are required. An
+ * application or `enabled` that is left out stays, so that an update does not re-enable by accident.
  */
 export function updateWebhook(tenantId: string, input: WebhookInput, ports: UpdatePorts): Promise<Change> {
   const plan = {

@@ -6,7 +6,7 @@ import { checkEndpointUrl } from '@webhooks/outbound';
 import type { UrlPolicy } from '@webhooks/outbound';
 import type { Configuration, Route } from './configuration.js';
 
-/** What POST and PUT take, its URL checked and its ref in lower case. What the caller left out is absent. */
+/** The body of POST and PUT, with a checked URL and a lower-case ref. Fields that the caller left out are absent. */
 export interface WebhookInput extends Route {
   readonly enabled?: boolean;
   readonly ref?: string;
@@ -20,7 +20,7 @@ interface WebhookBody {
   readonly ref?: string;
 }
 
-/** No control, format or invisible character, and no blank but spaces inside: names that look alike are one name. */
+/** No control, format or invisible characters, and blanks only inside: names that look alike are equal. */
 const APPLICATION_ID = '^(?! )([^\\p{Cc}\\p{Cf}\\p{DI}\\p{Z}]| ){1,128}(?<! )$';
 
 const checkBody = compileCheck<WebhookBody>({
@@ -40,10 +40,15 @@ const checkBody = compileCheck<WebhookBody>({
   },
 });
 
-/** UTF-16 units of 128 characters before they are composed: up to four each (UAX #15). Composing 8,000 marks takes 40 ms. */
+/**
+ * UTF-16 units of 128 characters before composition: up to four each (UAX #15). Composing 8,000 marks takes 40 ms.
+ */
 const MAX_APPLICATION_UNITS = 4 * 128;
 
-/** An application is kept composed (Unicode NFC): two spellings are one name. One that is too long is refused as it is. */
+/**
+ * An application is stored composed (Unicode NFC), so two spellings are one name. One that is too long is refused
+ * without composition.
+ */
 const checkComposed: Check<WebhookBody> = (value) => {
   const { applicationId } = Object(value) as { applicationId?: unknown };
   if (typeof applicationId !== 'string' || applicationId.length > MAX_APPLICATION_UNITS)
@@ -51,7 +56,7 @@ const checkComposed: Check<WebhookBody> = (value) => {
   return checkBody({ ...Object(value), applicationId: applicationId.normalize('NFC') });
 };
 
-/** The body of POST or PUT. Throws 422 that names what is wrong with it. */
+/** Reads the body of POST or PUT. Throws 422 with what is wrong. */
 export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): WebhookInput {
   const { ref, ...body } = readJson(request, checkComposed);
   const url = checkEndpointUrl(body.endpointUrl, policy);
@@ -65,7 +70,7 @@ export function readWebhookInput(request: ApiRequest, policy: UrlPolicy): Webhoo
   };
 }
 
-/** The values of `base` with those that were given over them; an application of null is none. */
+/** `base` with the given values over it. An application of null removes it. */
 export function withInput<T extends Partial<Configuration>>(
   base: T,
   input: WebhookInput,
@@ -74,7 +79,7 @@ export function withInput<T extends Partial<Configuration>>(
   return { ...rest, ...(typeof applicationId === 'string' ? { applicationId } : {}) };
 }
 
-/** Names of the given values that a stored configuration does not have; two spellings of one URL are one value. */
+/** Names of the given values that differ from the stored ones. Two spellings of one URL are equal. */
 export function differencesOf(
   input: WebhookInput,
   stored: Configuration,

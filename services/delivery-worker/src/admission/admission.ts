@@ -22,15 +22,15 @@ export interface AdmissionRules {
   readonly endpointConcurrency: number;
   /** Attempts under way at all endpoints together. */
   readonly maxAttempts: number;
-  /** Deliveries queued in memory; at so many, no record of the live topics is taken. */
+  /** Deliveries queued in memory. At this number no record of the live topics is taken. */
   readonly queueLimit: number;
-  /** The breaker of an endpoint has opened, or closed again. Must not throw. */
+  /** Called when the breaker of an endpoint opens or closes. Must not throw. */
   readonly onBreaker?: (turned: 'opened' | 'closed', endpoint: EndpointState) => void;
 }
 
 const SYSTEM_CLOCK: Clock = { now: () => performance.now(), unixNow: Date.now, random: Math.random };
 
-/** Lets deliveries to their endpoints, so that a slow or dead one costs only itself. One for each worker. */
+/** Decides when deliveries may start, so that a slow or dead endpoint delays only itself. One for each worker. */
 export class Admission {
   readonly #rules: AdmissionRules;
   readonly #clock: Clock;
@@ -49,7 +49,10 @@ export class Admission {
     this.waiting = new WaitingQueue(rules.queueLimit);
   }
 
-  /** Start now, or be deferred: a promise only when it waits in memory, which lasts seconds at most. `last`: whatever is known of the endpoint; once it waits, it may be deferred as others. */
+  /**
+   * Gives a permit or a deferral. A promise only when the delivery waits in memory, for seconds at most. `last`:
+   * starts whatever the endpoint's health is, unless it has to wait.
+   */
   admit(task: DeliveryTask, target: EndpointTarget, last: boolean): Verdict | Promise<Verdict> {
     const endpoint = this.#table.of(task, target);
     const decided = last ? undefined : this.#decideByHealth(endpoint, task);
@@ -61,7 +64,7 @@ export class Admission {
     return new Promise((resolve) => this.waiting.push(endpoint, { task, sinceTick: this.#tick, resolve }));
   }
 
-  /** Exactly once for each permit. */
+  /** Must be called exactly once for each permit. */
   release({ endpoint, probe }: Permit, end: PermitEnd): void {
     this.#semaphore.end(endpoint, end);
     endpoint.movedTick = this.#tick;
@@ -71,26 +74,29 @@ export class Admission {
     this.#startQueued();
   }
 
-  /** For an attempt that was not made, because the handshakes of its tenant rest. */
+  /** Defers a delivery whose attempt was not made, because its tenant may open no connection now. */
   throttle({ endpoint }: Permit, task: DeliveryTask): Deferred {
     return this.#defer(endpoint, 'throttled', task);
   }
 
-  /** To be called by our own event loop each `TICK_MS`: what it counts are calls, not milliseconds. */
+  /** Must be called each `TICK_MS`. Admission counts these calls, not milliseconds. */
   tick(): void {
     this.#tick += 1;
     for (const endpoint of this.waiting.endpoints()) this.#deferLate(endpoint);
     this.#startQueued();
   }
 
-  /** The worker stops: from now on only endpoints known to be fast are attempted, so that what is under way ends soon. */
+  /**
+   * Begins the stop of the worker. From now on only fast endpoints are attempted, so that attempts under way end
+   * soon.
+   */
   drain(): void {
     this.#draining = true;
     for (const endpoint of this.waiting.endpoints())
       if (!isFast(endpoint)) this.#deferQueue(endpoint, 'draining');
   }
 
-  /** Attempts, and deliveries that wait in memory. */
+  /** Attempts under way, and deliveries that wait in memory. */
   stats(): { readonly busy: number; readonly queued: number } {
     return { busy: this.#semaphore.busy, queued: this.waiting.size };
   }
@@ -109,7 +115,7 @@ export class Admission {
     this.#deferQueue(endpoint, 'breaker');
   }
 
-  /** Undefined for one that is well as far as is known. */
+  /** Undefined when the endpoint is healthy, as far as is known. */
   #decideByHealth(endpoint: EndpointState, task: DeliveryTask): Verdict | undefined {
     if (this.#draining && !isFast(endpoint)) return this.#defer(endpoint, 'draining', task);
     return endpoint.breaker.isOpen ? this.#probe(endpoint, task) : undefined;
@@ -133,7 +139,7 @@ export class Admission {
     this.waiting.notify();
   }
 
-  /** Those who waited longer than whoever waits may. */
+  /** Defers what has waited longer than the deadline. */
   #deferLate(endpoint: EndpointState): void {
     const waitedMs = (): number =>
       (this.#tick - (endpoint.queue.peekFront()?.sinceTick ?? Infinity)) * TICK_MS;
@@ -153,7 +159,7 @@ export class Admission {
     const retried = task.attempt > 1;
     const unixNow = this.#clock.unixNow();
     const now = this.#clock.now();
-    // A retry is old by its schedule: only what the endpoint has been down for counts.
+    // A retry is old by its schedule, so only the endpoint's outage counts.
     const since = retried ? Math.max(task.firstDueAt, endpoint.failingSince ?? unixNow) : task.firstDueAt;
     const deferral = {
       ageMs: Math.max(0, unixNow - since),
@@ -167,19 +173,19 @@ export class Admission {
         ? untilProbeMs(endpoint, deferral)
         : untilSlotMs(endpoint, deferral, this.#semaphore.limitOf(endpoint));
     const beginsPause = now >= endpoint.pausedUntil;
-    // Not longer than the horizon: a delivery that is old may wait for hours.
+    // At most the horizon, because an old delivery may wait for hours.
     if (beginsPause) endpoint.pausedUntil = now + Math.min(waitMs, HORIZON_MS);
     return { kind: 'deferred', reason, waitMs, beginsPause };
   }
 }
 
-/** While the worker stops nobody waits for whoever ends its attempts sooner than a deferral would take. */
+/** Endpoints whose attempts end sooner than a deferral would take. */
 const isFast = ({ meanMs }: EndpointState): boolean => meanMs > 0 && meanMs < SOONEST_MS;
 
 /**
- * The first part of an orderly stop. A member of a group gives up all its partitions at once, and what is under way then is
- * repeated by their next owner. So slow attempts end first, and meanwhile fast endpoints get their notifications as ever.
- * `oldestAttemptMs` says for how long the oldest attempt has been under way, 0 when there is none; `deadlineMs` is the longest that one may take.
+ * The first part of an orderly stop: waits until slow attempts have ended, while fast endpoints are still served.
+ * Leaving the consumer group gives up all partitions at once, and the next owner repeats what is under way.
+ * `oldestAttemptMs`: age of the oldest attempt, 0 without any. `deadlineMs`: the longest attempt.
  */
 export async function drain(
   admission: { drain(): void },
@@ -189,7 +195,7 @@ export async function drain(
   const beganAt = performance.now();
   admission.drain();
   const passedMs = (): number => performance.now() - beganAt;
-  // What is under way now shows within that time whether it is slow.
+  // After this time it is known which attempts are slow.
   const isBrief = (): boolean => passedMs() > SOONEST_MS && oldestAttemptMs() <= SOONEST_MS;
   while (oldestAttemptMs() > 0 && !isBrief() && passedMs() < deadlineMs) await sleep(TICK_MS);
 }

@@ -1,16 +1,18 @@
 import { INITIAL_LIMIT } from './endpoint-state.js';
 import type { EndpointState, PermitEnd } from './endpoint-state.js';
 
-/** Of what is free, for one endpoint; a tenant gets as much as is free: powers of two, as in the paper below. */
+/**
+ * Share of the free slots for one endpoint. A tenant gets as many as are free. Powers of two, as in the paper below.
+ */
 const ENDPOINT_SHARE = 1 / 8;
 
 const TIMED_OUT: ReadonlySet<string> = new Set(['TIMEOUT', 'CONNECT_TIMEOUT']);
 
 /**
- * The attempts under way, and who may start one. Slow start (RFC 5681 §3.1): an endpoint's limit grows by one with each
- * success, and a time-out sets it back. Dynamic thresholds (Choudhury and Hahne, "Dynamic queue length thresholds for
- * shared-memory packet switches", 1998): because a share is of what is free, something is always left. Twenty endpoints that
- * hang leave 293 of 1,024 slots, a tenant alone 512.
+ * Counts the attempts under way and decides who may start one. Slow start (RFC 5681 §3.1): a success raises an
+ * endpoint's limit by one, and a timeout resets it. Dynamic thresholds (Choudhury and Hahne, "Dynamic queue length
+ * thresholds for shared-memory packet switches", 1998): a share of the free slots always leaves some. Twenty hanging
+ * endpoints leave 293 of 1,024 slots, a single tenant 512.
  */
 export class AttemptSemaphore {
   busy = 0;
@@ -26,7 +28,7 @@ export class AttemptSemaphore {
     return this.#max - this.busy;
   }
 
-  /** How many attempts the endpoint may have under way now, at least one. */
+  /** Attempts that the endpoint may have under way now, at least one. */
   limitOf({ limit, target: { maxConcurrency = this.#endpointMax } }: EndpointState): number {
     return Math.max(1, Math.min(limit, this.#endpointMax, maxConcurrency, this.free * ENDPOINT_SHARE));
   }

@@ -2,29 +2,29 @@
 export interface BreakerRules {
   /** Failures in a row that open it. */
   readonly failures: number;
-  /** From opening to the first probe (30 s); doubles with each probe that fails … */
+  /** From opening to the first probe; default 30 s. It doubles with each probe that fails. */
   readonly firstPauseMs: number;
-  /** … up to this (10 min). */
+  /** Bound of the doubling; default 10 min. */
   readonly maxPauseMs: number;
 }
 
-/** A deferred delivery should probe; when none has come for so long after a probe was due, a live one does. */
+/** Deferred deliveries probe first. A live delivery probes when none came within this time after a probe was due. */
 const LIVE_PROBES_AFTER_MS = 2_000;
 
 /**
- * The circuit breaker of one endpoint: open after so many failures in a row, one probe at a time, a longer
- * pause after each probe that failed. Pure: the caller says what time it is (monotonic milliseconds).
+ * The circuit breaker of one endpoint: opens after failures in a row, then sends one probe at a time, with a longer
+ * pause after each failed one. Pure: the caller gives the time (monotonic milliseconds).
  */
 export class Breaker {
   /** Failures in a row, 0 for a healthy endpoint. */
   failures = 0;
   /** From the last failed probe, or the opening, to the next probe; 0 while closed. */
   pauseMs = 0;
-  /** When the next probe is due; of no meaning while closed. */
+  /** When the next probe is due; meaningless while closed. */
   probeAt = 0;
   readonly #rules: BreakerRules;
   #isProbing = false;
-  /** A probe counts for the opening it was sent in: one that ends late says nothing about a later one. */
+  /** A probe counts for the opening in which it was sent. A late end has no effect on a later opening. */
   #opening = 0;
 
   constructor(rules: BreakerRules) {
@@ -40,7 +40,7 @@ export class Breaker {
     return this.pauseMs > 0;
   }
 
-  /** Which opening this delivery may probe now; if any it is the probe, and its end must be reported. */
+  /** Gives the opening that this delivery may probe now. The end of the probe must be reported. */
   startProbe(now: number, wasDeferred: boolean): number | undefined {
     const probeAt = wasDeferred ? this.probeAt : this.probeAt + LIVE_PROBES_AFTER_MS;
     if (this.#isProbing || now < probeAt) return undefined;
@@ -48,7 +48,7 @@ export class Breaker {
     return this.#opening;
   }
 
-  /** The probe's attempt was not made: another one may probe at once. */
+  /** The probe was not attempted, so another delivery may probe at once. */
   dropProbe(probe: number | undefined): void {
     if (probe === this.#opening) this.#isProbing = false;
   }
@@ -60,7 +60,7 @@ export class Breaker {
     this.#isProbing = false;
   }
 
-  /** True when this failure opened it. What was under way when it opened changes nothing any more. */
+  /** Returns true when this failure opened it. Failures of attempts that started before the opening are ignored. */
   failed(now: number, probe: number | undefined): boolean {
     this.failures += 1;
     if (this.isOpen && probe === this.#opening) {

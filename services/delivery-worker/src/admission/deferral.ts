@@ -1,20 +1,23 @@
 import { tierFor, wholeTiers } from '@webhooks/contracts';
 import type { EndpointState } from './endpoint-state.js';
 
-/** Shortest wait in Kafka, milliseconds: its shortest tier. */
+/** Shortest wait in Kafka, milliseconds: the shortest tier. */
 export const SOONEST_MS = 1_000;
-/** How far ahead slots of a busy endpoint are given at first, milliseconds: later as far as the delivery is old. */
+/** How far ahead slots of a busy endpoint are given, milliseconds; further for an older delivery. */
 export const HORIZON_MS = 30_000;
-/** Waits grow by this share of the time already waited: 37 deferrals in 8 days (40 are allowed), and a quarter of an outage. */
+/**
+ * Waits grow by this share of the time already waited. So there are 37 deferrals in 8 days (40 are allowed), and a
+ * delivery waits for a quarter of an outage too long.
+ */
 const GROWTH = 1 / 4;
 
-/** Who is deferred, and when; `now` is monotonic. */
+/** A delivery to defer; `now` is monotonic. */
 export interface Deferral {
   /** Since it was first due, milliseconds; of a retry since its endpoint fails. */
   readonly ageMs: number;
   /** See `leastWaitMs`. */
   readonly leastMs: number;
-  /** It has been attempted before. */
+  /** It was attempted before. */
   readonly retried: boolean;
   readonly now: number;
   /** Between 0 (inclusive) and 1. */
@@ -22,13 +25,13 @@ export interface Deferral {
 }
 
 /**
- * The shortest wait: longer with each deferral, so that an endpoint that is up and down all day does not use up more than 40 within hours;
- * at most a share of the delivery's whole age, whatever it was deferred for.
+ * The shortest wait. It grows with each deferral, so that an unstable endpoint does not use up 40 deferrals within
+ * hours. It is at most a quarter of the delivery's age.
  */
 export const leastWaitMs = (deferrals: number, ageMs: number): number =>
   Math.max(SOONEST_MS, Math.min(SOONEST_MS * (1 + GROWTH) ** deferrals, ageMs * GROWTH));
 
-/** A share of its age, once that is more than a pause. It passes two tiers at most, because each is a write; moving takes a second. */
+/** A quarter of its age, once that exceeds a pause. It uses at most two tiers, because each costs a write. */
 function grownMs(ageMs: number, pauseMs: number): number {
   const wantedMs = ageMs * GROWTH;
   if (wantedMs < pauseMs) return 0;
@@ -38,9 +41,8 @@ function grownMs(ageMs: number, pauseMs: number): number {
 }
 
 /**
- * Milliseconds until a delivery is looked at again whose endpoint is down: at the next probe, or later within a share of the
- * pause before it, so that a backlog does not arrive in one moment. What has been attempted before comes first and probes: an
- * endpoint that refuses each first attempt would refuse each probe otherwise.
+ * Milliseconds until a delivery to a failing endpoint is retried: at the next probe, plus a share of the pause before
+ * it, which spreads a backlog. Retries come first and probe, because an endpoint may refuse every first attempt.
  */
 export function untilProbeMs(
   { breaker }: EndpointState,
@@ -54,9 +56,8 @@ export function untilProbeMs(
 }
 
 /**
- * Milliseconds until a delivery is looked at again whose endpoint does less than it is sent: at the next slot at its pace
- * (GCRA, ITU-T I.371), so that a backlog returns spread over the time it needs. One that finds no slot within the horizon
- * comes at the end of it.
+ * Milliseconds until a delivery to a busy endpoint is retried: at the endpoint's next free slot (GCRA, ITU-T I.371),
+ * which spreads a backlog. Without a free slot within the horizon it comes at the horizon's end.
  */
 export function untilSlotMs(
   endpoint: EndpointState,

@@ -5,7 +5,10 @@ import { LRUCache } from 'lru-cache';
 import { Breaker } from './breaker.js';
 import type { BreakerRules } from './breaker.js';
 
-/** Attempts an endpoint starts with, as TCP with ten segments (RFC 6928): so many wait in vain for their time-out at a new one that hangs. */
+/**
+ * Attempts at once at a new endpoint, as TCP starts with ten segments (RFC 6928). That many wait for a timeout when
+ * it hangs.
+ */
 export const INITIAL_LIMIT = 16;
 /** Weight of the newest value in a running mean (α of RFC 6298 §2): about the last eight count. */
 const NEWEST = 1 / 8;
@@ -19,14 +22,14 @@ export interface Clock {
   readonly random: () => number;
 }
 
-/** A delivery that waits in memory for its turn. */
+/** A delivery that waits in memory. */
 export interface Queued {
   readonly task: DeliveryTask;
   readonly sinceTick: number;
   readonly resolve: (verdict: Verdict) => void;
 }
 
-/** What a tenant holds of this worker, at all its endpoints. */
+/** What one tenant uses of this worker, at all its endpoints. */
 export interface TenantState {
   readonly tenantId: string;
   busy: number;
@@ -35,10 +38,10 @@ export interface TenantState {
   readonly queueing: Set<EndpointState>;
 }
 
-/** Where to, and how many attempts at once its policy allows. */
+/** A target, and the attempts at once that its policy allows. */
 export type EndpointTarget = SendTarget & { readonly maxConcurrency?: number | undefined };
 
-/** One endpoint (tenant, `ref` and URL) as this worker sees it. */
+/** One endpoint (tenant, `ref` and URL) as this worker knows it. */
 export class EndpointState {
   readonly ref: string;
   readonly tenant: TenantState;
@@ -47,17 +50,17 @@ export class EndpointState {
   readonly breaker: Breaker;
   /** Attempts under way. */
   busy = 0;
-  /** How many there may be; see `AttemptSemaphore`. */
+  /** Attempts that may be under way; see `AttemptSemaphore`. */
   limit = INITIAL_LIMIT;
-  /** What its successes took lately, milliseconds; 0 while none is known. */
+  /** Mean duration of recent successes, milliseconds; 0 without any. */
   meanMs = 0;
-  /** The tick of its last start or end; see `stalledMs`. */
+  /** Tick of its last start or end; see `stalledMs`. */
   movedTick = 0;
-  /** The next slot that is free for a deferred delivery, monotonic milliseconds. */
+  /** The next free slot for a deferred delivery, monotonic milliseconds. */
   nextSlotAt = 0;
-  /** Until then no other deferral begins a pause, monotonic milliseconds. */
+  /** No other deferral begins a pause until then, monotonic milliseconds. */
   pausedUntil = 0;
-  /** Unix milliseconds: since when every attempt has failed. */
+  /** Unix milliseconds since when every attempt has failed. */
   failingSince: number | undefined;
   lastFailure = '';
 
@@ -68,7 +71,7 @@ export class EndpointState {
     this.breaker = new Breaker(breaker);
   }
 
-  /** True when the breaker closed by it: then how often it answered, and the slots given away, say nothing any more. */
+  /** Returns true when the breaker closed by it. Then the limit and the given slots are reset. */
   succeeded(durationMs: number): boolean {
     const closes = this.breaker.isOpen;
     this.meanMs += (durationMs - this.meanMs) * (this.meanMs === 0 ? 1 : NEWEST);
@@ -81,7 +84,7 @@ export class EndpointState {
     return closes;
   }
 
-  /** True when the breaker opened by it. */
+  /** Returns true when the breaker opened by it. */
   failed(label: string, probe: number | undefined, { now, unixNow }: Clock): boolean {
     this.failingSince ??= unixNow();
     this.lastFailure = label;
@@ -89,17 +92,18 @@ export class EndpointState {
   }
 }
 
-/** The permission to make one attempt now; given back with `release`, exactly once. */
+/** Permission for one attempt. Must be given back by `release` exactly once. */
 export interface Permit {
   readonly kind: 'permit';
   readonly endpoint: EndpointState;
-  /** The opening of the breaker that it probes. */
+  /** The opening of the breaker that this attempt probes. */
   readonly probe: number | undefined;
 }
 
 /**
- * Why a delivery is deferred. `breaker`: its endpoint is known to be down. `busy`: it does less than it is sent. `draining`: the
- * worker stops, and the endpoint is not known to be fast. `throttled`: its tenant gets no new connection now.
+ * Why a delivery is deferred. `breaker`: its endpoint is failing. `busy`: its endpoint is slower than its deliveries.
+ * `draining`: the worker stops, and the endpoint is not known to be fast. `throttled`: its tenant gets no new
+ * connection now.
  */
 export type DeferReason = 'breaker' | 'busy' | 'draining' | 'throttled';
 
@@ -108,23 +112,26 @@ export interface Deferred {
   readonly reason: DeferReason;
   /** From now, milliseconds. */
   readonly waitMs: number;
-  /** The first deferral of a pause of its endpoint (30 s at most): only this one is logged. */
+  /** The first deferral of a pause of its endpoint (30 s at most). Only this one is logged. */
   readonly beginsPause: boolean;
 }
 
 export type Verdict = Permit | Deferred;
 
-/** How the attempt ended that a permit was given for. */
+/** How the attempt of a permit ended. */
 export type PermitEnd =
   | { readonly kind: 'succeeded'; readonly durationMs: number }
-  /** `label` is for operators: a status or an error class. */
+  /** `label`: a status or an error class, for operators. */
   | { readonly kind: 'failed'; readonly label: string }
-  /** None was made. */
+  /** No attempt was made. */
   | { readonly kind: 'unmade' };
 
-/** Endpoints remembered, about 25 MB; beyond it those used longest ago go: an open breaker then costs ten attempts again. */
+/**
+ * Endpoints that are remembered, about 25 MB. Beyond it the least recently used is forgotten, and an open breaker
+ * costs ten attempts again.
+ */
 const MAX_ENDPOINTS = 50_000;
-/** One without a delivery for so long, milliseconds, is forgotten: six of a breaker's longest pauses. */
+/** An endpoint without deliveries is forgotten after this time, milliseconds: six of the longest pauses. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
 
 const isSame = (a: SendTarget, b: SendTarget): boolean =>
@@ -149,7 +156,7 @@ export class EndpointTable {
     return this.#endpoints.values();
   }
 
-  /** A changed URL is another endpoint: nothing that was learned holds. */
+  /** A changed URL is another endpoint, and starts anew. */
   of({ tenantId, ref }: DeliveryTask, target: EndpointTarget): EndpointState {
     const key = `${tenantId}/${ref}`;
     const known = this.#endpoints.get(key);

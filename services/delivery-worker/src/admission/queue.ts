@@ -2,50 +2,53 @@ import { isReturned } from '@webhooks/contracts';
 import type { DeliveryTask } from '@webhooks/contracts';
 import type { EndpointState, Queued, TenantState } from './endpoint-state.js';
 
-/** Longest wait in memory, milliseconds: a deferral takes a second, and two writes. */
+/** Longest wait in memory, milliseconds. A deferral takes a second and two writes. */
 const SOJOURN_MS = 2_000;
-/** The same while the memory is full, milliseconds: a worker takes 256 in less, even one that is overloaded. */
+/** Longest wait while the queue is full, milliseconds. Even an overloaded worker starts 256 attempts in less. */
 const SHORT_MS = 150;
-/** Most of the memory that one endpoint, or one tenant, may fill while others have something in it. */
+/** Share of the queue for one endpoint, or one tenant, while others have deliveries in it. */
 const SHARE = 2 / 3;
 
 /**
- * The deliveries that wait in memory, a queue for each endpoint: bounded in time (a deadline of sojourn, as CoDel, RFC 8289),
- * and all together in number. Tenants take turns, then their endpoints (round robin, Nagle, RFC 970).
+ * The deliveries that wait in memory, with a queue for each endpoint. Bounded in time (sojourn, as in CoDel, RFC
+ * 8289) and in number. Tenants take turns, then their endpoints (round robin, Nagle, RFC 970).
  */
 export class WaitingQueue {
   readonly #limit: number;
-  /** Those with a queue, in turn. */
+  /** Tenants with a queue, in turn. */
   readonly #tenants = new Set<TenantState>();
   readonly #listeners: (() => void)[] = [];
   size = 0;
-  /** Of them, what comes from retry tiers: a third, so that what returns does not keep the live topics out. */
+  /** Deliveries of retry tiers in the queue; they get a third, so that they do not keep the live topics out. */
   #returned = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** To be looked at before a record of the live topics is taken. */
+  /** Must be checked before a record of the live topics is taken. */
   get hasCapacity(): boolean {
     return this.size < this.#limit;
   }
 
-  /** `call` is called when some have left, or may leave soon: look at `hasCapacity` again. */
+  /** `call` is called when `hasCapacity` may have changed. */
   onCapacity(call: () => void): void {
     this.#listeners.push(call);
   }
 
-  /** How long whoever waits may wait, milliseconds: the fuller the memory, the shorter. So it never stays full of what waits for slow endpoints. */
+  /**
+   * Longest wait now, milliseconds. It shrinks as the queue fills, so the queue never stays full of slow endpoints.
+   */
   get deadlineMs(): number {
     return Math.max(SHORT_MS, this.#stallDeadlineMs);
   }
 
   /**
-   * Whether one more may wait there, while so many attempts are `busy` at all endpoints. Those of the live topics are held back by `hasCapacity`.
+   * Whether one more delivery may wait. `hasCapacity` already bounds those of the live topics; `busy` counts attempts
+   * at all endpoints.
    *
-   * Besides the deadline there is the share of an endpoint and of a tenant: the simulations "one endpoint that is sent more than it
-   * takes" and "one that brings 90 %" fail without it.
+   * The shares of an endpoint and of a tenant are needed: without them the simulations "one endpoint that is sent
+   * more than it takes" and "one that brings 90 %" fail.
    */
   mayPush(endpoint: EndpointState, task: DeliveryTask, stalledMs: number, busy: number): boolean {
     if (
@@ -73,7 +76,7 @@ export class WaitingQueue {
     if (isReturned(queued.task)) this.#returned += 1;
   }
 
-  /** The next in turn whose endpoint may start one: it, and its tenant, stand behind the others then. */
+  /** The next endpoint in turn that may start an attempt. It and its tenant go to the end of the line. */
   next(mayStart: (endpoint: EndpointState) => boolean): EndpointState | undefined {
     for (const tenant of this.#tenants)
       for (const endpoint of tenant.queueing) {
@@ -87,7 +90,7 @@ export class WaitingQueue {
     return undefined;
   }
 
-  /** Takes the oldest of this endpoint. */
+  /** Takes the oldest delivery of this endpoint. */
   shift(endpoint: EndpointState): Queued | undefined {
     const queued = endpoint.queue.shift();
     if (queued === undefined) return undefined;
@@ -100,7 +103,7 @@ export class WaitingQueue {
     return queued;
   }
 
-  /** To be called when some may have left: once for all of them. */
+  /** Must be called when deliveries may have left. */
   notify(): void {
     for (const call of this.#listeners) call();
   }
@@ -111,16 +114,15 @@ export class WaitingQueue {
   }
 }
 
-/** From one tick of our event loop to the next, milliseconds: the resolution of all that admission measures. */
+/** From one tick to the next, milliseconds: the resolution of admission. */
 export const TICK_MS = 50;
 
 /**
- * For how long an endpoint at its limit has neither started nor ended an attempt, milliseconds; 0 below the
- * shortest queue deadline: so little is chance, or our own scheduling.
- * Ticks are counted, not time: when our own event loop pauses, one tick passes for everybody.
+ * How long an endpoint at its limit has neither started nor ended an attempt, milliseconds. It is 0 below the
+ * shortest queue deadline, where chance dominates. It counts ticks, so a pause of our event loop counts as one tick.
  *
- * Why it is needed: the simulation "an endpoint that hangs (twenty of thirty at once) delays the others for a moment" fails without it. The
- * queues of those that hang fill the memory until their attempts time out, and the live topics stop for all, for 8 s.
+ * Without it the simulation "an endpoint that hangs (twenty of thirty at once) delays the others for a moment" fails.
+ * Queues of hanging endpoints would fill the memory until the attempts time out, and stop the live topics for 8 s.
  */
 export function stalledMs(endpoint: EndpointState, tick: number, limit: number): number {
   if (endpoint.busy < limit) return 0;

@@ -9,13 +9,13 @@ import type { Configuration } from './configuration.js';
 
 interface Route {
   readonly enabled: Set<Configuration>;
-  /** The same by `ref`, until one comes or goes. */
+  /** The same sorted by `ref`, until one is added or removed. */
   sorted?: readonly Configuration[] | undefined;
 }
 
-/** All configurations, found in constant time by (tenant, ref), and the enabled ones by (tenant, event type). */
+/** All configurations by (tenant, ref), and the enabled ones by (tenant, event type), both in constant time. */
 export class ConfigurationTable extends RevisionTable<Configuration> {
-  /** Enabled ones whose deliveries needed a key that is missing when they were read. */
+  /** Enabled ones that needed a missing key when they were read. */
   readonly unopened = new Set<Configuration>();
   readonly #routes = new Map<string, Partial<Record<EventType, Route>>>();
 
@@ -37,7 +37,7 @@ export class ConfigurationTable extends RevisionTable<Configuration> {
     if (next.missingKey(Date.now()) !== undefined) this.unopened.add(next);
   }
 
-  /** Those that are notified of such an event now, by `ref`. The list never changes. */
+  /** The enabled configurations for such an event, sorted by `ref`. The array is never changed. */
   enabledFor(tenantId: string, eventType: EventType): readonly Configuration[] {
     const route = this.#routes.get(tenantId)?.[eventType];
     if (route === undefined) return [];
@@ -54,7 +54,7 @@ export class ConfigurationTable extends RevisionTable<Configuration> {
   }
 }
 
-/** The worker's cache of all configurations, and whether it may be used now. */
+/** The worker's cache of all configurations, and whether it is fresh. */
 export interface ConfigurationCache {
   readonly table: Pick<ConfigurationTable, 'find' | 'hasTenant' | 'enabledFor'>;
   readonly reader: Pick<TableReader, 'isFresh' | 'whenFresh' | 'catchUp'>;
@@ -62,7 +62,7 @@ export interface ConfigurationCache {
 
 const INCOMPLETE = 'webhooks.configurations lacks webhooks; config-api has to fill it';
 
-/** Resolves when the cache is complete: before the first record is handled. */
+/** Resolves when the cache is complete, which is before the first record is handled. */
 export async function openConfigurationCache(
   kafka: Kafka,
   keyring: Keyring,
@@ -100,8 +100,8 @@ export async function openConfigurationCache(
   await reader.whenFresh();
   if (!isComplete()) scope.log.warn(INCOMPLETE);
   await reader.until(isComplete);
-  // Fresh is what the partitions' leaders know: right after one moved that may not be all that was acknowledged. And what was
-  // published before the mark may be read after it, from another partition.
+  // Fresh means as partition leaders know, and a new leader may not know all acknowledged records yet. Records
+  // published before the mark may also come after it, from other partitions.
   await reader.catchUp();
   scope.log.info('keys of secrets', { keys: keyring.keys.map(({ id }) => id), fault: lacking() });
   return { table, reader };

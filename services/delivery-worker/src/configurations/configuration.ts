@@ -24,7 +24,7 @@ import type { EndpointCertificate, PreparedSecret } from '@webhooks/outbound';
 import type { Logger } from '@webhooks/runtime';
 import type { EndpointTarget } from '../admission/endpoint-state.js';
 
-/** An endpoint's delivery policy, ready to be applied; what is undefined has the worker's default. */
+/** An endpoint's delivery policy, ready to apply. Undefined fields have the worker's default. */
 interface EndpointTerms extends Pick<DeliveryPolicy, 'format' | 'maxConcurrency' | 'certificateNotAfter'> {
   readonly timeoutMs: number | undefined;
   readonly delaysMs: readonly number[] | undefined;
@@ -32,7 +32,9 @@ interface EndpointTerms extends Pick<DeliveryPolicy, 'format' | 'maxConcurrency'
   readonly clientCertificate: EndpointCertificate | undefined;
 }
 
-/** Throws when no key opens what is sealed, a delay is spelled as nobody here knows, or a certificate is none. `key`: that of the configuration. */
+/**
+ * Throws when no key opens a sealed value, or a delay or certificate is malformed. `key`: that of the configuration.
+ */
 function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): EndpointTerms {
   const { timeoutMs, retryDelays, sealed, ...asTheyAre } = policy;
   const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
@@ -50,11 +52,11 @@ export interface Configuration {
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
-  /** Undefined only for an unreadable one. */
+  /** Undefined only when unreadable. */
   readonly eventType: EventType | undefined;
   readonly applicationId: string | undefined;
   readonly enabled: boolean;
-  /** A newer version wrote it, and only whether it is enabled could be read: its deliveries are deferred. */
+  /** A newer version wrote it, and only `enabled` could be read. Its deliveries are deferred. */
   readonly isUnreadable?: true;
   /** Always the same object for one configuration. */
   readonly target: EndpointTarget;
@@ -62,13 +64,16 @@ export interface Configuration {
   readonly terms: EndpointTerms | undefined;
   /** When the endpoint's own client certificate ends. */
   readonly certificateNotAfter?: UtcTime | undefined;
-  /** Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens them. */
+  /**
+   * Secrets that sign at this moment, the newest first; none: deliveries are not signed. Throws when no key opens
+   * them.
+   */
   signingSecrets(now: number): readonly PreparedSecret[];
-  /** The id of a key that its deliveries need at this moment and `SECRETS_KEYS` lacks. */
+  /** The id of a key that its deliveries need now and `SECRETS_KEYS` lacks. */
   missingKey(now: number): string | undefined;
 }
 
-/** One secret of a configuration: sealed until its first use, then kept open. */
+/** One secret of a configuration, opened at its first use. */
 interface KeptSecret {
   secret: PreparedSecret | SealedSecret['sealed'];
   readonly expiresAt: number;
@@ -79,15 +84,15 @@ const keepSecret = ({ sealed, expiresAt }: SealedSecret): KeptSecret => ({
   expiresAt: expiresAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
 });
 
-/** Where a URL that passed the rules at registration leads to. The address behind it is judged on each connection. */
+/** The target of a URL. The address behind it is checked on each connection. */
 function targetOf(endpointUrl: string, policy: DeliveryPolicy | EndpointTerms | undefined): EndpointTarget {
   const { origin, pathname, search } = new URL(endpointUrl);
   return { origin, path: `${pathname}${search}`, maxConcurrency: policy?.maxConcurrency };
 }
 
 /**
- * There may be a million, and most of them never deliver from this worker. So each is one plain object without closures. Its
- * URL, policy and secrets stay as they came until they are used; then that is let go.
+ * There may be a million configurations, and most never deliver from this worker. So each is one plain object without
+ * closures. URL, policy and secrets are parsed at their first use.
  */
 class LazyConfiguration implements Configuration {
   readonly tenantId: string;
@@ -140,7 +145,7 @@ class LazyConfiguration implements Configuration {
     return missingKey(this.#keyring, [policy, ...sealed]);
   }
 
-  /** One that has expired is never opened: its key may be gone, and must not matter. */
+  /** An expired secret is never opened, because its key may be gone. */
   #secretsAt(now: number): readonly KeptSecret[] {
     return this.#secrets?.filter(({ expiresAt }) => now < expiresAt) ?? [];
   }
@@ -154,7 +159,7 @@ class LazyConfiguration implements Configuration {
   }
 }
 
-/** Its attempts throw, as for a secret that no key opens: the delivery is deferred, and no attempt is counted. */
+/** Its attempts throw, as with a secret that no key opens. So deliveries are deferred and no attempt is counted. */
 const toUnreadable = ({
   tenantId,
   ref,
@@ -172,11 +177,11 @@ const toUnreadable = ({
   },
 });
 
-/** Unreadable when its URL is none; the URL is taken apart at its first use. */
+/** A configuration whose URL is malformed is unreadable. */
 export const toConfiguration = (record: ConfigurationRecord, keyring: Keyring): Configuration =>
   URL.canParse(record.endpointUrl) ? new LazyConfiguration(record, keyring) : toUnreadable(record);
 
-/** A record of the topic. One that cannot be read is logged, and whether it is enabled holds all the same. */
+/** Reads a record of the topic. One that cannot be read is logged, and its `enabled` still holds. */
 export function readConfiguration(
   { key, value, partition, offset }: KafkaRecord,
   keyring: Keyring,

@@ -27,8 +27,8 @@ const knows = (
 ): configuration is Configuration => configuration !== undefined && configuration.revision >= task.revision;
 
 /**
- * Reads the configuration in force, at once when the cache is fresh and knows it: nothing may be awaited
- * between this look and the attempt.
+ * Reads the configuration in force, synchronously when the cache is fresh and knows it. Nothing may be awaited
+ * between this read and the attempt.
  */
 export function currentConfiguration(
   task: DeliveryTask,
@@ -39,17 +39,14 @@ export function currentConfiguration(
   return catchUp(task, { table, reader });
 }
 
-/** Whether this is the configuration in force, as far as a fresh cache knows. */
+/** Whether this is the configuration in force, by a fresh cache. */
 export const isCurrent = (configuration: Configuration, { table, reader }: ConfigurationCache): boolean =>
   reader.isFresh() && table.find(configuration.tenantId, configuration.ref) === configuration;
 
-/**
- * A `ref` that is unknown, or older here than the task says, is looked up again once the cache holds everything
- * published before.
- */
+/** Waits until the cache holds everything published before, when the `ref` is unknown or older than the task says. */
 async function catchUp(task: DeliveryTask, { table, reader }: ConfigurationCache): Promise<Current> {
   if (!knows(table.find(task.tenantId, task.ref), task)) await reader.catchUp();
-  // Fresh comes last, as above.
+  // Freshness last: nothing is awaited behind it.
   if (!reader.isFresh()) await reader.whenFresh();
   const configuration = table.find(task.tenantId, task.ref);
   return configuration ? judge(task, configuration) : { kind: 'unknown' };

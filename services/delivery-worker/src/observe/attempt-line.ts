@@ -12,7 +12,7 @@ function outcomeFields(outcome: AttemptOutcome): Record<string, unknown> {
   return { ...failure, cause: causeOf(failure), durationMs: Math.round(outcome.durationMs) };
 }
 
-/** The wide line of one attempt: no body, no URL, no secret. */
+/** Fields of the log line of one attempt: no body, no URL, no secret. */
 const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknown> => ({
   eventId: task.eventId,
   deliveryId: task.deliveryId,
@@ -27,8 +27,8 @@ const fieldsOf = ({ task, outcome, settlement }: Settled): Record<string, unknow
 });
 
 /**
- * Since when it has waited for its first attempt, or for its success: as soon as Kafka had it. What was deferred before its first
- * attempt is due later by now, and has waited since it was read.
+ * From when the delay counts, Unix milliseconds: from the time in Kafka. A task that was deferred before its first
+ * attempt has a later `dueAt`, so it counts from being read.
  */
 const waitingSince = (task: Settled['task']): number => (isReturned(task) ? task.firstDueAt : task.dueAt);
 
@@ -38,20 +38,20 @@ function countedAs(result: EventResult): 'rejected' | 'unconfigured' | 'unmatche
   return result.deliveries === 0 ? 'unmatched' : 'fanned-out';
 }
 
-/** A fault of observing is told and no more: thrown, it would make a settled delivery "not handled", and post it again. */
+/** Logs a fault of observing. Thrown, it would make a settled delivery "not handled" and post it again. */
 const harmless =
-  <T extends unknown[]>(log: Logger, observe: (...told: T) => void): ((...told: T) => void) =>
-  (...told) => {
+  <T extends unknown[]>(log: Logger, observe: (...args: T) => void): ((...args: T) => void) =>
+  (...args) => {
     try {
-      observe(...told);
+      observe(...args);
     } catch (error) {
       log.error('something was not counted', errorFields(error));
     }
   };
 
 /**
- * Metrics and log lines of the path, made side by side so that they cannot disagree. None throws: what happened has happened. Of successes, and of deliveries that
- * admission deferred (a backlog can be millions), one in `sampleOf` is logged.
+ * Metrics and log lines of deliveries, made together so that they agree. None throws. Of successes and of admission's
+ * deferrals, which can be millions, one in `sampleOf` is logged.
  */
 export function createObservers(registry: Registry, log: Logger, sampleOf: number) {
   const meters = createMeters(registry);

@@ -10,7 +10,7 @@ const EVENT_RESULTS = ['rejected', 'unmatched', 'unconfigured', 'fanned-out'] as
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
-/** What is counted and timed on the way of a delivery. */
+/** Counters and histograms of deliveries. */
 export function createMeters(registry: Registry) {
   const seconds = <Label extends string>(
     name: string,
@@ -24,7 +24,7 @@ export function createMeters(registry: Registry) {
   const duration = seconds('webhook_attempt_duration_seconds', 'Time of one attempt', SECONDS, 'outcome');
   const decisions = 'Decisions, by kind and reason';
   const settlements = addCounter(registry, 'webhook_settlements_total', decisions, 'kind', 'reason');
-  // Read as 0 from the start, so that an alert sees the first one.
+  // Starts at 0, so that an alert sees the first increment.
   for (const result of EVENT_RESULTS) events.inc({ result }, 0);
   for (const reason of DEAD_REASONS) settlements.inc({ kind: 'dead', reason }, 0);
   settlements.inc({ kind: 'deferred', reason: 'fault' }, 0);

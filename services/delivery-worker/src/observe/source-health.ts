@@ -5,7 +5,7 @@ import type { ServiceScope } from '@webhooks/runtime';
 
 export type Watched = Pick<Source, 'health' | 'missingTopics'>;
 
-/** Names topics that are missing: what stands in for them makes retries cost more, or nothing does. */
+/** Reports missing topics. Without a retry tier, retries cost more. */
 function watchTopics(sources: ReadonlyMap<string, Watched>, { health, registry }: ServiceScope): void {
   const missing = () => [...sources.values()].flatMap((source) => source.missingTopics());
   const fault = () => (missing().length > 0 ? `missing: ${missing().join(', ')}` : undefined);

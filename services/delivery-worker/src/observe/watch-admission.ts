@@ -24,7 +24,7 @@ function createGauges(admission: Admission, endpoints: Endpoints, { registry }: 
   });
 }
 
-/** Certificates of endpoints that had an attempt lately, the one that ends first before the others. */
+/** Certificates of endpoints that had an attempt lately, sorted by expiry. */
 const certificatesOf = (endpoints: readonly EndpointState[], configurations: ConfigurationCache['table']) =>
   endpoints
     .flatMap(({ tenant: { tenantId }, ref }) => {
@@ -35,7 +35,7 @@ const certificatesOf = (endpoints: readonly EndpointState[], configurations: Con
 
 const timeOf = (ms: number): string => new Date(ms).toISOString();
 
-/** What `/endpoints` shows of one whose last attempts all failed. */
+/** The entry of a failing endpoint in `/endpoints`. */
 function describe({ tenant, ref, target, breaker, failingSince, lastFailure }: EndpointState) {
   const probeInMs = Math.max(0, breaker.probeAt - performance.now());
   return {
@@ -58,7 +58,10 @@ function renderUnhealthy(endpoints: readonly EndpointState[]) {
   return { endpoints: endpoints.length, breakersOpen, listed: unhealthy.length, unhealthy };
 }
 
-/** Shows admission to operators: its gauges, and the page `/endpoints` that lists who fails, how and since when, and whose client certificate ends when. What was disabled is not shown. */
+/**
+ * The gauges of admission, and the page `/endpoints`: which endpoints fail, how and since when, and when client
+ * certificates end. Disabled endpoints are left out.
+ */
 export function watchAdmission(
   admission: Admission,
   configurations: ConfigurationCache['table'],

@@ -4,34 +4,25 @@ import { signStandardWebhooks, signVendor } from '@webhooks/outbound';
 import type { Sender, SendResult, Throttled, Withdrawn } from '@webhooks/outbound';
 import type { Configuration } from '../configurations/configuration.js';
 
-/** What an attempt came to. An endpoint's failure is a value; only our own failure is thrown. */
-export type AttemptOutcome =
-  | { readonly kind: 'accepted'; readonly status: number; readonly durationMs: number }
-  | {
-      readonly kind: 'refused';
-      readonly status: number;
-      readonly retryAfter?: string;
-      readonly durationMs: number;
-    }
-  | {
-      readonly kind: 'unreachable';
-      readonly error: string;
-      readonly code: string;
-      readonly durationMs: number;
-    }
-  | { readonly kind: 'forbidden'; readonly error: string; readonly durationMs: number };
+/** The outcome of an attempt. An endpoint's failure is a value; only our own failure is thrown. */
+export type AttemptOutcome = { readonly durationMs: number } & (
+  | { readonly kind: 'accepted'; readonly status: number }
+  | { readonly kind: 'refused'; readonly status: number; readonly retryAfter?: string }
+  | { readonly kind: 'unreachable'; readonly error: string; readonly code: string }
+  | { readonly kind: 'forbidden'; readonly error: string }
+);
 
 /** The status, or the class of error. */
 export const failureOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? String(outcome.status) : outcome.error;
 
-/** What a record of the attempt tells of its end, besides when and how long. */
+/** The result of an attempt in its records, besides time and duration. */
 export const failureFields = (outcome: AttemptOutcome): Pick<AttemptEntry, 'status' | 'error' | 'code'> => {
   if ('status' in outcome) return { status: outcome.status };
   return { error: outcome.error, ...('code' in outcome ? { code: outcome.code } : {}) };
 };
 
-/** `2xx` to `5xx`, or the class of error: bounded, for labels and for operators. */
+/** `2xx` to `5xx`, or the class of error: a bounded set, for labels and operators. */
 export const classOf = (outcome: AttemptOutcome): string =>
   'status' in outcome ? `${Math.floor(outcome.status / 100)}xx` : outcome.error;
 
@@ -52,7 +43,10 @@ export interface AttemptOptions {
   readonly vendorHeader: string;
 }
 
-/** Headers of a notification, and the event's `traceparent` (W3C Trace Context), as a flat list of names and values. Signed only when the configuration has a secret. */
+/**
+ * Headers of a notification as a flat list of names and values, with the event's `traceparent` (W3C Trace Context).
+ * Signed only when the configuration has a secret.
+ */
 function headersOf(
   task: DeliveryTask,
   configuration: Configuration,
@@ -81,7 +75,10 @@ function headersOf(
   return headers;
 }
 
-/** An endpoint's own headers, but for those that we send: their names are refused at registration, and the vendor's may change. */
+/**
+ * Adds an endpoint's own headers, except those that we send. Registration refuses our names, but the vendor's name
+ * may change.
+ */
 function addOwn(headers: string[], own: Readonly<Record<string, string>>): void {
   const ours = new Set(headers.filter((_, index) => index % 2 === 0).map(toComparedName));
   for (const [name, value] of Object.entries(own))
@@ -89,8 +86,8 @@ function addOwn(headers: string[], own: Readonly<Record<string, string>>): void 
 }
 
 /**
- * Signs and posts one notification. An endpoint's failure is a value; a throw or a rejection is our own fault (no key,
- * closed sender, an event that the endpoint's format cannot tell). `mayStart` is asked once there is a connection.
+ * Signs and posts one notification. An endpoint's failure is a value. It throws or rejects for our own faults: no
+ * key, a closed sender, an event that the format cannot express. `mayStart` is called once there is a connection.
  */
 export function attempt(
   task: DeliveryTask,

@@ -17,15 +17,15 @@ interface ConsumeFanOutPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged
   readonly turns: Turns;
 }
 
-/** Whose slice begins next. */
+/** Decides whose slice begins next. */
 interface Turns {
-  /** Does the work in its tenant's turn. */
+  /** Runs the work in its tenant's turn. */
   readonly take: (tenantId: string, work: () => Promise<void>) => Promise<void>;
-  /** Whether so many fan-outs of the tenant wait that others would find no room. */
+  /** Whether the tenant's waiting fan-outs use up its share. */
   readonly isOverShare: (tenantId: string) => boolean;
 }
 
-/** The next webhooks of an event, by `ref`, of those in force now. The rest is published once these are settled. */
+/** Delivers the next slice of an event's webhooks, sorted by `ref`. The rest is published once these are settled. */
 async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: ConsumeFanOutPorts): Promise<void> {
   const { tenantId, eventType, afterRef = '' } = fanOut;
   await ports.cache.reader.whenFresh();
@@ -38,7 +38,9 @@ async function deliverSlice(fanOut: FanOut, source: RecordOrigin, ports: Consume
   else await ports.attemptLog.append(fanOutEntry(fanOut, false));
 }
 
-/** One record of `webhooks.fan-outs`: read → wait for the tenant's turn → deliver a slice → publish the rest. */
+/**
+ * Handles one record of `webhooks.fan-outs`: read → wait for the tenant's turn → deliver a slice → publish the rest.
+ */
 export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPorts): Promise<void> {
   const parsed = parseFanOut(record.headers, record.undecodable === undefined ? record.value : null);
   if (!parsed.ok) return publishDamaged(record, parsed.reason, ports);
@@ -47,12 +49,12 @@ export async function consumeFanOut(record: KafkaRecord, ports: ConsumeFanOutPor
   return ports.turns.take(task.tenantId, () => deliverSlice(task, originOf(record), ports));
 }
 
-/** Slices of a tenant at once: 128 deliveries. With 512 a burst of them delayed other tenants by twice as much. */
+/** Slices of a tenant at once: 128 deliveries. With 512, a burst delayed other tenants twice as long. */
 const SLICES_OF_TENANT = 4;
-/** Of all that may wait, for one tenant. */
+/** Share of one tenant in all waiting fan-outs. */
 const SHARE = 1 / 8;
 
-/** Tenants side by side, each with a few of the slices that run at once. `maxWaiting`: fan-outs that may wait. */
+/** Runs slices of tenants side by side, a few of each tenant at once. `maxWaiting`: fan-outs that may wait. */
 export function createKeyedMutex(maxSlices: number, maxWaiting: number): Turns {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });

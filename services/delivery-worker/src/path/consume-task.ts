@@ -12,13 +12,13 @@ export interface ConsumeTaskPorts {
   readonly publish: PublishWithRetry;
   readonly deliver: (task: DeliveryTask, source: RecordOrigin) => Promise<Settlement['kind']>;
   readonly settled: SettledMemory;
-  /** Age at which a delivery ends, in milliseconds. */
+  /** Age at which a delivery ends, milliseconds. */
   readonly maxAgeMs: number;
   /** Reports a record that cannot be read as a task. */
   readonly damaged: (record: KafkaRecord, reason: string) => void;
 }
 
-/** A task that cannot be used is kept for operators, with its headers and bytes as far as the topic takes them. */
+/** Keeps a damaged task for operators, with as much of its headers and bytes as the topic takes. */
 export async function publishDamaged(
   record: KafkaRecord,
   reason: string,
@@ -41,10 +41,10 @@ export async function publishDamaged(
   ports.damaged(record, reason);
 }
 
-/** First wait of a record that is put off; then a quarter of its age, some 35 waits in 8 days. */
+/** First wait of a deferred record; later waits are a quarter of its age, about 35 in 8 days. */
 const FIRST_WAIT_MS = 60_000;
 
-/** Writes a record to a retry tier as it is, due then. */
+/** Writes a record unchanged to a retry tier, with a new due time. */
 async function publishUnread(
   record: KafkaRecord,
   { dueAt, waitMs }: { readonly dueAt: number; readonly waitMs: number },
@@ -59,7 +59,7 @@ async function publishUnread(
   });
 }
 
-/** Puts off a record as it is, until its greatest age: then it is kept with the reason. */
+/** Defers a record unchanged. At its greatest age it is kept as damaged, with the reason. */
 export async function deferRecord(
   record: KafkaRecord,
   reason: string,
@@ -72,11 +72,11 @@ export async function deferRecord(
   return publishUnread(record, { dueAt: Math.ceil(Math.min(now + waitMs, limit)), waitMs }, ports.publish);
 }
 
-/** Whether it is a fan-out that was put off: a task names its delivery. */
+/** Whether a retry tier's record is a fan-out: a task names its delivery. */
 const isFanOut = ({ headers }: KafkaRecord): boolean =>
   headers['delivery-id'] === undefined && headers['event-id'] !== undefined;
 
-/** One record of `webhooks.deliveries`, or one of `webhooks.retries.*` that is due: read → deliver. */
+/** Handles one record of `webhooks.deliveries`, or a due one of `webhooks.retries.*`: read → deliver. */
 export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts): Promise<void> {
   if (isFanOut(record)) return ports.publish({ ...boundedCopy(record), topic: TOPICS.fanOuts });
   const parsed =
@@ -85,7 +85,7 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
       : { ok: false as const, reason: 'undecodable', isUnknown: false };
   if (!parsed.ok)
     return parsed.isUnknown
-      ? // A newer version wrote it: it waits for a worker that knows it.
+      ? // A newer version wrote it, and a newer worker can read it.
         deferRecord(record, parsed.reason, ports)
       : publishDamaged(record, parsed.reason, ports);
   const { task } = parsed;
@@ -93,11 +93,14 @@ export async function consumeTask(record: KafkaRecord, ports: ConsumeTaskPorts):
 }
 
 interface MoveTaskPorts extends Pick<ConsumeTaskPorts, 'publish' | 'damaged'> {
-  /** No task rests longer from now on, in milliseconds: one that is due in a hundred years would go round and round until then. */
+  /**
+   * Longest rest of a task from now on, milliseconds. Without it, a task due in a hundred years would circulate until
+   * then.
+   */
   readonly maxRestMs: number;
 }
 
-/** A record whose rest is longer than its tier waits on in the largest tier that is not longer than the rest. */
+/** Moves a record whose rest is longer than its tier to the largest tier that is not longer than the rest. */
 export async function moveTask(
   record: KafkaRecord,
   remainingMs: number,

@@ -4,19 +4,22 @@ import type { AttemptOutcome } from './attempt.js';
 
 const MAX_SECONDS = 10 * 86_400;
 
-/** The three forms that a reader of HTTP dates must know (RFC 9110 §5.6.7), of which the last names no zone. `Date.parse` also takes `-1` and `2030`. */
+/**
+ * The three forms of HTTP dates (RFC 9110 §5.6.7); the last one names no zone. `Date.parse` would also take `-1` and
+ * `2030`.
+ */
 const HTTP_DATE =
   /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -]\d{2,4} [\d:]{8} GMT$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d [\d:]{8} \d{4}$/;
 
-/** Unix milliseconds of an HTTP date; `NaN` when it is none. */
+/** Unix milliseconds of an HTTP date; `NaN` for other text. */
 function parseHttpDate(text: string): number {
   if (!HTTP_DATE.test(text)) return NaN;
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
 }
 
 /**
- * `Retry-After` as a wait in milliseconds (RFC 9110 §10.2.3), seconds or a date, 10 days at most; 0 when it says nothing
- * usable: empty, negative, a fraction, a moment that is past. The sender gives 64 characters at most.
+ * The wait of a `Retry-After` in milliseconds (RFC 9110 §10.2.3): seconds or a date, at most 10 days. 0 when it is
+ * unusable: empty, negative, a fraction or in the past. The sender gives at most 64 characters.
  */
 export function retryAfterMs(value: string | undefined, now: number): number {
   const text = value?.trim() ?? '';
@@ -24,15 +27,15 @@ export function retryAfterMs(value: string | undefined, now: number): number {
   return Math.min(Math.max(0, waitMs || 0), MAX_SECONDS * 1_000);
 }
 
-/** When a delivery is attempted again, and when it is given up. All in milliseconds. */
+/** When a delivery is retried, and when it ends. All in milliseconds. */
 export interface RetrySchedule {
-  /** Wait before attempt 2, 3, …: one attempt more than there are delays. */
+  /** Waits before attempts 2, 3, …: one attempt more than delays. */
   readonly delaysMs: readonly number[];
   /** Share of a delay by which it is spread, both ways: 0.2 means ±20 %. */
   readonly jitter: number;
   /** Age at which a delivery gets its last attempt, counted from when it was first due. */
   readonly maxAgeMs: number;
-  /** Longest wait that an endpoint gets by its `Retry-After`. */
+  /** Longest wait that an endpoint gets by `Retry-After`. */
   readonly retryAfterMaxMs: number;
 }
 
@@ -47,12 +50,12 @@ export type DeadReason = (typeof DEAD_REASONS)[number];
 export type Settlement =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly dueAt: number }
-  /** No attempt was made; the same one comes later. `fault`: that was our own fault. The others: admission's (see there). */
+  /** No attempt was made; the same one is made later. `fault`: by our own fault. The others: see `DeferReason`. */
   | {
       readonly kind: 'deferred';
       readonly dueAt: number;
       readonly reason: 'fault' | DeferReason;
-      /** Whether it gets an entry in the attempt log: once for each pause of an endpoint, and for each fault. */
+      /** Whether the attempt log gets an entry: one for each pause of an endpoint, and one for each fault. */
       readonly isLogged: boolean;
     }
   | { readonly kind: 'dead'; readonly reason: DeadReason }
@@ -60,7 +63,7 @@ export type Settlement =
 
 /** What the rules look at besides the outcome. Times are Unix milliseconds. */
 export interface Decision {
-  /** Number of the attempt that was made, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   readonly firstDueAt: number;
   readonly now: number;
@@ -69,21 +72,24 @@ export interface Decision {
   readonly random: number;
 }
 
-/** Statuses whose `Retry-After` counts: the endpoint, or a proxy before it, is overloaded or away (RFC 6585, RFC 9110). */
+/**
+ * Statuses with which `Retry-After` counts: the endpoint, or a proxy before it, is overloaded or away (RFC 6585, RFC
+ * 9110).
+ */
 const RETRY_AFTER_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** The planned wait with its jitter, or a longer one that the endpoint's `Retry-After` names, up to the schedule's bound. */
+/** The planned wait with jitter, or the longer wait of `Retry-After`, up to the schedule's bound. */
 function waitMs(outcome: AttemptOutcome, plannedMs: number, { now, schedule, random }: Decision): number {
   const spread = plannedMs * (1 + schedule.jitter * (2 * random - 1));
   const counts = outcome.kind === 'refused' && RETRY_AFTER_STATUSES.has(outcome.status);
   const requestedMs = counts ? retryAfterMs(outcome.retryAfter, now) : 0;
-  // Upwards: a wait is never shorter than the plan less its jitter.
+  // Rounded up: a wait is never shorter than the plan less its jitter.
   return Math.ceil(Math.max(spread, Math.min(requestedMs, schedule.retryAfterMaxMs)));
 }
 
 /**
- * The delivery rules, pure: a 2xx ends a delivery; anything else is attempted again after the planned wait, until
- * the attempts are used up or the delivery has reached its greatest age, at which one last attempt is made.
+ * The delivery rules, pure. A 2xx ends a delivery. Anything else is retried after the planned wait, until the
+ * attempts are used up. At its greatest age a delivery gets one last attempt.
  */
 export function decide(outcome: AttemptOutcome, decision: Decision): Settlement {
   if (outcome.kind === 'accepted') return { kind: 'delivered' };
@@ -107,8 +113,8 @@ const MAX_FAULT_WAIT_MS = 1_800_000;
 const LAST_ATTEMPT_GRACE_MS = 86_400_000;
 
 /**
- * When an attempt that could not be made is tried again: 30 s, doubling to 30 min. At its greatest age a delivery is owed one
- * attempt, and our own fault is none: it has a day more, unless there is no webhook to attempt it for.
+ * When an attempt that failed by our own fault is retried: after 30 s, doubling to 30 min. A delivery at its greatest
+ * age is owed one attempt, so it gets a day more. Without a webhook to attempt it for, it gets none.
  */
 export function deferAfterFault(
   deferralCount: number,
@@ -124,13 +130,13 @@ export function deferAfterFault(
   return { kind: 'deferred', reason: 'fault', dueAt: Math.min(dueAt, latest), isLogged: true };
 }
 
-/** When a task is due that admission defers for `waitMs`: at its greatest age at the latest, for its last attempt; beyond it soon. */
+/** When a deferred task is due: by its greatest age at the latest, for its last attempt; beyond it within 30 min. */
 export function defer(
   { waitMs, reason, beginsPause }: Omit<Deferred, 'kind'>,
   decision: Pick<Decision, 'firstDueAt' | 'now' | 'schedule'>,
 ): Settlement {
   const limit = limitOf(decision);
-  // Its endpoints keep its tenant from connecting: what they are owed ends as with a fault of ours.
+  // The tenant's own endpoints use up its connections, so the delivery ends as after a fault of ours.
   if (reason === 'throttled' && decision.now >= limit + LAST_ATTEMPT_GRACE_MS)
     return { kind: 'dead', reason: 'expired' };
   const dueAt = Math.ceil(decision.now + waitMs);

@@ -3,7 +3,7 @@ import type { DeliveryTask, FanOut, FanOutEntry } from '@webhooks/contracts';
 import type { Configuration } from '../configurations/configuration.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
 
-/** Deliveries of one event that are made at once; an event for more webhooks is worked off in slices of so many. */
+/** Deliveries of one event that are made at once; events for more webhooks are delivered in slices of this size. */
 export const SLICE_TASKS = 32;
 
 function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask {
@@ -27,11 +27,11 @@ function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuratio
   };
 }
 
-/** One first attempt for each configuration; they share the bytes of the body. */
+/** The first attempt for each configuration. They share the bytes of the body. */
 export const makeTasks = (fanOut: FanOut, configurations: readonly Configuration[]): DeliveryTask[] =>
   configurations.map((configuration) => makeTask(fanOut, configuration));
 
-/** Leaves the deliveries of an event, or the rest of them, to whoever reads `webhooks.fan-outs`. */
+/** Leaves an event's deliveries, or the rest of them, to the readers of `webhooks.fan-outs`. */
 export const publishFanOut = (publish: PublishWithRetry, fanOut: FanOut): Promise<void> =>
   publish({ topic: TOPICS.fanOuts, key: fanOut.eventId, value: fanOut.body, headers: fanOutHeaders(fanOut) });
 
@@ -40,7 +40,7 @@ export const fanOutEntry = ({ tenantId, eventId }: FanOut, isOpen: boolean): Fan
   ...{ tenantId, eventId, at: Date.now(), isOpen },
 });
 
-/** Waits for all, then throws the first fault: a record must not be called handled again while a part of it still runs. */
+/** Waits for all, then throws the first fault. A record must not be handled again while a part of it runs. */
 export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(work);
   const failed = results.find((result) => result.status === 'rejected');

@@ -6,10 +6,10 @@ import type { Settlement } from './decide.js';
 import type { AttemptLog } from '../publish/attempt-log.js';
 import type { PublishWithRetry } from '../publish/publisher.js';
 
-/** A task whose fate is decided. */
+/** A task with its decision. */
 export interface Settled {
   readonly task: DeliveryTask;
-  /** The record that was being handled. */
+  /** The record that is handled. */
   readonly source: RecordOrigin;
   /** Undefined when no attempt was made. */
   readonly outcome: AttemptOutcome | undefined;
@@ -23,7 +23,7 @@ export interface SettlePorts {
   readonly attemptLog: AttemptLog;
 }
 
-/** What the task says of the attempt that failed now: its class or status in place of the former one, and its history. */
+/** The task with the failure of this attempt: its class or status, and its history. */
 function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   if (!outcome) return task;
   const { durationMs } = outcome;
@@ -37,7 +37,7 @@ function withFailure({ task, outcome, at }: Settled): DeliveryTask {
   return { ...task, ...failure, history };
 }
 
-/** The task as it waits for its next attempt. */
+/** The task of the next attempt. */
 const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
   ...withFailure(settled),
   attempt: settled.task.attempt + 1,
@@ -45,7 +45,7 @@ const nextTask = (settled: Settled, dueAt: number): DeliveryTask => ({
   firstAttemptAt: settled.task.firstAttemptAt ?? settled.at,
 });
 
-/** The task as it waits for the attempt that could not be made. */
+/** The same attempt, deferred. */
 const deferredTask = (task: DeliveryTask, dueAt: number): DeliveryTask => ({
   ...task,
   dueAt,
@@ -73,7 +73,7 @@ function publishDead(publish: PublishWithRetry, settled: Settled, reason: string
   });
 }
 
-/** What every entry tells. */
+/** Fields of every entry. */
 const baseEntry = ({ task, source, at }: Settled) => ({
   deliveryId: task.deliveryId,
   cycle: task.cycle,
@@ -96,7 +96,7 @@ const attemptEntry = (settled: Settled, outcome: AttemptOutcome): AttemptLogEntr
   ...(settled.settlement.kind === 'retry' ? { nextAt: settled.settlement.dueAt } : {}),
 });
 
-/** Without an entry it would stay `dead` in the log, and a second job would send it again. */
+/** Without an entry the log would still say `dead`, and a second job would send it again. */
 const beginsRedelivery = ({ task }: Settled): boolean => task.cycle !== '0' && !isReturned(task);
 
 function endEntry(settled: Settled): AttemptLogEntry | undefined {
@@ -129,8 +129,8 @@ async function publishSettlement(settled: Settled, publish: PublishWithRetry): P
 async function settleOther(settled: Settled, { publish, attemptLog }: SettlePorts): Promise<void> {
   const { outcome, settlement } = settled;
   const published = publishSettlement(settled, publish);
-  // A deferral tells of no attempt, and what is told and was not written is written by whoever handles the record next. Side
-  // by side it holds its place in the window for half as long.
+  // A deferral has no attempt that could be lost, so its log entry need not wait. Both at once halve its time in the
+  // window.
   if (settlement.kind !== 'deferred') await published;
   const end = endEntry(settled);
   await Promise.all([
@@ -141,12 +141,12 @@ async function settleOther(settled: Settled, { publish, attemptLog }: SettlePort
 }
 
 /**
- * Makes a decision true, in this order: what keeps the delivery alive (its retry, or its dead letter) is acknowledged
- * first, then the attempt is told. A crash between repeats, and never loses. Resolves when all of it is acknowledged.
+ * Makes a decision durable. First the retry or the dead letter is acknowledged, then the attempt is logged. So a
+ * crash in between repeats and never loses. Resolves when everything is acknowledged.
  */
 export function settle(settled: Settled, ports: SettlePorts): Promise<void> {
   const { outcome, settlement } = settled;
-  // Most deliveries end with their first attempt: they share the promise of their pack.
+  // Most deliveries end with their first attempt; they share the promise of their pack.
   return outcome && settlement.kind === 'delivered'
     ? ports.attemptLog.append(attemptEntry(settled, outcome))
     : settleOther(settled, ports);

@@ -8,33 +8,33 @@ interface Run {
   readonly done: Promise<void>;
 }
 
-/** An attempt that was made, or ended otherwise: no copy of it means anything any more. */
+/** Marks an attempt that was made or ended: every copy of it is dropped. */
 const ENDED = Number.POSITIVE_INFINITY;
 
 /**
- * Remembers which attempts of waiting deliveries were settled lately, so that a retry record that a crash wrote twice
- * does not double a delivery's future. Copies of one attempt that were deferred differently often converge to
- * one: whichever has been deferred less than what was seen of it is dropped.
+ * Remembers which attempts were settled lately. A crash can write a retry record twice, and both copies would go on.
+ * A copy that was deferred less often than one that was settled is dropped.
  */
 export class SettledMemory {
-  /** Attempt → how often it had been deferred when it was settled. */
+  /** Attempt → its deferral count when it was settled. */
   readonly #settled: LRUCache<string, number>;
   readonly #running = new Map<string, Run>();
 
-  /** Remembers the last `capacity` settlements. */
+  /** `capacity`: settlements that are remembered. */
   constructor(capacity: number) {
     this.#settled = new LRUCache({ max: capacity });
   }
 
   /**
-   * Does `work` unless this attempt was settled lately. A second copy at the same time shares the fate of the first; one
-   * that was deferred more often is no copy but its successor, published before the first run has ended: it waits for that.
+   * Runs `work` unless this attempt was settled lately. A second copy at the same time shares the result of the
+   * first. One that was deferred more often is the successor, published before the first run ended; it waits for
+   * that.
    */
   async once(task: DeliveryTask, work: () => Promise<Settlement['kind']>): Promise<void> {
     const key = keyOf(task);
     for (let known = this.#running.get(key); known; known = this.#running.get(key)) {
       if (task.deferralCount <= known.deferralCount) return known.done;
-      await known.done.catch(() => undefined); // its failure is told to whoever began it
+      await known.done.catch(() => undefined); // whoever began it gets the failure
     }
     if (task.deferralCount <= (this.#settled.get(key) ?? -1)) return;
     const done = this.#run(key, task, work);
@@ -57,7 +57,7 @@ export class SettledMemory {
 }
 
 /**
- * The origin tells a copy from the same event accepted once more. A digest, because a text put together of pieces keeps the
+ * The origin distinguishes a copy from the same event accepted twice. A digest, because concatenated text keeps its
  * pieces: 200,000 of them in a heap snapshot.
  */
 const keyOf = ({ deliveryId, cycle, attempt, origin }: DeliveryTask): string =>

@@ -3,9 +3,9 @@ import { encodeAttemptPack, MAX_PACK_ENTRIES, TOPICS } from '@webhooks/contracts
 import type { PackEntry } from '@webhooks/contracts';
 import type { PublishWithRetry } from './publisher.js';
 
-/** Tells `webhooks.attempts` what happened, in packs. */
+/** Reports attempts to `webhooks.attempts`, in packs. */
 export interface AttemptLog {
-  /** Resolves when the pack that holds this entry is acknowledged by Kafka. */
+  /** Resolves when Kafka acknowledged the pack with this entry. */
   append(entry: PackEntry): Promise<void>;
 }
 
@@ -14,14 +14,17 @@ interface Pack extends PromiseWithResolvers<undefined> {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A rejection, too, when the entries cannot be encoded: whoever waits for the pack is told, and the process lives. */
+/** Rejects when the entries cannot be encoded, so that the process lives. */
 const publishPack = async (
   publish: PublishWithRetry,
   key: string,
   entries: readonly PackEntry[],
 ): Promise<void> => publish({ topic: TOPICS.attempts, key, value: encodeAttemptPack(entries) });
 
-/** Collects entries for `lingerMs` or up to 256, and sends them as one record: an attempt costs a share of a message. */
+/**
+ * Collects entries for `lingerMs` (default 20), at most 256, and sends them as one record. So an attempt costs a
+ * share of a message.
+ */
 export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): AttemptLog {
   let open: Pack | undefined;
   let packs = 0;
@@ -30,7 +33,7 @@ export function createAttemptLog(publish: PublishWithRetry, lingerMs = 20): Atte
     clearTimeout(pack.timer);
     open = undefined;
     packs += 1;
-    // Packs hold deliveries of many keys: a running number spreads them over the partitions. It is the identity of the pack, too.
+    // A running number spreads the packs over the partitions, and identifies each pack.
     publishPack(publish, `${writer}-${packs}`, pack.entries).then(() => pack.resolve(undefined), pack.reject);
   };
   const openPack = (): Pack => {

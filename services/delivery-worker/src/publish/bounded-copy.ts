@@ -9,7 +9,7 @@ const MAX_HEADER_BYTES = 65_536;
 export interface BoundedCopy {
   readonly key: Buffer | string;
   readonly value: Buffer | null;
-  /** The original headers while they are small, and what says that something was cut. */
+  /** The original headers as far as they fit, and a note of what was cut. */
   readonly headers: Readonly<Record<string, string | Buffer>>;
 }
 
@@ -43,8 +43,8 @@ function cutValue({ value }: KafkaRecord, maxBytes: number): Pick<BoundedCopy, '
 }
 
 /**
- * A record's key, value and headers as another topic will surely take them: what a foreign producer made too large is
- * cut, and its size and SHA-256 are kept. A record that no topic takes would be published for ever.
+ * A copy of a record that other topics accept. What is too large is cut, and its size and SHA-256 are kept. A record
+ * that no topic accepts would be published for ever.
  */
 export function boundedCopy(record: KafkaRecord, maxValueBytes = MAX_VALUE_BYTES): BoundedCopy {
   const { key, headers: ofKey } = cutKey(record);

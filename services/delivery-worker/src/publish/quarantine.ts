@@ -7,11 +7,14 @@ import { boundedCopy } from './bounded-copy.js';
 import { isLastingFault } from './publisher.js';
 import type { PublishWithRetry } from './publisher.js';
 
-/** Records in any minute, of one worker. A poisoned record comes alone; many of them are a bug that would empty a topic. */
+/**
+ * Records that one worker may put aside in a minute. A poisoned record comes alone; many are a bug that would empty a
+ * topic.
+ */
 const MAX_RECORDS = 10;
 const WINDOW_MS = 60_000;
 
-/** What all sources of a worker put aside together. `now` in milliseconds of a clock that never goes back. */
+/** The budget of all sources of a worker. `now`: monotonic milliseconds. */
 export function createQuarantineBudget(log: Logger, now = () => performance.now()) {
   const taken: number[] = [];
   let deniedAt = Number.NEGATIVE_INFINITY;
@@ -26,16 +29,16 @@ export function createQuarantineBudget(log: Logger, now = () => performance.now(
     return false;
   };
   return {
-    /** Whether one more record may be put aside now. */
+    /** Returns whether one more record may be put aside now. */
     take: (): boolean => {
       const [oldest = Number.NEGATIVE_INFINITY] = taken;
       if (taken.length >= MAX_RECORDS && now() - oldest < WINDOW_MS) return deny();
       if (taken.push(now()) > MAX_RECORDS) taken.shift();
       return true;
     },
-    /** Takes back what was taken last: the record could not be put aside, and is tried again. */
+    /** Returns the last take: the record could not be put aside and is tried again. */
     giveBack: (): void => void taken.pop(),
-    /** Why the worker is not ready: within the last minute there was a record that could not be put aside for want of budget. */
+    /** Why the worker is not ready: the budget was exhausted within the last minute. */
     fault: () =>
       isExhausted() ? `more than ${MAX_RECORDS} records a minute fail by our own fault` : undefined,
   };
@@ -43,37 +46,37 @@ export function createQuarantineBudget(log: Logger, now = () => performance.now(
 
 export type QuarantineBudget = ReturnType<typeof createQuarantineBudget>;
 
-/** About three seconds. Each try may post again to the neighbours of what fails, so they are few. */
+/** About three seconds. Each try may post the record's neighbours again, so there are few. */
 const TRIES = 5;
 
-/** Of a record that was put aside for it, in `reject-reason` and `dead-reason`. */
+/** Value of `reject-reason` and `dead-reason` for a record that was put aside. */
 export const NOT_HANDLED = 'not-handled';
 
 interface QuarantineOptions {
-  /** Keeps the record where operators find it; rejects when the worker stops before. */
+  /** Keeps the record for operators. Rejects when the worker stops first. */
   readonly keep: (record: KafkaRecord, fault: string) => Promise<unknown>;
   readonly log: Logger;
   readonly budget: Pick<QuarantineBudget, 'take' | 'giveBack'>;
 }
 
 /**
- * Puts a record aside that our own code fails at again and again, or that Kafka does not take on, so that the positions of its
- * partition go on. A fault that is none of the record's is tried for ever, and so is a record beyond the budget: it keeps its
- * partition back, which is better than to put a whole topic aside.
+ * Puts a record aside that our own code fails at again and again, or that Kafka refuses, so that its partition goes
+ * on. Other faults are tried for ever, and so is a record beyond the budget. That stops its partition, which is
+ * better than putting a whole topic aside.
  */
 export function createQuarantine({ keep, log, budget }: QuarantineOptions): OnPoison {
   const putAside = async (record: KafkaRecord, error: Error, times: number): Promise<void> => {
     try {
       await keep(record, error.name);
     } catch (fault) {
-      // A record that cannot be put aside costs nothing of the budget, or one of them would keep all others from it.
+      // Otherwise one record that cannot be put aside would use up the budget.
       budget.giveBack();
       throw fault;
     }
     const { topic, partition, offset } = record;
     const place = { topic, partition, offset, times };
-    const told = { ...place, error: error.stack ?? error.message };
-    log.error('a record was put aside: it fails each time by our own fault', told);
+    const fields = { ...place, error: error.stack ?? error.message };
+    log.error('a record was put aside: it fails each time by our own fault', fields);
   };
   return ({ record, error, times }) => {
     if (times < TRIES || !isLastingFault(error) || !budget.take()) return undefined;
@@ -93,7 +96,10 @@ const sizeHeaders = (original: Buffer | null): Record<string, string> =>
         'original-sha256': createHash('sha256').update(original).digest('hex'),
       };
 
-/** Writes a record that is no event to `payments.events.rejected`: reason and place in headers, the original bytes as value. */
+/**
+ * Writes a record that is no event to `payments.events.rejected`: reason and place in headers, the original bytes as
+ * value.
+ */
 export function rejectRecord(
   record: KafkaRecord,
   why: { readonly reason: string; readonly violations: readonly Violation[] },

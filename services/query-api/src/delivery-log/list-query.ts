@@ -21,11 +21,12 @@ export const cursorAfter = (place: string): string => `c${place}`;
 const parseCursor = (text: string): string | undefined =>
   text.startsWith('c') && isPlace(text.slice(1)) ? text.slice(1) : undefined;
 
-const matching =
-  (pattern: RegExp) =>
-  (text: string): string | undefined =>
-    pattern.test(text) ? text : undefined;
+const matching = (pattern: string, expected: string) => {
+  const form = new RegExp(pattern, 'u');
+  return { expected, parse: (text: string) => (form.test(text) ? text : undefined) };
+};
 
+const UUID = matching(PATTERNS.givenRef, 'must be a UUID');
 const TIME = { expected: 'must be an RFC 3339 time in UTC', parse: parseTime } as const;
 
 interface Parsed extends Required<DeliveryFilter> {
@@ -34,22 +35,10 @@ interface Parsed extends Required<DeliveryFilter> {
 }
 
 export const LIST_PARAMETERS: QueryParameters<Parsed> = {
-  ref: {
-    expected: 'must be a UUID',
-    parse: (text) => matching(new RegExp(PATTERNS.givenRef, 'u'))(text)?.toLowerCase(),
-  },
-  eventId: {
-    expected: 'must be 1 to 64 letters, digits, hyphens or underscores',
-    parse: matching(new RegExp(PATTERNS.eventId, 'u')),
-  },
-  endToEndId: {
-    expected: 'must be 32 letters and digits',
-    parse: matching(new RegExp(PATTERNS.endToEndId, 'u')),
-  },
-  txId: {
-    expected: 'must be 1 to 35 letters and digits',
-    parse: matching(new RegExp(PATTERNS.anyTxId, 'u')),
-  },
+  ref: { ...UUID, parse: (text) => UUID.parse(text)?.toLowerCase() },
+  eventId: matching(PATTERNS.eventId, 'must be 1 to 64 letters, digits, hyphens or underscores'),
+  endToEndId: matching(PATTERNS.endToEndId, 'must be 32 letters and digits'),
+  txId: matching(PATTERNS.anyTxId, 'must be 1 to 35 letters and digits'),
   eventType: {
     expected: `must be one of ${EVENT_TYPES.join(', ')}`,
     parse: (text) => (isEventType(text) ? text : undefined),
@@ -61,7 +50,7 @@ export const LIST_PARAMETERS: QueryParameters<Parsed> = {
   from: TIME,
   to: TIME,
   limit: wholeNumber(1, MAX_LIMIT),
-  cursor: { expected: 'must be the nextCursor of an answer', parse: parseCursor },
+  cursor: { expected: 'must be the nextCursor of a response', parse: parseCursor },
 };
 
 /**

@@ -76,9 +76,9 @@ type KeyRequest = readonly string[];
 type Found = Promise<readonly EventRow[] | undefined>;
 
 /** The first request of a tenant, and as many others as fit into one statement. */
-function turnOf(requests: readonly KeyRequest[]): KeyRequest[] {
-  let room = MAX_KEYS;
-  return requests.filter((request, at) => (room -= request.length) >= 0 || at === 0);
+function firstThatFit(requests: readonly KeyRequest[]): KeyRequest[] {
+  let capacity = MAX_KEYS;
+  return requests.filter((request, at) => (capacity -= request.length) >= 0 || at === 0);
 }
 
 /**
@@ -94,12 +94,12 @@ async function findAll(requests: readonly KeyRequest[], name: KeyName, find: Fin
     return requests.map((request) => Promise.resolve(request.flatMap((key) => byKey.get(key) ?? [])));
   }
   const tenants = [...Map.groupBy(requests, ([key]) => key?.split('/')[0]).values()];
-  const turn = rows ? requests.slice(0, 1) : turnOf(requests);
-  const apart = (tenants.length > 1 ? tenants : [turn]).flatMap((part) => {
+  const chosen = rows ? requests.slice(0, 1) : firstThatFit(requests);
+  const parts = (tenants.length > 1 ? tenants : [chosen]).flatMap((part) => {
     const found = findAll(part, name, find);
     return part.map((request, at) => [request, found.then((all) => all[at])] as const);
   });
-  const byRequest = new Map(apart);
+  const byRequest = new Map(parts);
   return requests.map(async (request) => byRequest.get(request));
 }
 

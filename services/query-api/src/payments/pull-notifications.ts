@@ -39,7 +39,7 @@ interface Parsed {
 
 export const PULL_PARAMETERS: QueryParameters<Parsed> = {
   after: {
-    expected: 'must be now or the nextCursor of an answer',
+    expected: 'must be now or the nextCursor of a response',
     parse: (text) => (text === 'now' || CURSOR.test(text) ? text : undefined),
   },
   eventType: LIST_PARAMETERS.eventType,
@@ -73,18 +73,18 @@ async function startOf(text: string | undefined, open: Open, ports: PullPorts): 
  */
 async function pull(
   request: PullRequest,
-  { cursor, look }: { cursor: PullCursor; look: Projected },
+  { cursor, positions }: { cursor: PullCursor; positions: Projected },
   { readPage, projected }: PullPorts,
   isOver: () => boolean,
 ): Promise<PullPage> {
   for (;;) {
     const key = JSON.stringify([request, formatCursor(cursor)]);
-    const shared = look.pages.get(key) ?? readPage(request, cursor, look);
-    look.pages.set(key, shared);
+    const shared = positions.pages.get(key) ?? readPage(request, cursor, positions);
+    positions.pages.set(key, shared);
     const page = await shared;
     if (page.data.length > 0 || isOver()) return page;
     cursor = page.next;
-    if (!page.hasMore) look = await projected();
+    if (!page.hasMore) positions = await projected();
   }
 }
 
@@ -103,7 +103,7 @@ export function createPullOperation(ports: PullPorts): Operation {
   // A page can read a thousand documents and show none. One tenant must not take all connections of the database.
   const reading = createOpenRequests(ports.waiting);
   // All who wait share the positions of one tick, so chains of a tenant reach the same cursor.
-  const nextLook = shareNext(ports.projected, () => pause(TICK_MS));
+  const nextTick = shareNext(ports.projected, () => pause(TICK_MS));
   const handle = async ({ identity, query, signal }: ApiRequest): Promise<ApiReply> => {
     const { after, wait = 0, limit = LIMIT, ...filter } = readQuery(query, PULL_PARAMETERS);
     const request = { tenantId: identity.tenantId, limit, ...filter };
@@ -113,9 +113,9 @@ export function createPullOperation(ports: PullPorts): Operation {
       const ring = await ports.keyring();
       const cursor = await startOf(after, (text) => openCursor(ring, text, request.tenantId), ports);
       const listens = wait > 0 && isAtEnd(cursor);
-      const look = await (listens ? nextLook() : ports.projected());
-      const later = { ...ports, projected: nextLook };
-      const { data, next, hasMore } = await pull(request, { cursor, look }, later, isOver);
+      const positions = await (listens ? nextTick() : ports.projected());
+      const later = { ...ports, projected: nextTick };
+      const { data, next, hasMore } = await pull(request, { cursor, positions }, later, isOver);
       const nextCursor = sealCursor(ring, next, request.tenantId);
       return { status: 200, body: { data, results: data.length, nextCursor, hasMore } };
     });

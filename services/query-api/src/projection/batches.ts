@@ -96,8 +96,7 @@ export class Batches<T extends Pick<KafkaRecord, 'size'>> {
       this.#failures = 0;
       return true;
     } catch (error) {
-      if (this.#failures === 0)
-        log.warn(`${name}: could not be written; it goes on trying`, errorFields(error));
+      if (this.#failures === 0) log.warn(`${name}: could not be written; trying again`, errorFields(error));
       this.#failures += 1;
       return false;
     }

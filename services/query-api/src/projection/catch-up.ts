@@ -69,12 +69,12 @@ export class CatchUp {
     // The positions belong to another log when the topic was made anew.
     if (!isWithin(known, ends)) throw new Error('the topic ends before what was read of it');
     positions.takeOwn();
-    while (!positions.covers(ends) && performance.now() < endAt) await this.#look();
+    while (!positions.covers(ends) && performance.now() < endAt) await this.#update();
     if (!positions.covers(ends)) throw new Error('the projection did not get so far in time');
   }
 
   /** Updates the positions after `POLL_MS`, once for all waits. */
-  readonly #look = shareNext(
+  readonly #update = shareNext(
     () => {
       this.positions.takeOwn();
       // Nobody waits for the database: what this instance has written counts even when it stalls.

@@ -53,7 +53,7 @@ function createCatchUps(positions: readonly Positions[], kafka: Kafka, log: Logg
   // One line for all faults of a while, with the latest one: a thousand queries may wait at once.
   const throttle = createLogThrottle();
   const onFault = (error: unknown): void => {
-    throttle((queries) => log.warn('queries did not wait to their end', { queries, ...errorFields(error) }));
+    throttle((queries) => log.warn('queries were not caught up in time', { queries, ...errorFields(error) }));
   };
   return new Map(
     positions.map((one) => {

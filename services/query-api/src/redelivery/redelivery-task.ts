@@ -51,7 +51,7 @@ export function refusalOf(
 const WORDS: Readonly<Record<Refusal, string>> = {
   unknown: 'the webhook is not known',
   disabled: 'the webhook is disabled: enable it first',
-  'other-event-type': 'the webhook asks for another event type now',
+  'other-event-type': 'the webhook has another event type now',
 };
 
 /** The error for a configuration to which nothing can be sent. */

@@ -2,6 +2,24 @@ import type { ApiRequest } from '@webhooks/http-api';
 import { createDeliveryOperations } from '../src/delivery-log/operations.js';
 import { redeliveryOperations } from '../src/redelivery/compose.js';
 import type { RedeliveryParts } from '../src/redelivery/compose.js';
+import { parseTime } from '../src/request-parameters.js';
+
+it.each([
+  ['2026-11-21T14:03:27Z', '2026-11-21T14:03:27.000Z'],
+  ['2026-11-21T14:03:27.512Z', '2026-11-21T14:03:27.512Z'],
+  ['2026-11-21T14:03:27.512000Z', '2026-11-21T14:03:27.512Z'],
+  ['2026-11-21T14:03:27.512000001Z', '2026-11-21T14:03:27.513Z'],
+  ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
+  ['1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z'],
+  ['0000-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59.999999999Z', '9999-12-31T23:59:59.999Z'],
+])('%s is read as %s', (text, time) => {
+  expect(parseTime(text)?.toISOString()).toBe(time);
+});
+
+it.each(['', '2026-11-21', '2026-11-21T14:03:27+01:00', '2026-02-30T00:00:00Z'])('%p is no time', (text) => {
+  expect(parseTime(text)).toBeUndefined();
+});
 
 const nothing = (): never => {
   throw new Error('expected to be refused before anything is looked for');
