@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { FOLDERS } from '../src/containers/environment.js';
+import { readDescriptors } from './read-descriptors.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const read = (...path: string[]): string => readFileSync(join(ROOT, ...path), 'utf8');
@@ -24,34 +25,15 @@ const services = readdirSync(join(ROOT, 'services'), { withFileTypes: true }).fl
 const environmentOf = (name: string): Readonly<Record<string, string>> =>
   compose.services[name]?.environment ?? {};
 
-/** Everything that may read a service's environment, as text: its own settings and those that packages read for it. */
-function settingsOf(service: string): string {
-  const manifest = read('services', service, 'package.json');
-  const uses = (name: string): boolean => manifest.includes(`@webhooks/${name}`);
-  return [
-    ['services', service, 'src', 'config.ts'],
-    ['packages', 'http-api', 'src', 'server', 'settings.ts'],
-    ['packages', 'kafka', 'src', 'connect-kafka.ts'],
-    ['packages', 'runtime', 'src', 'run-service.ts'],
-    ...(uses('mongodb') ? [['packages', 'mongodb', 'src', 'open-connection.ts']] : []),
-    ...(uses('outbound') ? [['packages', 'outbound', 'src', 'sender-settings.ts']] : []),
-  ]
-    .map((path) => read(...path))
-    .join('\n');
-}
-
 describe('docker-compose.yml', () => {
   it('runs every service there is', () => {
     expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(services));
   });
 
-  it.each(services)('sets only what %s reads', (service) => {
-    const settings = settingsOf(service);
+  it.each(services)('sets only what %s reads', async (service) => {
+    const settings = await readDescriptors(service);
     const unknown = Object.keys(environmentOf(service)).filter(
-      (name) =>
-        name !== 'NODE_ENV' &&
-        !settings.includes(`'${name}'`) &&
-        !settings.includes(`'${name.replace(/_FILE$/, '')}'`),
+      (name) => name !== 'NODE_ENV' && !settings.has(name) && !settings.has(name.replace(/_FILE$/, '')),
     );
     expect(unknown).toEqual([]);
   });

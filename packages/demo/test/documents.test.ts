@@ -1,8 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { FAILURE_CAUSES, PROBLEMS, RETRY_TIERS, TOPIC_TABLE } from '@webhooks/contracts';
 import { PREFERRED_PORTS } from '@webhooks/local';
 import { parse } from 'yaml';
+import { readDescriptors, type Descriptor } from './read-descriptors.js';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -23,18 +24,22 @@ const DOCUMENTS = find(
 const CONTRACT = 'packages/contracts/README.md';
 const OPERATE = 'deploy/README.md';
 
-/** Names that the services' code asks a settings reader for. */
-function settingNames(): string[] {
-  const files = find(
-    'services/*/src/config.ts',
-    'packages/{http-api,kafka,mongodb,outbound,runtime}/src/{,*/}*settings.ts',
-    'packages/runtime/src/run-service.ts',
-  );
-  const asked =
-    /\.(?:text|optionalText|optionalFile|list|integer|port|flag|developmentFlag|url|parsed)\(\s*'([A-Z_]+)'/g;
-  const text = files.map(read).join('\n');
-  return [...new Set([...found(text, asked), ...found(text, /'(KAFKA_TLS_[A-Z_]+)'/g)])].sort();
+const SERVICES = find('services/*/package.json').map((file) => basename(dirname(file)));
+const KIB = 1_024;
+
+/** How the table of settings writes a default. */
+function writtenDefault({ fallback, isRequired, type }: Descriptor): string {
+  if (isRequired) return 'required';
+  if (typeof fallback !== 'number') {
+    const text = [fallback ?? ''].flat().join(',');
+    return text === '' ? 'none' : `\`${text}\``;
+  }
+  return type === 'integer' && fallback >= KIB ** 2 ? `${fallback / KIB ** 2} MiB` : String(fallback);
 }
+
+/** Settings whose default the table describes in words. */
+const IN_WORDS =
+  /^(KAFKA_CLIENT_ID|KAFKA_TLS.*|KAFKA_SASL_.*|TOPICS_REPLICATION_FACTOR|\w+_BURST|GROUP_PREFIX|TOKEN_JWKS_URI)$/;
 
 /** The first column of a table. */
 const firstColumn = (text: string): string =>
@@ -73,9 +78,22 @@ describe('the documents', () => {
       expect(section('README.md', 'Run it')).toContain(String(port));
   });
 
-  it('list every setting that a service reads, and no other', () => {
+  it('list every setting that a service reads, and no other', async () => {
     const rows = firstColumn(section(OPERATE, 'Settings'));
-    expect(found(rows, /`([A-Z][A-Z_]+)`/g)).toEqual(settingNames());
+    const read = (await Promise.all(SERVICES.map(readDescriptors))).flatMap((known) => [...known.keys()]);
+    expect(found(rows, /`([A-Z][A-Z_]+)`/g)).toEqual([...new Set(read)].sort());
+  });
+
+  it.each(SERVICES)('have the default of each setting that %s reads', async (service) => {
+    const rows = section(OPERATE, 'Settings').split('\n');
+    const wrong = [...(await readDescriptors(service))].flatMap(([name, descriptor]) => {
+      const [, , , cell = ''] = rows.find((row) => row.includes(`\`${name}\``))?.split('|') ?? [];
+      const expected = writtenDefault(descriptor);
+      return IN_WORDS.test(name) || cell.includes(expected)
+        ? []
+        : [`${name}: ${expected}, not ${cell.trim()}`];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('list every metric of a service, and no other', () => {

@@ -53,29 +53,37 @@ export function createLogger(service: string, level: string): Logger {
   };
 }
 
-/** Between two lines, in milliseconds. */
+/** The same logger, whose lines all carry `bound`. A field of the call replaces a bound one of the same name. */
+export const bindFields = (log: Logger, bound: LogFields): Logger => ({
+  debug: (message, fields) => log.debug(message, { ...bound, ...fields }),
+  info: (message, fields) => log.info(message, { ...bound, ...fields }),
+  warn: (message, fields) => log.warn(message, { ...bound, ...fields }),
+  error: (message, fields) => log.error(message, { ...bound, ...fields }),
+});
+
+/** Shortest time between two lines of one throttle, in milliseconds. */
 const AGAIN_MS = 10_000;
 
-/** Writes the line with how many there were since the one before it. */
+/** Writes a line. `count`: how often it happened since the last line. */
 type Report = (count: number) => void;
 
 /**
- * For a line in the log of what may happen thousands of times a second. To be called each time: it reports at the first one
- * at once, then at most once in 10 s. `now` in milliseconds of a clock that never goes back.
+ * Throttles a line about what may happen thousands of times a second. Call it each time: it reports the first one at once, then at most
+ * once in 10 s. `now` is a monotonic clock in milliseconds; default `performance.now`.
  */
 export function createLogThrottle(now = () => performance.now()): (report: Report) => void {
-  let [count, toldAt] = [0, -Infinity];
+  let [count, reportedAt] = [0, -Infinity];
   return (report) => {
     count += 1;
     const at = now();
-    if (at - toldAt < AGAIN_MS) return;
+    if (at - reportedAt < AGAIN_MS) return;
     const reported = count;
-    [count, toldAt] = [0, at];
+    [count, reportedAt] = [0, at];
     report(reported);
   };
 }
 
-/** A tally for each of a bounded set of words. */
+/** One throttle for each of a bounded set of words. */
 export function createLogThrottles(): (word: string, report: Report) => void {
   const throttles = new Map<string, (report: Report) => void>();
   return (word, report) => {

@@ -32,7 +32,8 @@ interface ProcessSettings {
   readonly shutdownTimeoutMs: number;
 }
 
-const readProcessSettings = (settings: SettingsReader): ProcessSettings => ({
+/** The settings that every service has. */
+export const readProcessSettings = (settings: SettingsReader): ProcessSettings => ({
   logLevel: settings.text('LOG_LEVEL', 'info'),
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),

@@ -18,13 +18,24 @@ interface NumberBounds {
   readonly max?: number;
 }
 
+type SettingType = 'text' | 'file' | 'list' | 'integer' | 'flag' | 'url' | 'parsed';
+
+/** A setting as it was read. Its meaning is told in the table of deploy/README.md, which is tested against these. */
+export interface SettingDescriptor extends NumberBounds {
+  readonly type: SettingType;
+  /** Absent when the setting is required, or has no value by default. */
+  readonly fallback?: unknown;
+  readonly isRequired: boolean;
+}
+
 /**
- * Reads settings out of an environment. Each method returns a usable value even when the setting is wrong and
- * notes the fault, so that one start reports every mistake. An empty variable counts as unset.
- * A secret can come from a file: `NAME_FILE` is read when `NAME` is unset.
+ * Reads settings from an environment. Each method returns a usable value and notes a fault, so that one start reports every mistake. An
+ * empty variable counts as unset. A secret can come from a file: `NAME_FILE` is read when `NAME` is unset.
  */
 export class SettingsReader {
   readonly faults: string[] = [];
+  /** Every setting that was read, by its name. */
+  readonly descriptors = new Map<string, SettingDescriptor>();
 
   private readonly env: Environment;
 
@@ -34,39 +45,35 @@ export class SettingsReader {
 
   /** Text with a default; without a default it is required. */
   text(name: string, fallback?: string): string {
-    const value = this.optionalText(name) ?? fallback;
-    if (value === undefined) this.faults.push(`${name} is required`);
-    return value ?? '';
+    return this.textOf(name, 'text', fallback);
   }
 
   optionalText(name: string): string | undefined {
-    const value = this.env[name];
-    if (value !== undefined && value !== '') return value;
-    const file = this.env[`${name}_FILE`];
-    return file === undefined || file === '' ? undefined : this.readFile(`${name}_FILE`, file);
+    return this.lookUp(name, { type: 'text', isRequired: false });
   }
 
   /** The text of the file that a variable names; undefined when the variable is unset. */
   optionalFile(name: string): string | undefined {
+    this.descriptors.set(name, { type: 'file', isRequired: false });
     const file = this.env[name];
     return file === undefined || file === '' ? undefined : this.readFile(name, file);
   }
 
   list(name: string, fallback?: readonly string[]): readonly string[] {
-    const value = this.optionalText(name);
+    const value = this.lookUp(name, { type: 'list', fallback, isRequired: fallback === undefined });
     if (value === undefined && fallback) return fallback;
     const items = (value ?? '').split(',').flatMap((item) => item.trim() || []);
     if (items.length === 0) this.faults.push(`${name} is required: a list separated by commas`);
     return items;
   }
 
-  /** A whole number within its bounds (default: 0 to the largest safe integer). */
+  /** A whole number; default minimum 0, default maximum the largest safe integer. */
   integer(
     name: string,
     fallback: number,
     { min = 0, max = Number.MAX_SAFE_INTEGER }: NumberBounds = {},
   ): number {
-    const text = this.optionalText(name);
+    const text = this.lookUp(name, { type: 'integer', fallback, isRequired: false, min, max });
     if (text === undefined) return fallback;
     const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (value >= min && value <= max) return value;
@@ -79,7 +86,7 @@ export class SettingsReader {
   }
 
   flag(name: string, fallback: boolean): boolean {
-    const text = this.optionalText(name);
+    const text = this.lookUp(name, { type: 'flag', fallback, isRequired: false });
     if (text === undefined) return fallback;
     if (text !== 'true' && text !== 'false')
       this.faults.push(`${name} must be true or false, not '${text.slice(0, 40)}'`);
@@ -97,14 +104,14 @@ export class SettingsReader {
   }
 
   url(name: string, fallback?: string): string {
-    const text = this.text(name, fallback);
+    const text = this.textOf(name, 'url', fallback);
     if (text !== '' && !URL.canParse(text)) this.faults.push(`${name} must be a URL`);
     return text;
   }
 
   /** Any other form: `parse` throws an error whose message says what was expected (never the value). */
   parsed<T>(name: string, fallback: string | undefined, parse: (text: string) => T): T | undefined {
-    const text = this.text(name, fallback);
+    const text = this.textOf(name, 'parsed', fallback);
     if (text === '') return undefined;
     try {
       return parse(text);
@@ -117,6 +124,20 @@ export class SettingsReader {
   /** Notes a fault that several settings make together. */
   refuseWhen(condition: boolean, fault: string): void {
     if (condition) this.faults.push(fault);
+  }
+
+  private textOf(name: string, type: SettingType, fallback: string | undefined): string {
+    const value = this.lookUp(name, { type, fallback, isRequired: fallback === undefined }) ?? fallback;
+    if (value === undefined) this.faults.push(`${name} is required`);
+    return value ?? '';
+  }
+
+  private lookUp(name: string, descriptor: SettingDescriptor): string | undefined {
+    this.descriptors.set(name, descriptor);
+    const value = this.env[name];
+    if (value !== undefined && value !== '') return value;
+    const file = this.env[`${name}_FILE`];
+    return file === undefined || file === '' ? undefined : this.readFile(`${name}_FILE`, file);
   }
 
   private readFile(name: string, file: string): string | undefined {

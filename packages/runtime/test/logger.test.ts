@@ -1,30 +1,45 @@
-import { createLogThrottle } from '../src/logger.js';
+import { bindFields, createLogThrottle, type LogFields } from '../src/logger.js';
 
-it('tells of the first one at once, and then how many there were, once in 10 s', () => {
+it('a throttle reports the first one at once, and then how many there were, once in 10 s', () => {
   let nowMs = 1_000_000;
   const throttle = createLogThrottle(() => nowMs);
-  const told: (readonly [second: number, count: number])[] = [];
+  const reported: (readonly [second: number, count: number])[] = [];
   for (let second = 0; second < 25; second += 1) {
-    for (let event = 0; event < 250; event += 1) throttle((count) => told.push([second, count]));
+    for (let event = 0; event < 250; event += 1) throttle((count) => reported.push([second, count]));
     nowMs += 1_000;
   }
-  expect(told).toEqual([
+  expect(reported).toEqual([
     [0, 1],
     [10, 2_500],
     [20, 2_500],
   ]);
 });
 
-it('tells of one that comes after a quiet time at once', () => {
+it('a throttle reports one at once that comes after a long time', () => {
   let nowMs = 0;
   const throttle = createLogThrottle(() => nowMs);
-  const told: number[] = [];
-  const tell = (count: number): void => void told.push(count);
-  throttle(tell);
+  const reported: number[] = [];
+  const report = (count: number): void => void reported.push(count);
+  throttle(report);
   nowMs = 9_999;
-  throttle(tell);
-  expect(told).toEqual([1]);
+  throttle(report);
+  expect(reported).toEqual([1]);
   nowMs = 10_000;
-  throttle(tell);
-  expect(told).toEqual([1, 2]);
+  throttle(report);
+  expect(reported).toEqual([1, 2]);
+});
+
+it('a bound logger adds its fields to each line, and a field of the call replaces one of them', () => {
+  const lines: [string, LogFields | undefined][] = [];
+  const note = (message: string, fields?: LogFields): void => void lines.push([message, fields]);
+  const log = bindFields(
+    { debug: note, info: note, warn: note, error: note },
+    { tenantId: 'acme', attempt: 1 },
+  );
+  log.info('one');
+  log.error('two', { attempt: 2 });
+  expect(lines).toEqual([
+    ['one', { tenantId: 'acme', attempt: 1 }],
+    ['two', { tenantId: 'acme', attempt: 2 }],
+  ]);
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SettingsError, readSettings, type SettingsReader } from '../src/index.js';
+import { SettingsError, SettingsReader, readSettings } from '../src/index.js';
 
 const faultsOf = (
   env: Record<string, string>,
@@ -65,6 +65,22 @@ describe('settings', () => {
       }),
     );
     expect(faults).toEqual(['KEY: expected 32 bytes']);
+  });
+
+  it('are described as they were read: type, bounds, default, and whether they are required', () => {
+    const settings = new SettingsReader({});
+    settings.url('ISSUER');
+    settings.optionalText('NAME');
+    settings.optionalFile('CA_FILE');
+    settings.port('PORT', 8080);
+    settings.parsed('AGE', '8d', parseDuration);
+    expect([...settings.descriptors]).toEqual([
+      ['ISSUER', { type: 'url', isRequired: true }],
+      ['NAME', { type: 'text', isRequired: false }],
+      ['CA_FILE', { type: 'file', isRequired: false }],
+      ['PORT', { type: 'integer', fallback: 8080, isRequired: false, min: 0, max: 65_535 }],
+      ['AGE', { type: 'parsed', fallback: '8d', isRequired: false }],
+    ]);
   });
 
   it('for development are refused in production', () => {

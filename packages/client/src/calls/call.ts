@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 import { ConnectionError, UnexpectedResponseError, ProblemError, parseProblem } from './call-errors.js';
 import type { ParseResponse } from './parse-response.js';
@@ -110,14 +109,27 @@ function createSend(clientTimeoutMs: number): Send {
   };
 }
 
+/** The same promise, which rejects with the signal's reason when that comes first. */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  let end: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', end);
+  });
+  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', end));
+}
+
 /** Waits; rejects with the signal's reason. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await delay(ms, undefined, signal && { signal }).catch(() => signal?.throwIfAborted());
+  signal?.throwIfAborted();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  await untilAborted(passed, signal).finally(() => clearTimeout(timer));
 }
 
 /**
- * Calls over HTTP that are repeated where that is safe: an operation that may be done twice may be sent again
- * when its response was lost. Throws `ProblemError` for an error response that stays, `ConnectionError` when none came, and
+ * Calls over HTTP, repeated where that is safe: an operation that may be done twice is sent again when its response was lost. Throws `ProblemError` for an error response that stays, `ConnectionError` when none came, and
  * `UnexpectedResponseError` for anything else that the operation does not have, redirects (never followed) included.
  * Bodies over 16 MiB are refused.
  */

@@ -1,4 +1,4 @@
-import type { Call, RequestOptions, CallRequest } from './call.js';
+import { untilAborted, type Call, type RequestOptions, type CallRequest } from './call.js';
 import { isObject } from './parse-response.js';
 import { ProblemError } from './call-errors.js';
 
@@ -29,17 +29,6 @@ function parseToken(body: unknown, now: number): Token | undefined {
   if (typeof value !== 'string') return undefined;
   const lifetime = typeof given === 'number' ? given : DEFAULT_LIFETIME_S;
   return { value, renewAt: now + lifetime * 1_000 * RENEW_SHARE };
-}
-
-/** The same promise, which rejects with the signal's reason when that comes first. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  let end: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    end = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', end);
-  });
-  return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', end));
 }
 
 /** OAuth 2.0 client credentials (RFC 6749 §4.4), with HTTP Basic; concurrent callers share one request. */

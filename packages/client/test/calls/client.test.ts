@@ -214,7 +214,7 @@ describe('a call', () => {
 
   it.each([
     ['the token is requested', '/token', 's:ä'],
-    ['the service is called', '/integration', 'token-'],
+    ['the service is called', '/integration', 'token-1'],
   ])('that finds no connection while %s throws an error without secrets', async (_, path, secret) => {
     const breakAt = (request: IncomingMessage): unknown =>
       request.url?.startsWith(path) === true && request.socket.destroy();

@@ -1,6 +1,6 @@
 import { DELIVERY_POLICY_SCHEMA, type DeliveryPolicy } from './delivery-policy.js';
 import { PATTERNS, compileCheck } from '../json/schema-compiler.js';
-import { EVENT_TYPES, type EventType, type UtcTime } from '../event/payment-event.js';
+import { NOTIFICATION_KINDS, type NotificationKind, type UtcTime } from '../event/payment-event.js';
 import { parseStrictJson } from '../json/strict-json.js';
 
 export interface SealedSecret {
@@ -21,7 +21,7 @@ export interface ConfigurationRecord {
    * a stranger's highest revision stay for ever.
    */
   readonly revision: number;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
   readonly endpointUrl: string;
   readonly applicationId?: string;
   readonly enabled: boolean;
@@ -81,7 +81,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },
     revision: { type: 'integer', minimum: 1 },
-    eventType: { type: 'string', enum: EVENT_TYPES },
+    eventType: { type: 'string', enum: NOTIFICATION_KINDS },
     endpointUrl: text,
     applicationId: { type: 'string', minLength: 1, maxLength: 128 },
     enabled: { type: 'boolean' },

@@ -1,11 +1,21 @@
 import { randomInt } from 'node:crypto';
 
-/** The event types. */
+/** The types of payment events: each is a fact of a payment, with `data` of its own. */
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
 const eventTypes: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 export const isEventType = (value: unknown): value is EventType => eventTypes.has(value);
+
+/**
+ * What a notification, its delivery and its webhook are about. All kinds are payments today. A kind that is no payment joins this list
+ * and not `EVENT_TYPES`: tasks, webhooks and the attempt log take it then, and `PaymentFact` does not know it.
+ */
+export const NOTIFICATION_KINDS = [...EVENT_TYPES] as const;
+export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
+
+const kinds: ReadonlySet<unknown> = new Set(NOTIFICATION_KINDS);
+export const isNotificationKind = (value: unknown): value is NotificationKind => kinds.has(value);
 
 /** Money is decimal text with two places, at most ten before the point; it is never a number. */
 export type Money = string;

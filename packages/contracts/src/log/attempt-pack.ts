@@ -1,12 +1,12 @@
 import type { RecordOrigin } from '../task/delivery-task.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
-import { isEventType, type EventType } from '../event/payment-event.js';
+import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
 
 interface LogEntry {
   readonly deliveryId: string;
   readonly cycle: string;
   readonly eventId: string;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
   readonly tenantId: string;
   readonly ref: string;
   readonly revision: number;
@@ -108,7 +108,7 @@ const SHARED = {
   deliveryId: isWord,
   cycle: matches(new RegExp(PATTERNS.cycle, 'u')),
   eventId: matches(new RegExp(PATTERNS.eventId, 'u')),
-  eventType: isEventType,
+  eventType: isNotificationKind,
   tenantId: isTenantId,
   ref: isWord,
   revision: isWhole(0, Number.MAX_SAFE_INTEGER),

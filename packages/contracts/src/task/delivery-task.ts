@@ -1,7 +1,7 @@
 import { readAttemptHistory, type AttemptHistory } from '../log/attempt-history.js';
 import { headerNumber, headerText, type RecordHeaders } from './header-reader.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS } from '../json/schema-compiler.js';
-import { isEventType, type EventType } from '../event/payment-event.js';
+import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
 import { MAX_EVENT_BYTES } from '../event/read-event.js';
 
 /** The record from which an event was first read. */
@@ -14,7 +14,7 @@ export interface RecordOrigin {
 /** What all deliveries of one event share. */
 interface EventParts {
   readonly eventId: string;
-  readonly eventType: EventType;
+  readonly eventType: NotificationKind;
   readonly tenantId: string;
   /** Unix milliseconds. */
   readonly dueAt: number;
@@ -158,7 +158,7 @@ function readEventParts(headers: RecordHeaders, body: Buffer): EventParts {
   const version = headerText(headers, 'task-version') ?? FORMAT;
   const traceparent = headerText(headers, 'traceparent');
   if (version !== FORMAT) throw faultOf('task-version', version);
-  if (!isEventType(eventType)) throw faultOf('event-type', eventType);
+  if (!isNotificationKind(eventType)) throw faultOf('event-type', eventType);
   return {
     eventId: wantText(headers, 'event-id', EVENT_ID),
     eventType,
