@@ -5,7 +5,7 @@ import type { SendRequest, SendResult } from './exchange.js';
 import type { PlainOptions } from './sender-settings.js';
 
 /** A request as it is sent to the thread. Its body is a copy, which moves there. */
-export interface ThreadPost extends Omit<SendRequest, 'mayStart' | 'body'> {
+interface ThreadPost extends Omit<SendRequest, 'mayStart' | 'body'> {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 /** Sent to the thread. */

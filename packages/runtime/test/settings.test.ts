@@ -73,7 +73,7 @@ describe('settings', () => {
     settings.optionalText('NAME');
     settings.optionalFile('CA_FILE');
     settings.port('PORT', 8080);
-    settings.parsed('AGE', '8d', parseDuration);
+    settings.parsed('AGE', '8d', Number);
     expect([...settings.descriptors]).toEqual([
       ['ISSUER', { type: 'url', isRequired: true }],
       ['NAME', { type: 'text', isRequired: false }],

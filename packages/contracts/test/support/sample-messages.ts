@@ -16,8 +16,8 @@ import type { Json, Message } from './asyncapi.js';
 
 // Messages as the code makes them, with every member that there is.
 
-export const tenantId = 'acme';
-export const ref = '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f';
+const tenantId = 'acme';
+const ref = '0190f3c2-7b1a-7c3e-9f54-2d6c8a1b0e4f';
 const time = '2026-11-21T14:03:27.512Z';
 const millis = Date.parse(time);
 export const endToEndId = 'E12345678202611211403a1b2c3d4e5F';
@@ -50,7 +50,7 @@ const eventOf = (fact: PaymentFact) => ({
   occurredAt: time,
   ...fact,
 });
-export const jsonOf = (bytes: Buffer): Json => JSON.parse(bytes.toString('utf8')) as Json;
+const jsonOf = (bytes: Buffer): Json => JSON.parse(bytes.toString('utf8')) as Json;
 
 export const eventMessage = (fact: PaymentFact): Message => ({
   key: fact.data.endToEndId,

@@ -2,7 +2,7 @@ import { addCounter, createLogThrottles } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
 /** The bound that a request was refused for. A word of a metric: there are no others. */
-export type ShedReason =
+type ShedReason =
   /** The tenant is over its requests, or events, a second. */
   | 'tenant-requests'
   | 'tenant-events'

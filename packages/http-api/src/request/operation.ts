@@ -1,7 +1,7 @@
 import type { Identity } from '../token/identity.js';
 import type { QueryParameter } from './read-query.js';
 
-export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** One request as a use case sees it: already authenticated and within its size bound. */
 export interface ApiRequest {

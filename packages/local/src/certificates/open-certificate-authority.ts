@@ -21,7 +21,7 @@ interface PemFiles {
 export type IssuedCertificate = PemPair & PemFiles;
 
 /** For faulty certificates in tests: expired, not valid yet, self-signed. */
-export interface IssueOptions {
+interface IssueOptions {
   readonly notBefore?: Date;
   readonly notAfter?: Date;
   /** Signed by its own key instead of the authority's. */

@@ -16,7 +16,7 @@ export const PREFERRED_PORTS = {
   queryApiAdmin: 9084,
 } as const;
 
-export type PortName = keyof typeof PREFERRED_PORTS;
+type PortName = keyof typeof PREFERRED_PORTS;
 export type Ports = Readonly<Record<PortName, number>>;
 
 /** The preferred port where it is free, else any free one, which is logged. */

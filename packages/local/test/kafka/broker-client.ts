@@ -65,7 +65,3 @@ export async function consume(kafka: Kafka, topic: string, count: number): Promi
   if (obstacle !== undefined) throw new Error(obstacle);
   return values;
 }
-
-/** The end offset of the one partition of a topic. */
-export const endOffset = (kafka: Kafka, topic: string): Promise<string | undefined> =>
-  inAdmin(kafka, async (admin) => (await admin.fetchTopicOffsets(topic))[0]?.high);

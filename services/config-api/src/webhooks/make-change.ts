@@ -33,7 +33,7 @@ export function createKeyedMutex(maxWaitMs: number, onLate: (cause: unknown) => 
 }
 
 /** A change that a caller requests. */
-export interface AuditedRequest {
+interface AuditedRequest {
   readonly action:
     'register' | 'update' | 'rotate-secret' | 'remove-secret' | 'replace-policy' | 'remove-policy';
   readonly request: ApiRequest;

@@ -99,7 +99,7 @@ export async function refuseEvent(
  * Publishes a fan-out and logs that its deliveries are made elsewhere. Until that is logged, it is not known what a
  * webhook missed.
  */
-const leave = (fanOut: FanOut, { publish, attemptLog }: ConsumeEventPorts): Promise<unknown> =>
+const leaveToFanOuts = (fanOut: FanOut, { publish, attemptLog }: ConsumeEventPorts): Promise<unknown> =>
   Promise.all([publishFanOut(publish, fanOut), attemptLog.append(fanOutEntry(fanOut, true))]);
 
 function dispatch(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
@@ -108,7 +108,7 @@ function dispatch(fanOut: FanOut, ports: ConsumeEventPorts): Promise<unknown> {
   const configurations = cache.table.enabledFor(tenantId, eventType);
   const isConfigured = configurations.length > 0 || cache.table.hasTenant(tenantId);
   observe(isConfigured ? { deliveries: configurations.length } : { unconfiguredTenantId: tenantId });
-  if (configurations.length > MAX_DIRECT_TASKS) return leave(fanOut, ports);
+  if (configurations.length > MAX_DIRECT_TASKS) return leaveToFanOuts(fanOut, ports);
   const work = makeTasks(fanOut, configurations).map((task) => deliver(task, origin));
   const [first] = work;
   return first && work.length === 1 ? first : settleAll(work);

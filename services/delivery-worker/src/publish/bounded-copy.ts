@@ -22,10 +22,10 @@ const cutNote = (name: string, bytes: Buffer): Record<string, string> => ({
 
 function smallHeaders(headers: KafkaRecord['headers']): Record<string, Buffer> {
   const kept: Record<string, Buffer> = {};
-  let room = MAX_HEADER_BYTES;
+  let capacity = MAX_HEADER_BYTES;
   for (const [name, value] of Object.entries(headers)) {
-    room -= Buffer.byteLength(name) + value.byteLength;
-    if (room < 0) break;
+    capacity -= Buffer.byteLength(name) + value.byteLength;
+    if (capacity < 0) break;
     kept[name] = value;
   }
   return kept;

@@ -9,7 +9,7 @@ import { buildTask } from '../builders.js';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
+const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
 const MAX_AGE_MS = 8 * DAY;

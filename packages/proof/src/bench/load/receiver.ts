@@ -44,4 +44,3 @@ export async function startReceiver(plan: ReceiverPlan) {
     take: () => received.splice(0),
   };
 }
-export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
