@@ -54,6 +54,8 @@ const COMMANDS = {
         'err',
         ...['packages', 'services'].flatMap((dir) => [`${dir}/*/src`, `${dir}/*/test`]),
       ],
+      [bin('knip/bin/knip.js'), '--config', 'packages/tooling/knip.json', '--no-progress'],
+      ['packages/tooling/check-folders.mjs'],
     ],
   },
   format: { build: false, runs: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']] },
