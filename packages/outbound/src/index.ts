@@ -1,4 +1,4 @@
-export { createAddressPolicy } from './address-policy.js';
+export { createAddressPolicy } from './guard/address-policy.js';
 export {
   checkClientCertificate,
   readClientCertificate,
@@ -6,10 +6,10 @@ export {
   type ClientCertificate,
   type ClientCertificateFiles,
   watchClientCertificate,
-} from './client-certificate.js';
-export * from './endpoint-url.js';
-export { createResolver, type Resolve, type ResolverOptions } from './resolver.js';
+} from './guard/client-certificate.js';
+export * from './guard/endpoint-url.js';
+export { createResolver, type Resolve, type ResolverOptions } from './guard/resolver.js';
 export * from './signature.js';
-export * from './exchange.js';
+export * from './pool/exchange.js';
 export * from './sender.js';
 export * from './sender-settings.js';

@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { ErrorClass, Forbidden, Unreachable } from './exchange.js';
+import type { ErrorClass, Forbidden, Unreachable } from './pool/exchange.js';
 
 /**
  * What our own connector and connections report. Its `code` is fixed, because some TLS codes have a meaning of their own;

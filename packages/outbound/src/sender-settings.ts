@@ -1,8 +1,8 @@
 import type { SettingsReader } from '@webhooks/runtime';
-import { createAddressPolicy, type AddressRules } from './address-policy.js';
-import { readClientCertificate, type ClientCertificate } from './client-certificate.js';
-import type { PoolLimits } from './origin-pool.js';
-import type { Resolve } from './resolver.js';
+import { createAddressPolicy, type AddressRules } from './guard/address-policy.js';
+import { readClientCertificate, type ClientCertificate } from './guard/client-certificate.js';
+import type { PoolLimits } from './pool/origin-pool.js';
+import type { Resolve } from './guard/resolver.js';
 
 /** What can be sent to another thread. */
 export interface PlainOptions extends Partial<PoolLimits> {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { Worker } from 'node:worker_threads';
-import type { ClientCertificate } from './client-certificate.js';
-import type { SendRequest, SendResult } from './exchange.js';
+import type { ClientCertificate } from './guard/client-certificate.js';
+import type { SendRequest, SendResult } from './pool/exchange.js';
 import type { PlainOptions } from './sender-settings.js';
 
 /** A request as it is sent to the thread. Its body is a copy, which moves there. */

@@ -1,14 +1,14 @@
-import { createAddressPolicy } from './address-policy.js';
-import { Attempt } from './attempt.js';
-import type { ClientCertificate } from './client-certificate.js';
-import { createGuardedConnect } from './guarded-connector.js';
-import { HandshakeBudget } from './handshake-budget.js';
-import { type PoolLimits, OriginPools } from './origin-pool.js';
-import { createResolver, type Resolve } from './resolver.js';
-import type { SendRequest, SendResult, Throttled } from './exchange.js';
+import { createAddressPolicy } from './guard/address-policy.js';
+import { Attempt } from './pool/attempt.js';
+import type { ClientCertificate } from './guard/client-certificate.js';
+import { createGuardedConnect } from './guard/guarded-connector.js';
+import { HandshakeBudget } from './guard/handshake-budget.js';
+import { type PoolLimits, OriginPools } from './pool/origin-pool.js';
+import { createResolver, type Resolve } from './guard/resolver.js';
+import type { SendRequest, SendResult, Throttled } from './pool/exchange.js';
 import type { PlainOptions, SenderOptions } from './sender-settings.js';
 import { SenderThread } from './sender-thread.js';
-import { openCaBundle } from './ca-bundle.js';
+import { openCaBundle } from './guard/ca-bundle.js';
 
 const DEFAULT_LIMITS: PoolLimits = {
   handshakesPerOrigin: 8, // Little's law: 8 of 5 ms carry 1,600 posts a second

@@ -44,7 +44,8 @@ export class TokenDesk {
     server.on('request', (_request, response) => {
       this.requests += 1;
       if (typeof this.response === 'number') response.writeHead(this.response).end('<html>');
-      else response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.response }));
+      else
+        response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: this.response }));
     });
   }
 

@@ -12,14 +12,14 @@ import {
   createSender,
   readClientCertificate,
   toEndpointCertificate,
-} from '../src/index.js';
+} from '../../src/index.js';
 import type { ClientPair } from '@webhooks/contracts';
-import type { ClientCertificate, Sender, SendResult } from '../src/index.js';
-import { openDemanding } from './demanding.js';
-import type { Seen } from './demanding.js';
-import { inDays, issueClient, issueExpired, selfSigned, serialOf } from './client-certificates.js';
-import { longFactors, pemBlock, slowKey } from './slow-key.js';
-import { BODY, post, postTimes } from './rig.js';
+import type { ClientCertificate, Sender, SendResult } from '../../src/index.js';
+import { openDemanding } from '../demanding.js';
+import type { Seen } from '../demanding.js';
+import { inDays, issueClient, issueExpired, selfSigned, serialOf } from '../client-certificates.js';
+import { longFactors, pemBlock, slowKey } from '../slow-key.js';
+import { BODY, post, postTimes } from '../rig.js';
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

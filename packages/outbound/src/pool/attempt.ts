@@ -1,6 +1,6 @@
 import type { Connection, Exchange, ResponseEnd, ResponseHead } from './connection.js';
-import { ThrottledError } from './handshake-budget.js';
-import { isOurFault, SendFailure, toFailedResult } from './send-failure.js';
+import { ThrottledError } from '../guard/handshake-budget.js';
+import { isOurFault, SendFailure, toFailedResult } from '../send-failure.js';
 import type { SendRequest, SendResult } from './exchange.js';
 
 /** Longest header value that is kept, in characters. */

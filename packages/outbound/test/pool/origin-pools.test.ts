@@ -1,6 +1,6 @@
 import { eventually } from '@webhooks/testkit';
 import type { Arrival } from '@webhooks/testkit';
-import { post, Rig } from './rig.js';
+import { post, Rig } from '../rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { readFileSync, statSync } from 'node:fs';
-import { codeOf, NAME_SERVERS_SILENT, SendFailure } from './send-failure.js';
+import { codeOf, NAME_SERVERS_SILENT, SendFailure } from '../send-failure.js';
 
 /** All addresses of a host name, IPv4 and IPv6. Throws when there is none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;

@@ -3,8 +3,8 @@ import type { Endpoint } from '@webhooks/testkit';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
-import type { Sender, SenderOptions } from '../src/index.js';
-import { post, Rig } from './rig.js';
+import type { Sender, SenderOptions } from '../../src/index.js';
+import { post, Rig } from '../rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import { SendFailure } from './send-failure.js';
+import { SendFailure } from '../send-failure.js';
 
 /** CPU time that a piece of a handshake may take, in milliseconds; more is excess. Most pieces take 2 to 5. */
 const USUAL_MS = 5;

@@ -1,8 +1,8 @@
 import type { Attempt } from './attempt.js';
 import { Connection, type ConnectionLimits } from './connection.js';
-import type { GuardedConnect, SessionSlot } from './guarded-connector.js';
-import type { TenantHandshakes, HandshakeBudget } from './handshake-budget.js';
-import { toConnectFailure } from './send-failure.js';
+import type { GuardedConnect, SessionSlot } from '../guard/guarded-connector.js';
+import type { TenantHandshakes, HandshakeBudget } from '../guard/handshake-budget.js';
+import { toConnectFailure } from '../send-failure.js';
 import { LRUCache } from 'lru-cache';
 import type { ClientPair } from '@webhooks/contracts';
 import type { EndpointCertificate } from './exchange.js';

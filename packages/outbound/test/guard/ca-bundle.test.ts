@@ -1,6 +1,6 @@
 import { sharedAuthority } from '@webhooks/testkit';
-import { openCaBundle } from '../src/ca-bundle.js';
-import { issueClient } from './client-certificates.js';
+import { openCaBundle } from '../../src/guard/ca-bundle.js';
+import { issueClient } from '../client-certificates.js';
 
 it('an extra authority file makes no certificate dear: the roots are not read again for each', async () => {
   const [{ caFile }, client] = [await sharedAuthority(), await issueClient()];

@@ -6,10 +6,10 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
-import { createGuardedConnect } from '../src/guarded-connector.js';
-import { HandshakeBudget, SecuredSocket } from '../src/handshake-budget.js';
-import type { Sender, SendResult } from '../src/index.js';
-import { BODY, Rig } from './rig.js';
+import { createGuardedConnect } from '../../src/guard/guarded-connector.js';
+import { HandshakeBudget, SecuredSocket } from '../../src/guard/handshake-budget.js';
+import type { Sender, SendResult } from '../../src/index.js';
+import { BODY, Rig } from '../rig.js';
 
 const rig = new Rig();
 const hosts: CostlyHost[] = [];

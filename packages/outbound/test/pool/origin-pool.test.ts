@@ -1,8 +1,8 @@
 import { sharedAuthority } from '@webhooks/testkit';
 import type { Arrival, Endpoint, EndpointOptions } from '@webhooks/testkit';
-import type { Resolve, Sender, SenderOptions, SendResult } from '../src/index.js';
-import { SendFailure } from '../src/send-failure.js';
-import { postTimes, Rig } from './rig.js';
+import type { Resolve, Sender, SenderOptions, SendResult } from '../../src/index.js';
+import { SendFailure } from '../../src/send-failure.js';
+import { postTimes, Rig } from '../rig.js';
 
 const rig = new Rig();
 afterEach(() => rig.close());

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { SendFailure } from './send-failure.js';
+import { SendFailure } from '../send-failure.js';
 
 const START = 'HTTP/1.';
 /** RFC 9112 §4, as far as the status. An upgrade (101) is neither: nobody asked for one. */

@@ -2,7 +2,7 @@ import { createPrivateKey, hash, X509Certificate, type KeyObject } from 'node:cr
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ClientPair } from '@webhooks/contracts';
-import type { EndpointCertificate } from './exchange.js';
+import type { EndpointCertificate } from '../pool/exchange.js';
 import { addGauge, repeat, type ServiceScope } from '@webhooks/runtime';
 
 export interface ClientCertificateFiles {

@@ -6,7 +6,7 @@ import type { AddressPolicy } from './address-policy.js';
 import { SecuredSocket, ThrottledError } from './handshake-budget.js';
 import type { TenantHandshakes } from './handshake-budget.js';
 import type { Resolve } from './resolver.js';
-import { classOf, codeOf, SendFailure, toConnectFailure } from './send-failure.js';
+import { classOf, codeOf, SendFailure, toConnectFailure } from '../send-failure.js';
 
 export interface Guard {
   readonly allowAddress: AddressPolicy;

@@ -1,6 +1,6 @@
 import { createRandom } from '@webhooks/testkit';
-import { checkByBlocks, checkByRange, DENIED_IPV4, DENIED_IPV6 } from '../src/address-policy.js';
-import { createAddressPolicy } from '../src/index.js';
+import { checkByBlocks, checkByRange, DENIED_IPV4, DENIED_IPV6 } from '../../src/guard/address-policy.js';
+import { createAddressPolicy } from '../../src/index.js';
 
 /** Every address form named in the security notes, with the edges of the blocks. */
 const DENIED = [

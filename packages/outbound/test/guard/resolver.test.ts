@@ -1,10 +1,10 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createResolver, createSender } from '../src/index.js';
+import { createResolver, createSender } from '../../src/index.js';
 import { sharedAuthority, startNameServer } from '@webhooks/testkit';
 import type { NameReply, NameServer } from '@webhooks/testkit';
-import { BODY, post as postTo, Rig } from './rig.js';
+import { BODY, post as postTo, Rig } from '../rig.js';
 
 const open: NameServer[] = [];
 async function nameServer(answer: (name: string, type: 'A' | 'AAAA') => NameReply): Promise<NameServer> {

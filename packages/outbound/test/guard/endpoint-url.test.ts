@@ -1,4 +1,4 @@
-import { checkEndpointUrl, DEFAULT_URL_POLICY, parsePortRanges } from '../src/index.js';
+import { checkEndpointUrl, DEFAULT_URL_POLICY, parsePortRanges } from '../../src/index.js';
 
 const reasonOf = (text: unknown): string => {
   const check = checkEndpointUrl(text);

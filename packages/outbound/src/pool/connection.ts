@@ -1,8 +1,8 @@
 import { Client } from 'undici';
 import type { Dispatcher } from 'undici';
 import { FinalStatus } from './final-status.js';
-import type { SecuredSocket } from './handshake-budget.js';
-import { saysWhy, SendFailure, toResponseFailure } from './send-failure.js';
+import type { SecuredSocket } from '../guard/handshake-budget.js';
+import { saysWhy, SendFailure, toResponseFailure } from '../send-failure.js';
 
 export interface ConnectionLimits {
   /** An idle connection closes after this time, unless the endpoint's `Keep-Alive` names another; default 4,000 ms. */

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
-import { createGuardedConnect } from '../src/guarded-connector.js';
-import { HandshakeBudget } from '../src/handshake-budget.js';
+import { createGuardedConnect } from '../../src/guard/guarded-connector.js';
+import { HandshakeBudget } from '../../src/guard/handshake-budget.js';
 
 /** A group's address: the system refuses a TCP connection to it at once, without asking anybody. */
 const GROUP = '224.0.0.1';
