@@ -25,7 +25,7 @@ const untilDelivered = async ({ caPem }: Authority): Promise<void> => {
   const endpoint = await startEndpoint({ tls: { ca: caPem, requestCert: true, rejectUnauthorized: true } });
   const configuration = await rig.register(endpoint);
   await rig.bench.send(eventFor(configuration));
-  await rig.untilStory(configuration.ref, ['1 200']);
+  await rig.untilTimeline(configuration.ref, ['1 200']);
   await endpoint.close();
 };
 

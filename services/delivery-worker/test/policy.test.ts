@@ -68,7 +68,7 @@ describe('an endpoint with a delivery policy', () => {
     const endpoint = await start({ answer: { kind: 'status', status: 200, delayMs: 11_000 } });
     const configuration = await register(endpoint, { timeoutMs: 25_000 });
     await rig.bench.send(eventFor(configuration));
-    await rig.untilStory(configuration.ref, ['1 200']);
+    await rig.untilTimeline(configuration.ref, ['1 200']);
     expect(endpoint.arrivals).toHaveLength(1);
   }, 40_000);
 
@@ -76,7 +76,7 @@ describe('an endpoint with a delivery policy', () => {
     const endpoint = await start({ answer: { kind: 'hang' } });
     const configuration = await register(endpoint, { timeoutMs: 1_000, retryDelays: ['1s'] });
     await rig.bench.send(eventFor(configuration));
-    await rig.untilStory(configuration.ref, ['1 TIMEOUT', '2 TIMEOUT', 'dead attempts-exhausted']);
+    await rig.untilTimeline(configuration.ref, ['1 TIMEOUT', '2 TIMEOUT', 'dead attempts-exhausted']);
     const [first, second] = endpoint.arrivals;
     expect((second?.startedAt ?? 0) - (first?.startedAt ?? 0)).toBeLessThan(5_000);
   }, 40_000);
@@ -103,7 +103,7 @@ describe('an endpoint with a delivery policy', () => {
     await rig.bench.send(eventFor(configuration));
     await eventually(() => expect(endpoint.arrivals).toHaveLength(1), WAIT);
     await rig.bench.configure({ ...configuration, revision: 2, policy: { retryDelays: ['1s'] } });
-    await rig.untilStory(configuration.ref, ['1 500', '2 500', 'dead attempts-exhausted']);
+    await rig.untilTimeline(configuration.ref, ['1 500', '2 500', 'dead attempts-exhausted']);
   });
 
   it('gets its own headers with each attempt, and ours as ever', async () => {
@@ -111,7 +111,7 @@ describe('an endpoint with a delivery policy', () => {
     const headers = { Authorization: 'Bearer of-the-tenant', 'X-Api-Key': 'k', 'User-Agent': 'theirs' };
     const configuration = await register(endpoint, { secrets: { headers } });
     await rig.bench.send(eventFor(configuration));
-    await rig.untilStory(configuration.ref, ['1 200']);
+    await rig.untilTimeline(configuration.ref, ['1 200']);
     expect(endpoint.arrivals[0]?.headers).toMatchObject({
       ...{ authorization: 'Bearer of-the-tenant', 'x-api-key': 'k', 'user-agent': 'webhooks/1' },
       ...{ 'content-type': 'application/json', 'webhook-attempt': '1' },
@@ -129,7 +129,7 @@ describe('an endpoint with a delivery policy', () => {
     await rig.bench.send(event);
     await eventually(() => expect(endpoint.arrivals).toHaveLength(1), WAIT);
     await rig.bench.configure({ ...configuration, revision: 2, policy: { format: 'bacen' } });
-    await rig.untilStory(ref, ['1 500', '2 200']);
+    await rig.untilTimeline(ref, ['1 500', '2 200']);
     const [first, second] = endpoint.arrivals;
     expect(JSON.parse(String(first?.body))).toMatchObject({ id: event.id, data: event.data });
     const { endToEndId, amount, txId } = event.data as { endToEndId: string; amount: string; txId?: string };
@@ -153,10 +153,10 @@ describe('an endpoint with a delivery policy', () => {
     const without = await register(endpoint, { retryDelays: ['24h'] });
     for (const one of [configuration, first]) {
       await rig.bench.send(eventFor(one));
-      await rig.untilStory(one.ref, ['1 200']);
+      await rig.untilTimeline(one.ref, ['1 200']);
     }
     await rig.bench.send(eventFor(without));
-    await rig.untilStory(without.ref, ['1 TLS']);
+    await rig.untilTimeline(without.ref, ['1 TLS']);
     expect(rig.worker.page('/endpoints')).toMatchObject({
       certificates: [
         { ref: first.ref, tenantId: first.tenantId, notAfter: sooner },
@@ -203,7 +203,7 @@ describe('a policy that cannot be applied is our own fault, and no attempt is co
     const endpoint = await start();
     const configuration = await register(endpoint, terms, over);
     await rig.bench.send(paymentFor(configuration));
-    await rig.untilStory(configuration.ref, ['deferred fault']);
+    await rig.untilTimeline(configuration.ref, ['deferred fault']);
     expect(endpoint.arrivals).toEqual([]);
   });
 });
@@ -223,10 +223,10 @@ it('sealed values are in no log line, no metric and no record, whatever becomes 
   const broken = { ...terms.secrets, headers: { Authorization: `Bearer ${value}\n` } };
   const refused = await register(await start(), { secrets: broken });
   for (const one of [good, failing, unreachable, refused]) await rig.bench.send(eventFor(one));
-  await rig.untilStory(good.ref, ['1 200']);
-  await rig.untilStory(failing.ref, ['1 500', '2 500', 'dead attempts-exhausted']);
-  await rig.untilStory(unreachable.ref, ['1 CONNECT', '2 CONNECT', 'dead attempts-exhausted']);
-  await rig.untilStory(refused.ref, ['deferred fault']);
+  await rig.untilTimeline(good.ref, ['1 200']);
+  await rig.untilTimeline(failing.ref, ['1 500', '2 500', 'dead attempts-exhausted']);
+  await rig.untilTimeline(unreachable.ref, ['1 CONNECT', '2 CONNECT', 'dead attempts-exhausted']);
+  await rig.untilTimeline(refused.ref, ['deferred fault']);
   const isTold = ({ ref }: ConfigurationRecord): boolean =>
     rig.worker.lines.some((line) => line.includes(ref));
   expect([good, failing, unreachable, refused].map(isTold)).toEqual([true, true, true, true]);

@@ -23,7 +23,7 @@ export interface Rig {
     over?: Partial<ConfigurationRecord>,
   ) => Promise<ConfigurationRecord>;
   /** Waits until the attempts of a configuration tell this story: `1 500`, `2 200`, `dead attempts-exhausted`. */
-  readonly untilStory: (ref: string, expected: readonly string[]) => Promise<void>;
+  readonly untilTimeline: (ref: string, expected: readonly string[]) => Promise<void>;
   readonly story: (ref: string) => string[];
   readonly stop: () => Promise<void>;
 }
@@ -37,7 +37,7 @@ const sentenceOf = (entry: AttemptPack['records'][number]): string => {
 };
 
 /** In order of time: entries of one delivery lie on several partitions, which are read as they come. */
-function storyOf(log: readonly SeenRecord[], ref: string): string[] {
+function timelineOf(log: readonly SeenRecord[], ref: string): string[] {
   return log
     .filter(({ topic }) => topic === TOPICS.attempts)
     .flatMap(({ value }) => (JSON.parse(String(value)) as AttemptPack).records)
@@ -73,9 +73,9 @@ export async function openRig(env: Readonly<Record<string, string>> = {}): Promi
       });
       return configuration;
     },
-    story: (ref) => storyOf(log, ref),
-    untilStory: (ref, expected) =>
-      eventually(() => expect(storyOf(log, ref)).toEqual(expected), {
+    story: (ref) => timelineOf(log, ref),
+    untilTimeline: (ref, expected) =>
+      eventually(() => expect(timelineOf(log, ref)).toEqual(expected), {
         ...WAIT,
         message: `waiting for ${expected.join(', ')}`,
       }),

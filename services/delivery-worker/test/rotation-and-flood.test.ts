@@ -49,7 +49,7 @@ it('a secret that is rotated between two attempts: the next one verifies by both
     secrets: [...(next ? [next] : []), ...overlap],
   });
   endpoint.answerWith(200);
-  await rig.untilStory(ref, ['1 500', '2 200']);
+  await rig.untilTimeline(ref, ['1 500', '2 200']);
   expect(endpoint.arrivals.map((arrival) => verifiedBy(arrival, secrets))).toEqual([[0], [0, 1]]);
   await endpoint.close();
 });

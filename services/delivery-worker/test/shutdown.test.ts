@@ -46,14 +46,14 @@ it('rolling restarts under load lose nothing and repeat nothing', async () => {
     const arrived = new Set(endpoint.arrivals.map(({ id }) => id));
     return events.find(({ id }) => !arrived.has(id))?.id;
   };
-  await eventually(() => expect(storyOf(missing(), seen)).toEqual([]), { timeoutMs: 60_000 });
+  await eventually(() => expect(timelineOf(missing(), seen)).toEqual([]), { timeoutMs: 60_000 });
   expect(endpoint.stats().arrivals).toBe(EVENTS);
   await worker.stop();
   await endpoint.close();
 }, 180_000);
 
 /** What the workers told of an event that is missing; empty when none is. */
-function storyOf(missing: string | undefined, seen: readonly SeenRecord[]): readonly unknown[] {
+function timelineOf(missing: string | undefined, seen: readonly SeenRecord[]): readonly unknown[] {
   if (missing === undefined) return [];
   const told = seen.flatMap(({ value }) => (JSON.parse(String(value)) as AttemptPack).records);
   return [missing, ...told.filter(({ eventId }) => eventId === missing)];

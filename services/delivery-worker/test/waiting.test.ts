@@ -35,7 +35,7 @@ describe('a waiting record', () => {
     const firstDueAt = Date.now() - ageMs;
     const task = waiting({ ref: randomUUID(), tenantId: randomName('tenant'), firstDueAt });
     await put(task);
-    await rig.untilStory(task.ref, [expected]);
+    await rig.untilTimeline(task.ref, [expected]);
   });
 
   it('that stands twice after a crash is attempted once', async () => {

@@ -18,7 +18,7 @@ describe('a delivery', () => {
     const configuration = await rig.register(endpoint);
     const event = eventFor(configuration);
     await rig.bench.send(event);
-    await rig.untilStory(configuration.ref, ['1 500', '2 500', '3 500', 'dead attempts-exhausted']);
+    await rig.untilTimeline(configuration.ref, ['1 500', '2 500', '3 500', 'dead attempts-exhausted']);
     expect(endpoint.arrivals.map(({ headers }) => headers['webhook-attempt'])).toEqual(['1', '2', '3']);
     expect(new Set(endpoint.arrivals.map(({ body }) => body.toString())).size).toBe(1);
     const waits = endpoint.arrivals
@@ -48,7 +48,7 @@ describe('a delivery', () => {
     await rig.bench.send(eventFor(configuration));
     await eventually(() => expect(old.arrivals).toHaveLength(1), WAIT);
     await rig.bench.configure({ ...configuration, revision: 2, endpointUrl: next.url });
-    await rig.untilStory(configuration.ref, ['1 500', '2 200']);
+    await rig.untilTimeline(configuration.ref, ['1 500', '2 200']);
     expect([old.arrivals.length, next.arrivals.length]).toEqual([1, 1]);
     await old.close();
     await next.close();
@@ -60,7 +60,7 @@ describe('a delivery', () => {
     await rig.bench.send(eventFor(configuration));
     await eventually(() => expect(endpoint.arrivals).toHaveLength(1), WAIT);
     await rig.bench.configure({ ...configuration, revision: 2, enabled: false });
-    await rig.untilStory(configuration.ref, ['1 500', 'cancelled disabled']);
+    await rig.untilTimeline(configuration.ref, ['1 500', 'cancelled disabled']);
     await rig.bench.configure({ ...configuration, revision: 3, enabled: true });
     endpoint.answerWith(200);
     const later = eventFor(configuration);
@@ -80,7 +80,7 @@ describe('a delivery', () => {
     await endpoint.close();
     const configuration = await rig.register(endpoint);
     await rig.bench.send(eventFor(configuration));
-    await rig.untilStory(configuration.ref, [
+    await rig.untilTimeline(configuration.ref, [
       '1 CONNECT',
       '2 CONNECT',
       '3 CONNECT',
@@ -98,11 +98,11 @@ describe('our own fault', () => {
     const sealed = sealSecret(strange, generateSecret(), configurationKey(healthy.tenantId, ref));
     await rig.register(endpoint, { tenantId: healthy.tenantId, ref, secrets: [{ sealed }] });
     await rig.bench.send(eventFor(healthy));
-    await rig.untilStory(ref, ['deferred fault']);
-    await rig.untilStory(healthy.ref, ['1 200']);
+    await rig.untilTimeline(ref, ['deferred fault']);
+    await rig.untilTimeline(healthy.ref, ['1 200']);
     // The next event of the same partition is handled: nothing is stuck.
     await rig.bench.send(eventFor(healthy));
-    await rig.untilStory(healthy.ref, ['1 200', '1 200']);
+    await rig.untilTimeline(healthy.ref, ['1 200', '1 200']);
     expect(endpoint.arrivals).toHaveLength(2);
     await endpoint.close();
   });
@@ -129,7 +129,7 @@ describe('an event', () => {
     const fanOuts = await rig.bench.follow(TOPICS.fanOuts);
     const event = buildEvent({ tenantId, eventType: 'PIX_OUT' });
     await rig.bench.send(event);
-    for (const ref of refs) await rig.untilStory(ref, ['1 200']);
+    for (const ref of refs) await rig.untilTimeline(ref, ['1 200']);
     const afterRefs = fanOuts.map(({ headers }) => headers['after-ref']);
     expect(afterRefs).toEqual([undefined, refs.sort()[31]]);
     await endpoint.close();

@@ -240,7 +240,7 @@ export class Membership {
         topic,
         partition,
         offset: Number(offset),
-        at: this.#timeOf(String(metadata ?? '')),
+        at: this.#timeOf(metadata ?? ''),
       })),
     );
   }

@@ -42,13 +42,13 @@ export async function openMember(kafka: Kafka, options: MemberOptions): Promise<
 export const partitionsOf = ({ source }: Pick<Member, 'source'>): number =>
   Object.keys(source.health().lagByPartition).length;
 
-export interface Ledger {
+export interface Handled {
   readonly lost: number;
   readonly repeats: number;
 }
 
 /** Compares what was handled with the numbers 0…count-1 that were written. */
-export function balance(handled: readonly string[], count: number): Ledger {
+export function balance(handled: readonly string[], count: number): Handled {
   const distinct = new Set(handled);
   let lost = 0;
   for (let n = 0; n < count; n += 1) if (!distinct.has(`${n}`)) lost += 1;

@@ -235,10 +235,10 @@ export class HandshakeBudget {
 
   #takeTurnsLater(): void {
     this.#excessMs = 0;
-    this.#turn = setTimeout(() => this.#takeTurns(), TURN_MS).unref();
+    this.#turn = setTimeout(() => this.#chargeTurn(), TURN_MS).unref();
   }
 
-  #takeTurns(): void {
+  #chargeTurn(): void {
     this.readCpu();
     // Which of their handshakes computed is unknown, so they share.
     const readers = [...this.#active].filter(({ hasRead }) => hasRead).length;
