@@ -1,27 +1,15 @@
-export {
-  ConnectionError,
-  UnexpectedResponseError,
-  ProblemError,
-  type Problem,
-  type ProblemCode,
-} from './calls/call-errors.js';
+export { ConnectionError, UnexpectedResponseError, ProblemError } from './calls/call-errors.js';
+export type { Problem, ProblemCode } from './calls/call-errors.js';
 export type { CallOptions, RequestOptions } from './calls/call.js';
 export { createClient, type Client, type ClientOptions } from './calls/create-client.js';
 export type { EventCalls } from './calls/event-calls.js';
 export type { Pages } from './calls/pages.js';
 export type { QueryCalls } from './calls/query-calls.js';
 export type { ClientCredentials, TokenSource } from './calls/token-source.js';
-export type * from './types/event-types.js';
-export type * from './types/query-types.js';
-export type * from './types/webhook-types.js';
+export type * from './types/types.js';
 export type { WebhookCalls } from './calls/webhook-calls.js';
-export {
-  NotificationError,
-  type NotificationFault,
-  verifyNotification,
-  verifySignature,
-  type NotificationHeaders,
-} from './receiver/verify-notification.js';
+export { NotificationError, verifyNotification, verifySignature } from './receiver/verify-notification.js';
+export type { NotificationFault, NotificationHeaders } from './receiver/verify-notification.js';
 export {
   createNotificationMiddleware,
   type MiddlewareOptions,

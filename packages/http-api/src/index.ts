@@ -9,8 +9,5 @@ export { readQuery, wholeNumber, type QueryParameter, type QueryParameters } fro
 export { serveApi } from './server/serve-api.js';
 export { BURST_SECONDS, readApiSettings, type ApiDefaults, type ApiSettings } from './server/settings.js';
 export { createTenantLimiter, type RateLimit, type TenantLimiter } from './limits/tenant-limiter.js';
-export {
-  createTokenVerifier,
-  type TokenVerifier,
-  type TokenVerifierOptions,
-} from './token/token-verifier.js';
+export { createTokenVerifier } from './token/token-verifier.js';
+export type { TokenVerifier, TokenVerifierOptions } from './token/token-verifier.js';

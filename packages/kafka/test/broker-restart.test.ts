@@ -1,13 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { eventually, randomName } from '@webhooks/testkit';
-import {
-  openDelayedSource,
-  openSink,
-  openSource,
-  openTableReader,
-  SinkTimeout,
-  type Kafka,
-} from '../src/index.js';
+import { openDelayedSource, openSink, openSource, openTableReader, SinkTimeout } from '../src/index.js';
+import type { Kafka } from '../src/index.js';
 import { closeAll, kafkaAt, newTopic } from './support/cluster.js';
 import { balance, openMember } from './support/members.js';
 import { ownBroker } from './support/own-broker.js';

@@ -1,8 +1,3 @@
-export {
-  REQUEST_MS,
-  openConnection,
-  type ConnectionOptions,
-  readMongodbSettings,
-  type MongodbSettings,
-} from './open-connection.js';
+export { REQUEST_MS, openConnection, readMongodbSettings } from './open-connection.js';
+export type { ConnectionOptions, MongodbSettings } from './open-connection.js';
 export { DUPLICATE_KEY, createRunQuery, isDuplicate, type RunQuery } from './run-query.js';

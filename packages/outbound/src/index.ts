@@ -3,10 +3,9 @@ export {
   checkClientCertificate,
   readClientCertificate,
   toEndpointCertificate,
-  type ClientCertificate,
-  type ClientCertificateFiles,
   watchClientCertificate,
 } from './guard/client-certificate.js';
+export type { ClientCertificate, ClientCertificateFiles } from './guard/client-certificate.js';
 export * from './guard/endpoint-url.js';
 export { createResolver, type Resolve, type ResolverOptions } from './guard/resolver.js';
 export * from './signature.js';

@@ -1,9 +1,5 @@
-import {
-  authorizeCalls,
-  createTokenSource,
-  type ClientCredentials,
-  type TokenSource,
-} from './token-source.js';
+import { authorizeCalls, createTokenSource } from './token-source.js';
+import type { ClientCredentials, TokenSource } from './token-source.js';
 import { createCall, type CallOptions } from './call.js';
 import { createEventCalls, type EventCalls } from './event-calls.js';
 import { createPages, type Pages } from './pages.js';

@@ -1,24 +1,4 @@
-import type { EventResult } from '../types/event-types.js';
-import type {
-  Charge,
-  DeliveryDetail,
-  DeliveryList,
-  NotificationPage,
-  Redelivered,
-  Redelivery,
-  RedeliveryCount,
-  RedeliveryList,
-  Transaction,
-} from '../types/query-types.js';
-import type {
-  DeliveryPolicy,
-  EgressList,
-  EndpointHealth,
-  TestNotification,
-  Webhook,
-  WebhookList,
-  WebhookSecret,
-} from '../types/webhook-types.js';
+import type * as Types from '../types/types.js';
 
 /**
  * Reads the body of a good response, once, at the border. Undefined for a body that is not one of its kind; members and
@@ -63,38 +43,38 @@ const REDELIVERY: Members = {
 };
 const PAGE: Members = { results: 'number' };
 
-export const parseWebhook = shaped<Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
-export const parseWebhookList = shaped<WebhookList>(PAGE, { data: LISTED });
-export const parseEgressList = shaped<EgressList>(PAGE, { data: { address: 'string' } });
-export const parseSecret = shaped<WebhookSecret>({ ref: 'string', secret: 'string' });
-export const parsePolicy = shaped<DeliveryPolicy>({});
+export const parseWebhook = shaped<Types.Webhook>({ ...LISTED, createdAt: 'string', updatedAt: 'string' });
+export const parseWebhookList = shaped<Types.WebhookList>(PAGE, { data: LISTED });
+export const parseEgressList = shaped<Types.EgressList>(PAGE, { data: { address: 'string' } });
+export const parseSecret = shaped<Types.WebhookSecret>({ ref: 'string', secret: 'string' });
+export const parsePolicy = shaped<Types.DeliveryPolicy>({});
 export const parseAccepted = shaped<{ readonly id: string }>({ id: 'string' });
-export const parseResults = shaped<{ readonly results: readonly EventResult[] }>(
+export const parseResults = shaped<{ readonly results: readonly Types.EventResult[] }>(
   {},
   { results: { index: 'number', status: 'string' } },
 );
-export const parseCharge = shaped<Charge>(
+export const parseCharge = shaped<Types.Charge>(
   { txId: 'string', status: 'string' },
   { pix: { endToEndId: 'string' } },
 );
-export const parseTransaction = shaped<Transaction>(
+export const parseTransaction = shaped<Types.Transaction>(
   { endToEndId: 'string' },
   { reversals: { rtrId: 'string', status: 'string' } },
 );
-export const parseNotificationPage = shaped<NotificationPage>(
+export const parseNotificationPage = shaped<Types.NotificationPage>(
   { ...PAGE, nextCursor: 'string', hasMore: 'boolean' },
   { data: { id: 'string', eventType: 'string', body: 'string' } },
 );
-export const parseDelivery = shaped<DeliveryDetail>(DELIVERY, {
+export const parseDelivery = shaped<Types.DeliveryDetail>(DELIVERY, {
   attempts: { cycle: 'string', attempt: 'number', at: 'string' },
 });
-export const parseDeliveryList = shaped<DeliveryList>(PAGE, { data: DELIVERY });
-export const parseRedelivered = shaped<Redelivered>({ deliveryId: 'string', cycle: 'string' });
-export const parseRedeliveryCount = shaped<RedeliveryCount>({ matched: 'number' });
-export const parseRedelivery = shaped<Redelivery>(REDELIVERY);
-export const parseRedeliveryList = shaped<RedeliveryList>(PAGE, { data: REDELIVERY });
-export const parseTest = shaped<TestNotification>({ deliveryId: 'string', eventId: 'string' });
-export const parseHealth = shaped<EndpointHealth>(
+export const parseDeliveryList = shaped<Types.DeliveryList>(PAGE, { data: DELIVERY });
+export const parseRedelivered = shaped<Types.Redelivered>({ deliveryId: 'string', cycle: 'string' });
+export const parseRedeliveryCount = shaped<Types.RedeliveryCount>({ matched: 'number' });
+export const parseRedelivery = shaped<Types.Redelivery>(REDELIVERY);
+export const parseRedeliveryList = shaped<Types.RedeliveryList>(PAGE, { data: REDELIVERY });
+export const parseTest = shaped<Types.TestNotification>({ deliveryId: 'string', eventId: 'string' });
+export const parseHealth = shaped<Types.EndpointHealth>(
   { ref: 'string', state: 'string' },
   { failures: { class: 'string' } },
 );

@@ -1,11 +1,5 @@
-import {
-  EVENT_TYPES,
-  isEventType,
-  type EventType,
-  type PaymentEvent,
-  type PaymentFact,
-  type UtcTime,
-} from './payment-event.js';
+import { EVENT_TYPES, isEventType } from './payment-event.js';
+import type { EventType, PaymentEvent, PaymentFact, UtcTime } from './payment-event.js';
 import { compileCheck, type Check, type Violation, PATTERNS } from '../json/schema-compiler.js';
 import { parseStrictJson, type JsonFault } from '../json/strict-json.js';
 

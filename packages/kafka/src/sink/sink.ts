@@ -6,15 +6,12 @@ import { METADATA_MAX_AGE_MS, Sender } from './sender.js';
 import {
   PENDING_RECORD_BYTES,
   toPending,
-  type PendingRecord,
   RecordRefused,
   SinkClosed,
   SinkOverloaded,
   SinkTimeout,
-  type OutgoingRecord,
-  type SendOptions,
-  type SinkOptions,
 } from './pending-record.js';
+import type { PendingRecord, OutgoingRecord, SendOptions, SinkOptions } from './pending-record.js';
 import { asError } from '../faults.js';
 
 const DEFAULTS = {

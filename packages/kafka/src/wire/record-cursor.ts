@@ -1,13 +1,6 @@
 import type { KafkaRecord, TopicPartition, RecordHeaders } from '../record.js';
-import {
-  batchAt,
-  checkBatch,
-  HEADER_BYTES,
-  MAGIC,
-  offsetAfter,
-  readHeader,
-  type BatchHeader,
-} from './batch-frame.js';
+import { batchAt, checkBatch, HEADER_BYTES, MAGIC, offsetAfter, readHeader } from './batch-frame.js';
+import type { BatchHeader } from './batch-frame.js';
 import { ByteReader } from './bytes.js';
 import { unpack } from './codecs.js';
 import type { AbortedTransaction } from './protocol.js';

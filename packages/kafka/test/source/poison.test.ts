@@ -1,12 +1,6 @@
 import { eventually, randomName } from '@webhooks/testkit';
-import {
-  openDelayedSource,
-  openSink,
-  openSource,
-  type OnPoison,
-  type Sink,
-  type Unhandled,
-} from '../../src/index.js';
+import { openDelayedSource, openSink, openSource } from '../../src/index.js';
+import type { OnPoison, Sink, Unhandled } from '../../src/index.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
 import { committed } from '../support/committed.js';
 

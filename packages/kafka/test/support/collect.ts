@@ -1,10 +1,5 @@
-import {
-  openSource,
-  type Kafka,
-  type KafkaRecord,
-  type Source,
-  type SourceOptions,
-} from '../../src/index.js';
+import { openSource } from '../../src/index.js';
+import type { Kafka, KafkaRecord, Source, SourceOptions } from '../../src/index.js';
 import { kafkaAt } from './cluster.js';
 
 export interface Collected {

@@ -2,15 +2,8 @@ import { jest } from '@jest/globals';
 import { ConfigResourceTypes, Kafka as Kafkajs, logLevel } from 'kafkajs';
 import Cluster from 'kafkajs/src/cluster/index.js';
 import { eventually, randomName } from '@webhooks/testkit';
-import {
-  createKafka,
-  ensureTopics,
-  fetchEndOffsets,
-  openSink,
-  openTableReader,
-  type KafkaRecord,
-  type Sink,
-} from '../../src/index.js';
+import { createKafka, ensureTopics, fetchEndOffsets, openSink, openTableReader } from '../../src/index.js';
+import type { KafkaRecord, Sink } from '../../src/index.js';
 import { closeAll, kafkaAt, newTopic, sharedKafka } from '../support/cluster.js';
 import { foreignProducer, TRANSACTIONS } from '../support/foreign-producer.js';
 import { openTransaction } from '../support/open-transaction.js';

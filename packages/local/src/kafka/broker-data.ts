@@ -8,10 +8,9 @@ import {
   brokerDataFolder,
   javaArguments,
   writeBrokerProperties,
-  type BrokerLaunch,
-  type BrokerRuntime,
   createUnloggedKafka,
 } from './broker-process.js';
+import type { BrokerLaunch, BrokerRuntime } from './broker-process.js';
 
 /** The id of a cluster of one machine means nothing to anybody. */
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';

@@ -23,13 +23,38 @@ export interface ConfigurationRow extends Omit<Configuration, 'policy'> {
 
 export type ConfigurationModel = Model<ConfigurationRow>;
 
-/** The schema has the id only: `toRow` makes every document from checked values. */
+const text = { type: String, required: true } as const;
+const count = { type: Number, required: true } as const;
+const time = { type: Date, required: true } as const;
+
 function createSchema(): Schema<ConfigurationRow> {
-  const schema = new Schema<ConfigurationRow>(
-    { _id: { type: String, required: true } },
-    { versionKey: false, strict: false },
+  const secret = new Schema(
+    { sealed: text, createdAt: { type: Date }, expiresAt: { type: Date } },
+    { _id: false },
   );
-  // The position decides the limit of a tenant and the order of its list.
+  const schema = new Schema<ConfigurationRow>(
+    {
+      _id: text,
+      tenantId: text,
+      ref: text,
+      position: count,
+      routeKey: text,
+      revision: count,
+      publishedRevision: count,
+      unpublished: { type: Boolean },
+      eventType: text,
+      endpointUrl: text,
+      normalizedUrl: text,
+      applicationId: { type: String },
+      enabled: { type: Boolean, required: true },
+      createdAt: time,
+      updatedAt: time,
+      secrets: { type: [secret], required: true },
+      policy: { type: Schema.Types.Mixed },
+    },
+    { versionKey: false, strict: 'throw', strictQuery: 'throw' },
+  );
+  // The place decides the limit of a tenant and the order of its list.
   schema.index({ tenantId: 1, position: 1 }, { unique: true });
   schema.index({ routeKey: 1 }, { unique: true, sparse: true });
   schema.index({ unpublished: 1 }, { sparse: true });
@@ -39,9 +64,18 @@ function createSchema(): Schema<ConfigurationRow> {
 export const modelOn = (connection: Connection): ConfigurationModel =>
   connection.model<ConfigurationRow>('Configuration', createSchema(), 'configurations');
 
+/** The configuration of a document. */
 export function toConfiguration(row: ConfigurationRow): Configuration {
-  const { _id, routeKey, unpublished, policy = {}, ...rest } = row;
-  return { ...rest, policy };
+  const { _id, routeKey, unpublished, applicationId, secrets, policy = {}, ...rest } = row;
+  return {
+    ...{ ...rest, policy },
+    ...(typeof applicationId === 'string' ? { applicationId } : {}),
+    secrets: secrets.map(({ sealed, createdAt, expiresAt }) => ({
+      sealed,
+      ...(createdAt instanceof Date ? { createdAt } : {}),
+      ...(expiresAt instanceof Date ? { expiresAt } : {}),
+    })),
+  };
 }
 
 export const idOf = ({ tenantId, ref }: Configuration): string => configurationKey(tenantId, ref);
@@ -53,6 +87,7 @@ export function toRow(configuration: Configuration): ConfigurationRow {
     ...configuration,
     routeKey: routeKeyOf(configuration.tenantId, configuration),
     ...(configuration.publishedRevision < configuration.revision ? { unpublished: true } : {}),
+    secrets: configuration.secrets.map((secret) => ({ ...secret })),
   };
 }
 

@@ -1,0 +1,3 @@
+export type * from './event-types.js';
+export type * from './query-types.js';
+export type * from './webhook-types.js';
