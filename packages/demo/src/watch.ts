@@ -3,11 +3,11 @@ import type { Arrival } from '@webhooks/testkit';
 import { paint, readLags, showProgress, print } from '@webhooks/testkit/account';
 import type { ProjectionLag, Print } from '@webhooks/testkit/account';
 
-const LAGS_EVERY_MS = 2_000;
+const LOOK_MS = 1_000;
 /** A projection that is behind by less has read what came before the start. Load keeps it from reaching 0. */
 const FRESH_SECONDS = 5;
 /** Looks without a response until the waiting ends: a query-api that was killed is ready again in less than 30 s. */
-const MAX_UNANSWERED = 15;
+const MAX_UNANSWERED = 30;
 
 const isFresh = ({ records, seconds }: ProjectionLag): boolean =>
   records === 0 || (seconds > 0 && seconds < FRESH_SECONDS);
@@ -25,7 +25,7 @@ export async function untilProjected(queryAdmin: string | undefined): Promise<vo
     if (lags.length > 0 && lags.every(isFresh)) return;
     unanswered = lags.length === 0 ? unanswered + 1 : 0;
     showProgress(paint('yellow', `· ${describeLags(lags)}`));
-    await delay(LAGS_EVERY_MS);
+    await delay(LOOK_MS);
   }
 }
 
@@ -64,8 +64,6 @@ export function createArrivalLines(
   };
 }
 
-const BREAKERS_EVERY_MS = 1_000;
-
 /** A line of the worker's list. */
 interface Unhealthy {
   readonly ref: string;
@@ -79,7 +77,7 @@ export function watchBreakers(workerAdmin: string): void {
   let open = new Map<string, Unhealthy>();
   const look = async (): Promise<void> => {
     const response = await fetch(`${workerAdmin}/endpoints`, {
-      signal: AbortSignal.timeout(BREAKERS_EVERY_MS),
+      signal: AbortSignal.timeout(LOOK_MS),
     });
     const { unhealthy } = (await response.json()) as { readonly unhealthy: readonly Unhealthy[] };
     const isOpen = ({ state }: Unhealthy): boolean => state !== 'closed';
@@ -92,5 +90,5 @@ export function watchBreakers(workerAdmin: string): void {
     open = now;
   };
   // While the worker is away its list cannot be read; the stack prints that it ended.
-  setInterval(() => void look().catch(() => undefined), BREAKERS_EVERY_MS).unref();
+  setInterval(() => void look().catch(() => undefined), LOOK_MS).unref();
 }
