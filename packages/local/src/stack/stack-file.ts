@@ -13,10 +13,10 @@ function ownerOf(file: string): number | undefined {
   }
 }
 
-/** Throws when the folder holds records of another format; stamps a new one. */
+/** Throws when a stack wrote records of another format here; stamps a folder that no stack has used. */
 function checkFormat(dataDir: string): void {
   const file = join(dataDir, 'format');
-  if (!existsSync(join(dataDir, 'kafka'))) writeFileSync(file, RECORD_FORMAT);
+  if (!existsSync(join(dataDir, 'secrets.json'))) writeFileSync(file, RECORD_FORMAT);
   else if (!existsSync(file) || readFileSync(file, 'utf8') !== RECORD_FORMAT)
     throw new Error(`${dataDir} was written by another version of this project: delete it`);
 }

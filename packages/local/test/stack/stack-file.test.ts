@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimDataDir } from '../../src/stack/stack-file.js';
@@ -9,7 +9,7 @@ describe('a data folder', () => {
 
   it('is taken again by the version that wrote it', () => {
     claimDataDir(dataDir)();
-    mkdirSync(join(dataDir, 'kafka'));
+    writeFileSync(join(dataDir, 'secrets.json'), '{}');
     expect(() => claimDataDir(dataDir)()).not.toThrow();
   });
 
