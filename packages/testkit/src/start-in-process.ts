@@ -1,3 +1,4 @@
+import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import type { AdminPage, HealthReport, LogFields, ServiceScope, SettingsReader } from '@webhooks/runtime';
 
 /** One line of a service's log. */
@@ -28,9 +29,6 @@ export interface RunningService {
 
 /** Settings of an API at a free port of loopback, which stops without delay. */
 export const LOCAL_API = { HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' } as const;
-
-/** Closing a worker waits for the attempts under way, which may take 10 s each. */
-const STOP_DEADLINE_MS = 30_000;
 
 /**
  * Starts a service without a process of its own, from its config reader and its compose function. `onLine` gets each line of its
@@ -69,7 +67,7 @@ export async function startInProcess<C>(
     metrics: () => registry.metrics(),
     page: (path) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
-      await closers.closeAll(log, STOP_DEADLINE_MS);
+      await closers.closeAll(log, LONGEST_TIMEOUT_MS);
     },
   };
 }

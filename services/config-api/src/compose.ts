@@ -23,9 +23,9 @@ import { createOperations } from './webhooks/operations.js';
 import { openProver } from './webhooks/prove-endpoint.js';
 import { readWebhookInput } from './webhooks/webhook-input.js';
 
-const NOTE_MS = 1_000;
 /** Deadline of one try; the next try continues. Closing waits for it. */
 const TOPICS_MS = 5_000;
+/** Each sweep begins this long after the last one; a note that takes as long is left to the next one. */
 const SWEEP_EVERY_MS = 1_000;
 /** Deadline of the database's statements in one round of background work. */
 const SWEEP_MS = 10_000;
@@ -52,7 +52,7 @@ async function openPublisher(kafka: Kafka, database: Database, scope: ServiceSco
   const { log } = scope;
   const notes = keepPublicationNotes({
     log,
-    markPublished: (configurations) => storeWithin(database, NOTE_MS).markPublished(configurations),
+    markPublished: (configurations) => storeWithin(database, SWEEP_EVERY_MS).markPublished(configurations),
   });
   scope.onClose('publication notes', notes.close);
   const sink = await openSink({ kafka });

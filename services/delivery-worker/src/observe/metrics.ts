@@ -1,3 +1,4 @@
+import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
 import { addCounter, Histogram } from '@webhooks/runtime';
 import type { Registry } from '@webhooks/runtime';
 import { classOf } from '../path/attempt.js';
@@ -6,8 +7,9 @@ import { DEAD_REASONS } from '../path/decide.js';
 import type { Settlement } from '../path/decide.js';
 
 const EVENT_RESULTS = ['rejected', 'unmatched', 'unconfigured', 'fanned-out'] as const;
-/** Upper bounds of the histograms, seconds; the last is the longest attempt (`LONGEST_TIMEOUT_MS`). */
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const TO_TEN_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Upper bounds of the histograms, seconds; the last is the longest attempt. */
+const SECONDS = [...TO_TEN_SECONDS, LONGEST_TIMEOUT_MS / 1_000];
 const END_TO_END_SECONDS = [...SECONDS, 60, 600, 3_600, 36_000, 360_000];
 
 /** Counters and histograms of deliveries. */
