@@ -19,7 +19,7 @@ import { createSourceGauges } from './observe/source-health.js';
 import type { Watched } from './observe/source-health.js';
 import { consumeEvent, refuseEvent } from './path/consume-event.js';
 import type { ConsumeEventPorts } from './path/consume-event.js';
-import { consumeFanOut, createKeyedMutex } from './path/consume-fan-out.js';
+import { consumeFanOut, createSliceTurns } from './path/consume-fan-out.js';
 import { consumeTask, moveTask, publishDamaged } from './path/consume-task.js';
 import type { ConsumeTaskPorts } from './path/consume-task.js';
 import { SLICE_TASKS } from './path/fan-out.js';
@@ -128,7 +128,7 @@ async function openTaskSources(parts: SourceParts): Promise<void> {
     budget,
   });
   const maxInFlight = WAITING_FAN_OUTS * config.maxInFlight;
-  const turns = createKeyedMutex(config.maxAttempts / SLICE_TASKS, maxInFlight);
+  const turns = createSliceTurns(config.maxAttempts / SLICE_TASKS, maxInFlight);
   const fanOutPorts = { ...ports, cache, attemptLog, turns };
   const fanOuts = {
     handle: (record: KafkaRecord) => consumeFanOut(record, fanOutPorts),

@@ -200,7 +200,7 @@ export class HandshakeBudget {
     this.#active.add(tenant);
     if (this.#turn === undefined) {
       this.#readMs = cpuMs();
-      this.#takeTurnsLater();
+      this.#chargeLater();
     }
     // Node itself begins to read in this tick.
     process.nextTick(() => tenant.add(socket));
@@ -233,7 +233,7 @@ export class HandshakeBudget {
     clearInterval(this.#looking);
   }
 
-  #takeTurnsLater(): void {
+  #chargeLater(): void {
     this.#excessMs = 0;
     this.#turn = setTimeout(() => this.#chargeTurn(), TURN_MS).unref();
   }
@@ -245,6 +245,6 @@ export class HandshakeBudget {
     for (const tenant of this.#active)
       if (!tenant.takeTurn(this.#excessMs / readers)) this.#active.delete(tenant);
     this.#turn = undefined;
-    if (this.#active.size > 0) this.#takeTurnsLater();
+    if (this.#active.size > 0) this.#chargeLater();
   }
 }

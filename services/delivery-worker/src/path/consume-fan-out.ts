@@ -55,7 +55,7 @@ const SLICES_OF_TENANT = 4;
 const SHARE = 1 / 8;
 
 /** Runs slices of tenants side by side, a few of each tenant at once. `maxWaiting`: fan-outs that may wait. */
-export function createKeyedMutex(maxSlices: number, maxWaiting: number): Turns {
+export function createSliceTurns(maxSlices: number, maxWaiting: number): Turns {
   const all = pLimit(Math.max(1, Math.floor(maxSlices)));
   const limits = new LRUCache({ max: maxWaiting, memoMethod: () => pLimit(SLICES_OF_TENANT) });
   return {
