@@ -1,4 +1,4 @@
-// A receiver of your own: node packages/demo/receiver.mjs [port]. It shows each notification and answers 200, or ANSWER.
+// A receiver of your own: node packages/demo/receiver.mjs [port]. It shows each notification and responds with 200, or STATUS.
 // With SECRET=whsec_… it says whether the signature is right.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ const server = createServer(
       console.log(
         `${new Date().toISOString()} ${request.url} ${id} attempt ${attempt}${signature}\n  ${body}`,
       );
-      response.writeHead(Number(process.env.ANSWER ?? 200)).end();
+      response.writeHead(Number(process.env.STATUS ?? 200)).end();
     });
   },
 );
