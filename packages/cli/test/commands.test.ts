@@ -92,7 +92,7 @@ const IRREGULAR: readonly (readonly [what: string, bytes: string])[] = [
 
 test.each(IRREGULAR)('doctor --ref says that a 200 with %s is a delivery', async (what, bytes) => {
   const { certPem, keyPem } = await cli.stack.authority.issue(['localhost']);
-  const receiver = await startEndpoint({ certPem, keyPem, answer: { kind: 'raw', bytes, then: 'end' } });
+  const receiver = await startEndpoint({ certPem, keyPem, reply: { kind: 'raw', bytes, then: 'end' } });
   const url = `${receiver.url}?${encodeURIComponent(what)}`;
   const env = { ...cli.env, NODE_EXTRA_CA_CERTS: cli.stack.description().tls.caFile };
   const alone = await run(['doctor', url], env);

@@ -18,7 +18,7 @@ afterAll(() => bench.stop());
 
 it('rolling restarts under load lose nothing and repeat nothing', async () => {
   const endpoint = await startEndpoint({
-    answer: { kind: 'status', status: 200, delayMs: 20 },
+    reply: { kind: 'status', status: 200, delayMs: 20 },
     remember: EVENTS + 100,
   });
   let worker = await bench.startWorker(SOON);
@@ -73,14 +73,14 @@ const SLOW_REF = '019394a2-0000-7000-8000-000000000510';
 it('a worker that leaves behind a slow endpoint keeps nobody else waiting, and repeats nothing', async () => {
   const arrivedAt = new Map<string, number>();
   const fast = await startEndpoint({
-    answer: ({ id }) => {
+    reply: ({ id }) => {
       arrivedAt.set(id, performance.now());
       return 200;
     },
     remember: 1,
   });
   const slow = await startEndpoint({
-    answer: { kind: 'status', status: 200, delayMs: SLOW_MS },
+    reply: { kind: 'status', status: 200, delayMs: SLOW_MS },
     remember: 1,
   });
   const workers = [await bench.startWorker(SOON), await bench.startWorker(SOON)] as const;
