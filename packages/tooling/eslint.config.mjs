@@ -62,7 +62,10 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],
-    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: process.cwd() } },
+    // One program of all files: with one for each package the same types are read up to 16 times.
+    languageOptions: {
+      parserOptions: { project: 'packages/tooling/tsconfig.lint.json', tsconfigRootDir: process.cwd() },
+    },
     rules: {
       ...SIZE,
       '@typescript-eslint/no-floating-promises': ['error', { ignoreVoid: false }],

@@ -56,7 +56,7 @@ interface Row {
 const ROWS: readonly Row[] = [
   {
     receiver: 'that does everything right',
-    options: () => ({ answer: verifying }),
+    options: () => ({ reply: verifying }),
     says: /replay check +ok/,
     exit: 0,
   },
@@ -106,13 +106,13 @@ const ROWS: readonly Row[] = [
     ...{ says: /TLS version +fault +no TLS here/, exit: 1 },
   },
   {
-    ...{ receiver: 'that redirects', options: () => ({ answer: redirect }) },
+    ...{ receiver: 'that redirects', options: () => ({ reply: redirect }) },
     ...{ says: /response +fault +redirect \(301\) to https:\/\/shop/, exit: 1 },
   },
   {
     ...{ receiver: 'that is slow', says: /response +warning +slow: 200 after 2\d{3} ms/, exit: 0 },
     options: () => ({
-      answer: (arrival) => ({
+      reply: (arrival) => ({
         kind: 'status',
         status: verifying(arrival),
         delayMs: arrival.index === 1 ? 2_100 : 0,
@@ -120,46 +120,46 @@ const ROWS: readonly Row[] = [
     }),
   },
   {
-    ...{ receiver: 'that never responds', options: () => ({ answer: { kind: 'hang' } }) },
+    ...{ receiver: 'that never responds', options: () => ({ reply: { kind: 'hang' } }) },
     ...{ says: /response +fault +slow: nothing within 10 s/, exit: 1 },
   },
-  { receiver: 'that fails', options: () => ({ answer: 500 }), says: /response +fault +status 500/, exit: 1 },
+  { receiver: 'that fails', options: () => ({ reply: 500 }), says: /response +fault +status 500/, exit: 1 },
   {
     receiver: 'at another path',
-    options: () => ({ answer: 404 }),
+    options: () => ({ reply: 404 }),
     says: /response +fault +status 404/,
     exit: 1,
   },
   {
-    ...{ receiver: 'that takes no POST', options: () => ({ answer: 405 }) },
+    ...{ receiver: 'that takes no POST', options: () => ({ reply: 405 }) },
     ...{ says: /response +fault +status 405 .*to a POST/, exit: 1 },
   },
   {
-    ...{ receiver: 'that is too busy to look', options: () => ({ answer: 429 }) },
+    ...{ receiver: 'that is too busy to look', options: () => ({ reply: 429 }) },
     ...{ says: /response +fault +status 429/, exit: 1 },
   },
   {
     ...{ receiver: 'whose body breaks off', says: /response +fault +ECONNRESET/, exit: 1 },
-    options: () => ({ answer: { kind: 'cut', stage: 'in-body' } }),
+    options: () => ({ reply: { kind: 'cut', stage: 'in-body' } }),
   },
   {
     ...{ receiver: 'that speaks HTTP/2 only', options: () => ({ tls: { ALPNProtocols: ['h2'] } }) },
     ...{ says: /HTTP version +fault +no HTTP\/1\.1/, exit: 1 },
   },
   {
-    ...{ receiver: 'without a signature check', options: () => ({ answer: 200 }) },
+    ...{ receiver: 'without a signature check', options: () => ({ reply: 200 }) },
     ...{ says: /signature check +fault +no signature check \(200\)/, exit: 1 },
   },
   {
-    ...{ receiver: 'that accepts a replayed notification', options: () => ({ answer: timeless }) },
+    ...{ receiver: 'that accepts a replayed notification', options: () => ({ reply: timeless }) },
     ...{ says: /replay check +fault +a replayed one is accepted \(200\)/, exit: 1 },
   },
   {
-    ...{ receiver: 'with another secret', options: () => ({ answer: 401 }) },
+    ...{ receiver: 'with another secret', options: () => ({ reply: 401 }) },
     ...{ says: /signature check +fault +a right one is refused/, exit: 1 },
   },
   {
-    ...{ receiver: 'whose secret is not given', options: () => ({ answer: verifying }), secret: '' },
+    ...{ receiver: 'whose secret is not given', options: () => ({ reply: verifying }), secret: '' },
     ...{
       says: /signature check +warning +refused \(401\) +it may refuse everything.*\nreplay check +skipped/,
       exit: 0,

@@ -154,7 +154,7 @@ test('listen survives a receiver that upgrades the connection, and one that brea
     { kind: 'raw', bytes: upgrade },
     { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', then: 'end' },
   ] as const;
-  const local = await startEndpoint({ plain: true, answer: ({ index }) => answers[index - 1] ?? 200 });
+  const local = await startEndpoint({ plain: true, reply: ({ index }) => answers[index - 1] ?? 200 });
   const { code, out } = await runProcess(
     ['listen', '--forward', local.url.replace('http:', 'HTTP:'), '--count', '3'],
     env,

@@ -18,7 +18,7 @@ type ShowArrival = (arrival: Arrival, status: number) => void;
  */
 export function startReceiver(options: EndpointOptions, show: ShowArrival): Promise<Endpoint> {
   let firstAttempts = 0;
-  const answer = (arrival: Arrival): number => {
+  const reply = (arrival: Arrival): number => {
     const { path, headers } = arrival;
     const mayRefuse = path.startsWith('/refuses-first/') && headers['webhook-attempt'] === '1';
     if (mayRefuse) firstAttempts += 1;
@@ -26,7 +26,7 @@ export function startReceiver(options: EndpointOptions, show: ShowArrival): Prom
     show(arrival, status);
     return status;
   };
-  return startEndpoint({ ...options, remember: 1, answer });
+  return startEndpoint({ ...options, remember: 1, reply });
 }
 
 /** A receiver that listens, its append-only file, and endpoints that are registered and in force. */

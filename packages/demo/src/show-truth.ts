@@ -13,7 +13,7 @@ async function openAsking(stack: Stack, client: Client): Promise<Endpoint> {
   return startEndpoint({
     certPem,
     keyPem,
-    answer: async ({ body }) => {
+    reply: async ({ body }) => {
       const { data } = JSON.parse(body.toString('utf8')) as { data: { txId: string } };
       const { status, amount = '?', pix } = await client.charge(data.txId);
       print(`  the receiver reads: charge ${status}, amount ${amount}, ${pix.length} payment`);

@@ -3,7 +3,7 @@ import type { AttemptPack, EventType } from '@webhooks/contracts';
 import { feedTopic, newReport, openSpans, readFeedLine } from '@webhooks/testkit/account';
 import type { FeedLine, HandledPlace } from '@webhooks/testkit/account';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
-import type { Answer, Endpoint } from '@webhooks/testkit';
+import type { Reply, Endpoint } from '@webhooks/testkit';
 import kafkajs from 'kafkajs';
 import type { Admin } from 'kafkajs';
 import { followTopics } from './follow-topics.js';
@@ -21,7 +21,7 @@ const WORKERS: HandledPlace = {
 interface Case {
   readonly eventType: EventType;
   readonly events: number;
-  readonly answer: Answer;
+  readonly answer: Reply;
   /** The report about its deliveries that has to come before it is disabled. */
   readonly until: { readonly kind: string; readonly count: number };
 }
@@ -78,9 +78,9 @@ afterAll(async () => {
   await test.stop();
 }, 120_000);
 
-async function openEndpoint(answer: Answer): Promise<Endpoint> {
+async function openEndpoint(reply: Reply): Promise<Endpoint> {
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
-  const endpoint = await startEndpoint({ certPem, keyPem, remember: 1, answer });
+  const endpoint = await startEndpoint({ certPem, keyPem, remember: 1, reply });
   endpoints.push(endpoint);
   return endpoint;
 }

@@ -44,7 +44,7 @@ beforeAll(async () => {
     certPem,
     keyPem,
     remember: 1,
-    answer: ({ id, path }) => {
+    reply: ({ id, path }) => {
       arrived.add(`${id} ${path}`);
       arrivals.set(path, (arrivals.get(path) ?? 0) + 1);
       return 200;

@@ -2,7 +2,7 @@ import { setInterval } from 'node:timers/promises';
 import type { Client, DeliveryDetail, DeliveryStatus } from '@webhooks/client';
 import type { EventType } from '@webhooks/contracts';
 import { buildEvent, eventually, startEndpoint } from '@webhooks/testkit';
-import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
+import type { Reply, Arrival, Endpoint } from '@webhooks/testkit';
 import { countExactly } from './count-exactly.js';
 import { startTestStack } from './test-stack.js';
 import type { TestStack } from './test-stack.js';
@@ -35,14 +35,14 @@ afterAll(async () => {
   await Promise.all(endpoints.map((endpoint) => endpoint.close()));
 }, 60_000);
 
-type AnswerArrival = (arrival: Arrival) => number | Promise<number | Answer>;
+type AnswerArrival = (arrival: Arrival) => number | Promise<number | Reply>;
 
 async function register(
   eventType: EventType,
-  answer: AnswerArrival | Answer | number,
+  reply: AnswerArrival | Reply | number,
 ): Promise<[string, Endpoint]> {
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
-  const endpoint = await startEndpoint({ certPem, keyPem, answer, remember: 100_000 });
+  const endpoint = await startEndpoint({ certPem, keyPem, reply, remember: 100_000 });
   endpoints.push(endpoint);
   const { ref } = await client.register({ eventType, endpointUrl: endpoint.url });
   return [ref, endpoint];
@@ -168,7 +168,7 @@ it(
     }, LONG);
     expect(lastHour.successRate).toBe(0);
     expect(failures).toMatchObject([{ class: '500', count: 3 }]);
-    endpoint.answerWith(200);
+    endpoint.replyWith(200);
     const { cycle } = await client.redeliver(dead.deliveryId);
     const delivered = await delivery(ref, 'delivered');
     expect(delivered.deliveryId).toBe(dead.deliveryId);

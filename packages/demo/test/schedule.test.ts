@@ -44,7 +44,7 @@ beforeAll(async () => {
   };
   test = await startTestStack({ 'delivery-worker': worker });
   const { certPem, keyPem } = await test.stack.authority.issue(['localhost']);
-  endpoint = await startEndpoint({ certPem, keyPem, answer: 500 });
+  endpoint = await startEndpoint({ certPem, keyPem, reply: 500 });
   const { kafkaBrokers } = test.stack.description();
   unfollow = await followTopics(kafkaBrokers, [TOPICS.attempts, TOPICS.deadLetters], note);
 }, 120_000);

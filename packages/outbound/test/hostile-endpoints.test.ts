@@ -164,7 +164,7 @@ describe('any response', () => {
     const sender = rig.sender(endpoint, { attemptTimeoutMs: 1_000 });
     await fc.assert(
       fc.asyncProperty(good, async (response) => {
-        endpoint.answerWith({ kind: 'raw', bytes: textOf(response), then: 'end' });
+        endpoint.replyWith({ kind: 'raw', bytes: textOf(response), then: 'end' });
         expect(await post(sender, endpoint.origin)).toMatchObject({
           ...{ kind: 'responded', status: response.status, cut: false },
         });
@@ -176,7 +176,7 @@ describe('any response', () => {
         const bytes = Buffer.from(textOf(response), 'latin1');
         const place = at % bytes.length;
         const damaged = Buffer.concat([bytes.subarray(0, place), junk, bytes.subarray(place + 1)]);
-        endpoint.answerWith({ kind: 'raw', bytes: damaged, then: 'end' });
+        endpoint.replyWith({ kind: 'raw', bytes: damaged, then: 'end' });
         const result = await post(sender, endpoint.origin);
         expect(result.durationMs).toBeLessThan(2_000);
         // Whatever came, no other status than what stands there.
@@ -184,7 +184,7 @@ describe('any response', () => {
       }),
       { numRuns },
     );
-    endpoint.answerWith({ kind: 'raw', bytes: OK });
+    endpoint.replyWith({ kind: 'raw', bytes: OK });
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
     await eventually(() => sender.stats().inFlight === 0);
   });

@@ -149,7 +149,7 @@ describe('§2.5 (7): one deadline for the whole way up', () => {
 describe('§2.6: what goes to a receiver', () => {
   it('holds no cookie that it had set', async () => {
     const headers = { 'set-cookie': 'session=1; Path=/' };
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, headers } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, headers } });
     const sender = rig.sender(endpoint);
     for (let i = 0; i < 2; i += 1) await post(sender, endpoint.origin);
     expect(endpoint.arrivals).toHaveLength(2);
@@ -203,7 +203,7 @@ describe('a connection cut at each byte of an answer', () => {
       const endpoint = await rig.endpoint();
       const sender = rig.sender(endpoint);
       for (let length = 0; length <= head.length + body.length; length += 1) {
-        endpoint.answerWith({ kind: 'raw', bytes: (head + body).slice(0, length), then: 'end' });
+        endpoint.replyWith({ kind: 'raw', bytes: (head + body).slice(0, length), then: 'end' });
         const result = await post(sender, endpoint.origin);
         const cut = length < head.length + body.length;
         const whole = { kind: 'responded', status: 200, cut };
@@ -219,14 +219,14 @@ describe('a connection cut at each byte of an answer', () => {
     const endpoint = await rig.endpoint();
     const sender = rig.sender(endpoint);
     for (let length = 0; length <= head.length + body.length; length += 1) {
-      endpoint.answerWith({ kind: 'raw', bytes: (head + body).slice(0, length), then: 'reset' });
+      endpoint.replyWith({ kind: 'raw', bytes: (head + body).slice(0, length), then: 'reset' });
       const result = await post(sender, endpoint.origin);
       // The RST may overtake the bytes before it.
       if (result.kind === 'responded' && length >= head.length) expect(result.status).toBe(200);
       else expect({ length, ...result }).toMatchObject({ length, kind: 'unreachable', error: 'SOCKET' });
     }
     await eventually(() => sender.stats().connectionsOpen === 0);
-    endpoint.answerWith(204);
+    endpoint.replyWith(204);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
   });
 });

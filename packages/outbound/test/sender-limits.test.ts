@@ -1,5 +1,5 @@
 import { eventually } from '@webhooks/testkit';
-import type { Answer, CutStage } from '@webhooks/testkit';
+import type { Reply, CutStage } from '@webhooks/testkit';
 import { gzipSync } from 'node:zlib';
 import type { SendResult } from '../src/index.js';
 import { post, Rig } from './rig.js';
@@ -19,8 +19,8 @@ function timePlainTimer(delayMs = DEADLINE_MS): Promise<number> {
 }
 
 /** Posts to an endpoint that answers so; the attempt must have ended at the deadline. */
-async function postUntilDeadline(answer: Answer): Promise<SendResult> {
-  const endpoint = await rig.endpoint({ answer });
+async function postUntilDeadline(reply: Reply): Promise<SendResult> {
+  const endpoint = await rig.endpoint({ reply });
   const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS });
   const [result, plainMs] = await Promise.all([post(sender, endpoint.origin), timePlainTimer()]);
   // Node's timers know whole milliseconds.
@@ -37,14 +37,14 @@ describe('the deadline of an attempt', () => {
     ['earlier than', 200, 5_000, { error: 'TIMEOUT' }],
     ['later than', 5_000, 200, { status: 200 }],
   ])("is the request's own, %s that of the sender", async (_, timeoutMs, attemptTimeoutMs, outcome) => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 1_000 } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, delayMs: 1_000 } });
     const sender = rig.sender(endpoint, { attemptTimeoutMs });
     const target = { origin: endpoint.origin, path: '/' };
     const request = { tenantId: 'acme', target, headers: [], body: Buffer.from('{}') };
     expect(await sender.post({ ...request, timeoutMs })).toMatchObject(outcome);
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, Reply]>([
     ['that never answers', { kind: 'hang' }],
     ['that drips its headers', { kind: 'drip-headers', everyMs: 20 }],
     ['that begins an answer and falls silent', { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\nx-a: 1\r\n' }],
@@ -81,19 +81,19 @@ describe('the deadline of an attempt', () => {
   });
 
   it('holds for attempts that wait for a connection, and does not hurt the one they waited for', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 800 } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, delayMs: 800 } });
     const oneConnection = { handshakesPerOrigin: 1, usedConnectionMs: 60_000 };
     const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS, ...oneConnection });
     const results = await Promise.all([1, 2, 3, 4].map(() => post(sender, endpoint.origin)));
     expect(results[0]).toMatchObject({ kind: 'responded', status: 200 });
     for (const late of results.slice(1)) expect(late).toMatchObject(timedOut);
-    endpoint.answerWith(200);
+    endpoint.replyWith(200);
     expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 200 });
     expect(sender.stats()).toMatchObject({ inFlight: 0 });
   });
 
   it('holds for each of many attempts that hang side by side', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'hang' } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'hang' } });
     const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS });
     const plainTimer = timePlainTimer();
     const results = await Promise.all(Array.from({ length: 64 }, () => post(sender, endpoint.origin)));
@@ -107,7 +107,7 @@ describe('the deadline of an attempt', () => {
 
 describe('the limits of an answer', () => {
   it('break off an endless body, whose status counts', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'endless-body' } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'endless-body' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
     expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
     expect(result.durationMs).toBeLessThan(2_000);
@@ -118,12 +118,12 @@ describe('the limits of an answer', () => {
 
   it('let a body of exactly the limit pass', async () => {
     const body = Buffer.alloc(65_536, 'x');
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, body } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, body } });
     const sender = rig.sender(endpoint);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200, cut: false });
-    endpoint.answerWith({ kind: 'status', status: 200, body: Buffer.alloc(65_537, 'x') });
+    endpoint.replyWith({ kind: 'status', status: 200, body: Buffer.alloc(65_537, 'x') });
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200, cut: true });
-    endpoint.answerWith(200);
+    endpoint.replyWith(200);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200, cut: false });
     expect(endpoint.stats().connections).toBe(2);
   });
@@ -131,7 +131,7 @@ describe('the limits of an answer', () => {
   it('never unpack a compressed body', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     const headers = { 'content-encoding': 'gzip' };
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, headers, body: bomb } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, headers, body: bomb } });
     const before = process.memoryUsage().rss;
     expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ status: 200 });
     expect(process.memoryUsage().rss - before).toBeLessThan(40_000_000);
@@ -139,14 +139,14 @@ describe('the limits of an answer', () => {
   });
 
   it('break off an endless header block, whose status counts', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'endless-headers' } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'endless-headers' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
     expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
     await eventually(() => endpoint.stats().openConnections === 0);
   });
 
   it('break off a flood of informational answers', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'informational' } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'informational' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
     expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL', code: 'TOO_MANY_INFORMATIONAL' });
     await eventually(() => endpoint.stats().openConnections === 0);
@@ -158,7 +158,7 @@ describe('the limits of an answer', () => {
     ['an unasked upgrade', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['a status of two digits', 'HTTP/1.1 20 OK\r\n\r\n'],
   ])('take %s as a fault of protocol', async (_, bytes) => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes } });
     const result = await post(rig.sender(endpoint, { attemptTimeoutMs: 2_000 }), endpoint.origin);
     expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL' });
     expect(result.durationMs).toBeLessThan(1_000);
@@ -187,42 +187,42 @@ describe('the limits of an answer', () => {
       `HTTP/1.1 103 Hints\nlink: x\n\nHTTP/1.1 102\n\nHTTP/1.1 200\n${NO_BODY}`,
     ],
   ])('take the status of a response with %s', async (_, bytes) => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes } });
     const sender = rig.sender(endpoint, { attemptTimeoutMs: 2_000 });
     expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 200 });
-    endpoint.answerWith({ kind: 'raw', bytes: bytes.replace('200', '503') });
+    endpoint.replyWith({ kind: 'raw', bytes: bytes.replace('200', '503') });
     expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 503 });
     expect(endpoint.stats().arrivals).toBe(2);
   });
 
   it('do not let a second answer nobody asked for pass as the answer to the next request', async () => {
     const one = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
-    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes: one + one.replace('200', '201') } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes: one + one.replace('200', '201') } });
     const sender = rig.sender(endpoint);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
     await eventually(() => sender.stats().connectionsOpen === 0);
-    endpoint.answerWith(204);
+    endpoint.replyWith(204);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
   });
 });
 
 describe('a connection that breaks', () => {
-  const stages: CutStage[] = ['before-answer', 'in-headers'];
+  const stages: CutStage[] = ['before-response', 'in-headers'];
 
   it.each(stages.flatMap((stage) => [[stage, 'reset'] as const, [stage, 'end'] as const]))(
     '%s by %s is a failure of the socket',
     async (stage, how) => {
-      const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage, how } });
+      const endpoint = await rig.endpoint({ reply: { kind: 'cut', stage, how } });
       const sender = rig.sender(endpoint);
       expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'unreachable', error: 'SOCKET' });
       expect(endpoint.stats().arrivals).toBe(1);
-      endpoint.answerWith(200);
+      endpoint.replyWith(200);
       expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 200 });
     },
   );
 
   it.each(['reset', 'end'] as const)('in the body of a 200 by %s leaves the 200 standing', async (how) => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage: 'in-body', how } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'cut', stage: 'in-body', how } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
     expect(result).toMatchObject({ kind: 'responded', status: 200, cut: true });
   });
@@ -241,9 +241,9 @@ describe('a connection that breaks', () => {
   });
 
   it('never shows query or body in what it says', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'cut', stage: 'before-answer' } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'cut', stage: 'before-response' } });
     const results = [await post(rig.sender(endpoint), endpoint.origin)];
-    endpoint.answerWith({ kind: 'raw', bytes: 'garbage s3cret-answer\r\n\r\n' });
+    endpoint.replyWith({ kind: 'raw', bytes: 'garbage s3cret-answer\r\n\r\n' });
     results.push(await post(rig.sender(endpoint), endpoint.origin));
     expect(JSON.stringify(results)).not.toMatch(/s3cret|hook|evt_1|localhost|127\.0/);
   });

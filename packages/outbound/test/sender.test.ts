@@ -23,14 +23,14 @@ describe('a sender', () => {
   });
 
   it.each([200, 201, 204, 299, 304, 400, 404, 410, 500, 599])('gives back status %d', async (status) => {
-    const endpoint = await rig.endpoint({ answer: status });
+    const endpoint = await rig.endpoint({ reply: status });
     expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'responded', status });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %d', async (status) => {
     const other = await rig.endpoint();
     const endpoint = await rig.endpoint({
-      answer: { kind: 'status', status, headers: { location: other.url } },
+      reply: { kind: 'status', status, headers: { location: other.url } },
     });
     expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({ kind: 'responded', status });
     expect(other.stats()).toMatchObject({ connections: 0 });
@@ -38,7 +38,7 @@ describe('a sender', () => {
 
   it('gives back Retry-After as it came', async () => {
     const headers = { 'retry-after': 'Sat, 21 Nov 2026 14:05:00 GMT' };
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 429, headers } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 429, headers } });
     expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({
       retryAfter: 'Sat, 21 Nov 2026 14:05:00 GMT',
     });
@@ -46,10 +46,10 @@ describe('a sender', () => {
 
   it('takes the first of several Retry-After, and none that is overlong', async () => {
     const headers = { 'retry-after': ['7', '9'] };
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 429, headers } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 429, headers } });
     const sender = rig.sender(endpoint);
     expect(await post(sender, endpoint.origin)).toMatchObject({ retryAfter: '7' });
-    endpoint.answerWith({ kind: 'status', status: 429, headers: { 'retry-after': '1'.repeat(65) } });
+    endpoint.replyWith({ kind: 'status', status: 429, headers: { 'retry-after': '1'.repeat(65) } });
     expect(await post(sender, endpoint.origin)).not.toHaveProperty('retryAfter');
   });
 
@@ -59,7 +59,7 @@ describe('a sender', () => {
     const { origin } = endpoint;
     const request = { tenantId: 'acme', target: { origin, path: '/' }, headers: [], body: BODY };
     const respond = (value: string): void =>
-      endpoint.answerWith({ kind: 'status', status: 200, headers: { 'X-Token': value } });
+      endpoint.replyWith({ kind: 'status', status: 200, headers: { 'X-Token': value } });
     respond('a'.repeat(64));
     expect(await sender.post({ ...request, keptHeader: 'x-token' })).toMatchObject({ kept: 'a'.repeat(64) });
     expect(await sender.post(request)).not.toHaveProperty('kept');
@@ -69,7 +69,7 @@ describe('a sender', () => {
 
   it('understands an endpoint of HTTP/1.0, whose answer ends with the connection', async () => {
     const bytes = 'HTTP/1.0 202 Accepted\r\ncontent-type: text/plain\r\n\r\nthank you';
-    const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes, then: 'end' } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'raw', bytes, then: 'end' } });
     const sender = rig.sender(endpoint);
     expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 202, cut: false });
     expect(await post(sender, endpoint.origin)).toMatchObject({ kind: 'responded', status: 202 });
@@ -78,7 +78,7 @@ describe('a sender', () => {
 
   it.each([102, 103])('looks past a few informational answers (%d)', async (informational) => {
     const endpoint = await rig.endpoint({
-      answer: { kind: 'informational', status: informational, count: 3 },
+      reply: { kind: 'informational', status: informational, count: 3 },
     });
     expect(await post(rig.sender(endpoint), endpoint.origin)).toMatchObject({
       kind: 'responded',
@@ -173,7 +173,7 @@ describe('a sender', () => {
     const endpoint = await rig.endpoint();
     const sender = rig.sender(endpoint);
     await post(sender, endpoint.origin);
-    endpoint.answerWith({ kind: 'cut', stage: 'before-answer', how: 'end' });
+    endpoint.replyWith({ kind: 'cut', stage: 'before-response', how: 'end' });
     let asked = 0;
     const request = {
       tenantId: 'acme',
@@ -194,7 +194,7 @@ describe('a sender', () => {
   });
 
   it('lets attempts in flight end when it is closed, and takes no new ones', async () => {
-    const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 150 } });
+    const endpoint = await rig.endpoint({ reply: { kind: 'status', status: 200, delayMs: 150 } });
     const sender = rig.sender(endpoint);
     const running = post(sender, endpoint.origin);
     await eventually(() => endpoint.stats().arrivals === 1);

@@ -20,7 +20,7 @@ async function postTimes(count: number, sender: Sender, origin: string): Promise
 
 describe('a TLS session', () => {
   it.each(versions)('of %s is resumed by the next connection to the same origin', async (version) => {
-    const endpoint = await rig.endpoint({ answer: oneShot, tls: speaking(version) });
+    const endpoint = await rig.endpoint({ reply: oneShot, tls: speaking(version) });
     const sender = rig.sender(endpoint);
     for (const result of await postTimes(4, sender, endpoint.origin)) {
       expect(result).toMatchObject({ status: 200 });
@@ -50,26 +50,26 @@ describe('a TLS session', () => {
   it('is not offered again after a handshake that failed', async () => {
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
     const strange = await (await sharedAuthority()).issue(['hook.acme.com.br']);
-    const first = await rig.endpoint({ answer: oneShot, tls });
+    const first = await rig.endpoint({ reply: oneShot, tls });
     const sender = rig.sender(first);
     expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
     await first.close();
     const second = await rig.endpoint({ ...strange, port: first.port });
     expect(await post(sender, first.origin)).toMatchObject({ error: 'TLS' });
     await second.close();
-    const third = await rig.endpoint({ answer: oneShot, tls, port: first.port });
+    const third = await rig.endpoint({ reply: oneShot, tls, port: first.port });
     expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
     expect(third.stats()).toMatchObject({ arrivals: 1, resumed: 0 });
   });
 
   it('is kept though an endpoint could not be reached in between', async () => {
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
-    const first = await rig.endpoint({ answer: oneShot, tls });
+    const first = await rig.endpoint({ reply: oneShot, tls });
     const sender = rig.sender(first);
     expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
     await first.close();
     expect(await post(sender, first.origin)).toMatchObject({ error: 'CONNECT', code: 'ECONNREFUSED' });
-    const second = await rig.endpoint({ answer: oneShot, tls, port: first.port });
+    const second = await rig.endpoint({ reply: oneShot, tls, port: first.port });
     expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
     expect(second.stats()).toMatchObject({ arrivals: 1, resumed: 1 });
   });
@@ -77,7 +77,7 @@ describe('a TLS session', () => {
   it.each(versions)('of %s is kept of a connection to the second address of a name', async (version) => {
     const authority = await sharedAuthority();
     const leaf = await authority.issue(['hook.acme.com.br']);
-    const endpoint = await rig.endpoint({ ...leaf, answer: oneShot, tls: speaking(version) });
+    const endpoint = await rig.endpoint({ ...leaf, reply: oneShot, tls: speaking(version) });
     const resolve = (): Promise<string[]> => Promise.resolve(['127.0.0.9', '127.0.0.1']);
     const sender = rig.sender(endpoint, { extraCaFile: authority.caFile, resolve });
     const origin = `https://hook.acme.com.br:${endpoint.port}`;
@@ -88,7 +88,7 @@ describe('a TLS session', () => {
   it('ends with its time, so that a certificate that became wrong is noticed', async () => {
     const authority = await sharedAuthority();
     const tls: EndpointOptions['tls'] = { ticketKeys: randomBytes(48) };
-    const first = await rig.endpoint({ answer: oneShot, tls });
+    const first = await rig.endpoint({ reply: oneShot, tls });
     const sender = rig.sender(first, { maxConnectionAgeMs: 400 });
     expect(await post(sender, first.origin)).toMatchObject({ status: 200 });
     await first.close();

@@ -1,6 +1,6 @@
 export * from './build-event.js';
-export { plannedStatus, toAnswer } from './endpoint/answer.js';
-export type { Answer, ConnectionManners, CutStage, Script } from './endpoint/answer.js';
+export { plannedStatus, toReply } from './endpoint/reply.js';
+export type { Reply, ConnectionManners, CutStage, Script } from './endpoint/reply.js';
 export type { Arrival, ArrivalLine } from './endpoint/arrival.js';
 export * from './endpoint/costly-host.js';
 export * from './endpoint/endpoint.js';

@@ -27,10 +27,10 @@ afterAll(async () => {
 });
 
 async function register(
-  answer: EndpointOptions['answer'],
+  reply: EndpointOptions['reply'],
   policy: ConfigurationRecord['policy'] = {},
 ): Promise<{ readonly endpoint: Endpoint; readonly configuration: ConfigurationRecord }> {
-  const endpoint = await startEndpoint(answer === undefined ? {} : { answer });
+  const endpoint = await startEndpoint(reply === undefined ? {} : { reply });
   endpoints.push(endpoint);
   return { endpoint, configuration: await rig.register(endpoint, { policy }) };
 }
@@ -68,7 +68,7 @@ describe('an endpoint that hangs', () => {
     await send(healthy.configuration, EVENTS);
     await eventually(() => expect(healthy.endpoint.stats().distinctIds).toBe(EVENTS), LONG);
     for (const { configuration } of hanging) expect(rig.story(configuration.ref)).not.toContain('1 TIMEOUT');
-    for (const { endpoint } of hanging) endpoint.answerWith(200);
+    for (const { endpoint } of hanging) endpoint.replyWith(200);
     for (const { endpoint } of hanging)
       await eventually(() => expect(endpoint.stats().distinctIds).toBe(EVENTS), LONG);
   }, 180_000);
@@ -96,7 +96,7 @@ describe('an endpoint that is down', () => {
         },
       ],
     });
-    endpoint.answerWith(200);
+    endpoint.replyWith(200);
     await eventually(
       () => {
         const delivered = rig.story(configuration.ref).filter((line) => line.endsWith(' 200'));

@@ -11,7 +11,7 @@ it('a missing tier is named, stops no other, and the next smaller one stands in 
   const bench = await openBench();
   for (const { name, configs } of TOPIC_TABLE) if (name !== MISSING) await bench.createTopic(name, configs);
   const worker = await bench.startWorker({ TOPICS_CREATE: 'false', RETRY_DELAYS: '6s' });
-  const endpoint = await startEndpoint({ answer: 500 });
+  const endpoint = await startEndpoint({ reply: 500 });
   const webhook = buildRecord({
     ...{ tenantId: randomName('tenant'), ref: randomUUID(), endpointUrl: endpoint.url },
   });

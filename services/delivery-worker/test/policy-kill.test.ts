@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 it('an endpoint keeps its own schedule although the worker is killed in each second wait', async () => {
-  const endpoint = await startEndpoint({ answer: 500 });
+  const endpoint = await startEndpoint({ reply: 500 });
   worker = bench.spawnWorker();
   const dead = await bench.follow(TOPICS.deadLetters);
   await bench.configure(buildRecord({ endpointUrl: endpoint.url, policy }));

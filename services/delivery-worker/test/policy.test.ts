@@ -65,7 +65,7 @@ const clientPair = async (): Promise<{ certificate: string; key: string }> => {
 
 describe('an endpoint with a delivery policy', () => {
   it('that answers after 11 s gets each event once when its time-out is 25 s', async () => {
-    const endpoint = await start({ answer: { kind: 'status', status: 200, delayMs: 11_000 } });
+    const endpoint = await start({ reply: { kind: 'status', status: 200, delayMs: 11_000 } });
     const configuration = await register(endpoint, { timeoutMs: 25_000 });
     await rig.bench.send(eventFor(configuration));
     await rig.untilTimeline(configuration.ref, ['1 200']);
@@ -73,7 +73,7 @@ describe('an endpoint with a delivery policy', () => {
   }, 40_000);
 
   it('that hangs ends an attempt at its own time-out', async () => {
-    const endpoint = await start({ answer: { kind: 'hang' } });
+    const endpoint = await start({ reply: { kind: 'hang' } });
     const configuration = await register(endpoint, { timeoutMs: 1_000, retryDelays: ['1s'] });
     await rig.bench.send(eventFor(configuration));
     await rig.untilTimeline(configuration.ref, ['1 TIMEOUT', '2 TIMEOUT', 'dead attempts-exhausted']);
@@ -84,7 +84,7 @@ describe('an endpoint with a delivery policy', () => {
   it('gets no more attempts at once than it says', async () => {
     let [now, most] = [0, 0];
     const endpoint = await start({
-      answer: async () => {
+      reply: async () => {
         most = Math.max(most, (now += 1));
         await new Promise((resolve) => setTimeout(resolve, 30));
         now -= 1;
@@ -98,7 +98,7 @@ describe('an endpoint with a delivery policy', () => {
   });
 
   it('has its own schedule, which a changed policy changes for what waits', async () => {
-    const endpoint = await start({ answer: 500 });
+    const endpoint = await start({ reply: 500 });
     const configuration = await register(endpoint, { retryDelays: ['1s', '1s', '1s', '1s'] });
     await rig.bench.send(eventFor(configuration));
     await eventually(() => expect(endpoint.arrivals).toHaveLength(1), WAIT);
@@ -119,7 +119,7 @@ describe('an endpoint with a delivery policy', () => {
   });
 
   it('gets the body of Banco Central, signed as it is sent, also when it asks for it while a delivery waits', async () => {
-    const endpoint = await start({ answer: (_, nth) => (nth === 1 ? 500 : 200) });
+    const endpoint = await start({ reply: (_, nth) => (nth === 1 ? 500 : 200) });
     const secret = generateSecret();
     const [tenantId, ref] = [randomName('tenant'), randomUUID()];
     const owner = configurationKey(tenantId, ref);
@@ -216,7 +216,7 @@ it('sealed values are in no log line, no metric and no record, whatever becomes 
     secrets: { headers: { Authorization: `Bearer ${value}` }, clientCertificate },
   };
   const good = await register(await start(), terms);
-  const failing = await register(await start({ answer: 500 }), terms);
+  const failing = await register(await start({ reply: 500 }), terms);
   const gone = await start();
   await gone.close();
   const unreachable = await register(gone, terms);

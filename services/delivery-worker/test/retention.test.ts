@@ -15,7 +15,7 @@ let worker: RunningWorker;
 let endpoint: Endpoint;
 
 beforeAll(async () => {
-  endpoint = await startEndpoint({ answer: { kind: 'hang' } });
+  endpoint = await startEndpoint({ reply: { kind: 'hang' } });
   bench = await openBench();
   await bench.createTopic(TOPICS.events, {
     'retention.ms': String(RETENTION_MS),

@@ -32,7 +32,7 @@ function verifiedBy({ headers, id, body }: Arrival, secrets: readonly string[]):
 }
 
 it('a secret that is rotated between two attempts: the next one verifies by both', async () => {
-  const endpoint = await startEndpoint({ answer: 500 });
+  const endpoint = await startEndpoint({ reply: 500 });
   const [tenantId, ref] = [randomName('tenant'), randomUUID()];
   const secrets = [generateSecret(), generateSecret()] as const;
   const [old, next] = secrets.map((secret) => ({
@@ -48,7 +48,7 @@ it('a secret that is rotated between two attempts: the next one verifies by both
     revision: 2,
     secrets: [...(next ? [next] : []), ...overlap],
   });
-  endpoint.answerWith(200);
+  endpoint.replyWith(200);
   await rig.untilTimeline(ref, ['1 500', '2 200']);
   expect(endpoint.arrivals.map((arrival) => verifiedBy(arrival, secrets))).toEqual([[0], [0, 1]]);
   await endpoint.close();
@@ -56,7 +56,7 @@ it('a secret that is rotated between two attempts: the next one verifies by both
 
 it(`a tenant that sends ${TIMES_AS_MANY} times as much does not keep another one waiting`, async () => {
   const flooded = await startEndpoint({
-    answer: { kind: 'status', status: 200, delayMs: SLOW_MS },
+    reply: { kind: 'status', status: 200, delayMs: SLOW_MS },
     remember: 1,
   });
   const quiet = await startEndpoint();

@@ -73,7 +73,7 @@ describe('a waiting record', () => {
   });
 
   it('that would be too large for its tier after another failure is kept there, too, before an attempt', async () => {
-    const endpoint = await startEndpoint({ answer: 500 });
+    const endpoint = await startEndpoint({ reply: 500 });
     const { tenantId, ref } = await rig.register(endpoint);
     const small = waiting({ tenantId, ref, deliveryId: randomName('large') });
     // The topic takes it now (4 MiB, 150 to 190 bytes around key and headers), and not with the headers of a failure (100 more).

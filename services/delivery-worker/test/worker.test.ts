@@ -14,7 +14,7 @@ afterAll(() => rig.stop());
 
 describe('a delivery', () => {
   it('that is refused is attempted again with the same bytes, then it is dead with its history', async () => {
-    const endpoint = await startEndpoint({ answer: 500 });
+    const endpoint = await startEndpoint({ reply: 500 });
     const configuration = await rig.register(endpoint);
     const event = eventFor(configuration);
     await rig.bench.send(event);
@@ -43,7 +43,7 @@ describe('a delivery', () => {
   });
 
   it('goes to the new URL when it changed meanwhile', async () => {
-    const [old, next] = [await startEndpoint({ answer: 500 }), await startEndpoint()];
+    const [old, next] = [await startEndpoint({ reply: 500 }), await startEndpoint()];
     const configuration = await rig.register(old);
     await rig.bench.send(eventFor(configuration));
     await eventually(() => expect(old.arrivals).toHaveLength(1), WAIT);
@@ -55,14 +55,14 @@ describe('a delivery', () => {
   });
 
   it('is cancelled when its configuration was disabled meanwhile, and enabling brings nothing back', async () => {
-    const endpoint = await startEndpoint({ answer: 500 });
+    const endpoint = await startEndpoint({ reply: 500 });
     const configuration = await rig.register(endpoint);
     await rig.bench.send(eventFor(configuration));
     await eventually(() => expect(endpoint.arrivals).toHaveLength(1), WAIT);
     await rig.bench.configure({ ...configuration, revision: 2, enabled: false });
     await rig.untilTimeline(configuration.ref, ['1 500', 'cancelled disabled']);
     await rig.bench.configure({ ...configuration, revision: 3, enabled: true });
-    endpoint.answerWith(200);
+    endpoint.replyWith(200);
     const later = eventFor(configuration);
     await eventually(
       async () => {

@@ -76,7 +76,7 @@ describe('the guard', () => {
 
   it('asks again for each new connection, and refuses the second answer that turned private', async () => {
     const endpoint = await publicEndpoint();
-    endpoint.answerWith({ kind: 'status', status: 200, headers: { connection: 'close' } });
+    endpoint.replyWith({ kind: 'status', status: 200, headers: { connection: 'close' } });
     const answers = ['127.0.0.1', '10.0.0.1'];
     const resolve = (): Promise<string[]> => Promise.resolve([answers.shift() ?? '']);
     const sender = await senderFor({ addresses: { allowLoopback: true }, resolve });

@@ -66,11 +66,11 @@ describe('handshakes to one origin', () => {
 
   it('go on until each attempt has a connection', async () => {
     const all = Promise.withResolvers<number>();
-    const answer = ({ index }: Arrival): Promise<number> => {
+    const reply = ({ index }: Arrival): Promise<number> => {
       if (index === 40) all.resolve(200);
       return all.promise;
     };
-    const endpoint = await rig.endpoint({ answer });
+    const endpoint = await rig.endpoint({ reply });
     const sender = rig.sender(endpoint);
     expect(countKind(await postTimes(40, sender, endpoint.origin), 'responded')).toBe(40);
     expect(endpoint.stats().connections).toBe(40);
@@ -94,11 +94,11 @@ describe('handshakes to one origin', () => {
 
   it('are begun for those who have waited long enough for a used connection, also when none comes free', async () => {
     const ninth = Promise.withResolvers<number>();
-    const answer = ({ index }: Arrival): Promise<number> => {
+    const reply = ({ index }: Arrival): Promise<number> => {
       if (index === 9) ninth.resolve(200);
       return ninth.promise;
     };
-    const endpoint = await rig.endpoint({ answer });
+    const endpoint = await rig.endpoint({ reply });
     const sender = rig.sender(endpoint, { usedConnectionMs: 20 });
     expect(countKind(await postTimes(9, sender, endpoint.origin), 'responded')).toBe(9);
     expect(endpoint.stats().connections).toBe(9);
@@ -106,7 +106,7 @@ describe('handshakes to one origin', () => {
 
   it('are at most eight at a time', async () => {
     const lookups = Array.from({ length: 8 }, () => loopback);
-    const held = { answer: { kind: 'status', status: 200, delayMs: 60_000 } } as const;
+    const held = { reply: { kind: 'status', status: 200, delayMs: 60_000 } } as const;
     let asked = 0;
     const resolve = answering(...lookups, never);
     const counted: Resolve = (...args) => {
@@ -123,7 +123,7 @@ describe('handshakes to one origin', () => {
     const hang = Promise.withResolvers<number>();
     const all = Promise.withResolvers<undefined>();
     const endpoint = await rig.endpoint({
-      answer: ({ index }) => {
+      reply: ({ index }) => {
         if (index === 40) all.resolve(undefined);
         return index > 40 ? Promise.resolve(200) : hang.promise;
       },
@@ -140,7 +140,7 @@ describe('handshakes to one origin', () => {
   });
 
   it('cost those who wait for their turn none of the time for connecting', async () => {
-    const slow = { answer: { kind: 'status', status: 200, delayMs: 1_500 } } as const;
+    const slow = { reply: { kind: 'status', status: 200, delayMs: 1_500 } } as const;
     const limits = { ...ONE_CONNECTION, connectTimeoutMs: 1_200 };
     const { sender, origin } = await named(loopback, limits, slow);
     for (const result of await postTimes(2, sender, origin)) expect(result).toMatchObject({ status: 200 });
@@ -169,7 +169,7 @@ it('handshakes with silent origins hold up none of another', async () => {
 describe('a connection that ended while it was idle', () => {
   it('costs the attempt that met it a new connection, not a failure', async () => {
     const endpoint = await rig.endpoint({
-      answer: { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', then: 'end' },
+      reply: { kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n', then: 'end' },
     });
     const sender = rig.sender(endpoint, ONE_CONNECTION);
     for (const result of await postTimes(10, sender, endpoint.origin)) {

@@ -10,7 +10,7 @@ describe('connections', () => {
     const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
     const sender = rig.sender(endpoint, { keepAliveMs: 1_200 });
     // One that names no time in a Keep-Alive header.
-    endpoint.answerWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
+    endpoint.replyWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
     await post(sender, endpoint.origin);
     expect(sender.stats()).toMatchObject({ pools: 1, connectionsOpen: 1 });
     await eventually(() => sender.stats().connectionsOpen === 0 && sender.stats().pools === 0);
@@ -18,7 +18,7 @@ describe('connections', () => {
 
   it('that came up for nobody are closed when they stay idle, too', async () => {
     const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
-    endpoint.answerWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
+    endpoint.replyWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
     const sender = rig.sender(endpoint, { keepAliveMs: 1_200 });
     await Promise.all(Array.from({ length: 8 }, () => post(sender, endpoint.origin)));
     await eventually(() => sender.stats().connectionsOpen === 0);
@@ -27,7 +27,7 @@ describe('connections', () => {
   it('are kept no longer than the bound when an endpoint asks for more', async () => {
     const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
     const headers = { 'keep-alive': 'timeout=60' };
-    endpoint.answerWith({ kind: 'status', status: 200, headers });
+    endpoint.replyWith({ kind: 'status', status: 200, headers });
     const sender = rig.sender(endpoint, { keepAliveMs: 1_000, keepAliveMaxMs: 1_200 });
     await post(sender, endpoint.origin);
     expect(sender.stats().connectionsOpen).toBe(1);
@@ -49,11 +49,11 @@ describe('connections', () => {
 
   it('that are idle are bounded, those in use are not', async () => {
     const all = Promise.withResolvers<number>();
-    const answer = ({ index }: Arrival): Promise<number> => {
+    const reply = ({ index }: Arrival): Promise<number> => {
       if (index === 8) all.resolve(200);
       return all.promise;
     };
-    const endpoint = await rig.endpoint({ answer, keepAliveTimeoutMs: 60_000 });
+    const endpoint = await rig.endpoint({ reply, keepAliveTimeoutMs: 60_000 });
     const sender = rig.sender(endpoint, { maxIdleConnections: 1 });
     const results = await Promise.all(Array.from({ length: 8 }, () => post(sender, endpoint.origin)));
     for (const result of results) expect(result).toMatchObject({ status: 200, cut: false });

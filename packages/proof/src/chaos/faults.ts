@@ -1,6 +1,6 @@
 import { TOPIC_TABLE, configurationKey, encodeEvent, TOPICS } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
-import type { Answer } from '@webhooks/testkit';
+import type { Reply } from '@webhooks/testkit';
 import { createKafkaClient, readUnhandled, withAdmin } from '@webhooks/testkit/account';
 import type { Admin, Transaction } from 'kafkajs';
 import { NotNow } from './plan.js';
@@ -165,10 +165,10 @@ const misbehave = (name: string, manners: Manners): Fault => ({
   },
 });
 
-const STAGES = ['before-answer', 'in-headers', 'in-body'] as const;
+const STAGES = ['before-response', 'in-headers', 'in-body'] as const;
 
 /** Everything but a plain 2xx, in turn, and some of those. */
-const WRONG: readonly (number | Answer)[] = [
+const WRONG: readonly (number | Reply)[] = [
   { kind: 'status', status: 302, headers: { location: 'https://localhost/elsewhere' } },
   { kind: 'status', status: 429, headers: { 'retry-after': '99999999' } },
   { kind: 'raw', bytes: 'this is not HTTP\r\n\r\n', then: 'end' },
@@ -210,11 +210,11 @@ export const FAULTS: readonly Fault[] = [
   spoilLinks('half-open-network', 'half-open'),
   misbehave('receiver-refuses', { closed: true }),
   misbehave('receiver-breaks-handshakes', { connection: 'reset-in-handshake' }),
-  misbehave('receiver-hangs', { answer: { kind: 'hang' } }),
+  misbehave('receiver-hangs', { reply: { kind: 'hang' } }),
   misbehave('receiver-resets', {
-    answer: ({ index }) => ({ kind: 'cut', stage: STAGES[index % STAGES.length] ?? 'in-body' }),
+    reply: ({ index }) => ({ kind: 'cut', stage: STAGES[index % STAGES.length] ?? 'in-body' }),
   }),
-  misbehave('receiver-answers-wrongly', { answer: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
+  misbehave('receiver-answers-wrongly', { reply: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
   ...TOPIC_TABLE.map(({ name }) => foreignTransaction(name)),
   remakeTopic,
 ];

@@ -100,7 +100,7 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   writeFileSync(join(dataDir, 'journal.json'), JSON.stringify([...journal.values()]));
   print('· calm: nothing is broken any more, and no more events; waiting for the rest');
   // Else its breaker would open, now that it gets nothing else, and the last retries would take hours.
-  await world.receivers.stubborn.become({ answer: 200 });
+  await world.receivers.stubborn.become({ reply: 200 });
   const evidence = await gatherEvidence(world, { ...done, sent: journal });
   print('· all evidence is there; comparing');
   return {

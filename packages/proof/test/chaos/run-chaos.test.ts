@@ -67,7 +67,7 @@ describe('a short run', () => {
 
   it('of kills, the end of all processes, a cut, a deployment and a bad receiver loses nothing, and the delivery accounts agree', async () => {
     const { verdict, steps, killed } = await runChaos({
-      ...{ seed: 1, steps: STEPS, durationMs: 26_000, eventsPerSecond: 300, dataDir },
+      ...{ seed: 1, steps: STEPS, durationMs: 26_000, eventsPerSecond: 100, dataDir },
       ...{ stopping: new AbortController().signal, print: () => undefined },
     });
     expect(verdict.findings).toEqual([]);
@@ -75,8 +75,8 @@ describe('a short run', () => {
     const oneByOne = ['ingest', 'config-api', 'kafka', 'delivery-worker', 'mongodb'];
     expect(killed.slice(0, oneByOne.length)).toEqual(oneByOne);
     expect(killed.length).toBeGreaterThan(oneByOne.length);
-    // Of 7,800; how many are accepted beside kills depends on the machine.
-    expect(verdict.totals.acceptedEvents).toBeGreaterThan(1_000);
+    // Of 2,600; how many are accepted beside kills depends on the machine.
+    expect(verdict.totals.acceptedEvents).toBeGreaterThan(500);
     expect(verdict.totals).toMatchObject({ lost: 0, waiting: 0 });
   }, 600_000);
 });

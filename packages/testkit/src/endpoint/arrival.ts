@@ -24,7 +24,7 @@ export interface Arrival {
 
 /** The line of the append-only file for one arrival. */
 export interface ArrivalLine extends Pick<Arrival, 'id' | 'path' | 'receivedAt' | 'headers'> {
-  /** What the endpoint was about to answer; 0 means no ordinary answer (it hangs, cuts or drips). */
+  /** What the endpoint was about to reply; 0 means no ordinary response (it hangs, cuts or drips). */
   readonly status: number;
   /** As text. */
   readonly body: string;

@@ -8,17 +8,17 @@ import { createServer as createTcpServer } from 'node:net';
 import type { Server, Socket, AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
 import type { TlsOptions } from 'node:tls';
-import { plannedStatus, toAnswer, playAnswer, SPOIL_HANDSHAKE } from './answer.js';
-import type { Answer, Script, ConnectionManners } from './answer.js';
+import { plannedStatus, toReply, playReply, SPOIL_HANDSHAKE } from './reply.js';
+import type { Reply, Script, ConnectionManners } from './reply.js';
 import { arrivalLine, clockMs, flatHeaders } from './arrival.js';
 import type { Arrival } from './arrival.js';
 import { sharedAuthority } from './test-authority.js';
 
 export interface EndpointOptions {
-  /** What to answer, default 200 at once. */
-  readonly answer?: Script;
+  /** What to reply, default 200 at once. */
+  readonly reply?: Script;
   /** Answers as soon as the request line is there, without reading the body (which is then not recorded). */
-  readonly early?: Answer;
+  readonly early?: Reply;
   /** What happens to a TCP connection before HTTP, default `accept`. */
   readonly connection?: ConnectionManners;
   /** Certificate and key for `localhost`; default: issued by an authority of this process. */
@@ -34,7 +34,7 @@ export interface EndpointOptions {
   readonly host?: string;
   /** How long an idle connection is kept, default 5,000 ms. */
   readonly keepAliveTimeoutMs?: number;
-  /** Appends one NDJSON line (`ArrivalLine`) for each arrival before it is answered. */
+  /** Appends one NDJSON line (`ArrivalLine`) for each arrival before the endpoint replies. */
   readonly file?: string;
   /** How many arrivals stay in memory (the newest), default 10,000. Counters count all. */
   readonly remember?: number;
@@ -49,12 +49,12 @@ class Receiver {
   readonly #open = new Map<number, { readonly tcp: Socket; readonly number: number }>();
   readonly #countById = new Map<string, number>();
   #script: Script;
-  /** TCP connections accepted, those that resumed a TLS session, requests with a complete body, bytes of endless answers. */
+  /** TCP connections accepted, those that resumed a TLS session, requests with a complete body, bytes of endless responses. */
   readonly #counts = { connections: 0, resumed: 0, arrivals: 0, endlessBytes: 0 };
 
   constructor(options: EndpointOptions) {
     this.#options = { remember: 10_000, ...options };
-    this.#script = options.answer ?? 200;
+    this.#script = options.reply ?? 200;
     this.#file = options.file === undefined ? undefined : createWriteStream(options.file, { flags: 'a' });
   }
 
@@ -78,7 +78,7 @@ class Receiver {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.once('end', () => {
       const arrival = this.#record(request, Buffer.concat(chunks), startedAt);
-      this.#answer(arrival, request, response).catch((error: unknown) => {
+      this.#reply(arrival, request, response).catch((error: unknown) => {
         response.writeHead(500).end(`the script of this endpoint failed: ${String(error)}`);
       });
     });
@@ -114,17 +114,17 @@ class Receiver {
     return nth;
   }
 
-  async #answer(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #reply(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const script = this.#script;
-    const answer = toAnswer(typeof script === 'function' ? await script(arrival, arrival.nth) : script);
-    this.#file?.write(arrivalLine(arrival, plannedStatus(answer)));
-    this.#play(answer, request, response);
+    const reply = toReply(typeof script === 'function' ? await script(arrival, arrival.nth) : script);
+    this.#file?.write(arrivalLine(arrival, plannedStatus(reply)));
+    this.#play(reply, request, response);
   }
 
-  #play(answer: Answer, request: IncomingMessage, response: ServerResponse): void {
+  #play(reply: Reply, request: IncomingMessage, response: ServerResponse): void {
     const tcp = this.#open.get(request.socket.remotePort ?? 0)?.tcp ?? request.socket;
     const onBytes = (count: number): void => void (this.#counts.endlessBytes += count);
-    playAnswer(answer, { response, stream: request.socket, tcp, onBytes });
+    playReply(reply, { response, stream: request.socket, tcp, onBytes });
   }
 
   noteSecured(resumed: boolean): void {
@@ -140,7 +140,7 @@ class Receiver {
     };
   }
 
-  answerWith(script: Script): void {
+  replyWith(script: Script): void {
     this.#script = script;
   }
 
@@ -159,7 +159,7 @@ class Receiver {
   }
 }
 
-/** Starts a real HTTPS receiver for `localhost` that records what arrives and behaves as `answer` says, well or badly. */
+/** Starts a real HTTPS receiver for `localhost` that records what arrives and behaves as `reply` says, well or badly. */
 export async function startEndpoint(options: EndpointOptions = {}) {
   const credentials = await findCredentials(options);
   const receiver = new Receiver(options);
@@ -180,8 +180,8 @@ export async function startEndpoint(options: EndpointOptions = {}) {
     /** The newest arrivals, oldest first. */
     arrivals: receiver.arrivals as readonly Arrival[],
     stats: () => receiver.stats(),
-    /** Changes what is answered from now on. */
-    answerWith: (script: Script) => receiver.answerWith(script),
+    /** Changes what it replies from now on. */
+    replyWith: (script: Script) => receiver.replyWith(script),
     /** Forgets arrivals and counts of ids, not connections. */
     forget: () => receiver.forget(),
     /** Breaks open connections and stops listening; resolves when the file is written. */

@@ -50,12 +50,12 @@ describe('startEndpoint', () => {
   });
 
   it('asks the script with the arrival and how often its id came', async () => {
-    const endpoint = await start({ answer: (_, nth) => (nth === 1 ? 503 : 204) });
+    const endpoint = await start({ reply: (_, nth) => (nth === 1 ? 503 : 204) });
     const headers = { 'webhook-id': 'evt_9' };
     expect((await post(endpoint, '{}', { headers })).status).toBe(503);
     expect((await post(endpoint, '{}', { headers })).status).toBe(204);
     expect(endpoint.stats()).toMatchObject({ arrivals: 2, distinctIds: 1 });
-    endpoint.answerWith({ kind: 'status', status: 302, headers: { location: '/else' }, body: 'moved' });
+    endpoint.replyWith({ kind: 'status', status: 302, headers: { location: '/else' }, body: 'moved' });
     expect(await post(endpoint, '{}', { headers })).toEqual({ status: 302, body: 'moved' });
   });
 
@@ -87,7 +87,7 @@ describe('startEndpoint', () => {
   it('resets a connection when told so', async () => {
     const before = await start({ connection: 'reset' });
     await expect(post(before, '{}')).rejects.toMatchObject({ code: 'ECONNRESET' });
-    const after = await start({ answer: { kind: 'cut', stage: 'before-answer' } });
+    const after = await start({ reply: { kind: 'cut', stage: 'before-response' } });
     await expect(post(after, '{}')).rejects.toMatchObject({ code: 'ECONNRESET' });
     expect(after.arrivals).toHaveLength(1);
   });

@@ -23,8 +23,8 @@ async function startProving(proof: string, env: Readonly<Record<string, string>>
   return service;
 }
 
-async function open(answer: Script, options: EndpointOptions = {}): Promise<Endpoint> {
-  const endpoint = await startEndpoint({ answer, ...options });
+async function open(reply: Script, options: EndpointOptions = {}): Promise<Endpoint> {
+  const endpoint = await startEndpoint({ reply, ...options });
   closing.push(() => endpoint.close());
   return endpoint;
 }
@@ -132,7 +132,7 @@ describe('with REGISTRATION_PROOF=challenge', () => {
 
   it('an endpoint that breaks the connection is refused', async () => {
     const tenant = await service.tenant();
-    const endpoint = await open({ kind: 'cut', stage: 'before-answer' });
+    const endpoint = await open({ kind: 'cut', stage: 'before-response' });
     const { status, body } = await tenant.post(webhook(endpoint.url));
     expect(status).toBe(422);
     expect(body['detail']).toContain('SOCKET ECONNRESET');

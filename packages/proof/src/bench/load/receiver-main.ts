@@ -1,27 +1,27 @@
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { plannedStatus, startCostlyHost, startEndpoint, toAnswer } from '@webhooks/testkit';
-import type { Answer, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
+import { plannedStatus, startCostlyHost, startEndpoint, toReply } from '@webhooks/testkit';
+import type { Reply, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
 import type { Receipt } from '@webhooks/testkit/account';
 import { monotonicMicros } from '../measure.js';
 import { REPORT_EVERY_MS } from './receiver.js';
 import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
 
-// The receiver as a process of its own: endpoints of testkit at some ports, any path, an answer for each path.
+// The receiver as a process of its own: endpoints of testkit at some ports, any path, a reply for each path.
 
 const plan = JSON.parse(process.argv[2] ?? '') as ReceiverPlan;
 const report = (message: ReceiverReport): void => void process.send?.(message);
-const answers = new Map<string, Answer>();
+const replies = new Map<string, Reply>();
 let receipts: Receipt[] = [];
 
-function answer({ path, id }: Arrival): Answer {
-  const chosen = answers.get(path) ?? toAnswer(200);
+function reply({ path, id }: Arrival): Reply {
+  const chosen = replies.get(path) ?? toReply(200);
   receipts.push({ id, path, status: plannedStatus(chosen), receivedAt: monotonicMicros() });
   return chosen;
 }
 
 const [certPem, keyPem] = [readFileSync(plan.certFile, 'utf8'), readFileSync(plan.keyFile, 'utf8')];
-const settings = { certPem, keyPem, answer, remember: 0, keepAliveTimeoutMs: 0 };
+const settings = { certPem, keyPem, reply, remember: 0, keepAliveTimeoutMs: 0 };
 const start = (): Promise<Endpoint | CostlyHost> =>
   plan.cost === undefined ? startEndpoint(settings) : startCostlyHost(plan.cost, settings);
 const endpoints: (Endpoint | CostlyHost)[] = [];
@@ -36,4 +36,4 @@ setInterval(() => {
 }, REPORT_EVERY_MS);
 report({ kind: 'listening', origins: endpoints.map(({ origin }) => origin) });
 for await (const [command] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)
-  answers.set(command.path, command.answer);
+  replies.set(command.path, command.reply);

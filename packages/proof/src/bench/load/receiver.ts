@@ -1,5 +1,5 @@
 import type { Receipt } from '@webhooks/testkit/account';
-import type { Answer, Cost } from '@webhooks/testkit';
+import type { Reply, Cost } from '@webhooks/testkit';
 import { startChild } from './child.js';
 
 /** Receipts are reported together: one message for some hundred arrivals. */
@@ -15,10 +15,10 @@ export interface ReceiverPlan {
   readonly cost?: Cost;
 }
 
-/** What a path is answered from now on. */
+/** What a path replies from now on. */
 export interface ReceiverCommand {
   readonly path: string;
-  readonly answer: Answer;
+  readonly reply: Reply;
 }
 
 export type ReceiverReport =
@@ -26,7 +26,7 @@ export type ReceiverReport =
   /** What arrived since the last report. */
   | { readonly kind: 'received'; readonly receipts: readonly Receipt[] };
 
-/** A receiver in a process of its own: some ports with TLS, any path. It answers 200 at once where nothing else is said. */
+/** A receiver in a process of its own: some ports with TLS, any path. Default reply: 200 at once. */
 export async function startReceiver(plan: ReceiverPlan) {
   const child = startChild<ReceiverReport>('receiver-main.js', plan);
   const { origins } = await child.reported('listening');
@@ -39,7 +39,7 @@ export async function startReceiver(plan: ReceiverPlan) {
     stop: child.stop,
     /** `https://localhost:<port>`, one for each port. */
     origins,
-    answerAt: (path: string, answer: Answer) => child.send({ path, answer } satisfies ReceiverCommand),
+    replyAt: (path: string, reply: Reply) => child.send({ path, reply } satisfies ReceiverCommand),
     /** What arrived since the last call, up to 50 ms ago. */
     take: () => received.splice(0),
   };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
-import { startEndpoint, toAnswer } from '@webhooks/testkit';
+import { startEndpoint, toReply } from '@webhooks/testkit';
 import type { Endpoint } from '@webhooks/testkit';
 import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
 import { request } from 'undici';
@@ -84,11 +84,11 @@ async function openHandler(world: World): Promise<Handler> {
   const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
   const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
   const handler: Handler = { endpoint, receipts: [], answers: [], queryOf: transactionOf };
-  endpoint.answerWith(async ({ id, path, body }) => {
+  endpoint.replyWith(async ({ id, path, body }) => {
     const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
     handler.answers.push(await call(path.slice(1), handler.queryOf(data)));
     handler.receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
-    return toAnswer(200);
+    return toReply(200);
   });
   return handler;
 }

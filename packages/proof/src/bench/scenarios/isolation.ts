@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Answer } from '@webhooks/testkit';
+import type { Reply } from '@webhooks/testkit';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 import { atLeast, atMost, figure, percentileFigures, showRuns } from '../report.js';
 import type { Shown } from '../report.js';
@@ -10,7 +10,7 @@ import { TEN, isPathOf, registerTen, tenTenants } from '../world/world.js';
 import type { Endpoints, World } from '../world/world.js';
 
 /** What the last three of the ten do while they are bad. */
-const BAD: readonly Answer[] = [
+const BAD: readonly Reply[] = [
   { kind: 'hang' },
   { kind: 'status', status: 500 },
   { kind: 'status', status: 200, delayMs: 9_000 },
@@ -27,7 +27,7 @@ const isBadIn = (endpoints: Endpoints) => isPathOf(endpoints.slice(-BAD.length))
 
 function spoil({ receiver }: World, endpoints: Endpoints): void {
   for (const [index, { path }] of endpoints.slice(-BAD.length).entries())
-    receiver.answerAt(path, BAD[index] ?? { kind: 'hang' });
+    receiver.replyAt(path, BAD[index] ?? { kind: 'hang' });
 }
 
 /** What is deferred here is delivered before anything is measured. */
@@ -37,7 +37,7 @@ async function deferOnce(world: World, endpoints: Endpoints, perSecond: number):
   await runLoad(world, endpoints, load, {
     meanwhile: async (sent) => {
       await sent;
-      for (const { path } of endpoints) world.receiver.answerAt(path, { kind: 'status', status: 200 });
+      for (const { path } of endpoints) world.receiver.replyAt(path, { kind: 'status', status: 200 });
     },
   });
 }

@@ -91,7 +91,7 @@ export function eventsOf({ fanOut, delayMs }: Case, { count, seconds }: Sizes): 
 async function measureCase(world: World, one: Case, sizes: Sizes): Promise<Shown> {
   const endpoints = await registerFanOut(world, tenantOf(one), one.fanOut);
   for (const { path } of endpoints)
-    world.receiver.answerAt(path, { kind: 'status', status: 200, delayMs: one.delayMs });
+    world.receiver.replyAt(path, { kind: 'status', status: 200, delayMs: one.delayMs });
   const count = eventsOf(one, sizes);
   const turns = Math.ceil(count / TURN_EVENTS);
   const { runs, referenceMicros } = await besideReference(world, turns, async () => {

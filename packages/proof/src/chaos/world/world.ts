@@ -14,7 +14,7 @@ import type { TcpProxy } from './tcp-proxy.js';
 
 /** How a receiver behaves; by default as it does when nothing is wrong. */
 export interface Manners {
-  readonly answer?: Script;
+  readonly reply?: Script;
   readonly connection?: ConnectionManners;
   /** Nobody listens. */
   readonly closed?: true;
@@ -35,12 +35,12 @@ async function openReceiver(name: ReceiverName, file: string, authority: Certifi
   let endpoint: Endpoint | undefined;
   let last = Promise.resolve();
   /** Breaks what is open and goes on like this. One after the other: a fault may be taken back while the next one begins. */
-  const become = ({ answer = usual, connection = 'accept', closed }: Manners): Promise<void> =>
+  const become = ({ reply = usual, connection = 'accept', closed }: Manners): Promise<void> =>
     (last = last.then(async () => {
       await endpoint?.close();
       endpoint = undefined;
       if (closed !== true)
-        endpoint = await startEndpoint({ port, file, certPem, keyPem, remember: 1, answer, connection });
+        endpoint = await startEndpoint({ port, file, certPem, keyPem, remember: 1, reply, connection });
     }));
   await become({});
   return { origin: `https://localhost:${port}`, become, close: () => become({ closed: true }) };

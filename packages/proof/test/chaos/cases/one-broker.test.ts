@@ -7,7 +7,7 @@ import { clientFor } from '@webhooks/testkit/account';
 import { startStack } from '@webhooks/local';
 import type { Stack } from '@webhooks/local';
 import { buildEvent, eventually, startEndpoint, stopProcess } from '@webhooks/testkit';
-import type { Answer, Arrival, Endpoint } from '@webhooks/testkit';
+import type { Reply, Arrival, Endpoint } from '@webhooks/testkit';
 
 /** `WORKERS_GONE_SECONDS=3600` is the hour of the fault case, `DATABASE_GONE_SECONDS=900` its quarter of an hour. */
 const WORKERS_GONE_MS = 1_000 * Number(process.env['WORKERS_GONE_SECONDS'] ?? 2);
@@ -21,7 +21,7 @@ const LONG = { timeoutMs: 90_000 };
 const dataDir = mkdtempSync(join(tmpdir(), 'cases-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 /** What the receiver does with an event; 200 when nobody said anything else. */
-const answers = new Map<string, Answer>();
+const answers = new Map<string, Reply>();
 const arrivals: Arrival[] = [];
 let stack: Stack;
 let client: Client;
@@ -36,7 +36,7 @@ async function open(): Promise<void> {
     log: () => undefined,
   });
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
-  endpoint = await startEndpoint({ certPem, keyPem, remember: 1, answer: receive });
+  endpoint = await startEndpoint({ certPem, keyPem, remember: 1, reply: receive });
   client = clientFor(stack.clientOf(TENANT), stack.description());
   for (const eventType of ['PIX_STATIC', 'PIX_OUT'] as const)
     await client.register({ eventType, endpointUrl: `${endpoint.origin}/${eventType}` });
@@ -49,7 +49,7 @@ async function close(): Promise<void> {
   await stack.stop();
 }
 
-function receive(arrival: Arrival): number | Answer {
+function receive(arrival: Arrival): number | Reply {
   arrivals.push(arrival);
   return answers.get(arrival.id) ?? 200;
 }

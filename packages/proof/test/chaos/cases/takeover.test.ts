@@ -93,7 +93,7 @@ whenAsked('another worker takes the place of one, at 500 events a second', () =>
       certPem,
       keyPem,
       remember: 1,
-      answer: ({ id, path }) => {
+      reply: ({ id, path }) => {
         arrivals.set(id, [...(arrivals.get(id) ?? []), performance.now()]);
         return hangs && path === `/${HUNG.tenantId}/${HUNG.eventType}` ? { kind: 'hang' } : 200;
       },

@@ -51,7 +51,7 @@ beforeAll(async () => {
     log: (line) => said.push(line),
   });
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
-  endpoint = await startEndpoint({ certPem, keyPem, remember: 1, answer: note });
+  endpoint = await startEndpoint({ certPem, keyPem, remember: 1, reply: note });
   client = clientFor(stack.clientOf('acme'), stack.description());
   payments = createPaymentSystem({ ingest: stack.description().ingest, token: () => client.token() });
   await register('/first');

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Arrival } from './arrival.js';
 
 /** What the endpoint does with one request. Everything but `status` is a misbehaviour that a sender must survive. */
-export type Answer =
+export type Reply =
   | {
       readonly kind: 'status';
       readonly status: number;
@@ -11,7 +11,7 @@ export type Answer =
       readonly body?: string | Buffer;
       readonly delayMs?: number;
     }
-  /** Never answers; the connection stays open. */
+  /** Never replies; the connection stays open. */
   | { readonly kind: 'hang' }
   /** Headers at once, then one byte of body every `everyMs`, without an end. */
   | { readonly kind: 'drip-body'; readonly status?: number; readonly everyMs: number }
@@ -21,26 +21,26 @@ export type Answer =
   | { readonly kind: 'endless-body' }
   /** Header lines as fast as they are read, without an end. */
   | { readonly kind: 'endless-headers' }
-  /** `count` informational answers (default: without an end), then a 200. */
+  /** `count` informational responses (default: without an end), then a 200. */
   | { readonly kind: 'informational'; readonly status?: number; readonly count?: number }
   /** Exactly these bytes on the connection, then nothing (`keep`), a FIN (`end`) or a RST (`reset`). */
   | { readonly kind: 'raw'; readonly bytes: string | Buffer; readonly then?: 'keep' | 'end' | 'reset' }
   /** Breaks the connection at a stage, by RST (default) or by FIN. */
   | { readonly kind: 'cut'; readonly stage: CutStage; readonly how?: 'reset' | 'end' };
 
-export type CutStage = 'before-answer' | 'in-headers' | 'in-body';
+export type CutStage = 'before-response' | 'in-headers' | 'in-body';
 
-/** A status alone is enough for an ordinary answer. The function gets the arrival and how often its id came (from 1). */
+/** A status alone is enough for an ordinary reply. The function gets the arrival and how often its id came (from 1). */
 export type Script =
-  number | Answer | ((arrival: Arrival, nthForThisId: number) => number | Answer | Promise<number | Answer>);
+  number | Reply | ((arrival: Arrival, nthForThisId: number) => number | Reply | Promise<number | Reply>);
 
-export function toAnswer(answer: number | Answer): Answer {
-  return typeof answer === 'number' ? { kind: 'status', status: answer } : answer;
+export function toReply(reply: number | Reply): Reply {
+  return typeof reply === 'number' ? { kind: 'status', status: reply } : reply;
 }
 
-/** The status that an answer is going to show, 0 when there is no ordinary one. */
-export function plannedStatus(answer: Answer): number {
-  return answer.kind === 'status' ? answer.status : 0;
+/** The status of the response, 0 when there is no ordinary one. */
+export function plannedStatus(reply: Reply): number {
+  return reply.kind === 'status' ? reply.status : 0;
 }
 
 /** The three layers of one exchange: HTTP response, the (TLS) stream it is written to, the TCP socket under it. */
@@ -48,64 +48,66 @@ export interface Exchange {
   readonly response: ServerResponse;
   readonly stream: Socket;
   readonly tcp: Socket;
-  /** Told about bytes of endless answers. */
+  /** Counts the bytes of endless responses. */
   readonly onBytes: (count: number) => void;
 }
 
 const CHUNK = Buffer.alloc(16_384, 'x');
 const HEADER_LINE = `x-filler: ${'y'.repeat(100)}\r\n`;
 
-export function playAnswer(answer: Answer, exchange: Exchange): void {
-  if (answer.kind === 'hang') return;
-  if (answer.kind === 'status') return playStatus(answer, exchange);
-  if (answer.kind === 'cut') return playCut(answer, exchange);
-  if (answer.kind === 'drip-body' || answer.kind === 'drip-headers') return playDrip(answer, exchange);
-  if (answer.kind !== 'raw') return playFlood(answer, exchange);
-  exchange.stream.write(answer.bytes, () => breakOff(exchange, answer.then ?? 'keep'));
+export function playReply(reply: Reply, exchange: Exchange): void {
+  if (reply.kind === 'hang') return;
+  if (reply.kind === 'status') return playStatus(reply, exchange);
+  if (reply.kind === 'cut') return playCut(reply, exchange);
+  if (reply.kind === 'drip-body' || reply.kind === 'drip-headers') return playDrip(reply, exchange);
+  if (reply.kind !== 'raw') return playFlood(reply, exchange);
+  exchange.stream.write(reply.bytes, () => breakOff(exchange, reply.then ?? 'keep'));
 }
 
-function playDrip(answer: Extract<Answer, { kind: `drip-${string}` }>, exchange: Exchange): void {
+function playDrip(reply: Extract<Reply, { kind: `drip-${string}` }>, exchange: Exchange): void {
   const { response, stream } = exchange;
-  if (answer.kind === 'drip-body') {
-    response.writeHead(answer.status ?? 200).flushHeaders();
-    return repeat(exchange, answer.everyMs, () => response.write('.'));
+  if (reply.kind === 'drip-body') {
+    response.writeHead(reply.status ?? 200).flushHeaders();
+    return repeat(exchange, reply.everyMs, () => response.write('.'));
   }
   stream.write('HTTP/1.1 200 OK\r\nx-slow: ');
-  repeat(exchange, answer.everyMs, () => stream.write('z'));
+  repeat(exchange, reply.everyMs, () => stream.write('z'));
 }
 
-type Flood = Extract<Answer, { kind: `endless-${string}` | 'informational' }>;
+type Flood = Extract<Reply, { kind: `endless-${string}` | 'informational' }>;
 
-function playFlood(answer: Flood, exchange: Exchange): void {
+function playFlood(reply: Flood, exchange: Exchange): void {
   const { response, stream } = exchange;
-  if (answer.kind === 'informational') return playInformational(answer, exchange);
-  if (answer.kind === 'endless-body')
+  if (reply.kind === 'informational') return playInformational(reply, exchange);
+  if (reply.kind === 'endless-body')
     return pump(exchange, (done) => response.write(CHUNK, done), CHUNK.length);
   stream.write('HTTP/1.1 200 OK\r\n');
   pump(exchange, (done) => stream.write(HEADER_LINE, done), HEADER_LINE.length);
 }
 
-function playStatus(answer: Extract<Answer, { kind: 'status' }>, { response, stream }: Exchange): void {
+function playStatus(reply: Extract<Reply, { kind: 'status' }>, { response, stream }: Exchange): void {
   const send = (): void => {
-    if (!stream.destroyed) response.writeHead(answer.status, answer.headers).end(answer.body);
+    if (!stream.destroyed) response.writeHead(reply.status, reply.headers).end(reply.body);
   };
-  if (answer.delayMs === undefined) send();
-  else setTimeout(send, answer.delayMs).unref();
+  if (reply.delayMs === undefined) send();
+  else setTimeout(send, reply.delayMs).unref();
 }
 
-function playInformational(answer: Extract<Answer, { kind: 'informational' }>, exchange: Exchange): void {
-  const line = `HTTP/1.1 ${answer.status ?? 103} Info\r\nx-info: 1\r\n\r\n`;
-  if (answer.count === undefined) {
+function playInformational(reply: Extract<Reply, { kind: 'informational' }>, exchange: Exchange): void {
+  const line = `HTTP/1.1 ${reply.status ?? 103} Info\r\nx-info: 1\r\n\r\n`;
+  if (reply.count === undefined) {
     return pump(exchange, (done) => exchange.stream.write(line, done), line.length);
   }
-  exchange.stream.write(line.repeat(answer.count));
+  exchange.stream.write(line.repeat(reply.count));
   exchange.stream.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
 }
 
-function playCut(answer: Extract<Answer, { kind: 'cut' }>, exchange: Exchange): void {
+function playCut(reply: Extract<Reply, { kind: 'cut' }>, exchange: Exchange): void {
   const head = 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n';
-  const sent = { 'before-answer': '', 'in-headers': head, 'in-body': `${head}\r\nonly a part` }[answer.stage];
-  const finish = (): void => breakOff(exchange, answer.how ?? 'reset');
+  const sent = { 'before-response': '', 'in-headers': head, 'in-body': `${head}\r\nonly a part` }[
+    reply.stage
+  ];
+  const finish = (): void => breakOff(exchange, reply.how ?? 'reset');
   if (sent === '') return finish();
   // A pause lets the first bytes arrive before the RST, which would otherwise overtake them.
   exchange.stream.write(sent, () => setTimeout(finish, 20));
@@ -132,7 +134,7 @@ function pump(exchange: Exchange, write: (done: () => void) => void, bytes: numb
 
 /**
  * `reset` at once; `hang`: accepted, then silence; `end-in-handshake` and `reset-in-handshake`: broken off once the
- * first bytes of TLS are there; `drip-handshake`: a record of TLS is answered, one byte every 20 ms, without an end.
+ * first bytes of TLS are there; `drip-handshake`: a TLS record is sent, one byte every 20 ms, without an end.
  */
 export type ConnectionManners =
   'accept' | 'reset' | 'hang' | 'end-in-handshake' | 'reset-in-handshake' | 'drip-handshake';
