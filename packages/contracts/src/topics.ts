@@ -1,3 +1,5 @@
+import { parseDuration } from './configuration/duration.js';
+
 /**
  * Format of the records on all topics. It rises when a service of before would misread them. Consumer groups and data folders
  * carry it, and a service refuses another one at its start.
@@ -22,35 +24,20 @@ export interface RetryTier {
   readonly delayMs: number;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const DAY = 86_400_000;
 const MIB = 1_048_576;
 /** How long Kafka keeps what workers and query-api read at once. */
 export const LIVE_RETENTION_MS = 7 * DAY;
 
-const TIER_DELAYS: readonly (readonly [string, number])[] = [
-  // What rests below 5 s waits in the worker's memory: looked at later, a wait below a second would end late.
-  ['1s', 0],
-  ['5s', 5 * SECOND],
-  ['30s', 30 * SECOND],
-  ['2m', 2 * MINUTE],
-  ['10m', 10 * MINUTE],
-  ['30m', 30 * MINUTE],
-  ['1h', HOUR],
-  ['2h', 2 * HOUR],
-  ['4h', 4 * HOUR],
-  ['8h', 8 * HOUR],
-  ['12h', 12 * HOUR],
-  ['24h', 24 * HOUR],
-];
+/** The delays after which the tiers look at a record, shortest first. */
+const TIER_DELAYS = ['1s', '5s', '30s', '2m', '10m', '30m', '1h', '2h', '4h', '8h', '12h', '24h'];
 
 /** Shortest first. Fixed and independent of the retry schedule, so that a changed schedule strands nothing. */
-export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map(([name, delayMs]) => ({
+export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map((name, index) => ({
   name,
   topic: `webhooks.retries.${name}`,
-  delayMs,
+  // What rests below 5 s waits in the worker's memory: looked at later, a wait below a second would end late.
+  delayMs: index === 0 ? 0 : parseDuration(name),
 }));
 
 /** The largest tier that is not longer than the wait; waits under 5 s use the shortest. */

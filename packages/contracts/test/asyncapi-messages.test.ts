@@ -223,7 +223,7 @@ describe('a pack of attempts in asyncapi.yaml', () => {
     expect(faultsOf('attemptPack', { ...packMessage(ENTRIES), value })).toEqual([]);
     const damaged = { ...fanOut, isOpen: 'yes' };
     expect(parseAttemptPack(bytesOf({ v: 1, records: [...value.records, damaged] }))).toMatchObject({
-      pack: { records: { length: ENTRIES.length } },
+      records: { length: ENTRIES.length },
       ...{ fanOuts: [fanOut], damaged: 1 },
     });
   });

@@ -73,7 +73,7 @@ describe('whatever bytes come', () => {
       fc.property(bytesLike(encodeAttemptPack(ENTRIES)), (bytes) => {
         const parsed = parseAttemptPack(bytes);
         if (!parsed.ok) return;
-        const again = parseAttemptPack(encodeAttemptPack(parsed.pack.records));
+        const again = parseAttemptPack(encodeAttemptPack(parsed.records));
         expect(again).toMatchObject({ ok: true, damaged: 0 });
       }),
     );

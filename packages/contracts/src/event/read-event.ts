@@ -1,7 +1,7 @@
 import { EVENT_TYPES, isEventType } from './payment-event.js';
 import type { EventType, PaymentEvent, PaymentFact, UtcTime } from './payment-event.js';
 import { compileCheck, type Check, type Violation, PATTERNS } from '../json/schema-compiler.js';
-import { parseStrictJson, type JsonFault } from '../json/strict-json.js';
+import { isObject, parseStrictJson, type JsonFault } from '../json/strict-json.js';
 
 /** `description` ends the sentence that tells a caller what the field must be. */
 const text = (pattern: string, description: string) => ({ type: 'string', pattern, description }) as const;
@@ -130,9 +130,6 @@ const refused = (reason: RejectReason, violations: readonly Violation[] = []) =>
 const ALWAYS = ['eventType', 'occurredAt', 'data'];
 const missingOf = (value: Readonly<Record<string, unknown>>): readonly Violation[] =>
   ALWAYS.filter((name) => value[name] === undefined).map((property) => ({ property, reason: 'is required' }));
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): ReadResult<T> {
   if (!isObject(value)) return refused('schema', [{ property: '', reason: 'must be a JSON object' }]);

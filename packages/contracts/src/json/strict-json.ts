@@ -11,6 +11,9 @@ export type StrictJson = (
   readonly values?: number;
 };
 
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const BACKSLASH = 0x5c;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 

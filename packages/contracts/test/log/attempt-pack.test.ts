@@ -35,7 +35,7 @@ describe('a pack of attempts', () => {
   it('comes back as it was, entries of every kind', () => {
     expect(parseAttemptPack(encodeAttemptPack(ENTRIES))).toEqual({
       ok: true,
-      pack: { v: 1, records: ENTRIES },
+      records: ENTRIES,
       fanOuts: [],
       damaged: 0,
     });
@@ -50,7 +50,7 @@ describe('a pack of attempts', () => {
         { ...base, kind: 'compensated', amount: 1 },
       ],
     };
-    expect(parse(later)).toEqual({ ok: true, pack: { v: 1, records: [failed] }, fanOuts: [], damaged: 0 });
+    expect(parse(later)).toEqual({ ok: true, records: [failed], fanOuts: [], damaged: 0 });
   });
 
   it.each([
@@ -84,7 +84,7 @@ describe('a pack of attempts', () => {
   ])('loses only the entry with %s', (_what, damage) => {
     expect(parse({ v: 1, records: [{ ...failed, ...damage }, failed] })).toEqual({
       ok: true,
-      pack: { v: 1, records: [failed] },
+      records: [failed],
       fanOuts: [],
       damaged: 1,
     });

@@ -32,7 +32,7 @@ function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undef
   const { partition, offset, key, value } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);
   if (parsed?.ok !== true) return undefined;
-  const { records } = parsed.pack;
+  const { records } = parsed;
   const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
   if (entries.length < records.length) passedOver(record, 'dated-ahead');
   return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
