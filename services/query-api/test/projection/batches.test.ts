@@ -1,17 +1,14 @@
+import type { KafkaRecord } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
-import { Batches } from '../../src/projection/batches.js';
+import { Batches } from '../../src/projection/projection.js';
 
-/** An item of one byte, with a number. */
-interface Item {
-  readonly size: number;
-  readonly n: number;
-}
-const itemOf = (n: number): Item => ({ size: 1, n });
+/** A record with a number as its offset, of one byte by default. */
+const itemOf = (n: number, size = 1) => ({ size, offset: n }) as KafkaRecord;
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Rig {
-  readonly batches: Batches<Item>;
+  readonly batches: Batches;
   /** What was applied, batch by batch. */
   readonly applied: number[][];
   /** The next calls fail. */
@@ -26,13 +23,13 @@ function openRig(options: { readonly maxBytes?: number; readonly intervalMs?: nu
   const applied: number[][] = [];
   let failures = 0;
   let held: Promise<void> | undefined;
-  const apply = async (items: readonly Item[]): Promise<void> => {
+  const apply = async (items: readonly KafkaRecord[]): Promise<void> => {
     await held;
     if (failures > 0) {
       failures -= 1;
       throw new Error('the database is away');
     }
-    applied.push(items.map(({ n }) => n));
+    applied.push(items.map(({ offset }) => offset));
   };
   return {
     batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
@@ -55,7 +52,7 @@ const twice = (): Promise<void> =>
     setTimeout(resolve, 1_000);
   });
 
-const addAll = (batches: Batches<Item>, items: readonly number[]): Promise<unknown[]> =>
+const addAll = (batches: Batches, items: readonly number[]): Promise<unknown[]> =>
   Promise.all(items.map((n) => batches.add(itemOf(n))));
 
 describe('batches', () => {
@@ -85,7 +82,7 @@ describe('batches', () => {
 
   it('have one item at least, however large', async () => {
     const { batches, applied } = openRig({ maxBytes: 2 });
-    await Promise.all([{ size: 3, n: 1 }, itemOf(2), { size: 9, n: 3 }].map((item) => batches.add(item)));
+    await Promise.all([itemOf(1, 3), itemOf(2), itemOf(3, 9)].map((item) => batches.add(item)));
     expect(applied).toEqual([[1], [2], [3]]);
   });
 
