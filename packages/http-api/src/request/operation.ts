@@ -1,5 +1,5 @@
 import type { Identity } from '../token/identity.js';
-import type { QueryParameter } from './read-query.js';
+import type { QueryParameters } from './read-query.js';
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -33,7 +33,7 @@ export interface Operation {
   /** The token needs one of these scopes. */
   readonly scopes: readonly string[];
   /** What its query may hold, nothing by default; a query with anything else is refused (422) before the body is read. */
-  readonly query?: Readonly<Record<string, QueryParameter<unknown>>>;
+  readonly query?: QueryParameters;
   /** Largest body in bytes; absent: the operation takes none, and refuses one unless it is a GET. */
   readonly maxBodyBytes?: number;
   /** Looks at the caller before the body is read; throws an `AppError` to refuse the request. */
