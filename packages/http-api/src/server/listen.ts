@@ -37,24 +37,6 @@ const MAX_PIPELINED = 16;
 /** How often a closing server closes the connections that have become idle. */
 const IDLE_CHECK_MS = 50;
 
-/** The unfinished responses, so that they can say `Connection: close` when the server ends. */
-class OpenResponses {
-  private readonly responses = new Set<ServerResponse>();
-  private closing = false;
-
-  add(response: ServerResponse): void {
-    if (this.closing) response.setHeader('connection', 'close');
-    this.responses.add(response);
-    response.once('close', () => this.responses.delete(response));
-  }
-
-  close(): void {
-    this.closing = true;
-    for (const response of this.responses)
-      if (!response.headersSent) response.setHeader('connection', 'close');
-  }
-}
-
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
     const cut = setTimeout(() => server.closeAllConnections(), graceMs);
@@ -118,22 +100,36 @@ function feedInPieces(socket: Socket): void {
 }
 
 /** The responses that are not finished, by connection. */
-class OpenByConnection {
-  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+class OpenResponses {
+  readonly #byConnection = new Map<Duplex, Set<ServerResponse>>();
+  #closing = false;
 
   /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their responses. True for a request to serve. */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
-    const open = this.#open.get(socket) ?? new Set();
-    this.#open.set(socket, open.add(response));
-    response.once('close', () => open.delete(response));
+    const open = this.#byConnection.get(socket) ?? new Set();
+    this.#byConnection.set(socket, open.add(response));
+    response.once('close', () => {
+      open.delete(response);
+      if (open.size === 0) this.#byConnection.delete(socket);
+    });
+    if (this.#closing) response.setHeader('connection', 'close');
     if (open.size > MAX_PIPELINED) socket.destroy();
     return open.size <= MAX_PIPELINED;
   }
 
   /** Whether the connection has a whole request without a response, or a response that has begun. */
   isResponding(socket: Duplex): boolean {
-    return [...(this.#open.get(socket) ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
+    return [...(this.#byConnection.get(socket) ?? [])].some(
+      ({ req, headersSent }) => req.complete || headersSent,
+    );
+  }
+
+  /** The server ends: each response that has not begun says `Connection: close`. */
+  close(): void {
+    this.#closing = true;
+    for (const response of [...this.#byConnection.values()].flatMap((open) => [...open]))
+      if (!response.headersSent) response.setHeader('connection', 'close');
   }
 }
 
@@ -146,7 +142,7 @@ const PARSER_FAULTS: Readonly<Record<string, string>> = {
 
 /** Sends a status for a parser fault, unless a request before it waits for its response: its sender would take the fault for it. */
 const respondToParserFault =
-  (open: OpenByConnection) =>
+  (open: OpenResponses) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const status = PARSER_FAULTS[error.code ?? ''] ?? '400 Bad Request';
     if (socket.writable && !open.isResponding(socket))
@@ -158,12 +154,9 @@ const respondToParserFault =
 export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const { keepAliveMs = IDLE_MS } = options;
-  const responses = new OpenResponses();
-  const open = new OpenByConnection();
+  const open = new OpenResponses();
   const serve: RequestListener = (request, response) => {
-    if (!open.admit(request, response)) return;
-    responses.add(response);
-    listener(request, response);
+    if (open.admit(request, response)) listener(request, response);
   };
   const server = createServer(
     {
@@ -189,7 +182,7 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   return {
     port: (server.address() as AddressInfo).port,
     close: (graceMs) => {
-      responses.close();
+      open.close();
       return closeServer(server, graceMs);
     },
   };

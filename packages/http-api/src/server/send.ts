@@ -63,10 +63,8 @@ export function createFaultLog(log: Logger) {
 
 /** The client that a verified payload names; undefined while the signature was not verified. */
 function clientOf(cause: unknown): string | undefined {
-  if (typeof cause !== 'object' || cause === null || !('payload' in cause)) return undefined;
-  const { payload } = cause;
-  const clientId =
-    typeof payload === 'object' && payload !== null && 'client_id' in payload ? payload.client_id : undefined;
+  const { payload } = Object(cause) as { readonly payload?: { readonly client_id?: unknown } };
+  const clientId = payload?.client_id;
   return typeof clientId === 'string' ? clientId.slice(0, MAX_CLIENT_ID) : undefined;
 }
 

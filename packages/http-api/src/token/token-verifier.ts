@@ -23,14 +23,6 @@ export interface TokenVerifierOptions {
   readonly onRefreshFailed?: (error: unknown) => void;
 }
 
-export interface TokenVerifier {
-  /** Throws 401 for anything but one valid bearer token, 500 when no keys could be had yet. */
-  verify(authorization: string | undefined): Promise<TokenClaims>;
-  /** True while a key set of the last 24 h with a key in it is at hand. */
-  isReady(): boolean;
-  close(): void;
-}
-
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const MAX_AUTHORIZATION_BYTES = 8_192;
 const CLOCK_TOLERANCE_SECONDS = 5;
@@ -128,13 +120,13 @@ function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
-/** Throws when the key set is no JSON or has no key: then the one that was fetched before is kept. */
+/** Throws for a key set that is no JSON or has no key. The one that was fetched before then stays in use. */
 async function checkKeySet(response: Response): Promise<void> {
   const { keys } = (await response.json()) as { readonly keys?: readonly unknown[] };
   if (!keys?.length) throw new Error('the key set of the issuer has no key');
 }
 
-/** An issuer that failed gets no further request for so long: each token with an unknown key would request them. */
+/** Pause after a failed request for keys. Without it, each token with an unknown key would cause another request. */
 const FETCH_PAUSE_MS = 1_000;
 
 function createFetch(): typeof fetch {
@@ -142,15 +134,16 @@ function createFetch(): typeof fetch {
   return async (url, init) => {
     if (performance.now() - failedAt < FETCH_PAUSE_MS)
       throw new Error('the issuer gave no key set a moment ago');
+    let isGood = false;
+    // No second request while this one is under way.
     failedAt = Infinity;
     try {
       const response = await fetch(url, init);
       if (response.ok) await checkKeySet(response.clone());
-      failedAt = response.ok ? -Infinity : performance.now();
+      isGood = response.ok;
       return response;
-    } catch (error) {
-      failedAt = performance.now();
-      throw error;
+    } finally {
+      failedAt = isGood ? -Infinity : performance.now();
     }
   };
 }
@@ -175,7 +168,7 @@ const isOver = ({ exp }: JWTPayload): boolean =>
  * the background, so that an issuer that is away for a while refuses nobody. A token that was verified is remembered until
  * it ends or the keys are fetched again: a caller sends the same one with each request.
  */
-export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+export function createTokenVerifier(options: TokenVerifierOptions) {
   const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
   const { onRefreshFailed = () => undefined, keysMaxAgeMs = 86_400_000 } = options;
   const keys = createKeys(options.jwksUri, keysMaxAgeMs);
@@ -211,7 +204,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   };
 
   return {
-    verify: async (authorization) => {
+    /** Throws 401 for anything but one valid bearer token, and 500 while no keys are known. */
+    verify: async (authorization: string | undefined): Promise<TokenClaims> => {
       const remembered = verified;
       // By the header as it came.
       const known = authorization === undefined ? undefined : remembered.get(authorization);
@@ -222,7 +216,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
       return claims;
     },
+    /** True while a key set with a key in it is known that was fetched within `keysMaxAgeMs`. */
     isReady: hasKeys,
     close: () => clearInterval(timer),
   };
 }
+
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
