@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
@@ -175,10 +176,8 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   server.setTimeout(IDLE_MS);
   server.maxConnections = maxConnections;
   boundAddresses(server, maxConnectionsPerAddress, proxies);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     close: (graceMs) => {

@@ -65,7 +65,7 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
       const { selfSigned = false, ...dates } = options ?? {};
       const validity = { ...validFor(LEAF_DAYS), ...dates };
       const { makeLeaf } = await loadCertificateMaker();
-      const pair = await makeLeaf({ hosts, ...validity, ...(selfSigned ? {} : { authority }) });
+      const pair = await makeLeaf(hosts, { ...validity, ...(selfSigned ? {} : { authority }) });
       const issued = await keep(filesOf(serialOf(pair)), pair);
       if (options === undefined) await writeWhole(latest, serialOf(pair), 'public');
       return issued;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, dirname } from 'node:path';
-import { runCommand, errorCode } from './command.js';
+import { runCommand, errorText } from './command.js';
 import { ANSWER_DEADLINE_MS, untilClear } from './wait.js';
 import type { Log } from './wait.js';
 
@@ -90,7 +90,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return errorCode(error) === 'EPERM';
+    return errorText(error).includes('EPERM');
   }
 }
 

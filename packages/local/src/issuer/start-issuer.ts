@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { JWK } from 'jose';
 import type { AdapterFactory, Configuration } from 'oidc-provider';
@@ -73,18 +74,23 @@ export async function startIssuer(options: IssuerOptions) {
   const issuer = options.issuer ?? `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, configurationFor(options, await loadSigningKey(options.keysFile)));
   provider.on('server_error', (_context, error) => log(`token issuer: ${error.message}`));
-  const answer = provider.callback();
+  const respond = provider.callback();
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
+    respond(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
   });
-  await listen(server, port, options.host ?? '127.0.0.1');
+  server.listen(port, options.host ?? '127.0.0.1');
+  await once(server, 'listening');
   log(`token issuer: ${issuer}`);
   return {
     /** The claim `iss`; also the base address. */
     issuer,
     tokenEndpoint: `${issuer}/token`,
     jwksUri: `${issuer}/jwks`,
-    stop: () => close(server),
+    stop: async (): Promise<void> => {
+      const closed = server[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
@@ -138,18 +144,4 @@ function configurationFor(options: IssuerOptions, key: JWK): Configuration {
       },
     },
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve());
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

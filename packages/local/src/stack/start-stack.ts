@@ -9,13 +9,13 @@ import type { DevelopmentClient, Issuer } from '../issuer/start-issuer.js';
 import { startMongo } from '../mongo/start-mongo.js';
 import type { MongoEngine } from '../mongo/start-mongo.js';
 import { planClients, openDevelopmentSecrets } from './clients.js';
-import { closeAfterFault, closeAll } from '../engine/closers.js';
+import { allOrFirstFault, closeAfterFault, closeAll } from '../engine/closers.js';
 import type { Closer } from '../engine/closers.js';
 import { clientIdOf, createFleet } from './fleet.js';
 import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-running.js';
 import type { KeptService } from './keep-running.js';
-import { brokersOf, kafkaDetours, mongoUriOf, planServices } from './service-environments.js';
+import { planServices } from './service-environments.js';
 import type { Detours } from './service-environments.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
@@ -52,20 +52,13 @@ interface Engines {
   readonly certificate: IssuedCertificate;
 }
 
-/** Waits for all, so that whatever started can be stopped, and then throws the first fault. */
-async function allOrFirstFault<T extends readonly unknown[] | []>(
-  work: T,
-): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
-}
-
 function openKafka(
   { dataDir, kafkaBrokers, detours, forLoad = false, log }: StackOptions,
   port: number,
 ): Promise<KafkaEngine> {
   if (kafkaBrokers !== undefined) return useKafkaAddress(kafkaBrokers.join(','));
-  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: kafkaDetours(detours), forLoad, log });
+  const brokerDetours = Object.values(detours?.kafka ?? {});
+  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: brokerDetours, forLoad, log });
 }
 
 async function openEngines(
@@ -154,10 +147,9 @@ async function open(options: StackOptions, closers: Closer[]) {
   const engines = await openEngines(options, ports, clients, closers);
   await refuseShared(engines.kafka, dataDir);
   const plans = planServices({
+    ...engines,
     ports,
-    brokersOf: (service) => brokersOf(service, engines.kafka, options.detours),
-    mongodbUri: (database) => mongoUriOf(database, engines.mongo, options.detours),
-    issuer: engines.issuer,
+    detours: options.detours,
     audience: AUDIENCE,
     keyring: secrets.keyring,
     caFile: engines.authority.caFile,

@@ -8,7 +8,7 @@ import {
   type CertificateAuthority,
   type IssuedCertificate,
 } from '../../src/certificates/open-certificate-authority.js';
-import { errorCode, errorText } from '../../src/engine/command.js';
+import { errorText } from '../../src/engine/command.js';
 import { scratchFolders } from '../scratch-folder.js';
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ async function verdictOf(certificate: IssuedCertificate, servername: string, ca:
       socket.destroy();
       resolve('trusted');
     });
-    socket.once('error', (error: unknown) => resolve(errorCode(error) ?? errorText(error)));
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? errorText(error)));
   });
   server.close();
   return answer;
