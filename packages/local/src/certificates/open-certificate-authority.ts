@@ -31,7 +31,7 @@ interface IssueOptions {
 export interface CertificateAuthority {
   readonly caFile: string;
   readonly caPem: string;
-  /** A certificate for these names and addresses, valid for 30 to 90 days; with options a new one. */
+  /** Issues a certificate for these names and addresses, valid for 30 to 90 days. With options it is a new one. */
   issue(hosts: readonly string[], options?: IssueOptions): Promise<IssuedCertificate>;
 }
 
@@ -67,7 +67,7 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
       const { makeLeaf } = await loadCertificateMaker();
       const pair = await makeLeaf(hosts, { ...validity, ...(selfSigned ? {} : { authority }) });
       const issued = await keep(filesOf(serialOf(pair)), pair);
-      if (options === undefined) await writeWhole(latest, serialOf(pair), 'public');
+      if (options === undefined) await writeWhole(latest, serialOf(pair), 0o644);
       return issued;
     },
   };
@@ -99,7 +99,7 @@ async function readUsable(files: PemFiles): Promise<IssuedCertificate | undefine
 }
 
 async function keep(files: PemFiles, pair: PemPair): Promise<IssuedCertificate> {
-  await writeWhole(files.keyFile, pair.keyPem, 'secret');
-  await writeWhole(files.certFile, pair.certPem, 'public');
+  await writeWhole(files.keyFile, pair.keyPem, 0o600);
+  await writeWhole(files.certFile, pair.certPem, 0o644);
   return { ...files, ...pair };
 }

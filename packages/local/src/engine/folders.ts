@@ -51,11 +51,11 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** Writes a file that appears whole or not at all; `secret` ones can be read by their owner alone (mode 0600). */
-export async function writeWhole(path: string, text: string, kind: 'public' | 'secret'): Promise<void> {
+/** Writes a file that appears whole or not at all. `mode`: 0o600 for what its owner alone may read. */
+export async function writeWhole(path: string, text: string, mode: 0o600 | 0o640 | 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.${randomUUID()}.tmp`;
-  await writeFile(unfinished, text, { mode: kind === 'secret' ? 0o600 : 0o644 });
+  await writeFile(unfinished, text, { mode });
   await rename(unfinished, path);
 }
 

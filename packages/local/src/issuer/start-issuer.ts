@@ -16,7 +16,7 @@ async function loadSigningKey(keysFile: string | undefined): Promise<JWK> {
   if (kept) return kept;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key: JWK = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256' };
-  if (keysFile !== undefined) await writeWhole(keysFile, `${JSON.stringify({ keys: [key] })}\n`, 'secret');
+  if (keysFile !== undefined) await writeWhole(keysFile, `${JSON.stringify({ keys: [key] })}\n`, 0o600);
   return key;
 }
 

@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import { membersOf, useKafkaAddress, startKafka } from '../kafka/start-kafka.js';
 import type { KafkaEngine } from '../kafka/start-kafka.js';
 import { openCertificateAuthority } from '../certificates/open-certificate-authority.js';
-import type { CertificateAuthority, IssuedCertificate } from '../certificates/open-certificate-authority.js';
 import { startIssuer } from '../issuer/start-issuer.js';
-import type { DevelopmentClient, Issuer } from '../issuer/start-issuer.js';
+import type { DevelopmentClient } from '../issuer/start-issuer.js';
 import { startMongo } from '../mongo/start-mongo.js';
-import type { MongoEngine } from '../mongo/start-mongo.js';
 import { planClients, openDevelopmentSecrets } from './clients.js';
 import { allOrFirstFault, closeAfterFault, closeAll } from '../engine/closers.js';
 import type { Closer } from '../engine/closers.js';
@@ -44,14 +42,6 @@ export interface StackOptions {
 
 const AUDIENCE = 'https://webhooks.localhost/integration';
 
-interface Engines {
-  readonly kafka: KafkaEngine;
-  readonly mongo: MongoEngine;
-  readonly issuer: Issuer;
-  readonly authority: CertificateAuthority;
-  readonly certificate: IssuedCertificate;
-}
-
 function openKafka(
   { dataDir, kafkaBrokers, detours, forLoad = false, log }: StackOptions,
   port: number,
@@ -66,7 +56,7 @@ async function openEngines(
   ports: Ports,
   clients: readonly DevelopmentClient[],
   closers: Closer[],
-): Promise<Engines> {
+) {
   const { dataDir, log } = options;
   const closedLater = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const engine = await starting;
@@ -82,6 +72,8 @@ async function openEngines(
   ]);
   return { kafka, mongo, issuer, authority, certificate: await authority.issue(['localhost']) };
 }
+
+type Engines = Awaited<ReturnType<typeof openEngines>>;
 
 function describe(
   parts: Engines & { ports: Ports; clients: readonly DevelopmentClient[]; services: readonly KeptService[] },
