@@ -1,6 +1,6 @@
 export { AppError, databaseUnavailable, invalidRequest } from './request/app-error.js';
 export { createApi } from './server/create-api.js';
-export { scopeChallenge, type Identity } from './token/identity.js';
+export { scopeChallenge, type Identity, type TenantRule } from './token/identity.js';
 export { listen, type HttpServer } from './server/listen.js';
 export { createOpenRequests, type OpenRequests, Shares } from './limits/shares.js';
 export { refOf, type ApiReply, type ApiRequest, type Operation } from './request/operation.js';

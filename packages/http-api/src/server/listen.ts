@@ -5,12 +5,6 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-export interface HttpServer {
-  readonly port: number;
-  /** Takes no new connection, lets requests in flight finish with `Connection: close`, and cuts the rest after `graceMs`. */
-  close(graceMs: number): Promise<void>;
-}
-
 export interface ListenOptions {
   readonly port: number;
   readonly host: string;
@@ -152,7 +146,7 @@ const respondToParserFault =
   };
 
 /** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
-export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
+export async function listen(listener: RequestListener, options: ListenOptions) {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const { keepAliveMs = IDLE_MS } = options;
   const open = new OpenResponses();
@@ -180,9 +174,12 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) => {
+    /** Takes no new connection, lets requests in flight finish with `Connection: close`, and cuts the rest after `graceMs`. */
+    close: (graceMs: number): Promise<void> => {
       open.close();
       return closeServer(server, graceMs);
     },
   };
 }
+
+export type HttpServer = Awaited<ReturnType<typeof listen>>;

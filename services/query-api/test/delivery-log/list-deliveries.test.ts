@@ -70,7 +70,7 @@ describe('the list of deliveries', () => {
     for (const filter of FILTERS) {
       const expected = idsOf(matching(all, filter)).toReversed();
       const resolved = await resolveEvents(log.runQuery, TENANT, filter);
-      const count = (max: number) => store.count(TENANT, resolved, { max, budgetMs: 60_000 });
+      const count = (max: number) => store.count(TENANT, resolved, max, 60_000);
       expect([filter, await count(1_000)]).toEqual([
         filter,
         { matched: expected.length, isLowerBound: false },
@@ -91,7 +91,7 @@ describe('the list of deliveries', () => {
     const deliveries = { countDocuments: () => ({ exec: () => Promise.reject(over) }) };
     const within: Database['within'] = () => (statement) =>
       statement({ ...log.models, deliveries: deliveries as never });
-    const counted = deliveryStoreWithin({ within }, 60_000).count(TENANT, {}, { max: 10, budgetMs: 1 });
+    const counted = deliveryStoreWithin({ within }, 60_000).count(TENANT, {}, 10, 1);
     expect(await counted).toEqual({ matched: 0, isLowerBound: true });
   });
 
