@@ -1,13 +1,14 @@
 /** Negative, zero or positive, as `Array.prototype.sort` expects. */
 export type Order<T> = (left: T, right: T) => number;
 
+const compare = <K extends string | number>(one: K, other: K): number =>
+  one < other ? -1 : Number(one > other);
+
 /** Sorts by a number, or by text as the database does: by code units. */
 export const by =
-  <T, K extends string | number>(key: (one: T) => K): Order<T> =>
-  (left, right) => {
-    const [one, other] = [key(left), key(right)];
-    return one < other ? -1 : Number(one > other);
-  };
+  <T>(key: (one: T) => string | number): Order<T> =>
+  (left, right) =>
+    compare(key(left), key(right));
 
 /** The first order that distinguishes the two decides. */
 export const inTurn =
