@@ -1,8 +1,8 @@
 import { parseDuration } from './configuration/duration.js';
 
 /**
- * Format of the records on all topics. It rises when a service of before would misread them. Consumer groups and data folders
- * carry it, and a service refuses another one at its start.
+ * Format of the records on all topics. It rises when an earlier service would misread them. Consumer groups and data folders
+ * carry it. A service refuses another format at its start.
  */
 export const RECORD_FORMAT = '2';
 
@@ -20,7 +20,7 @@ export const TOPICS = {
 export interface RetryTier {
   readonly name: string;
   readonly topic: string;
-  /** How long after the broker appended it a record of this tier is looked at, in milliseconds; 0: as soon as it is read. */
+  /** A record of this tier is looked at this long after the broker appended it, milliseconds. 0: as soon as it is read. */
   readonly delayMs: number;
 }
 
@@ -47,16 +47,16 @@ export function tierFor(waitMs: number): RetryTier {
   return fitting;
 }
 
-/** What a record may lose on its way into a tier and out of it, and still fit the next one. */
+/** Time that a record may lose on its way into a tier and out of it, and still fit the next tier. */
 const TIER_MARGIN_MS = 250;
-/** So much longer a wait may be, and the margins, for so many records. */
+/** How much longer a wait may become, besides the margins, and of how many records it may then consist. */
 const MAX_ADDED_MS = 500;
 const MAX_WHOLE_TIERS = 4;
 
 /**
- * A wait that may as well be a little longer, as one of up to four whole tiers: 30 s as `30s` and not, because it is 29.99 s
- * by then, as six records of `5s`. Longer by 0.5 s and 250 ms for each record, all that are near alike, so that waits a
- * little apart stay so; the wait itself where it fits, or nothing does.
+ * Lengthens a wait a little when it then consists of one to four records of one tier. Without this, 29.99 s would take six records
+ * of `5s` instead of one of `30s`. It adds 0.5 s and 250 ms for each record, the same to all waits near a tier, so waits keep their
+ * distances. A wait that fits already, or fits no tier, is returned as it is.
  */
 export function wholeTiers(waitMs: number): number {
   for (const { delayMs } of RETRY_TIERS.toReversed()) {

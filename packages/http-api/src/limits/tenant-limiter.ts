@@ -3,11 +3,11 @@ import { AppError } from '../request/app-error.js';
 import { isCounted } from './shares.js';
 import type { Caller } from './shares.js';
 
-/** How much of something one tenant may have from one instance. */
+/** What one tenant may use of one instance. */
 export interface RateLimit {
-  /** What comes back each second; 0: there is no limit. */
+  /** Units per second; 0: no limit. */
   readonly perSecond: number;
-  /** The most that is there at once, after a pause. */
+  /** Units that may be used at once, after a pause. */
   readonly burst: number;
 }
 
@@ -21,9 +21,9 @@ export interface TenantLimiterOptions {
   readonly now?: () => number;
 }
 
-/** Of some 300 bytes each. Who was not seen for longer than so many others begins with a full burst. */
+/** Tenants that are remembered, of 300 bytes each. A tenant that was forgotten begins with a full burst. */
 const REMEMBERED_TENANTS = 10_000;
-/** Sums of parts of milliseconds are not exact. */
+/** Sums of fractions of milliseconds are not exact. */
 const TOLERANCE_MS = 0.001;
 
 function tooMany(
@@ -40,8 +40,8 @@ function tooMany(
 }
 
 /**
- * A token bucket for each tenant, kept as the one moment at which it will be full again (GCRA, ITU-T I.371): a request
- * costs one look-up whatever the limit, and who is refused by it loses nothing by asking.
+ * A token bucket for each tenant, kept as the moment at which it is full again (GCRA, ITU-T I.371). A request costs one look-up,
+ * and a refused request takes nothing.
  */
 export function createTenantLimiter(options: TenantLimiterOptions) {
   const { limit, uncountedScope, now = () => performance.now() } = options;

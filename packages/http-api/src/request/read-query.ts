@@ -2,7 +2,7 @@ import { MAX_VIOLATIONS } from '@webhooks/contracts';
 import type { Violation } from '@webhooks/contracts';
 import { invalidRequest } from './app-error.js';
 
-/** One parameter of a query: what it must be, and how its text is read; `undefined` for a text that is not so. */
+/** One parameter of a query. `parse` returns undefined for text that is not as expected. */
 export interface QueryParameter<T> {
   /** Ends the sentence that begins with the parameter's name, such as `must be true or false`. */
   readonly expected: string;
@@ -37,7 +37,7 @@ export const wholeNumber = (min: number, max: number): QueryParameter<number> =>
   },
 });
 
-/** What is shown of a parameter's name that nobody knows. */
+/** Characters shown of the name of an unknown parameter. */
 const MAX_NAME = 100;
 
 function readParameter(
@@ -60,7 +60,7 @@ export function readQuery<P extends QueryParameters>(query: URLSearchParams, par
   const read: Record<string, unknown> = {};
   for (const name of new Set(query.keys())) {
     const parameter = known.get(name);
-    // Only what is known: thousands of other names would each be looked for among all of them.
+    // `getAll` searches the whole query, and a query may have thousands of unknown names.
     const result = readParameter(parameter, name, parameter ? query.getAll(name) : []);
     if ('value' in result) read[name] = result.value;
     else violations.push(result);

@@ -4,11 +4,11 @@ import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
 import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime';
 
-/** Whether a body may still come, also of a GET: it must not be taken for the next request, and reading it to no end costs CPU time. */
+/** Whether a body may still come, also of a GET. It must not be read as the next request, and reading it costs CPU time. */
 const hasUnread = ({ complete, headers }: Request): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** By Node's own means: Express' `send` looks up types and freshness that are the same for all responses here. */
+/** Sends by Node's own means. Express' `send` looks up types and freshness, which are the same for all responses here. */
 export function send(
   response: Response,
   { status, headers = {}, body }: ApiReply,
@@ -45,7 +45,7 @@ export function sendProblem(request: Request, response: Response, error: AppErro
   send(response, { status, headers, body }, 'application/problem+json');
 }
 
-/** Reports faults of ours, of each kind by a tally of its own: while a dependency is away there is one for each request. */
+/** Logs faults of ours, with a throttle for each kind: while a dependency is away, each request has one. */
 export function createFaultLog(log: Logger) {
   const throttle = createLogThrottles();
   return (error: AppError, request: Request, response: Response): void => {
@@ -71,7 +71,7 @@ function clientOf(cause: unknown): string | undefined {
 /** Characters of a client's id in a log line. */
 const MAX_CLIENT_ID = 128;
 
-/** Reports 401 in the log, of each kind of fault by a tally of its own. */
+/** Logs 401, with a throttle for each kind of fault. */
 export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
   const throttle = createLogThrottles();
   return ({ message, cause }) => {

@@ -2,7 +2,7 @@ import { isTenantId, type ProblemCode } from '@webhooks/contracts';
 import { AppError } from '../request/app-error.js';
 import type { TokenClaims } from './token-verifier.js';
 
-/** Who calls, and for whom. */
+/** The caller, and the tenant for which it calls. */
 export interface Identity {
   readonly clientId: string;
   readonly tenantId: string;
