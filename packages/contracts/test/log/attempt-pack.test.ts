@@ -32,7 +32,7 @@ const ENTRIES: readonly AttemptLogEntry[] = [
 const parse = (value: unknown) => parseAttemptPack(Buffer.from(JSON.stringify(value)));
 
 describe('a pack of attempts', () => {
-  it('comes back as it was, entries of every kind', () => {
+  it('reads back entries of every kind', () => {
     expect(parseAttemptPack(encodeAttemptPack(ENTRIES))).toEqual({
       ok: true,
       records: ENTRIES,
@@ -41,7 +41,7 @@ describe('a pack of attempts', () => {
     });
   });
 
-  it('of the next format is read: what is not known here is passed over and is no damage', () => {
+  it('of the next format is read, and its unknown kinds and members count as no damage', () => {
     const later = {
       v: 2,
       region: 'eu',
@@ -62,7 +62,7 @@ describe('a pack of attempts', () => {
     ['{"v":1,"records":{}}', 'not-a-pack'],
     ['{"v":3,"records":[]}', 'unknown-version'],
     ['{"records":[]}', 'unknown-version'],
-  ])('that is none has a reason: %s', (text, reason) => {
+  ])('refuses a value that is no pack, with a reason: %s', (text, reason) => {
     expect(parseAttemptPack(Buffer.from(text))).toEqual({ ok: false, reason });
   });
 

@@ -56,13 +56,13 @@ const addAll = (batches: Batches, items: readonly number[]): Promise<unknown[]> 
   Promise.all(items.map((n) => batches.add(itemOf(n))));
 
 describe('batches', () => {
-  it('hold what came together, in its order', async () => {
+  it('hold records that came together, in their order', async () => {
     const { batches, applied } = openRig();
     await addAll(batches, [1, 2, 3]);
     expect(applied).toEqual([[1, 2, 3]]);
   });
 
-  it('collect while one is being written', async () => {
+  it('collect records while one batch is written', async () => {
     const { batches, applied, hold } = openRig();
     const release = hold();
     const first = batches.add(itemOf(1));
@@ -80,7 +80,7 @@ describe('batches', () => {
     expect(applied).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  it('have one item at least, however large', async () => {
+  it('have at least one record, however large', async () => {
     const { batches, applied } = openRig({ maxBytes: 2 });
     await Promise.all([itemOf(1, 3), itemOf(2), itemOf(3, 9)].map((item) => batches.add(item)));
     expect(applied).toEqual([[1], [2], [3]]);
@@ -95,7 +95,7 @@ describe('batches', () => {
     expect(applied.flat()).toEqual([1, 2]);
   });
 
-  it('begin no sooner than the interval after the one before', async () => {
+  it('begin at least one interval after the last one began', async () => {
     const { batches, applied } = openRig({ intervalMs: 200 });
     await batches.add(itemOf(1));
     const started = performance.now();
@@ -104,7 +104,7 @@ describe('batches', () => {
     expect(applied).toEqual([[1], [2]]);
   });
 
-  it('end their tries when they are stopped, and nothing counts as applied then', async () => {
+  it('end their tries when they are stopped, and then count nothing as applied', async () => {
     const { batches, applied, fail, failuresLeft } = openRig();
     fail(1_000_000);
     let done = false;
