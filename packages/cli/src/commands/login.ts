@@ -24,8 +24,8 @@ const OPTIONS = Object.fromEntries(
 );
 
 async function prompt(field: ProfileField): Promise<string> {
-  const asked = { message: DESCRIPTIONS[field], output: process.stderr };
-  const typed = field === 'clientSecret' ? await password(asked) : await text(asked);
+  const prompted = { message: DESCRIPTIONS[field], output: process.stderr };
+  const typed = field === 'clientSecret' ? await password(prompted) : await text(prompted);
   if (isCancel(typed)) throw new Failure('failed', 'nothing was saved');
   return typed;
 }

@@ -41,8 +41,10 @@ export async function* checkAddress(url: URL, nameServer: string | undefined): A
   const resolver = new Resolver();
   if (nameServer !== undefined) resolver.setServers([nameServer]);
   const name = `${url.hostname}.`;
-  const asked = [resolver.resolve4(name), resolver.resolve6(name)].map((records) => records.catch(() => []));
-  const addresses = (await Promise.all(asked)).flat();
+  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((records) =>
+    records.catch(() => []),
+  );
+  const addresses = (await Promise.all(queries)).flat();
   const fix = 'check its A and AAAA records';
   yield addresses.length === 0 ? fault('DNS', 'unknown host', fix) : ok('DNS', addresses.join(', '));
   const ranges = addresses.map((address) => `${address} (${ipaddr.process(address).range()})`);

@@ -10,7 +10,7 @@ const LEAF_DAYS = 90;
 /** Renewed when less than this is left, so that it does not expire under a stack that runs for weeks. */
 const RENEW_DAYS = 30;
 
-/** What makes certificates takes 0.2 s of CPU to load, and most processes find theirs made. */
+/** Loaded on demand, because it takes 0.2 s of CPU and most processes find their certificates made. */
 export const loadCertificateMaker = () => import('./make-certificate.js');
 
 interface PemFiles {

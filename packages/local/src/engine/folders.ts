@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile, readFile } from '
 import { homedir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { runCommand, errorText } from './command.js';
-import { ANSWER_DEADLINE_MS, untilClear } from './wait.js';
+import { RESPONSE_DEADLINE_MS, untilClear } from './wait.js';
 import type { Log } from './wait.js';
 
 const ABANDONED_AFTER_MS = 3_600_000;
@@ -16,8 +16,8 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * The folder `name` of the cache; `fill` writes it when it is missing. It appears whole or not at all (written beside and
- * renamed). Two processes that need it at the same time both do the work; the folder of the first stays.
+ * The folder `name` of the cache. `fill` writes it when it is missing, and it appears whole or not at all. When two processes fill
+ * it at once, the folder of the first stays.
  */
 export async function cachedFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheRoot(), name);
@@ -72,7 +72,7 @@ export const rememberEngine = (folder: string, pid: number): Promise<void> =>
 export async function awaitFreeDataFolder(
   folder: string,
   log: Log,
-  deadlineMs = ANSWER_DEADLINE_MS,
+  deadlineMs = RESPONSE_DEADLINE_MS,
 ): Promise<void> {
   const path = join(folder, PID_FILE);
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
@@ -94,7 +94,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Whether the process lives and names the folder in its command line; a recycled id or a zombie does not. */
+/** Whether a process runs and its command line has the folder. A recycled id and a zombie have not. */
 export async function usesFolder(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   return (await commandLine(pid)).includes(folder);

@@ -10,7 +10,7 @@ import { errorText } from '../engine/command.js';
 import { freePort } from '../engine/free-port.js';
 import type { Log } from '../engine/wait.js';
 
-/** The RSA key in `keysFile` (a key set, RFC 7517), made at the first time (mode 0600); without a file a new one for this start alone. */
+/** The RSA key in `keysFile` (a key set, RFC 7517), made when it is missing (mode 0600). Without a file: a new key. */
 async function loadSigningKey(keysFile: string | undefined): Promise<JWK> {
   const kept = keysFile === undefined ? undefined : await readSigningKey(keysFile);
   if (kept) return kept;
@@ -32,7 +32,7 @@ async function readSigningKey(keysFile: string): Promise<JWK | undefined> {
   throw new Error(`${keysFile} does not hold a signing key. Remove it: a new one is made at the next start.`);
 }
 
-/** A machine that may ask for tokens. */
+/** A machine that may request tokens. */
 export interface DevelopmentClient {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -58,7 +58,7 @@ export interface IssuerOptions {
   readonly log?: Log;
 }
 
-/** What the resource indicator stands for inside the provider; tokens carry `audience`, which need not be a URI. */
+/** The provider's resource indicator, a URI. Tokens have `audience`, which need not be a URI. */
 const RESOURCE = 'urn:webhooks:api';
 const DEFAULT_TTL_SECONDS = 600;
 

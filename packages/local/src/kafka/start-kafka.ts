@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { foreignEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
-import { ANSWER_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
+import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { brokerProperties } from './broker-properties.js';
 import type { Detour } from './broker-properties.js';
@@ -50,7 +50,7 @@ const GROUP_RETRIES = 20;
 /** The cluster at `addresses` ("host:port,host:port"); throws when no broker of them serves within the deadline. */
 export async function useKafkaAddress(
   addresses: string,
-  deadlineMs = ANSWER_DEADLINE_MS,
+  deadlineMs = RESPONSE_DEADLINE_MS,
 ): Promise<KafkaEngine> {
   const brokers = addresses
     .split(',')

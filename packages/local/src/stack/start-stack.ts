@@ -119,7 +119,7 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   });
 }
 
-/** Throws when a worker of another stack reads this Kafka: the two would share its webhooks and groups, and open none of each other's secrets. */
+/** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not open each other's secrets. */
 async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Promise<void> {
   if (kind === 'embedded') return;
   const members = await membersOf(brokers, 'delivery-worker.events');
@@ -178,7 +178,7 @@ async function open(options: StackOptions, closers: Closer[]) {
 }
 export type Stack = Awaited<ReturnType<typeof open>>;
 
-/** Brings up engines, token issuer, certificates and all services on this machine; on a fault nothing is left running. */
+/** Starts engines, token issuer, certificates and all services on this machine. After a fault nothing is left running. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const closers: Closer[] = [];
   try {

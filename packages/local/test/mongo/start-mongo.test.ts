@@ -74,7 +74,7 @@ describe('the embedded MongoDB', () => {
 
   it('says what to do when the named server does not respond', async () => {
     const nobody = useMongoAddress('mongodb://127.0.0.1:9/', 500);
-    await expect(nobody).rejects.toThrow(/MONGODB_URI: no answer within 0\.5 s .* unset MONGODB_URI/);
+    await expect(nobody).rejects.toThrow(/MONGODB_URI: no response within 0\.5 s .* unset MONGODB_URI/);
   });
 });
 
