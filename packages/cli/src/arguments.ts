@@ -3,13 +3,13 @@ import type { Argv } from 'yargs';
 
 export const EVENT_TYPES = ['PIX_DYNAMIC_PAID', 'PIX_STATIC', 'PIX_REVERSAL', 'PIX_OUT'] as const;
 
-/** The one thing that a verb is about. */
+/** A positional argument, which its command requires. */
 export const positional =
   <N extends string>(name: N, describe: string) =>
   (own: Argv) =>
     own.positional(name, { type: 'string', demandOption: true, describe });
 
-/** A secret is given by a file, or by standard input (`-`): what is typed stays in the shell's history. */
+/** Reads a file, or standard input for `-`. Secrets are given so, because typed ones stay in the shell's history. */
 export const textOf = (file: string): string => readFileSync(file === '-' ? 0 : file, 'utf8').trim();
 export const FILE = { type: 'string', coerce: textOf, requiresArg: true } as const;
 
@@ -21,7 +21,7 @@ export function timeOf(text: string): string {
   return new Date(ms).toISOString();
 }
 
-/** Whether an address stands for this machine, by its text: what a name resolves to is not asked. */
+/** Whether an address is on this machine, by its text alone: names are not resolved. */
 export function isLoopback(address: string): boolean {
   const { protocol = '', hostname = '' } = URL.parse(address) ?? {};
   return /^https?:$/.test(protocol) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventInput, EventType } from '@webhooks/client';
 
-/** Zeros show a person that it is made up. They are Banco do Brasil's ISPB, so what follows is random. */
+/** Zeros show a person that the identifier is made up. They are also Banco do Brasil's ISPB, so the rest is random. */
 const MADE_UP = '00000000';
 const random = (characters: number): string => randomBytes(characters).toString('hex').slice(0, characters);
 

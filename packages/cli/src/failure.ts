@@ -2,7 +2,7 @@ import { ConnectionError, ProblemError } from '@webhooks/client';
 import { styleText } from 'node:util';
 import { plain } from './output.js';
 
-/** What a script can rely on: the exit code is the place in this list. The README says what each means. */
+/** The exit code is the index in this list, on which scripts rely. The README explains each. */
 const EXITS = ['done', 'failed', 'usage', 'unauthorized', 'not-found', 'unreachable'] as const;
 type Exit = (typeof EXITS)[number];
 
@@ -72,14 +72,14 @@ export function toFailure(error: unknown, who = ''): Failure {
   return new Failure('failed', error instanceof Error ? error.message : String(error));
 }
 
-/** Refused by the token issuer: its errors have no code of the service. */
+/** As `toFailure`, for an error of the token issuer, which has no code of the service. */
 export function toLoginFailure(error: unknown): Failure {
   if (!(error instanceof ProblemError)) return toFailure(error, 'the token issuer ');
   const message = `the token issuer refused these credentials (status ${error.problem.status})`;
   return new Failure('unauthorized', message, 'check client id and secret: webhooks login', 'invalid-client');
 }
 
-/** Says it on standard error, so that standard output holds results only, and gives the exit code. */
+/** Writes a fault to standard error, because standard output holds results only. Returns the exit code. */
 export function reportFailure(fault: unknown, json: boolean): number {
   const { exit, code, message, fix } = toFailure(fault);
   const stream = { stream: process.stderr };

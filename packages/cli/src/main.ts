@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { run } from './program.js';
 
-// Whoever reads may have enough before the end (`| head -1`); the work is done all the same.
+// A reader may close the pipe early (`| head -1`). The command still runs to its end.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

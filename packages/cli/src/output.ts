@@ -2,11 +2,11 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 
 type Present<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The members that are there: what the service takes has optional members, and none that are undefined. */
+/** The members that have a value. Optional members of the client's types must not be undefined. */
 export const present = <T extends object>(source: T): Present<T> =>
   Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined)) as Present<T>;
 
-/** What is listed page by page, so many at most. */
+/** Collects a list, at most `limit` elements of it; default: all. */
 export async function collect<T>(listed: AsyncIterable<T>, limit = Infinity): Promise<readonly T[]> {
   const all: T[] = [];
   for await (const one of listed) if (all.push(one) >= limit) break;
@@ -20,11 +20,11 @@ const COLOURS = [
   [/^(cancelled|disabled|idle|skipped|unchanged|undeclared|false|–)$/, 'dim'],
 ] as const;
 
-/** One line, whoever wrote it: nothing in it moves the cursor, ends the line or turns the direction of the text. */
+/** Foreign text as one line, without characters that move the cursor, end the line or turn the direction of text. */
 export const plain = (text: string): string =>
   stripVTControlCharacters(text).replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, ' ');
 
-/** Words of state have their colour; nothing else has. Off where `NO_COLOR` is set or the output is no terminal. */
+/** Colours words of state only. No colour when `NO_COLOR` is set or the output is no terminal. */
 export function paint(value: unknown = '–'): string {
   const text = plain(typeof value === 'string' ? value : JSON.stringify(value));
   const colour = COLOURS.find(([words]) => words.test(text))?.[1];
@@ -44,14 +44,14 @@ function align(lines: readonly (readonly string[])[]): string {
   return lines.map((line) => line.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** `rows` with a head; of each row the named members. */
+/** A table with a head: of each row the members that `columns` names. */
 export function table(rows: readonly object[], columns: readonly string[], none = 'nothing found'): string {
   if (rows.length === 0) return dim(none);
   const members = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
   return align([columns.map(dim), ...members.map((row) => columns.map((name) => paint(row.get(name))))]);
 }
 
-/** The members of one thing, one a line; lists and objects are left to tables of their own. */
+/** The members of one object, one a line, without those that are lists or objects. */
 export function card(thing: object): string {
   const shown = Object.entries(thing).filter(([, value]) => typeof value !== 'object');
   return align(shown.map(([name, value]) => [dim(plain(name)), paint(value)]));

@@ -11,7 +11,7 @@ const REQUIRED = ['url', 'tokenEndpoint', 'clientId', 'clientSecret'] as const;
 export const FIELDS = [...REQUIRED, 'ingestUrl', 'queryUrl', 'scope'] as const;
 export type ProfileField = (typeof FIELDS)[number];
 export type PartialProfile = { readonly [field in ProfileField]?: string | undefined };
-/** One place to work against, and whose credentials open it. */
+/** The addresses of one service, and credentials for it. */
 export type Profile = PartialProfile & { readonly [field in (typeof REQUIRED)[number]]: string };
 
 export const missingOf = (fields: PartialProfile): readonly ProfileField[] =>
@@ -24,7 +24,7 @@ export const optionOf = (field: ProfileField): string =>
 const variableOf = (field: ProfileField): string =>
   optionOf(field).replace('--', 'webhooks_').replaceAll('-', '_').toUpperCase();
 
-/** Each field can be in the environment, such as `WEBHOOKS_CLIENT_ID`, which wins over the file; an empty one does not count. */
+/** Fields from the environment, such as `WEBHOOKS_CLIENT_ID`. They win over the file; an empty one is ignored. */
 export const fromEnvironment = (): PartialProfile => {
   const given = (field: ProfileField) => addressOf(field, process.env[variableOf(field)] ?? '') || undefined;
   return present(Object.fromEntries(FIELDS.map((field) => [field, given(field)])));
@@ -33,7 +33,7 @@ export const fromEnvironment = (): PartialProfile => {
 export const profileFile = (): string =>
   join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'webhooks', 'profiles.json');
 
-/** The documents' addresses end in the API's path; the client adds it itself. Secrets travel by https only. */
+/** Removes the API's path, which the client adds itself. Throws for an address without https, because secrets are sent there. */
 export function addressOf(field: string, text: string): string {
   if (text === '' || !/url$|endpoint$/i.test(field)) return text;
   if (URL.parse(text)?.protocol !== 'https:' && !isLoopback(text))
@@ -56,7 +56,7 @@ function load(): Stored {
   }
 }
 
-/** Written whole or not at all, readable by its owner only. It is the profile to use from now on. */
+/** Writes the file whole or not at all, readable by its owner only. The profile becomes the current one. */
 export function saveProfile(name: string, profile: Profile): void {
   const file = profileFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -38,11 +38,11 @@ const GROUPS = [
   ...[addFind, addDeliveries, addRedeliveries, addDoctor, addCompletion],
 ];
 
-/** Of the package that this file is built into: yargs would look in the folder of the caller. */
+/** The package.json of this package. yargs would look in the caller's folder. */
 const manifest = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
 const { version } = JSON.parse(manifest) as { readonly version: string };
 
-/** Every number is a count. Without an id, as of a variable that is not set, its address would be that of the list. */
+/** Throws for an empty value, and for a number that is no count. An empty id would address the whole list. */
 function checkValues(args: object): true {
   for (const [name, value] of Object.entries(args))
     if (value === '' || (typeof value === 'number' && !(Number.isSafeInteger(value) && value > 0)))

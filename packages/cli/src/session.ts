@@ -10,7 +10,7 @@ export interface Session extends Output {
   readonly profile: Profile;
 }
 
-/** Requests a token at once, so that wrong credentials are told apart from a refusal of the service. */
+/** Requests a token at once, which distinguishes wrong credentials from a refusal of the service. */
 export async function connect(profile: Profile): Promise<Client> {
   const { url, ingestUrl = url, queryUrl = url, tokenEndpoint, clientId, clientSecret, scope } = profile;
   const credentials = { tokenEndpoint, clientId, clientSecret, ...(scope === undefined ? {} : { scope }) };
@@ -31,7 +31,7 @@ export const orNothing = <T>(request: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** Between two looks at what takes seconds to hours: a person reads no faster. */
+/** Interval at which progress is requested. A person reads no faster. */
 export const POLL_MS = 1_000;
 
 /** The options of every command. */
@@ -40,7 +40,7 @@ export interface GlobalOptions {
   readonly profile?: unknown;
 }
 
-/** Whoever is logged in. */
+/** Connects with the profile that the options name. */
 export async function logIn({ profile: name }: GlobalOptions): Promise<Pick<Session, 'client' | 'profile'>> {
   const profile = readProfile(typeof name === 'string' ? name : undefined);
   return { profile, client: await connect(profile) };
@@ -68,7 +68,7 @@ export const showing = <A extends object, T extends object>(
     if (next) note(next(value, args));
   });
 
-/** Passes when the reader agrees, or said so before. A script has to say it. */
+/** Resolves when the user agrees, or has said `--yes`. Throws otherwise, and without a terminal. */
 export async function confirmed(question: string, yes: boolean): Promise<void> {
   if (yes) return;
   if (!process.stdin.isTTY) throw usage('nothing was changed', 'say --yes, because nobody can be asked here');

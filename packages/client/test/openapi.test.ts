@@ -80,7 +80,7 @@ describe('openapi.yaml for integrators', () => {
     ['a type that there is not', 'type: integer', 'type: whole'],
     ['two operations of one name', 'operationId: getWebhook', 'operationId: listWebhooks'],
     ['a path that names no parameter', '/pix/cob/{txId}', '/pix/cob/{other}'],
-  ])('would be found out with %s', async (_, found, put) => {
+  ])('finds the fault of a document with %s', async (_, found, put) => {
     expect(text).toContain(found);
     expect(await faultsOf(parsed(text.replace(found, put)))).not.toEqual([]);
   });
@@ -106,7 +106,7 @@ describe('openapi.yaml for integrators', () => {
 });
 
 describe('merging', () => {
-  it('keeps what two parts say alike once', () => {
+  it('keeps once what two parts have in common', () => {
     const file = 'services/config-api/openapi.yaml';
     const { status, stdout } = merge(file);
     expect(status).toBe(0);
@@ -116,7 +116,7 @@ describe('merging', () => {
     expect(Ref).toEqual((parsed(read(file))['components'] as { schemas: Json }).schemas['Ref']);
   });
 
-  it('is refused when one name means two things and nobody said so', () => {
+  it('is refused when one name means two things and no rename is given', () => {
     const { status, stdout, stderr } = merge(
       'services/config-api/openapi.yaml',
       'services/ingest/openapi.yaml',

@@ -1,6 +1,8 @@
+import { parseDuration } from './configuration/duration.js';
+
 /**
- * Format of the records on all topics. It rises when a service of before would misread them. Consumer groups and data folders
- * carry it, and a service refuses another one at its start.
+ * Format of the records on all topics. It rises when an earlier service would misread them. Consumer groups and data folders
+ * carry it. A service refuses another format at its start.
  */
 export const RECORD_FORMAT = '2';
 
@@ -18,39 +20,24 @@ export const TOPICS = {
 export interface RetryTier {
   readonly name: string;
   readonly topic: string;
-  /** How long after the broker appended it a record of this tier is looked at, in milliseconds; 0: as soon as it is read. */
+  /** A record of this tier is looked at this long after the broker appended it, milliseconds. 0: as soon as it is read. */
   readonly delayMs: number;
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
+const DAY = 86_400_000;
 const MIB = 1_048_576;
 /** How long Kafka keeps what workers and query-api read at once. */
 export const LIVE_RETENTION_MS = 7 * DAY;
 
-const TIER_DELAYS: readonly (readonly [string, number])[] = [
-  // What rests below 5 s waits in the worker's memory: looked at later, a wait below a second would end late.
-  ['1s', 0],
-  ['5s', 5 * SECOND],
-  ['30s', 30 * SECOND],
-  ['2m', 2 * MINUTE],
-  ['10m', 10 * MINUTE],
-  ['30m', 30 * MINUTE],
-  ['1h', HOUR],
-  ['2h', 2 * HOUR],
-  ['4h', 4 * HOUR],
-  ['8h', 8 * HOUR],
-  ['12h', 12 * HOUR],
-  ['24h', 24 * HOUR],
-];
+/** The delays after which the tiers look at a record, shortest first. */
+const TIER_DELAYS = ['1s', '5s', '30s', '2m', '10m', '30m', '1h', '2h', '4h', '8h', '12h', '24h'];
 
 /** Shortest first. Fixed and independent of the retry schedule, so that a changed schedule strands nothing. */
-export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map(([name, delayMs]) => ({
+export const RETRY_TIERS: readonly RetryTier[] = TIER_DELAYS.map((name, index) => ({
   name,
   topic: `webhooks.retries.${name}`,
-  delayMs,
+  // What rests below 5 s waits in the worker's memory: looked at later, a wait below a second would end late.
+  delayMs: index === 0 ? 0 : parseDuration(name),
 }));
 
 /** The largest tier that is not longer than the wait; waits under 5 s use the shortest. */
@@ -60,16 +47,16 @@ export function tierFor(waitMs: number): RetryTier {
   return fitting;
 }
 
-/** What a record may lose on its way into a tier and out of it, and still fit the next one. */
+/** Time that a record may lose on its way into a tier and out of it, and still fit the next tier. */
 const TIER_MARGIN_MS = 250;
-/** So much longer a wait may be, and the margins, for so many records. */
+/** How much longer a wait may become, besides the margins, and of how many records it may then consist. */
 const MAX_ADDED_MS = 500;
 const MAX_WHOLE_TIERS = 4;
 
 /**
- * A wait that may as well be a little longer, as one of up to four whole tiers: 30 s as `30s` and not, because it is 29.99 s
- * by then, as six records of `5s`. Longer by 0.5 s and 250 ms for each record, all that are near alike, so that waits a
- * little apart stay so; the wait itself where it fits, or nothing does.
+ * Lengthens a wait a little when it then consists of one to four records of one tier. Without this, 29.99 s would take six records
+ * of `5s` instead of one of `30s`. It adds 0.5 s and 250 ms for each record, the same to all waits near a tier, so waits keep their
+ * distances. A wait that fits already, or fits no tier, is returned as it is.
  */
 export function wholeTiers(waitMs: number): number {
   for (const { delayMs } of RETRY_TIERS.toReversed()) {

@@ -40,7 +40,7 @@ describe('an event in asyncapi.yaml', () => {
     expect(Object.keys(data)).toEqual(DATA_FIELDS[fact.eventType]);
   });
 
-  it.each(EVENT_TYPES)('asks for the same members of data as the reader of %s', (eventType) => {
+  it.each(EVENT_TYPES)('requires the same members of data as the reader of %s', (eventType) => {
     const [member] = (at('components', 'schemas', 'Fact')['oneOf'] as readonly Json[]).filter(
       ({ properties }) => (properties as { eventType: Json }).eventType['const'] === eventType,
     );
@@ -216,14 +216,14 @@ describe('a pack of attempts in asyncapi.yaml', () => {
     expect(faultsOf('attemptPack', packMessage(ENTRIES))).toEqual([]);
   });
 
-  it('tells of a fan-out, which is no entry of a delivery', () => {
+  it('has fan-outs, which are no entries of a delivery', () => {
     const { tenantId, eventId, at: time } = ENTRIES[0] ?? {};
     const fanOut = { kind: 'fan-out', tenantId, eventId, at: time, isOpen: true };
     const value = { v: 1, records: [...ENTRIES, fanOut] };
     expect(faultsOf('attemptPack', { ...packMessage(ENTRIES), value })).toEqual([]);
     const damaged = { ...fanOut, isOpen: 'yes' };
     expect(parseAttemptPack(bytesOf({ v: 1, records: [...value.records, damaged] }))).toMatchObject({
-      pack: { records: { length: ENTRIES.length } },
+      records: { length: ENTRIES.length },
       ...{ fanOuts: [fanOut], damaged: 1 },
     });
   });

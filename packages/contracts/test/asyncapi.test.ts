@@ -11,7 +11,7 @@ import type { Json } from './support/asyncapi.js';
 import { configurationMessage, endToEndId } from './support/sample-messages.js';
 
 describe('asyncapi.yaml', () => {
-  it('is a valid document, read without a network, and would be found out if it were not', () => {
+  it('is valid without a network, and an invalid document is found', () => {
     const [faults, ...damaged] = faultsOfDocuments(
       text,
       text.replace('action: send', 'action: publish'),
@@ -22,7 +22,7 @@ describe('asyncapi.yaml', () => {
     for (const found of damaged) expect(found).not.toEqual([]);
   });
 
-  it('tells of every topic the partitions and the configuration with which it is created', () => {
+  it('has the partitions and the configuration of every topic', () => {
     const described = Object.keys(at('channels')).flatMap((name) => {
       const { address, parameters } = at('channels', name);
       const tier = isObject(parameters) ? at('channels', name, 'parameters', 'tier')['enum'] : [''];
@@ -37,7 +37,7 @@ describe('asyncapi.yaml', () => {
     expect(described).toEqual(TOPIC_TABLE);
   });
 
-  it('tells of every topic who writes it and who reads it', () => {
+  it('has the writers and readers of every topic', () => {
     const told = Object.values(at('operations')).map((operation) => {
       const { action, channel } = operation as { action: string; channel: { $ref: string } };
       return `${action} ${channel.$ref.slice('#/channels/'.length)}`;

@@ -14,7 +14,7 @@ describe('base32', () => {
     expect(base32(text)).toBe(expected);
   });
 
-  it('is as long as its bytes, also after a longer one and above what it has room for', () => {
+  it('has the right length after a longer text and above the size of the shared buffer', () => {
     // Five bytes are eight characters, whatever stands before them.
     for (const times of [400, 3, 250, 2_000, 1])
       expect(base32('fooba'.repeat(times))).toBe('mzxw6ytb'.repeat(times));

@@ -35,7 +35,7 @@ const task: DeliveryTask = {
 };
 
 describe('a delivery task', () => {
-  it('comes back from its headers as it was', () => {
+  it('is read back from its headers', () => {
     expect(parseDeliveryTask(taskHeaders(task), task.body)).toEqual({ ok: true, task });
   });
 
@@ -69,7 +69,7 @@ describe('a delivery task', () => {
     `${task.traceparent}\n`,
     `${task.traceparent?.toUpperCase()}`,
     'x'.repeat(100_000),
-  ])('is kept without a traceparent that is none: case %#', (traceparent) => {
+  ])('is kept without a malformed traceparent: case %#', (traceparent) => {
     const { traceparent: _, ...without } = task;
     const result = parseDeliveryTask({ ...taskHeaders(task), traceparent }, task.body);
     expect(result).toEqual({ ok: true, task: without });
@@ -152,7 +152,7 @@ describe('a configuration record', () => {
     updatedAt: '2026-11-21T14:03:27.512Z',
   };
 
-  it('is read back, unknown fields and all', () => {
+  it('is read back with its unknown fields', () => {
     expect(
       parseConfigurationRecord(Buffer.from(JSON.stringify({ ...record, v: 2, later: 1 }))),
     ).toMatchObject({

@@ -104,14 +104,14 @@ async function main(): Promise<number> {
     return 0;
   }
   const running: Running = {};
-  const asked = onceEmitted(untilSignal(), 'abort').then(() => {
+  const stopped = onceEmitted(untilSignal(), 'abort').then(() => {
     print('· stopping; attempts under way may take 30 s');
     return 130;
   });
   try {
     // After a signal, a call that fails because the stack stops is no fault.
-    const code = await Promise.race([asked, demonstrate(once, eventsFile, running)]);
-    if (code === undefined) await asked;
+    const code = await Promise.race([stopped, demonstrate(once, eventsFile, running)]);
+    if (code === undefined) await stopped;
     return code ?? 0;
   } finally {
     await stop(running);

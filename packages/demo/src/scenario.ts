@@ -13,7 +13,7 @@ const REFUSED_IN_A_ROW = 2;
 type ShowArrival = (arrival: Arrival, status: number) => void;
 
 /**
- * A receiver that answers 200, but below `/refuses-first/` 503 to two of three first attempts. If it refused all of them, the
+ * A receiver that responds with 200, but below `/refuses-first/` 503 to two of three first attempts. If it refused all of them, the
  * breaker would open and pause it for half a minute.
  */
 export function startReceiver(options: EndpointOptions, show: ShowArrival): Promise<Endpoint> {

@@ -8,7 +8,7 @@ const TENANT = 'acme';
 /** The same at each start, so that a second start moves the endpoint of the first one. */
 const REF = '0193a000-0000-7000-8000-0000000a5c5e';
 /** A receiver that queries the real state inside its handler, before it responds. */
-async function openAsking(stack: Stack, client: Client): Promise<Endpoint> {
+async function openQuerying(stack: Stack, client: Client): Promise<Endpoint> {
   const { certPem, keyPem } = await stack.authority.issue(['localhost']);
   return startEndpoint({
     certPem,
@@ -24,10 +24,10 @@ async function openAsking(stack: Stack, client: Client): Promise<Endpoint> {
 
 function showLog({ deliveryId, status, attempts }: DeliveryDetail): void {
   print(`  log of delivery ${deliveryId.slice(0, 12)}…, status ${status}:`);
-  for (const { cycle, attempt, at, durationMs, result, status: answered, error } of attempts) {
+  for (const { cycle, attempt, at, durationMs, result, status: httpStatus, error } of attempts) {
     const why = cycle === '0' ? 'first delivery' : 'redelivery';
     print(
-      `    ${at}  ${why}, attempt ${attempt}: ${result} ${answered ?? error ?? ''} after ${Math.round(durationMs)} ms`,
+      `    ${at}  ${why}, attempt ${attempt}: ${result} ${httpStatus ?? error ?? ''} after ${Math.round(durationMs)} ms`,
     );
   }
 }
@@ -53,7 +53,7 @@ const made = (client: Client, eventId: string, times: number): Promise<DeliveryD
  */
 export async function showTruth(stack: Stack): Promise<void> {
   const client = clientFor(stack.clientOf(TENANT), stack.description());
-  const endpoint = await openAsking(stack, client);
+  const endpoint = await openQuerying(stack, client);
   const eventType = 'PIX_DYNAMIC_PAID';
   const webhook = { ref: REF, eventType, applicationId: 'asks', endpointUrl: endpoint.url } as const;
   try {

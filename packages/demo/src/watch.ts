@@ -35,9 +35,9 @@ const LINES_A_SECOND = 20;
 const SHOWN_BODY = 300;
 
 function describeArrival({ path, headers, body }: Arrival, status: number): string {
-  const answer = paint(status < 300 ? 'green' : 'red', String(status));
+  const response = paint(status < 300 ? 'green' : 'red', String(status));
   const rest = body.byteLength > SHOWN_BODY ? '…' : '';
-  return `→ ${answer} POST ${path} attempt ${headers['webhook-attempt'] ?? '?'} ${body.toString('utf8', 0, SHOWN_BODY)}${rest}`;
+  return `→ ${response} POST ${path} attempt ${headers['webhook-attempt'] ?? '?'} ${body.toString('utf8', 0, SHOWN_BODY)}${rest}`;
 }
 
 /**

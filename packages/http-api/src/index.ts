@@ -1,13 +1,14 @@
 export { AppError, databaseUnavailable, invalidRequest } from './request/app-error.js';
 export { createApi } from './server/create-api.js';
-export { scopeChallenge, type Identity } from './token/identity.js';
+export { scopeChallenge, type Identity, type TenantRule } from './token/identity.js';
 export { listen, type HttpServer } from './server/listen.js';
 export { createOpenRequests, type OpenRequests, Shares } from './limits/shares.js';
 export { refOf, type ApiReply, type ApiRequest, type Operation } from './request/operation.js';
 export { MAX_BODY_VALUES, jsonFault, mediaTypeOf, parseJsonText, readJson } from './request/read-body.js';
-export { readQuery, wholeNumber, type QueryParameter, type QueryParameters } from './request/read-query.js';
+export { matching, oneOf, pageOf, readQuery, wholeNumber } from './request/read-query.js';
+export type { QueryParameter } from './request/read-query.js';
 export { serveApi } from './server/serve-api.js';
 export { BURST_SECONDS, readApiSettings, type ApiDefaults, type ApiSettings } from './server/settings.js';
 export { createTenantLimiter, type RateLimit, type TenantLimiter } from './limits/tenant-limiter.js';
-export { createTokenVerifier } from './token/token-verifier.js';
-export type { TokenVerifier, TokenVerifierOptions } from './token/token-verifier.js';
+export { createTokenVerifier, type TokenVerifier } from './token/token-verifier.js';
+export type { TokenVerifierOptions } from './token/token-verifier.js';

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allOrFirstFault } from './engine/closers.js';
 import type { RunningContainer } from './engine/container.js';
 import { startKafkaContainer } from './kafka/kafka-container.js';
 import { startKafka } from './kafka/start-kafka.js';
@@ -22,19 +23,17 @@ export default async function startEnginesForJest(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'webhooks-jest-engines-'));
   openedBySetup.push(() => rm(folder, { recursive: true, force: true }));
   const log = (line: string) => process.stderr.write(`· ${line}\n`);
-  const results = await Promise.allSettled([
+  await allOrFirstFault([
     openKafka(join(folder, 'kafka'), log).then((brokers) => {
       process.env['TEST_KAFKA_BROKERS'] = brokers.join(',');
     }),
     openMongo(join(folder, 'mongo'), log).then((uri) => {
       process.env['TEST_MONGODB_URI'] = uri;
     }),
-  ]);
-  const failed = results.find((result) => result.status === 'rejected');
-  if (failed) {
+  ]).catch(async (fault: unknown) => {
     await closeEngines();
-    throw failed.reason;
-  }
+    throw fault;
+  });
 }
 
 async function openKafka(dataDir: string, log: Log): Promise<readonly string[]> {

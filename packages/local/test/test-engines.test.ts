@@ -25,7 +25,7 @@ describe('the engines of the jest global setup', () => {
     await client.close();
   });
 
-  it('are missing with a clear error when the setup did not run', () => {
+  it('cause a clear error when the setup did not run', () => {
     const before = process.env['TEST_MONGODB_URI'];
     delete process.env['TEST_MONGODB_URI'];
     try {

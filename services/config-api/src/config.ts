@@ -1,11 +1,9 @@
 import { isUtcTime, parseKeyring } from '@webhooks/contracts';
-import type { Keyring, UtcTime } from '@webhooks/contracts';
+import type { UtcTime } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
-import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
+import type { ApiDefaults } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
-import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
-import type { MongodbSettings } from '@webhooks/mongodb';
 import {
   DEFAULT_PORTS,
   createAddressPolicy,
@@ -15,7 +13,6 @@ import {
 } from '@webhooks/outbound';
 import type { SenderSettings, UrlPolicy } from '@webhooks/outbound';
 import type { SettingsReader } from '@webhooks/runtime';
-import type { PolicyRules } from './policies/policy-input.js';
 
 /**
  * The proof that an endpoint gives before a webhook is enabled with its URL. `challenge`: it responds to a test
@@ -30,19 +27,6 @@ export interface EgressAddress {
   readonly address: string;
   /** Start of an announced address; absent for one in use. */
   readonly validFrom?: UtcTime;
-}
-
-export interface ConfigApiConfig {
-  readonly api: ApiSettings;
-  readonly kafka: KafkaSettings;
-  readonly mongodb: MongodbSettings;
-  readonly keyring: Keyring;
-  readonly urlPolicy: UrlPolicy;
-  readonly policyRules: PolicyRules;
-  readonly maxWebhooksPerTenant: number;
-  readonly sending: SenderSettings;
-  readonly proof: (typeof REGISTRATION_PROOFS)[number];
-  readonly egress: readonly EgressAddress[];
 }
 
 /** Name of the database when the connection string has none. */
@@ -70,13 +54,13 @@ const parseEgressAddresses = (text: string): readonly EgressAddress[] =>
     return { address, validFrom };
   });
 
-function parseProof(text: string): ConfigApiConfig['proof'] {
+function parseProof(text: string): (typeof REGISTRATION_PROOFS)[number] {
   const proof = REGISTRATION_PROOFS.find((known) => known === text);
   if (proof === undefined) throw new Error(`expected one of ${REGISTRATION_PROOFS.join(', ')}`);
   return proof;
 }
 
-export function readConfigApiConfig(settings: SettingsReader): ConfigApiConfig {
+export function readConfigApiConfig(settings: SettingsReader) {
   const sending = readSenderSettings(settings);
   const proof = settings.parsed('REGISTRATION_PROOF', 'none', parseProof) ?? 'none';
   settings.refuseWhen(
@@ -99,3 +83,5 @@ export function readConfigApiConfig(settings: SettingsReader): ConfigApiConfig {
     maxWebhooksPerTenant: settings.integer('MAX_WEBHOOKS_PER_TENANT', 1_000, { min: 1, max: 100_000 }),
   };
 }
+
+export type ConfigApiConfig = ReturnType<typeof readConfigApiConfig>;

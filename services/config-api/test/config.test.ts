@@ -16,7 +16,7 @@ function read(env: Record<string, string>) {
 }
 
 describe('the settings', () => {
-  it('have defaults for everything that is not about the place where the service runs', () => {
+  it('have defaults for everything but the addresses of other systems and keys', () => {
     const { config, faults } = read(ENV);
     expect(faults).toEqual([]);
     expect(config).toMatchObject({

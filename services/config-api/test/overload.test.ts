@@ -87,7 +87,7 @@ describe('far more changes than one instance can make, all of one tenant', () =>
   it.each([
     ['over its requests a second', { TENANT_REQUESTS_PER_SECOND: '20', TENANT_REQUESTS_BURST: '20' }],
     ['over its share of what is under way', { TENANT_REQUESTS_PER_SECOND: '0', MAX_OPEN_REQUESTS: '16' }],
-  ])('%s: 429 for what is too much, and another tenant is served as ever', async (_, env) => {
+  ])('%s: the excess gets 429, and another tenant is served as before', async (_, env) => {
     const service = start(env);
     const [noisy, quiet] = [await tenantOf(service), await tenantOf(service)];
     expect((await noisy.caller.post(HOOK)).status).toBe(200);

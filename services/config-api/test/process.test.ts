@@ -81,7 +81,7 @@ describe('when it is told to stop', () => {
 });
 
 describe('when it is killed between the write and the publication', () => {
-  it('has lost nothing: the next instance publishes, and a repeat of the request gets the same row', async () => {
+  it('loses nothing: the next instance publishes, and a repeat of the request gets the same webhook', async () => {
     const uri = testMongoUri(randomName('config_api'));
     const tenantId = randomName('tenant');
     const doomed = start({ MONGODB_URI: uri, KAFKA_BROKERS: `127.0.0.1:${await freePort()}` });
@@ -109,7 +109,7 @@ describe('when it is killed between the write and the publication', () => {
 });
 
 describe('a wrong environment', () => {
-  it('is told whole, with exit code 2', async () => {
+  it('is reported as a whole, with exit code 2', async () => {
     const service = startProcess({ PORT: 'x', MONGODB_URI: 'http://x', ALLOW_LOCALHOST_ENDPOINTS: 'yes' });
     expect(await service.exited).toBe(2);
     const faults = [

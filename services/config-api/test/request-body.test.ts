@@ -151,7 +151,7 @@ describe('a body', () => {
     await response.body?.cancel();
   });
 
-  it('is looked at only after the token and its rights', async () => {
+  it('is read only after the token and its scopes are checked', async () => {
     const options: CallOptions = { method: 'POST', body: '{' };
     const bare = { ...options, headers: { authorization: 'Bearer nonsense' } };
     expect((await acme.call(bare)).status).toBe(401);

@@ -1,25 +1,10 @@
 import { parseLongDuration } from '@webhooks/contracts';
 import { readApiSettings } from '@webhooks/http-api';
-import type { ApiDefaults, ApiSettings } from '@webhooks/http-api';
+import type { ApiDefaults } from '@webhooks/http-api';
 import { readKafkaSettings } from '@webhooks/kafka';
-import type { KafkaSettings } from '@webhooks/kafka';
 import { readMongodbSettings } from '@webhooks/mongodb';
-import type { MongodbSettings } from '@webhooks/mongodb';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { Retention } from './documents.js';
-
-export interface QueryApiConfig {
-  readonly api: ApiSettings;
-  readonly kafka: KafkaSettings;
-  readonly mongodb: MongodbSettings;
-  /** Consumer groups are called `<prefix>.<projection>.<generation>`. */
-  readonly groupPrefix: string;
-  /** Deliveries that one instance sends again in jobs, per second. */
-  readonly redeliveriesPerSecond: number;
-  /** Requests of one tenant that may wait for notifications in one instance. */
-  readonly maxWaitingPerTenant: number;
-  readonly retention: Retention;
-}
 
 /** Name of the database when the connection string has none. */
 export const DATABASE = 'webhook_query';
@@ -39,14 +24,17 @@ export function readRetention(settings: SettingsReader): Retention {
   return { logMs, notificationMs, transactionMs };
 }
 
-export function readQueryApiConfig(settings: SettingsReader): QueryApiConfig {
-  return {
-    api: readApiSettings(settings, API_DEFAULTS),
-    kafka: readKafkaSettings(settings, 'query-api'),
-    mongodb: readMongodbSettings(settings, DATABASE),
-    groupPrefix: settings.text('GROUP_PREFIX', 'query-api'),
-    redeliveriesPerSecond: settings.integer('REDELIVERIES_PER_SECOND', 200, { min: 1, max: 10_000 }),
-    maxWaitingPerTenant: settings.integer('MAX_WAITING_PER_TENANT', 10, { min: 1 }),
-    retention: readRetention(settings),
-  };
-}
+export const readQueryApiConfig = (settings: SettingsReader) => ({
+  api: readApiSettings(settings, API_DEFAULTS),
+  kafka: readKafkaSettings(settings, 'query-api'),
+  mongodb: readMongodbSettings(settings, DATABASE),
+  /** Consumer groups are called `<prefix>.<projection>.<generation>`. */
+  groupPrefix: settings.text('GROUP_PREFIX', 'query-api'),
+  /** Deliveries that one instance sends again in jobs, per second. */
+  redeliveriesPerSecond: settings.integer('REDELIVERIES_PER_SECOND', 200, { min: 1, max: 10_000 }),
+  /** Requests of one tenant that may wait for notifications in one instance. */
+  maxWaitingPerTenant: settings.integer('MAX_WAITING_PER_TENANT', 10, { min: 1 }),
+  retention: readRetention(settings),
+});
+
+export type QueryApiConfig = ReturnType<typeof readQueryApiConfig>;

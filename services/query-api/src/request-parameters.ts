@@ -12,28 +12,21 @@ export function parseTime(text: string): Date | undefined {
   return new Date(Math.min(Math.max(Date.parse(text) + Number(isBroken), 0), MAX_TIME_MS));
 }
 
-type WithParams = Pick<ApiRequest, 'params'>;
-
 /** Reads an id from a path. Throws 422 when it is malformed. */
-const readId =
-  (property: string, pattern: RegExp, expected: string) =>
-  ({ params }: WithParams): string => {
+function readId(property: string, pattern: string, expected: string) {
+  const form = new RegExp(pattern, 'u');
+  return ({ params }: Pick<ApiRequest, 'params'>): string => {
     const id = params[property] ?? '';
-    if (!pattern.test(id)) throw invalidRequest([{ property, reason: expected }]);
+    if (!form.test(id)) throw invalidRequest([{ property, reason: expected }]);
     return id;
   };
+}
 
+const DELIVERY_ID = '^[a-z2-7]{52}$';
 export const readDeliveryId = readId(
   'deliveryId',
-  /^[a-z2-7]{52}$/u,
+  DELIVERY_ID,
   'must be 52 characters of base32 in lower case',
 );
-
-export const readTxId = readId(
-  'txId',
-  new RegExp(PATTERNS.dynamicTxId, 'u'),
-  'must be 26 to 35 letters and digits',
-);
-
-export const UUID = new RegExp(PATTERNS.ref, 'u');
-export const readRedeliveryId = readId('id', UUID, 'must be a UUID in lower case');
+export const readTxId = readId('txId', PATTERNS.dynamicTxId, 'must be 26 to 35 letters and digits');
+export const readRedeliveryId = readId('id', PATTERNS.ref, 'must be a UUID in lower case');

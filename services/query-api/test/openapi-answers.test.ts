@@ -45,7 +45,7 @@ const fault = (name: string, value: unknown): string | undefined =>
   faultOf({ $ref: `#/components/schemas/${name}` }, JSON.parse(JSON.stringify(value)));
 
 describe('openapi.yaml describes', () => {
-  it.each(HISTORIES)('what the log answers of a delivery that is %s', (status, entries) => {
+  it.each(HISTORIES)('the response for a delivery that is %s', (status, entries) => {
     const delivery = mergeEntries(undefined, entries);
     const view = viewDelivery(delivery);
     expect(view.status).toBe(status);
@@ -71,7 +71,7 @@ describe('openapi.yaml describes', () => {
     },
   );
 
-  it('the answer of a charge of which only a reversal is known', () => {
+  it('the response for a charge of which only a reversal is known', () => {
     const txId = 'a'.repeat(26);
     const event = makeTestEvent({ tenantId, eventType: 'PIX_REVERSAL' }, 'evt_1', now);
     if (event.eventType !== 'PIX_REVERSAL') throw new Error('expected a reversal');

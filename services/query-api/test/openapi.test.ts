@@ -97,7 +97,7 @@ describe('openapi.yaml', () => {
       expect(operation['x-extension'] === true).toBe(!path.startsWith('/integration/v1/pix/'));
   });
 
-  it('declares the answers that every operation can give', () => {
+  it('declares the responses that every operation can give', () => {
     for (const { operation } of operations)
       expect(statusesOf(operation)).toEqual(expect.arrayContaining(['401', '403', '429', '431', '500']));
   });

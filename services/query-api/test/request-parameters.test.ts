@@ -43,12 +43,12 @@ const requestOf = (params: Readonly<Record<string, string>>): ApiRequest => ({
 });
 
 describe('an id in a path', () => {
-  it.each(operations)('of $method $path that cannot be one is refused', async ({ handle, property }) => {
+  it.each(operations)('of $method $path is refused when it is malformed', async ({ handle, property }) => {
     for (const id of ['', '0', 'a'.repeat(51), `${'a'.repeat(51)}/`, '0193510A-7C1E-7B1A-9F54-2D6C8A1B0E4F'])
       await expect(handle(requestOf({ [property]: id }))).rejects.toMatchObject({ code: 'invalid-request' });
   });
 
-  it('is that of four operations', () => {
+  it('belongs to four operations', () => {
     expect(operations.map(({ method, path }) => `${method} ${path.split('webhooks/')[1]}`)).toEqual([
       'GET deliveries/:deliveryId',
       'POST deliveries/:deliveryId/redeliver',

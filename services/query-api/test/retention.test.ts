@@ -60,7 +60,7 @@ describe('the database', () => {
     return result;
   }
 
-  it('removes what is older than is set now, however old it is and whatever was set when it was written', async () => {
+  it('removes documents that are older than the current setting, whatever was set when they were written', async () => {
     const log = [['updatedAt', 30 * DAY_SECONDS]];
     expect(await openedWith({})).toEqual({ deliveries: log, events: [], changes: [] });
     const transactionMs = 40 * DAY_MS;

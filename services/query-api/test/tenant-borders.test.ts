@@ -228,7 +228,7 @@ const CALLS: readonly Row[] = [
  * the same waits, so that neither the answer nor its time tells that it exists.
  */
 describe.each(CALLS)('%s', (_what, call, expected) => {
-  it('is answered to its owner', async () => {
+  it('gets a response for its owner', async () => {
     const text = await eventually(async () => {
       const answer = await exchange(OWNER, call(owned));
       expect([200, 202]).toContain(answer.status);
@@ -240,7 +240,7 @@ describe.each(CALLS)('%s', (_what, call, expected) => {
       await untilEnded((JSON.parse(text) as { id: string }).id);
   });
 
-  it('of another tenant is like one that nobody has, in its bytes, statements and waits', async () => {
+  it('of another tenant is treated like an unknown one, in its bytes, statements and waits', async () => {
     const foreign = await seen(call(owned));
     const absent = await seen(call(unknown));
     expect(without(foreign, owned)).toEqual(without(absent, unknown));

@@ -10,7 +10,7 @@ import { COLUMNS, change } from './webhooks.js';
 const KNOWN: ReadonlySet<unknown> = new Set(COLUMNS);
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** The service judges the values; here a typo in a name must not pass. */
+/** Finds misspelt names. The service checks the values. */
 const isDeclared = (value: unknown): value is WebhookInput =>
   isObject(value) &&
   'eventType' in value &&
@@ -40,7 +40,7 @@ interface Step {
 const place = ({ applicationId, eventType, endpointUrl }: WebhookInput): string =>
   JSON.stringify([applicationId ?? null, eventType, URL.parse(endpointUrl)?.href ?? endpointUrl]);
 
-/** By its `ref`, or where it has none by application, event type and address. */
+/** Compares by `ref`; without one, by application, event type and address. */
 const isSame = (declared: WebhookInput, there: ListedWebhook): boolean =>
   declared.ref === undefined ? place(declared) === place(there) : declared.ref.toLowerCase() === there.ref;
 
@@ -56,7 +56,7 @@ function planOf(declared: readonly WebhookInput[], there: readonly ListedWebhook
   return [...steps, ...rest.map((webhook): Step => ({ change: 'undeclared', webhook, ref: webhook.ref }))];
 }
 
-/** What is not declared is not there. */
+/** An application that is not declared is removed. */
 const declaredOnly = (webhook: WebhookInput): WebhookInput => ({ applicationId: null, ...webhook });
 
 const OPTIONS = {

@@ -4,7 +4,7 @@ import { EVENT_TYPES, positional, timeOf } from '../arguments.js';
 import { card, table, collect, present } from '../output.js';
 import { showing } from '../session.js';
 
-/** One delivery with what became of each attempt. `cycle` is shown where it was made again. */
+/** One delivery and its attempts. `cycle` is shown for a redelivery only. */
 export function deliveryText({ cycle, redelivery, attempts, ...delivery }: DeliveryDetail): string {
   const columns = ['attempt', 'at', 'durationMs', 'result', 'response', 'cause'];
   const facts = card({ ...delivery, ...(redelivery && { cycle }) });

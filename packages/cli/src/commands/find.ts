@@ -26,7 +26,7 @@ async function identifyPayment(
   return charge && [{ txId: id }, charge];
 }
 
-/** What an id is, by its form, and for a form that two kinds have by asking. */
+/** Finds what an id names: by its form, and by requests where several kinds have one form. */
 async function identify(client: Client, id: string): Promise<readonly [DeliveryFilter, Payment?]> {
   const delivery = /^[a-z2-7]{52}$/.test(id) ? await orNothing(client.delivery(id)) : undefined;
   if (delivery) return [{ eventId: delivery.eventId }];
@@ -36,7 +36,7 @@ async function identify(client: Client, id: string): Promise<readonly [DeliveryF
   return [isTxId ? { txId: id } : { eventId: id }];
 }
 
-/** What happened; a transaction without a type is one of which only a reversal is known. */
+/** The facts of a payment. Of a transaction without a type only a reversal is known. */
 function factsOf(payment: Payment) {
   const paid = (one: ChargePix) => ({ ...one, since: one.paidAt, eventType: 'PIX_DYNAMIC_PAID' as const });
   const pix = 'pix' in payment ? payment.pix.map(paid) : [{ ...payment, since: payment.occurredAt }];
@@ -55,7 +55,7 @@ interface Unsent {
   readonly fix: string;
 }
 
-/** An event may say that it occurs so long after it reached the platform; jobs go by the latter. */
+/** An event may occur up to a day after it arrived, and jobs select by arrival. */
 const AHEAD_MS = 86_400_000;
 
 /** Why a webhook has no delivery of a fact, and what helps. */
@@ -78,7 +78,7 @@ async function whyUnsent(client: Client, { ref, enabled }: ListedWebhook, since?
   return { ref, reason: `webhook ${ref}: no attempt has ended yet`, fix };
 }
 
-/** For each webhook that got fewer deliveries than there are facts of its type. */
+/** One entry for each webhook that has fewer deliveries than there are facts of its type. */
 async function findUnsent(
   client: Client,
   payment: Payment,
@@ -96,7 +96,7 @@ async function findUnsent(
   return unsent;
 }
 
-/** One line: how many of the webhooks that are enabled have it, and what is with the others. */
+/** One line: how many deliveries were made to the enabled webhooks, and the status of the others. */
 function verdictOf(
   deliveries: readonly DeliveryDetail[],
   unsent: readonly Unsent[],

@@ -7,7 +7,7 @@ import { dim, paint, plain, present } from '../output.js';
 import { causeOf, post, type Response, makeSecret, signedHeaders, VENDOR } from '../post.js';
 import { online, type Session } from '../session.js';
 
-/** A fault that passes: the cursor is kept, and the same page is requested again. */
+/** Whether a fault passes. Then the same page is requested again. */
 const passes = (error: unknown): boolean =>
   error instanceof ProblemError ? /^(429|5..)$/.test(String(error.status)) : error instanceof ConnectionError;
 
@@ -15,7 +15,7 @@ const passes = (error: unknown): boolean =>
 const WAIT_SECONDS = 25;
 const RECONNECT_MS = 2_000; // a service that restarts is back within seconds
 
-/** What comes after the cursor, through outages. */
+/** Yields the notifications after the cursor, and goes on after outages. */
 async function* follow(client: Client, first: NotificationFilter, onOutage: () => unknown) {
   for (let filter = first, isOut = false; ;) {
     try {
@@ -36,7 +36,7 @@ const timeText = (): string => new Date().toISOString().slice(11, 19);
 
 type Outcome = Partial<Response> & { readonly error?: string };
 
-/** What the receiver made of it. On this machine a certificate proves nothing. */
+/** The receiver's response. Certificates are not checked, because the receiver is on this machine. */
 async function forward(
   url: string | undefined,
   headers: Record<string, string>,

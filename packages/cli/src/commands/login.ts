@@ -24,13 +24,13 @@ const OPTIONS = Object.fromEntries(
 );
 
 async function prompt(field: ProfileField): Promise<string> {
-  const asked = { message: DESCRIPTIONS[field], output: process.stderr };
-  const typed = field === 'clientSecret' ? await password(asked) : await text(asked);
+  const prompted = { message: DESCRIPTIONS[field], output: process.stderr };
+  const typed = field === 'clientSecret' ? await password(prompted) : await text(prompted);
   if (isCancel(typed)) throw new Failure('failed', 'nothing was saved');
   return typed;
 }
 
-/** Asks for what is missing on a terminal; a script is told the options. */
+/** Prompts for what is missing. Without a terminal it throws, and names the missing options. */
 async function complete(given: PartialProfile): Promise<Profile> {
   const missing = profiles.missingOf(given);
   if (missing.length > 0 && !process.stdin.isTTY)
@@ -45,14 +45,14 @@ const PROBE_MS = 3_000; // three addresses within the ten seconds that a person 
 
 const PROBES = { url: 'webhooks', ingestUrl: 'events', queryUrl: 'webhooks/deliveries' } as const;
 
-/** Without a token the service refuses in its own words, and only what it has. */
+/** Whether the service has this path. Without a token it then responds with a problem that is no 404. */
 async function serves(address: string, path: string): Promise<boolean> {
   const url = `${address}/integration/v1/${path}`;
   const response = await fetch(url, { signal: AbortSignal.timeout(PROBE_MS) }).catch(() => undefined);
   return response?.status !== 404 && /problem/.test(response?.headers.get('content-type') ?? '');
 }
 
-/** Says which address is not the service's. */
+/** Warns of each address at which the service does not run. */
 async function probe(profile: Profile, note: Output['note']): Promise<void> {
   for (const [field, path] of Object.entries(PROBES) as [ProfileField, string][]) {
     const address = profile[field] ?? profile.url;

@@ -41,7 +41,7 @@ async function create({ client, show, note }: Session, args: Arguments): Promise
 
 const doneOf = ({ sent, refused, expired }: Redelivery): number => sent + refused + expired;
 
-/** How far it is, and how long the rest takes at the speed so far. */
+/** The progress of a job, and the time left at the speed so far. */
 function progressText(job: Redelivery, first: Redelivery, elapsedMs: number): string {
   const perMs = (doneOf(job) - doneOf(first)) / elapsedMs;
   const rest = Math.max(0, Math.ceil((job.matched - doneOf(job)) / perMs / 1_000));

@@ -17,9 +17,9 @@ const OPTIONS = {
 } as const;
 type Arguments = ArgumentsCamelCase<InferredOptionTypes<typeof OPTIONS>> & { readonly eventType: EventType };
 
-/** Enough to show what a receiver does that handles one event at a time. */
+/** Enough to show a receiver that handles one event at a time. */
 const BURST_EVENTS = 100;
-const LATE_MS = 30 * 86_400_000; // a month: the order was shipped long ago; a Pix can be reversed for 90 days
+const LATE_MS = 30 * 86_400_000; // a Pix can be reversed for 90 days
 
 function eventsOf({ eventType, amount, scenario }: Arguments): readonly EventInput[] {
   if (scenario === 'burst') return Array.from({ length: BURST_EVENTS }, () => makeEvent(eventType, amount));

@@ -26,7 +26,7 @@ const REF = { type: 'string', describe: 'A UUID of your own; default: the servic
 
 type Changes = { readonly [field in keyof WebhookInput]?: WebhookInput[field] | undefined };
 
-/** Changes what is given, and leaves the rest as it is. */
+/** Changes the given fields and no others. */
 export async function change(client: Client, ref: string, changes: Changes): Promise<Webhook> {
   const { eventType, endpointUrl } = await client.get(ref);
   return client.update({ ref, eventType, endpointUrl, ...present(changes) });
@@ -106,7 +106,7 @@ export const addWebhooks = (cli: Argv): Argv =>
       }),
     );
 
-/** The service judges the members. Pretty errors would show the line, which may hold a secret. */
+/** The service checks the members. Pretty errors would show the line, which may hold a secret. */
 function readPolicy(file: string): PolicyInput {
   const policy: unknown = parse(textOf(file), { prettyErrors: false });
   if (policy instanceof Object) return policy;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, type ConnectionOptions } from 'node:tls';
 import { causeOf } from '../post.js';
 
-/** One thing that the doctor looked at. */
+/** The result of one check. */
 export interface Check {
   readonly check: string;
   readonly state: 'ok' | 'warning' | 'fault' | 'skipped';
@@ -25,7 +25,7 @@ const URL_RULES: readonly (readonly [isBroken: (url: URL) => boolean, found: str
   [({ hostname }) => !/\.|^localhost$/.test(hostname), 'a host without a dot', 'use the full host name'],
 ];
 
-/** What the service demands of an endpoint's address, as far as its text says. */
+/** Checks the text of an address as the service does. */
 function checkUrl(url: URL): Check {
   const check = 'address';
   const broken = URL_RULES.find(([isBroken]) => isBroken(url));
@@ -34,15 +34,17 @@ function checkUrl(url: URL): Check {
   return { check, state: 'warning', found: 'this machine', fix: 'only a development service delivers to it' };
 }
 
-/** Asks name servers as the service does: neither hosts files nor search domains count. */
+/** Resolves the host name as the service does: without hosts files and search domains. */
 export async function* checkAddress(url: URL, nameServer: string | undefined): AsyncGenerator<Check> {
   yield checkUrl(url);
   if (url.hostname === 'localhost') return;
   const resolver = new Resolver();
   if (nameServer !== undefined) resolver.setServers([nameServer]);
   const name = `${url.hostname}.`;
-  const asked = [resolver.resolve4(name), resolver.resolve6(name)].map((records) => records.catch(() => []));
-  const addresses = (await Promise.all(asked)).flat();
+  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((records) =>
+    records.catch(() => []),
+  );
+  const addresses = (await Promise.all(queries)).flat();
   const fix = 'check its A and AAAA records';
   yield addresses.length === 0 ? fault('DNS', 'unknown host', fix) : ok('DNS', addresses.join(', '));
   const ranges = addresses.map((address) => `${address} (${ipaddr.process(address).range()})`);
@@ -54,7 +56,7 @@ export async function* checkAddress(url: URL, nameServer: string | undefined): A
 
 const OWN = 'use a certificate of a public authority; your own one: NODE_EXTRA_CA_CERTS=ca.pem';
 const CHAIN = ['incomplete chain', 'send every intermediate; an own authority: NODE_EXTRA_CA_CERTS'] as const;
-/** What the verification of a certificate says, by its name for people, and what helps. */
+/** By the code of a certificate's verification: what is wrong, and what helps. */
 const CERTIFICATE_FAULTS: Readonly<Record<string, readonly [name: string, fix: string]>> = {
   CERT_HAS_EXPIRED: ['expired', 'renew the certificate, and let the server load it'],
   CERT_NOT_YET_VALID: ['not valid yet', 'check the clock of whoever made it'],
@@ -90,7 +92,7 @@ async function shakeHands({ hostname, port }: URL, options: ConnectionOptions): 
 
 const OLD = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
 
-/** Errors of the system are about the connection; everything else is about TLS. */
+/** A system error concerns the connection; any other concerns TLS. */
 async function checkFailure(url: URL, code: string): Promise<Check> {
   if (/^(TIMEOUT$|E(CONN|HOST|NET))/.test(code))
     return fault('connection', `${code} (CONNECT)`, 'check that the receiver runs, and its firewall');
@@ -103,7 +105,7 @@ async function checkFailure(url: URL, code: string): Promise<Check> {
   return fault('TLS version', found, 'let the server speak TLS 1.2 or 1.3');
 }
 
-/** A connection as a delivery makes it, and what its certificate says. */
+/** Connects as a delivery does, and checks the certificate. */
 export async function* checkTls(url: URL): AsyncGenerator<Check> {
   try {
     const { version, refusal, until } = await shakeHands(url, { minVersion: 'TLSv1.2' });

@@ -11,10 +11,10 @@ function testNotification(): { id: string; body: string } {
 
 const hundreds = ({ status }: Response): number => Math.floor(status / 100);
 
-/** Accepted, or refused for what was sent. */
+/** Statuses of a receiver that has judged the notification. */
 const VERDICT = /^(2..|400|401|403|422)$/;
 
-/** A response that says nothing of signatures: a redirect, a fault of the receiver, a path that is not there. */
+/** The fault of a response that is no judgement: a redirect, a fault of the receiver, an unknown path. */
 function checkStatus(response: Response): Check | undefined {
   const { status, location } = response;
   if (VERDICT.test(String(status))) return undefined;

@@ -7,7 +7,7 @@ interface CallPlace {
   readonly origin: string;
 }
 
-/** Only the words of a fault: what a library hangs on its errors holds the request with its secrets, or raw bytes. */
+/** A copy with name and message only. Errors of a library also hold the request with its secrets, or raw bytes. */
 function bare(fault: unknown): Error {
   const { name, message } = fault instanceof Error ? fault : new Error(String(fault));
   const copy = new Error(message);
@@ -19,7 +19,7 @@ function codeOf(fault: unknown): string {
   return fault instanceof Error && 'code' in fault && typeof fault.code === 'string' ? fault.code : 'UNKNOWN';
 }
 
-/** No response came: whether the service carried out the request is not known. Holds the address of the request and nothing else of it. */
+/** No response came, so whether the service carried out the request is not known. Of the request it holds method and origin only. */
 export class ConnectionError extends Error {
   /** Short word such as `ECONNREFUSED`, or `ECONNABORTED` after the time-out. */
   readonly code: string;
@@ -36,7 +36,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** A response came that is neither an error of the service nor one that this operation has: a redirect, a proxy's page. */
+/** A response that is neither an error of the service nor one of this operation, such as a redirect or a proxy's page. */
 export class UnexpectedResponseError extends Error {
   readonly status: number;
   readonly method: string;
@@ -52,7 +52,7 @@ export class UnexpectedResponseError extends Error {
   }
 }
 
-/** Words of the services for what went wrong. More may come: `code` of a problem can be any text. */
+/** The codes of problems. A newer service may have more, so `code` of a problem can be any text. */
 export type ProblemCode =
   | 'invalid-token'
   | 'insufficient-scope'
@@ -110,7 +110,7 @@ const text = (value: unknown, fallback: string): string => (typeof value === 'st
 const isViolation = (value: unknown): value is Violation =>
   isObject(value) && 'property' in value && 'reason' in value;
 
-/** Reads an error response, of a token issuer too (RFC 6749 §5.2); what is neither, such as a proxy's page, has the code `unknown`. */
+/** Reads an error response of a service or a token issuer (RFC 6749 §5.2). Others, such as a proxy's page, have the code `unknown`. */
 export function parseProblem(status: number, body: unknown): Problem {
   const members = isObject(body) ? body : {};
   const { violations, correlationId } = members;

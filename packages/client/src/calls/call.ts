@@ -31,9 +31,9 @@ export interface CallRequest<T> {
   /** The statuses with which this operation says that it was done; default 200. */
   readonly statuses?: readonly number[];
   readonly parse: ParseResponse<T>;
-  /** False for what must not be done twice: then one request is all there is, whatever comes of it. Default true. */
+  /** False for an operation that must not be done twice: it is requested once, whatever the result. Default true. */
   readonly repeatable?: boolean;
-  /** How long the service may wait before it responds, in milliseconds beyond the time-out. */
+  /** How long the service may wait before it responds, added to the time-out; default 0, milliseconds. */
   readonly waitMs?: number;
   readonly options?: RequestOptions | undefined;
 }
@@ -43,7 +43,7 @@ export type Call = <T>(request: CallRequest<T>) => Promise<T>;
 const REPEATED: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 const FIRST_WAIT_MS = 100;
 
-/** `Retry-After` in milliseconds, or what the caller would wait by itself (doubling, with up to a half added at random). */
+/** Milliseconds before the next try: a wait that doubles, with up to a half added at random, or `Retry-After` if that is longer. */
 function waitFor(attempt: number, retryAfter: unknown): number {
   const own = FIRST_WAIT_MS * 2 ** attempt * (1 + Math.random() / 2);
   return typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter)
@@ -129,9 +129,9 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
 }
 
 /**
- * Calls over HTTP, repeated where that is safe: an operation that may be done twice is sent again when its response was lost. Throws `ProblemError` for an error response that stays, `ConnectionError` when none came, and
- * `UnexpectedResponseError` for anything else that the operation does not have, redirects (never followed) included.
- * Bodies over 16 MiB are refused.
+ * Calls over HTTP. An operation that may be done twice is repeated after a lost response or a passing error. Throws `ProblemError`
+ * for an error response that stays, `ConnectionError` when none came, and `UnexpectedResponseError` for any other response, also for
+ * a redirect, which is never followed. Bodies over 16 MiB are refused.
  */
 export function createCall({ timeoutMs = 10_000, maxRetries = 4, maxWaitMs = 10_000 }: CallOptions): Call {
   const send = createSend(timeoutMs);

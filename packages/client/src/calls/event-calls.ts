@@ -4,13 +4,13 @@ import type { EventInput, EventResult } from '../types/event-types.js';
 import { parseAccepted, parseResults } from './parse-response.js';
 import { ProblemError } from './call-errors.js';
 
-/** For payment systems: what happened. */
+/** Calls of payment systems, which report events. */
 export interface EventCalls {
   /** Resolves with the event's id once it is durable. */
   postEvent(event: EventInput, options?: RequestOptions): Promise<string>;
-  /** At most 1,000 events and 1 MiB; the result of each, also when none was accepted. */
+  /** Posts at most 1,000 events and 1 MiB. Resolves with the result of each, even when none was accepted. */
   postEvents(events: readonly EventInput[], options?: RequestOptions): Promise<readonly EventResult[]>;
-  /** The same for NDJSON text, one event a line, sent as it is; empty lines do not count. */
+  /** As `postEvents`, for NDJSON text of one event a line, which is sent as it is. Empty lines do not count. */
   postEventLines(lines: string, options?: RequestOptions): Promise<readonly EventResult[]>;
 }
 

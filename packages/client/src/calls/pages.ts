@@ -11,16 +11,16 @@ import type { WebhookCalls } from './webhook-calls.js';
 import type { ListedWebhook, Page, WebhookFilter } from '../types/webhook-types.js';
 
 /**
- * Whole lists, requested page by page as they are read; `break`, or the signal, ends one. A page that leads to itself, which
- * would have no end, throws an `Error`.
+ * Whole lists, requested page by page as they are read. `break` or the signal ends a list. Throws an `Error` for a page whose
+ * `nextCursor` is its own cursor, because such a list has no end.
  */
 export interface Pages {
   eachWebhook(filter?: WebhookFilter, options?: RequestOptions): AsyncIterable<ListedWebhook>;
   eachDelivery(filter?: DeliveryFilter, options?: RequestOptions): AsyncIterable<DeliverySummary>;
   eachRedelivery(filter?: RedeliveryFilter, options?: RequestOptions): AsyncIterable<Redelivery>;
   /**
-   * Page after page of a chain: until nothing more is there, or with `wait` for ever. Handle a page, then keep its `nextCursor`:
-   * it is `after` of the next run.
+   * The pages of a chain, until there are no more; with `wait`, for ever. Handle a page, then store its `nextCursor`: it is `after`
+   * of the next run.
    */
   notificationPages(filter?: NotificationFilter, options?: RequestOptions): AsyncIterable<NotificationPage>;
 }

@@ -1,8 +1,8 @@
 import type * as Types from '../types/types.js';
 
 /**
- * Reads the body of a good response, once, at the border. Undefined for a body that is not one of its kind; members and
- * words that it does not know pass, because the service may grow.
+ * Reads the body of a good response. Undefined for a body that is not one of its kind. Unknown members and words are accepted,
+ * because a newer service may send more.
  */
 export type ParseResponse<T> = (body: unknown) => T | undefined;
 

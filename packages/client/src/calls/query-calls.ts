@@ -5,11 +5,11 @@ import type { ParseResponse } from './parse-response.js';
 import type * as Types from '../types/query-types.js';
 import { ONCE, WEBHOOKS } from './webhook-calls.js';
 
-/** What really happened, what was delivered, and once more. */
+/** Payments, notifications, the delivery log and redeliveries. */
 export interface QueryCalls {
   charge(txId: string, options?: RequestOptions): Promise<Types.Charge>;
   transaction(endToEndId: string, options?: RequestOptions): Promise<Types.Transaction>;
-  /** The next page of a chain; see `after`. */
+  /** The page after `after`. */
   notifications(filter?: Types.NotificationFilter, options?: RequestOptions): Promise<Types.NotificationPage>;
   deliveries(filter?: Types.DeliveryFilter, options?: RequestOptions): Promise<Types.DeliveryList>;
   delivery(deliveryId: string, options?: RequestOptions): Promise<Types.DeliveryDetail>;

@@ -12,7 +12,7 @@ import {
 } from './parse-response.js';
 import type * as Types from '../types/webhook-types.js';
 
-/** Registering endpoints, and how they do. */
+/** Webhooks: registration, secrets, policies and health. */
 export interface WebhookCalls {
   register(webhook: Types.WebhookInput, options?: RequestOptions): Promise<Types.Webhook>;
   update(webhook: Types.WebhookInput, options?: RequestOptions): Promise<Types.Webhook>;
@@ -32,7 +32,7 @@ export interface WebhookCalls {
   egress(options?: RequestOptions): Promise<Types.EgressList>;
   policy(ref: string, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
   setPolicy(ref: string, policy: Types.PolicyInput, options?: RequestOptions): Promise<Types.DeliveryPolicy>;
-  /** Back to the defaults. */
+  /** Returns to the defaults. */
   removePolicy(ref: string, options?: RequestOptions): Promise<void>;
   health(ref: string, options?: RequestOptions): Promise<Types.EndpointHealth>;
   /** Sends an event that never happened to one endpoint. Sent once. */
@@ -40,7 +40,7 @@ export interface WebhookCalls {
 }
 
 export const WEBHOOKS = '/integration/v1/webhooks';
-/** A POST that must not be done twice, and is taken over to be done. */
+/** A POST that must not be repeated, and whose work is done after the response. */
 export const ONCE = { method: 'POST', statuses: [202], repeatable: false } as const;
 
 const at = (ref: string, part = ''): string => `${WEBHOOKS}/${encodeURIComponent(ref)}${part}`;

@@ -6,11 +6,11 @@ export interface NotificationRequest extends AsyncIterable<Uint8Array> {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Whether all of the body was read already. */
   readonly readableEnded?: boolean;
-  /** Where a middleware before this one left what it read. */
+  /** What a middleware before this one has read. */
   readonly body?: unknown;
   /** The bytes that came. */
   rawBody?: Uint8Array;
-  /** What they are; there once the middleware has let the request pass. */
+  /** The notification in these bytes; set when the middleware lets the request pass. */
   notification?: Notification;
 }
 
@@ -23,11 +23,11 @@ export type NotificationMiddleware = (
 export interface MiddlewareOptions {
   /** Secrets that are valid now: during a rotation two or three. */
   readonly secrets: string | readonly string[];
-  /** Longest body that is read, in bytes; default 64 KiB. */
+  /** The longest body that is read; default 65,536, bytes. */
   readonly maxBodyBytes?: number;
 }
 
-/** A notification has at most 1 KiB, and formats may grow. */
+/** A notification has at most 1 KiB. The rest is for later formats. */
 const MAX_BODY_BYTES = 65_536;
 
 async function readBody(request: NotificationRequest, maxBytes: number): Promise<Uint8Array> {
@@ -48,9 +48,9 @@ async function readBody(request: NotificationRequest, maxBytes: number): Promise
 }
 
 /**
- * Express middleware: reads the raw body (or takes it from `rawBody`, or from a `body` that `express.raw` left), verifies it, and
- * lets the request pass with `rawBody` and `notification`. Anything else goes to `next` as a `NotificationError` with its `status`;
- * an upload that breaks off, as the error of its stream. Throws `TypeError` for a secret that is none.
+ * Express middleware that verifies the raw body: the one in `rawBody`, or in the `body` of `express.raw`, else the stream's. It lets
+ * the request pass with `rawBody` and `notification`. For any other request it calls `next` with a `NotificationError`, or with the
+ * error of a stream that broke off. Throws `TypeError` for a secret that is none.
  */
 export function createNotificationMiddleware(options: MiddlewareOptions): NotificationMiddleware {
   const { secrets, maxBodyBytes = MAX_BODY_BYTES } = options;

@@ -4,9 +4,9 @@ import type { EventType, Notification } from '../types/event-types.js';
 import { isObject } from '../calls/parse-response.js';
 
 /**
- * Why a request is no notification: headers of the signature are missing; the signature is of another secret (or of somebody
- * else); the body was parsed and written again; the clocks differ (or the request was recorded and sent again); the body is
- * longer than the receiver takes, or is signed and yet no notification.
+ * Why a request is no notification. `missing-headers`: it has no signature. `wrong-secret`: it is signed with another secret, perhaps
+ * by somebody else. `rewritten-body`: the body was parsed and written again. `clock`: the clocks differ, or it was recorded and sent
+ * again. `too-large`: the receiver takes no body of this length. `not-a-notification`: the signed body has another form.
  */
 export type NotificationFault =
   'missing-headers' | 'wrong-secret' | 'rewritten-body' | 'clock' | 'too-large' | 'not-a-notification';
@@ -14,7 +14,7 @@ export type NotificationFault =
 /** A request that must not be acted on. */
 export class NotificationError extends Error {
   readonly reason: NotificationFault;
-  /** What to respond with, as Express reads it from an error. */
+  /** The status of the response; Express reads it from the error. */
   readonly status: 401 | 413;
 
   constructor(reason: NotificationFault, message: string) {
@@ -57,7 +57,7 @@ function readSignature(headers: NotificationHeaders): SignatureHeaders {
   );
 }
 
-/** Undefined for what cannot be done: text that is no JSON, a value too deep for the stack. */
+/** Undefined when the work throws, as for text that is no JSON or a value too deep for the stack. */
 const whenPossible = <T>(work: () => T): T | undefined => {
   try {
     return work();
@@ -73,7 +73,7 @@ const isNotification = (value: unknown): value is Notification =>
   typeof value['eventType'] === 'string' &&
   isObject(value['data']);
 
-/** The text that the service rendered, when only spaces and the order of members were changed since. */
+/** The text as the service rendered it, when only spaces and the order of members have changed since. */
 function renderedAgain(text: string): string | undefined {
   const value = parseJson(text);
   if (!isNotification(value) || !Object.hasOwn(DATA, value.eventType)) return undefined;
@@ -92,7 +92,7 @@ function isSigned(key: Webhook, given: SignatureHeaders, text: string): boolean 
   });
 }
 
-/** The library's own verdict, which is the only one that lets a notification pass. */
+/** Whether the library accepts the signature. Nothing else lets a notification pass. */
 function isVerified(key: Webhook, given: SignatureHeaders, text: string): boolean {
   try {
     key.verify(text, given, { jsonParse: false });
@@ -119,9 +119,9 @@ function faultOf(keys: readonly Webhook[], given: SignatureHeaders, text: string
 }
 
 /**
- * The text of a request that the service signed with one of the secrets within 5 minutes of this machine's clock (Standard
- * Webhooks 1.0.0), whatever its format is. `body`: the bytes that came, or their text. Throws `NotificationError`, which says
- * why, and `TypeError` for a secret that is none.
+ * Verifies that the service signed a request with one of the secrets, within 5 minutes of this machine's clock (Standard Webhooks
+ * 1.0.0). Returns its text, of any format. `body`: the bytes that came, or their text. Throws `NotificationError` with the reason,
+ * and `TypeError` for a secret that is none.
  */
 export function verifySignature(
   headers: NotificationHeaders,
@@ -137,7 +137,7 @@ export function verifySignature(
   return text;
 }
 
-/** The notification of a request, in the format `standard`; see `verifySignature`. */
+/** Verifies a request of the format `standard`, as `verifySignature` does, and returns its notification. */
 export function verifyNotification(
   headers: NotificationHeaders,
   body: unknown,
@@ -149,7 +149,7 @@ export function verifyNotification(
   throw new NotificationError('not-a-notification', 'the body is signed, and has no id, eventType and data');
 }
 
-/** Throws `TypeError` for a secret that is none, and for none at all. */
+/** Throws `TypeError` for a secret that is none, and for an empty list. */
 export function createKeys(secrets: string | readonly string[]): readonly Webhook[] {
   if (secrets.length === 0) throw new TypeError('verifying needs at least one secret');
   try {

@@ -21,7 +21,7 @@ export interface StaticData {
   readonly txId?: string;
 }
 
-/** A payment went back, or was to. */
+/** A payment was reversed, or its reversal failed. */
 export interface ReversalData {
   /** Of the payment that is reversed. */
   readonly endToEndId: string;
@@ -35,7 +35,7 @@ export interface ReversalData {
   readonly settledAt?: UtcTime;
 }
 
-/** A payment was made, or was to be. */
+/** A payment was sent, or it failed. */
 export interface OutData {
   readonly endToEndId: string;
   readonly amount: Money;
@@ -44,25 +44,25 @@ export interface OutData {
   readonly reason?: string;
 }
 
-/** What happened; `eventType` says what `data` is. */
+/** A fact of a payment. `eventType` says which `data` it has. */
 export type PaymentFact =
   | { readonly eventType: 'PIX_DYNAMIC_PAID'; readonly data: DynamicPaidData }
   | { readonly eventType: 'PIX_STATIC'; readonly data: StaticData }
   | { readonly eventType: 'PIX_REVERSAL'; readonly data: ReversalData }
   | { readonly eventType: 'PIX_OUT'; readonly data: OutData };
 
-/** What an endpoint receives. A newer service may send a type that is not here: let a `switch` pass over it. */
+/** What an endpoint receives. A newer service may send a type that is not here: ignore it. */
 export type Notification = PaymentFact & {
-  /** The same on each attempt: a receiver refuses what it has seen. */
+  /** The same on each attempt, so that a receiver can ignore repeats. */
   readonly id: string;
   readonly occurredAt: UtcTime;
 };
 
 /** What a payment system posts. */
 export type EventInput = PaymentFact & {
-  /** Derived from the fact when absent: the same fact has the same id. */
+  /** Default: derived from the fact, so that the same fact has the same id. */
   readonly id?: string;
-  /** The token's tenant when absent. */
+  /** Default: the token's tenant. */
   readonly tenantId?: string;
   readonly occurredAt: UtcTime;
 };
@@ -72,7 +72,7 @@ export interface Violation {
   readonly reason: string;
 }
 
-/** What became of one posted event. */
+/** The result of one posted event. */
 export interface EventResult {
   readonly index: number;
   /** Line of an NDJSON body, from 1. */

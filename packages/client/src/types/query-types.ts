@@ -73,7 +73,7 @@ export interface PulledNotification {
 
 export interface NotificationPage extends Page<PulledNotification> {
   readonly nextCursor: string;
-  /** More is there already. */
+  /** There are more pages already. */
   readonly hasMore: boolean;
 }
 

@@ -52,7 +52,7 @@ export interface Page<T> {
 export type WebhookList = Page<ListedWebhook>;
 
 export interface SecretInput {
-  /** Brought along from another system: `whsec_` and 24 to 64 bytes in base64. Default: a new one is made. */
+  /** A secret from another system: `whsec_` and 24 to 64 bytes in base64. Default: a new one is made. */
   readonly secret?: string;
   /** After a leak: ends the secrets before this one at once. Default: each is valid for 24 h more. */
   readonly expirePrevious?: boolean;
@@ -72,7 +72,7 @@ export interface WebhookSecret {
 /** An address, or a block, that deliveries come from. */
 export interface EgressAddress {
   readonly address: string;
-  /** From when on; absent when they do already. */
+  /** When it comes into use; absent for one in use. */
   readonly validFrom?: UtcTime;
 }
 
@@ -97,7 +97,7 @@ export interface DeliveryPolicy extends DeliveryTerms {
   readonly published?: false;
 }
 
-/** Replaces the whole policy; but a header or a certificate that is left out stays, and null takes it away. */
+/** Replaces the whole policy. A header or certificate that is left out stays, and null removes it. */
 export interface PolicyInput extends DeliveryTerms {
   readonly headers?: Readonly<Record<string, string | null>> | null;
   /** PEM; the certificate itself first, then its intermediates. */
@@ -119,7 +119,7 @@ export interface HealthWindow {
   readonly p95Ms?: number;
 }
 
-/** How an endpoint has been doing. */
+/** The health of an endpoint. */
 export interface EndpointHealth {
   readonly ref: string;
   /** `deferred`: deliveries wait by a fault of the platform. */

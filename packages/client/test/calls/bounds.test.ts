@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(timers() - before).toBeLessThan(5);
   });
 
-  it('goes to the service itself, also where the environment names a proxy', async () => {
+  it('goes to the service itself even when the environment names a proxy', async () => {
     process.env['http_proxy'] = 'http://127.0.0.1:9';
     try {
       expect(await client({ maxRetries: 0 }).list()).toEqual(LIST);
@@ -92,13 +92,13 @@ describe('a call', () => {
     }
   });
 
-  it('that only counts what would be sent again says so', async () => {
+  it('that only counts a redelivery says so', async () => {
     service.script = [{ status: 200, body: { matched: 7 } }];
     expect(await client().countRedelivery({ from: 'x' })).toEqual({ matched: 7 });
     expect(JSON.parse(service.requests.at(-1)?.body ?? '')).toEqual({ from: 'x', dryRun: true });
   });
 
-  it('passes on the violations of a problem that are such', async () => {
+  it('passes on only well-formed violations of a problem', async () => {
     const violation = { property: 'from', reason: 'is no time' };
     service.script = [{ status: 400, body: { violations: [null, 'from', violation, {}] } }];
     const error: unknown = await client()

@@ -69,7 +69,7 @@ describe('a token', () => {
     expect(service.requests.at(-1)?.authorization).toBe('Bearer token-1');
   });
 
-  it('that the issuer refuses is a problem with the issuer’s own word', async () => {
+  it('that the issuer refuses becomes a problem with the issuer’s code', async () => {
     const refusal = { error: 'invalid_client', error_description: 'no such client' };
     service.tokenResponse = { status: 401, body: refusal };
     expect(await problemOf(client().list())).toMatchObject({ code: 'invalid_client', status: 401 });
@@ -200,7 +200,7 @@ describe('a call', () => {
     }
   });
 
-  it('ends at its time-out also while a response comes byte by byte', async () => {
+  it('ends at its time-out even while a response comes byte by byte', async () => {
     const own = client({ timeoutMs: 200, maxRetries: 0 });
     await own.token();
     service.server.removeAllListeners('request');
@@ -303,13 +303,13 @@ describe('the operations', () => {
     ['a lost response', { status: 0, cut: true }],
     ['503', { status: 503 }],
     ['429', { status: 429 }],
-  ])('never rotate a secret a second time by themselves, after %s neither', async (_, given) => {
+  ])('never rotate a secret a second time by themselves, even after %s', async (_, given) => {
     service.script = [given, { status: 200, body: { ref: 'r', secret: 'whsec_x' } }];
     await expect(client().rotateSecret('r')).rejects.toThrow();
     expect(calls()).toEqual(['POST /token', 'POST /integration/v1/webhooks/r/secret']);
   });
 
-  it('give the results of a batch, also when none was accepted', async () => {
+  it('give the results of a batch even when none was accepted', async () => {
     const results = [{ index: 0, status: 'invalid' }];
     service.script = [
       { status: 202, body: { results } },

@@ -29,14 +29,14 @@ describe('a list', () => {
   it.each([
     ['deliveries', (own: Client) => own.eachDelivery({ txId: 't' }), '/webhooks/deliveries?txId=t&cursor=c'],
     ['redeliveries', (own: Client) => own.eachRedelivery(), '/webhooks/redeliveries?cursor=c'],
-  ])('of %s too', async (_, each, last) => {
+  ])('reads every page of %s', async (_, each, last) => {
     const page = { data: [], results: 0 };
     service.script = [{ ...page, nextCursor: 'c' }, page].map((body) => ({ status: 200, body }));
     for await (const found of each(client)) throw new Error(`nothing is there: ${JSON.stringify(found)}`);
     expect(calls().at(-1)).toBe(`GET /integration/v1${last}`);
   });
 
-  it('of notifications ends when nothing more is there, and with a wait never', async () => {
+  it('of notifications ends when there are no more, and never ends with a wait', async () => {
     const page = { data: [], results: 0 };
     service.script = [true, false, false, false].map((hasMore, index) => ({
       ...{ status: 200, body: { ...page, hasMore, nextCursor: `1.${index}` } },

@@ -53,14 +53,14 @@ describe('verifying', () => {
     expect(verifyNotification(headers, BODY, [SECRET, OTHER]).id).toBe('evt_1');
   });
 
-  it('gives the text of another format, once its signature is right', () => {
+  it('gives the text of another format when its signature is right', () => {
     const bacen = '{"id":"evt_1","pix":[]}';
     expect(verifySignature(signed(bacen), Buffer.from(bacen), SECRET)).toBe(bacen);
     expect(reasonOf(() => verifySignature(signed(bacen), bacen, OTHER))).toBe('wrong-secret');
     expect(reasonOf(() => verifyNotification(signed(bacen), bacen, SECRET))).toBe('not-a-notification');
   });
 
-  it('says what data is by the type of the event', () => {
+  it('types the data by the type of the event', () => {
     const keyOf = (notification: Notification): string => {
       switch (notification.eventType) {
         case 'PIX_DYNAMIC_PAID':
@@ -76,7 +76,7 @@ describe('verifying', () => {
     expect(keyOf(verifyNotification(signed(body), body, SECRET))).toBe('a rtrId');
   });
 
-  it('lets a type pass that is newer than this package', () => {
+  it('accepts a type that is newer than this package', () => {
     const body = BODY.replace('PIX_DYNAMIC_PAID', 'PIX_NEXT');
     expect(verifyNotification(signed(body), body, SECRET)).toMatchObject({ eventType: 'PIX_NEXT' });
     expect(reasonOf(() => verifyNotification(signed(body), `${body} `, SECRET))).toBe('wrong-secret');

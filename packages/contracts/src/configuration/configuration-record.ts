@@ -17,8 +17,8 @@ export interface ConfigurationRecord {
   readonly tenantId: string;
   readonly ref: string;
   /**
-   * Rises with each change, from 1; a reader applies only a higher one. At most now, in Unix milliseconds. A fixed bound would let
-   * a stranger's highest revision stay for ever.
+   * Rises with each change, from 1; a reader applies only a higher one. Never above the time in Unix milliseconds: with a fixed
+   * bound, a forged highest revision would stay for ever.
    */
   readonly revision: number;
   readonly eventType: NotificationKind;
@@ -39,17 +39,18 @@ export const MAX_SECRETS = 3;
 export const configurationKey = (tenantId: string, ref: string): string => `${tenantId}/${ref}`;
 
 /**
- * Key of the one record of the topic that is no configuration. config-api writes it when all configurations are there. A topic
- * without it is new, or was made anew and lacks webhooks that are in force. No tenant has this name. Its value is a list of offsets:
- * how far config-api had read each partition (`true` before it named them). A partition that ends before its offset belongs to
- * another topic than the mark was written for, which then says nothing.
+ * Key of the mark, the one record of the topic that is no configuration; no tenant has this name. config-api writes it when all
+ * configurations are on the topic. A topic without it is new, or was made anew and lacks webhooks that are in force.
+ *
+ * Its value lists by partition the offset that config-api had read; marks of earlier versions hold `true`. When a partition ends
+ * before its offset, the mark was written for another topic and is ignored.
  */
 export const COMPLETE_KEY = '/complete';
 
 export const isCompleteMark = ({ key }: { readonly key: Uint8Array | null }): boolean =>
   String(key ?? '') === COMPLETE_KEY;
 
-/** Its offsets by partition, none for `true`; undefined for any other record or value. */
+/** Reads the mark's offsets by partition, none for `true`. Undefined for any other record or value. */
 export function readCompleteMark(record: {
   readonly key: Uint8Array | null;
   readonly value: Uint8Array | null;
@@ -76,7 +77,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
     'updatedAt',
   ],
   properties: {
-    // A later version keeps the known fields: a worker that is one version behind goes on.
+    // A later version keeps the known fields, so a worker that is one version behind can read it.
     v: { type: 'integer', minimum: 1 },
     tenantId: { type: 'string', pattern: PATTERNS.tenantId },
     ref: { type: 'string', pattern: PATTERNS.ref },
@@ -102,7 +103,7 @@ export const CONFIGURATION_RECORD_SCHEMA = {
 
 const check = compileCheck<ConfigurationRecord>(CONFIGURATION_RECORD_SCHEMA);
 
-/** What holds of a record that a newer version wrote: which configuration it is, and whether it is enabled. */
+/** What can be read of a record that a newer version wrote: which configuration it is, and whether it is enabled. */
 export type ConfigurationSwitch = Pick<ConfigurationRecord, 'tenantId' | 'ref' | 'revision' | 'enabled'> & {
   readonly eventType?: unknown;
   readonly updatedAt?: unknown;
@@ -118,8 +119,8 @@ const checkSwitch = compileCheck<ConfigurationSwitch>({
 const REVISION_TOO_HIGH = 'revision must be at most the time in milliseconds since 1970';
 
 /**
- * Reads a record of the topic. A value that is no configuration gives its reason instead, and what can be read of it: a newer
- * version must be able to disable. Never throws.
+ * Reads a record of the topic. A value that is no configuration gives a reason, and `known` if that can be read: a newer version
+ * must be able to disable a webhook. Never throws.
  */
 export function parseConfigurationRecord(
   value: Uint8Array,

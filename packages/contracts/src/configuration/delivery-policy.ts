@@ -5,7 +5,7 @@ import type { Keyring } from './sealed-secret.js';
 /** Bodies that an endpoint may choose; `bacen` is the callback of Banco Central's API Pix. */
 export const NOTIFICATION_FORMATS = ['standard', 'bacen'] as const;
 
-/** What an endpoint's `timeoutMs` may be at most, milliseconds: a whole attempt, which an orderly stop waits for. */
+/** The longest `timeoutMs` of an endpoint. It bounds a whole attempt, and an orderly stop waits for it. */
 export const LONGEST_TIMEOUT_MS = 30_000;
 
 /** An endpoint's own terms of delivery; what is absent has the worker's default. */
@@ -17,7 +17,7 @@ export interface DeliveryPolicy {
   readonly format?: (typeof NOTIFICATION_FORMATS)[number];
   /** Waits before attempt 2, 3, …, spelled as in `RETRY_DELAYS`: `["30s", "5m", "1h"]`. */
   readonly retryDelays?: readonly string[];
-  /** When the endpoint's own client certificate ends: whoever warns of it need not open what is sealed. */
+  /** When the endpoint's own client certificate ends. It is not sealed, so that a warning needs no key. */
   readonly certificateNotAfter?: UtcTime;
   /** What `sealPolicySecrets` made; absent when there is no such value. */
   readonly sealed?: string;
@@ -37,7 +37,7 @@ export interface PolicySecrets {
   readonly clientCertificate?: ClientPair;
 }
 
-/** The limits are config-api's to judge; a reader needs only the shape. */
+/** Checks the shape only; config-api checks the limits. */
 export const DELIVERY_POLICY_SCHEMA = {
   type: 'object',
   properties: {
@@ -50,14 +50,14 @@ export const DELIVERY_POLICY_SCHEMA = {
   },
 } as const;
 
-/** Not the owner of a secret: a sealed value in the other's place does not open. */
+/** Differs from the owner of a signing secret, so neither sealed value opens in the other's place. */
 const ownerOf = (key: string): string => `${key}/policy`;
 
 /** `key`: that of the configuration; see `configurationKey` and `sealSecret`. */
 export const sealPolicySecrets = (ring: Keyring, secrets: PolicySecrets, key: string): string =>
   sealSecret(ring, JSON.stringify(secrets), ownerOf(key));
 
-/** Opens what `sealPolicySecrets` made, if anything; throws as `openSecret` does. */
+/** Opens what `sealPolicySecrets` made; no secrets for undefined. Throws as `openSecret` does. */
 export const openPolicySecrets = (ring: Keyring, sealed: string | undefined, key: string): PolicySecrets =>
   sealed === undefined ? {} : (JSON.parse(openSecret(ring, sealed, ownerOf(key))) as PolicySecrets);
 

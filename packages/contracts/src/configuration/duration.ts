@@ -8,7 +8,7 @@ export function parseDuration(text: string): number {
   return Number(amount) * factor;
 }
 
-/** The same, one second at least, and less than 2^31 of them: a TTL index of MongoDB holds no more. */
+/** As `parseDuration`, from 1 s to less than 2^31 s, the bound of a TTL index in MongoDB. */
 export function parseLongDuration(text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs < 1_000 || durationMs >= 2 ** 31 * 1_000)
@@ -16,7 +16,7 @@ export function parseLongDuration(text: string): number {
   return durationMs;
 }
 
-/** Shorter delays are lost in what Kafka and a timer take. */
+/** A shorter delay would be less than the delay of Kafka and of timers. */
 const MIN_DELAY_MS = 10;
 const MAX_DELAY_MS = 7 * 86_400_000;
 const MAX_DELAYS = 50;

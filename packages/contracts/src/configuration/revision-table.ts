@@ -6,7 +6,7 @@ export interface Revised {
 }
 
 /**
- * What a compacted topic says, found by tenant and ref. Publishers may overtake each other, so only a higher revision is applied.
+ * The rows of a compacted topic, by tenant and ref. Publishers may overtake each other, so only a higher revision is applied.
  * Two levels of maps: a key built of both names costs 64 MB for a million rows.
  */
 export class RevisionTable<T extends Revised> {

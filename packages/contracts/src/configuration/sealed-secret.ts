@@ -38,7 +38,7 @@ export function sealSecret(ring: Keyring, secret: string, owner: string): string
   return ['v1', first.id, Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')].join('.');
 }
 
-/** The id of a key that one of these needs to be opened, and that the ring lacks. */
+/** The id of a key that one of these sealed values needs and the ring lacks. */
 export const missingKey = (ring: Keyring, sealed: readonly (string | undefined)[]): string | undefined =>
   sealed
     .flatMap((one) => one?.split('.')[1] ?? [])

@@ -2,8 +2,8 @@ import { parseStrictJson } from '../json/strict-json.js';
 import type { DynamicPaidData, PaymentEvent, StaticData } from './payment-event.js';
 
 /**
- * A notification (see `renderNotification`) as Banco Central's API Pix calls back `…/pix`: its one payment in a list. Throws for an
- * event that is no payment received, which that body cannot tell; a policy that asks for it is refused.
+ * Renders a notification (see `renderNotification`) as the callback `…/pix` of Banco Central's API Pix: a list of its one payment.
+ * Throws for an event that is no received payment, for which the callback has no form. config-api refuses such a policy.
  */
 export function renderBacenCallback(notification: Buffer): Buffer {
   const parsed = parseStrictJson(notification);

@@ -8,8 +8,8 @@ const eventTypes: ReadonlySet<unknown> = new Set(EVENT_TYPES);
 export const isEventType = (value: unknown): value is EventType => eventTypes.has(value);
 
 /**
- * What a notification, its delivery and its webhook are about. All kinds are payments today. A kind that is no payment joins this list
- * and not `EVENT_TYPES`: tasks, webhooks and the attempt log take it then, and `PaymentFact` does not know it.
+ * The kinds of notifications, and so of deliveries and webhooks. All are payments today. A kind that is no payment joins this list
+ * and not `EVENT_TYPES`. Tasks, webhooks and the attempt log then accept it, and `PaymentFact` does not have it.
  */
 export const NOTIFICATION_KINDS = [...EVENT_TYPES] as const;
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
@@ -81,7 +81,7 @@ export function cloudEventHeaders(event: PaymentEvent, source: string): Record<s
 }
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-/** Zeros show a person that it is made up. They are Banco do Brasil's ISPB, so what follows is random. */
+/** Zeros show a person that the identifier is made up. They are also Banco do Brasil's ISPB, so the rest is random. */
 const MADE_UP = '00000000';
 const TX_ID_CHARACTERS = 32;
 const AMOUNT = '0.01';
@@ -114,7 +114,7 @@ function makeFact(eventType: EventType, now: Date): PaymentFact {
   }
 }
 
-/** An event that never happened, of one cent, whose identifiers nobody else has; `id` is its event id. */
+/** Makes an event that never happened, of one cent, with unique identifiers. `id`: its event id. */
 export function makeTestEvent(
   { tenantId, eventType }: { readonly tenantId: string; readonly eventType: EventType },
   id: string,

@@ -1,9 +1,9 @@
 import { EVENT_TYPES, isEventType } from './payment-event.js';
 import type { EventType, PaymentEvent, PaymentFact, UtcTime } from './payment-event.js';
 import { compileCheck, type Check, type Violation, PATTERNS } from '../json/schema-compiler.js';
-import { parseStrictJson, type JsonFault } from '../json/strict-json.js';
+import { isObject, parseStrictJson, type JsonFault } from '../json/strict-json.js';
 
-/** `description` ends the sentence that tells a caller what the field must be. */
+/** `description` ends the sentence of a violation: what the field must be. */
 const text = (pattern: string, description: string) => ({ type: 'string', pattern, description }) as const;
 const utcTime = {
   type: 'string',
@@ -92,7 +92,7 @@ export const eventSchema = (eventType: EventType) => ({
   },
 });
 
-/** The same as a caller of `ingest` may post it: `id` and `tenantId` can be left to the service. */
+/** As `eventSchema`, for what a caller of `ingest` posts: `id` and `tenantId` may be left out. */
 export const postedEventSchema = (eventType: EventType) => ({
   ...eventSchema(eventType),
   required: ['eventType', 'occurredAt', 'data'],
@@ -126,13 +126,10 @@ const postedChecks = compileAll<PostedEvent>(postedEventSchema);
 const refused = (reason: RejectReason, violations: readonly Violation[] = []) =>
   ({ ok: false, reason, violations }) as const;
 
-/** What every event has, of whatever type and however it comes. */
+/** Fields that every event has, whatever its type. */
 const ALWAYS = ['eventType', 'occurredAt', 'data'];
 const missingOf = (value: Readonly<Record<string, unknown>>): readonly Violation[] =>
   ALWAYS.filter((name) => value[name] === undefined).map((property) => ({ property, reason: 'is required' }));
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function check<T>(value: unknown, checks: ReadonlyMap<EventType, Check<T>>): ReadResult<T> {
   if (!isObject(value)) return refused('schema', [{ property: '', reason: 'must be a JSON object' }]);
@@ -162,7 +159,7 @@ export function readNotification(tenantId: string, body: Uint8Array): ReadResult
   return check(isObject(parsed.value) ? { ...parsed.value, tenantId } : parsed.value, eventChecks);
 }
 
-/** A payment system's clock may differ, and no more: a day ahead is a mistake. */
+/** Clocks of payment systems may differ. A time more than a day ahead is a mistake. */
 const MAX_AHEAD_MS = 86_400_000;
 const ZERO = /^0+\.00$/;
 
@@ -173,8 +170,8 @@ function* mistakesOf({ data, occurredAt }: PostedEvent, now: number): Generator<
 }
 
 /**
- * Checks one already parsed event of a caller of `ingest`. Never throws. It refuses mistakes that a producer on the topic is not
- * held to. `now`: Unix milliseconds.
+ * Checks a parsed event that a caller of `ingest` posted. It also refuses mistakes that are accepted from a producer on the topic.
+ * Never throws. `now`: Unix milliseconds.
  */
 export function readPostedEvent(value: unknown, now = Date.now()): ReadResult<PostedEvent> {
   const read = check(value, postedChecks);
@@ -182,7 +179,7 @@ export function readPostedEvent(value: unknown, now = Date.now()): ReadResult<Po
   return mistakes.length === 0 ? read : refused('schema', mistakes);
 }
 
-/** The fields of `data` that are on the list, in the list's order; everything else stays behind. */
+/** The fields of `data` that may travel, in their order. All others are left out. */
 function listedData(event: PaymentEvent): Record<string, unknown> {
   const source: Readonly<Record<string, unknown>> = { ...event.data };
   const listed: Record<string, unknown> = {};

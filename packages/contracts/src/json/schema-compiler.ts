@@ -24,12 +24,12 @@ export const PATTERNS = {
     '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d{1,9})?Z$',
 } as const;
 
-/** The last millisecond that RFC 3339 can tell (Unix time). */
+/** The last millisecond that RFC 3339 can express (Unix time). */
 export const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Number of an attempt, at most: far above what a schedule has (51). */
+/** The highest number of an attempt. A schedule has at most 51. */
 export const MAX_ATTEMPT = 1_000_000;
-/** Partition of a topic, at most (Kafka counts in 31 bits). */
+/** The highest partition of a topic (Kafka counts in 31 bits). */
 export const MAX_PARTITION = 2 ** 31;
 
 const tenant = new RegExp(PATTERNS.tenantId, 'u');

@@ -11,13 +11,16 @@ export type StrictJson = (
   readonly values?: number;
 };
 
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 const BACKSLASH = 0x5c;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
 interface Shape {
   readonly depth: number;
   readonly members: number;
-  /** Colons, commas and opening brackets: what a parser has to make is no more. */
+  /** Colons, commas and opening brackets. A parser makes at most so many values. */
   readonly values: number;
 }
 
@@ -53,11 +56,11 @@ const KINDS = {
   ':': COLON,
   '"': QUOTED,
 };
-/** The kind of a character by its code; 0 for all that say nothing of the structure. */
+/** The kind of a character by its code; 0 for all that are no part of the structure. */
 const KIND_OF = new Uint8Array(128);
 for (const [sign, kind] of Object.entries(KINDS)) KIND_OF[sign.charCodeAt(0)] = kind;
 
-/** Counts nesting, `name: value` pairs and values in the text, before a parser makes them and drops repeated names. */
+/** Counts nesting, `name: value` pairs and values in the text, before a parser drops repeated names. */
 function measure(text: string, { maxDepth, maxValues }: Required<Bounds>): Shape {
   let [depth, deepest, members, values] = [0, 0, 0, 0];
   const isWithin = (): boolean => deepest <= maxDepth && values <= maxValues;

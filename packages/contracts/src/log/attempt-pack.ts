@@ -1,6 +1,7 @@
 import type { RecordOrigin } from '../task/delivery-task.js';
 import { MAX_ATTEMPT, MAX_PARTITION, MAX_TIME_MS, PATTERNS, isTenantId } from '../json/schema-compiler.js';
 import { isNotificationKind, type NotificationKind } from '../event/payment-event.js';
+import { isObject } from '../json/strict-json.js';
 
 interface LogEntry {
   readonly deliveryId: string;
@@ -64,21 +65,7 @@ export const MAX_PACK_ENTRIES = 256;
 export const encodeAttemptPack = (records: readonly PackEntry[]): Buffer =>
   Buffer.from(JSON.stringify({ v: 1, records }));
 
-/** `damaged` counts the damaged entries, which are left out. Entries of an unknown kind are left out and not counted. */
-export type ParsedAttemptPack =
-  | {
-      readonly ok: true;
-      readonly pack: AttemptPack;
-      readonly fanOuts: readonly FanOutEntry[];
-      readonly damaged: number;
-    }
-  | { readonly ok: false; readonly reason: 'not-json' | 'not-a-pack' | 'unknown-version' };
-
-type Members = Readonly<Record<string, unknown>>;
 type Test = (value: unknown) => boolean;
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const matches =
   (pattern: RegExp): Test =>
@@ -117,8 +104,10 @@ const SHARED = {
   source: isOrigin,
 } satisfies Readonly<Record<string, Test>>;
 
-const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, Test>>>> = {
+const { tenantId, eventId, at } = SHARED;
+const OF_KIND: Readonly<Record<PackEntry['kind'], Readonly<Record<string, Test>>>> = {
   attempt: {
+    ...SHARED,
     durationMs: (value) => typeof value === 'number' && value >= 0 && value <= MAX_TIME_MS,
     result: (value) => value === 'delivered' || value === 'failed',
     status: orAbsent(isWhole(100, 999)),
@@ -126,18 +115,14 @@ const OF_KIND: Readonly<Record<AttemptLogEntry['kind'], Readonly<Record<string, 
     code: orAbsent(isCode),
     nextAt: orAbsent(isTime),
   },
-  deferred: { nextAt: isTime, reason: orAbsent(isWord) },
-  cancelled: { reason: isWord },
-  dead: { reason: isWord },
+  deferred: { ...SHARED, nextAt: isTime, reason: orAbsent(isWord) },
+  cancelled: { ...SHARED, reason: isWord },
+  dead: { ...SHARED, reason: isWord },
+  'fan-out': { tenantId, eventId, at, isOpen: (value) => typeof value === 'boolean' },
 };
 
 const testsOf = new Map<unknown, readonly (readonly [string, Test])[]>(
-  Object.entries(OF_KIND).map(([kind, own]) => [kind, Object.entries({ ...SHARED, ...own })]),
-);
-const { tenantId, eventId, at } = SHARED;
-testsOf.set(
-  'fan-out',
-  Object.entries({ tenantId, eventId, at, isOpen: (value) => typeof value === 'boolean' }),
+  Object.entries(OF_KIND).map(([kind, tests]) => [kind, Object.entries(tests)]),
 );
 
 /** Reads an entry with its known members; `damaged` when one of them is not valid. */
@@ -162,16 +147,22 @@ function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** Reads a pack of this format or the next one. Unknown members, unknown kinds and damaged entries are left out. Never throws. */
-export function parseAttemptPack(bytes: Uint8Array): ParsedAttemptPack {
+const unreadable = (reason: 'not-json' | 'not-a-pack' | 'unknown-version') =>
+  ({ ok: false, reason }) as const;
+
+/**
+ * Reads a pack of this format or the next one. Unknown members, unknown kinds and damaged entries are left out. `damaged`
+ * counts the damaged entries only. Never throws.
+ */
+export function parseAttemptPack(bytes: Uint8Array) {
   const value = parseJson(bytes);
-  if (value === undefined) return { ok: false, reason: 'not-json' };
-  if (!isObject(value) || !Array.isArray(value['records'])) return { ok: false, reason: 'not-a-pack' };
-  if (value['v'] !== 1 && value['v'] !== 2) return { ok: false, reason: 'unknown-version' };
+  if (value === undefined) return unreadable('not-json');
+  if (!isObject(value) || !Array.isArray(value['records'])) return unreadable('not-a-pack');
+  if (value['v'] !== 1 && value['v'] !== 2) return unreadable('unknown-version');
   const entries = value['records'].map(readEntry);
   const known = entries.filter((entry) => typeof entry === 'object');
   const records = known.filter((entry) => entry.kind !== 'fan-out');
   const fanOuts = known.filter((entry) => entry.kind === 'fan-out');
   const damaged = entries.filter((entry) => entry === 'damaged').length;
-  return { ok: true, pack: { v: 1, records }, fanOuts, damaged };
+  return { ok: true, records, fanOuts, damaged } as const;
 }

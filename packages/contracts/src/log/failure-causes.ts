@@ -5,7 +5,7 @@ const PATH = 'Nothing takes a POST at this path: check the URL of the webhook.';
 
 /**
  * What a failed attempt means and what helps, for whoever runs the endpoint: by class of failure, by code, by status and by the
- * hundreds of a status. A code is more exact than its class; what has no entry has that of its class.
+ * hundreds of a status. A code is more exact than its class. A code without an entry has the cause of its class.
  */
 export const FAILURE_CAUSES: ReadonlyMap<string, string> = new Map([
   ['DNS', 'The host name has no address, or its name server is silent: check the name and its records.'],

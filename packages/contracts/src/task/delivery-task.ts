@@ -108,7 +108,7 @@ export function taskHeaders(task: DeliveryTask): Record<string, string> {
 export const dueAtOf = (headers: RecordHeaders): number | undefined => headerNumber(headers, DUE_AT);
 
 class DamagedHeader extends Error {}
-/** A word that a newer version may know. */
+/** A header with a word that a newer version may know. */
 class UnknownHeader extends DamagedHeader {}
 
 const faultOf = (name: string, text: string | undefined): DamagedHeader =>

@@ -18,12 +18,15 @@ describe('the revision of a configuration', () => {
       ),
     );
 
-  it.each([2 ** 53, 1e22, 1e308, 2 ** 53 - 1])('%s is none: nothing would ever be higher', (revision) => {
-    const read = record(revision);
-    expect(read.ok ? 'read' : read.reason).toMatch(/^revision must be/);
-  });
+  it.each([2 ** 53, 1e22, 1e308, 2 ** 53 - 1])(
+    '%s is no revision, because no later one would be higher',
+    (revision) => {
+      const read = record(revision);
+      expect(read.ok ? 'read' : read.reason).toMatch(/^revision must be/);
+    },
+  );
 
-  it('may be far above what changes can reach', () => {
+  it('may be far above the number of changes', () => {
     expect(record(1e12)).toMatchObject({ ok: true });
   });
 });

@@ -11,7 +11,7 @@ describe('a duration as text', () => {
     expect(() => parseDuration(text)).toThrow('expected a duration');
   });
 
-  it('lasts a second where less means nothing', () => {
+  it('is at least a second where a shorter one has no meaning', () => {
     expect(parseLongDuration('1s')).toBe(1_000);
     expect(() => parseLongDuration('999ms')).toThrow('at least 1s');
   });

@@ -14,7 +14,7 @@ describe('a revision table', () => {
     expect([table.find('acme', 'a')?.revision, table.size]).toEqual([3, 1]);
   });
 
-  it('keeps tenants apart, also those whose names are those of every object', () => {
+  it('keeps tenants apart, even with names of properties that every object has', () => {
     const table = new RevisionTable();
     table.apply(row('constructor', 'a', 1));
     expect(table.find('__proto__', 'a')).toBeUndefined();

@@ -46,7 +46,7 @@ it.each<[string, Pick<PaymentEvent, 'eventType' | 'data'>, object]>([
   expect(isCallback.errors).toBeNull();
 });
 
-it('the schema that it is held to tells a wrong body', () => {
+it('the schema of the callback refuses a wrong body', () => {
   expect(isCallback({ id: 'evt_1', pix: [{ ...PAYMENT, valor: 110 }] })).toBe(false);
 });
 
@@ -56,7 +56,7 @@ it('a body that is no notification is refused, and not repeated in the reason', 
   expect(render).not.toThrow('payer');
 });
 
-it('there is none of what is no payment received', () => {
+it('an event that is no received payment has no callback', () => {
   const data = { endToEndId, amount: '1.00', status: 'REALIZADO' } as const;
   expect(() => rendered({ eventType: 'PIX_OUT', data })).toThrow('PIX_OUT');
 });

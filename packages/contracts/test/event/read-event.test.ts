@@ -75,7 +75,7 @@ describe('an event on the topic', () => {
     expect(reasonOf(value)).toBe(reason);
   });
 
-  it('tells where the fault is, without the value', () => {
+  it('names the place of a fault without its value', () => {
     const result = readEvent(withData(paid, { amount: 'secret-value' }));
     expect(result).toMatchObject({ ok: false, violations: [{ property: 'data.amount' }] });
     expect(JSON.stringify(result)).not.toContain('secret-value');
@@ -83,7 +83,7 @@ describe('an event on the topic', () => {
 });
 
 describe('a posted event', () => {
-  it('may leave id and tenant to the service', () => {
+  it('may leave out id and tenant', () => {
     const { eventType, occurredAt, data } = paid;
     const rest = { eventType, occurredAt, data };
     expect(readEvent(bytes(rest)).ok).toBe(false);
@@ -116,7 +116,7 @@ describe('the notification', () => {
 });
 
 describe('the body of a notification', () => {
-  it('reads back as the event that it was rendered of', () => {
+  it('reads back as the event from which it was rendered', () => {
     const read = readEvent(bytes(paid));
     if (!read.ok) throw new Error(read.reason);
     expect(readNotification('acme', renderNotification(read.event))).toEqual(read);
@@ -127,7 +127,7 @@ describe('the body of a notification', () => {
     ['schema', '[]'],
     ['schema', '{"id":"evt_1","eventType":"PIX_STATIC"}'],
     ['unknown-event-type', '{"eventType":"PIX_NEW"}'],
-  ])('is refused when it tells of none (%s): %s', (reason, text) => {
+  ])('is refused when it has none (%s): %s', (reason, text) => {
     expect(readNotification('acme', Buffer.from(text))).toMatchObject({ ok: false, reason });
   });
 });
@@ -152,19 +152,19 @@ describe('a posted event with a mistake', () => {
       'must be an RFC 3339 time in UTC, such as 2026-11-21T14:03:27.512Z',
       { occurredAt: '2026-11-21' },
     ],
-  ])('is told that %s %s', (property, reason, change) => {
+  ])('gets the violation that %s %s', (property, reason, change) => {
     expect(readPostedEvent({ ...event, ...change }, NOW)).toMatchObject({
       ok: false,
       violations: [{ property, reason }],
     });
   });
 
-  it('is told of everything that an empty object lacks', () => {
+  it('gets every violation of an empty object', () => {
     const violations = ['eventType', 'occurredAt', 'data'].map((property) => ({ property }));
     expect(readPostedEvent({})).toMatchObject({ violations });
   });
 
-  it('may happen up to a day ahead; on the topic neither rule holds', () => {
+  it('may be up to a day ahead, and neither rule holds for events on the topic', () => {
     expect(readPostedEvent({ ...event, occurredAt: '2026-11-22T14:00:00.000Z' }, NOW).ok).toBe(true);
     const onTopic = {
       ...{ ...event, id: 'evt_1', tenantId: 'acme', occurredAt: '2999-01-01T00:00:00Z' },

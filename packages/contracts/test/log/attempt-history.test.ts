@@ -17,7 +17,7 @@ const historyOf = (entries: readonly HistoryEntry[]): string =>
   entries.reduce<string | undefined>(appendAttempt, undefined) ?? '';
 
 describe('the history of a delivery', () => {
-  it('comes back as it was: numbers, times and results of each attempt', () => {
+  it('reads back the numbers, times and results of each attempt', () => {
     const entries = [
       entry(1),
       entry(2),
@@ -42,12 +42,12 @@ describe('the history of a delivery', () => {
     expect(kept).toEqual([entries[0], ...entries.slice(1 - kept.length)]);
   });
 
-  it('has no status but what an answer can have: other digits are a word', () => {
+  it('reads only digits of an HTTP status as a status, and other digits as a word', () => {
     const read = parseAttemptHistory('v1 1:5:6:000 2:5:6:099 3:5:6:100 4:5:6:999');
     expect(read.map(({ result }) => result)).toEqual(['000', '099', 100, 999]);
   });
 
-  it('leaves out a time that no calendar has, and an attempt that none can be', () => {
+  it('leaves out an entry with an impossible time or an impossible attempt number', () => {
     const read = parseAttemptHistory(
       'v1 1:253402300800000:1:503 2:9999999999999999:1:TLS 0:5:1:503 3:253402300799999:1:503',
     );
@@ -59,7 +59,7 @@ describe('the history of a delivery', () => {
     expect(readAttemptHistory(undefined)).toBeUndefined();
   });
 
-  it('of a later format is read, and carried on with the fields that are not known here', () => {
+  it('keeps the unknown fields of a later format', () => {
     const later = 'v2 1:1795269803101:12:503:EU-west 2:1795269803102:9:TLS:EPROTO:x=1';
     expect(readAttemptHistory(later)).toBe(later);
     const longer = appendAttempt(later, entry(3));
@@ -83,7 +83,7 @@ describe('the history of a delivery', () => {
     expect(read?.length ?? 0).toBeLessThanOrEqual(MAX_HISTORY_CHARACTERS);
   });
 
-  it('never holds what would break its form', () => {
+  it('cleans words that would break its form', () => {
     const text = appendAttempt(undefined, { attempt: 1, at: 5.4, durationMs: -3, result: 'a b:c\n' });
     expect(text).toBe('v1 1:5:0:a_b_c_');
     expect(readAttemptHistory(text)).toBe(text);

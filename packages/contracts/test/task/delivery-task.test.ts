@@ -30,14 +30,14 @@ describe('what the attempt log cannot hold', () => {
     ['cycle', 'NaN'],
     ['attempt', '1000001'],
     ['origin-partition', '2147483649'],
-  ])('is no task either: %s %s', (name, value) => {
+  ])('is refused as a task: %s %s', (name, value) => {
     expect(parseTask(name, value)).toEqual({ ok: false, reason: `damaged-header:${name}` });
   });
 
   it.each([
     ['cycle', 'r0193510a-7c1e-7b1a-9f54-2d6c8a1b0e4f'],
     ['attempt', '1000000'],
-  ])('and what it can is one: %s %s', (name, value) => {
+  ])('is accepted as a task: %s %s', (name, value) => {
     expect(parseTask(name, value)).toMatchObject({ ok: true });
   });
 
@@ -55,7 +55,7 @@ describe('what a tier would not take again, or would never release,', () => {
     ['error-code', 'x'.repeat(257)],
     ['due-at', '253402300800000'],
     ['first-due-at', '253402300800000'],
-  ])('is no task: %s', (name, value) => {
+  ])('is refused as a task: %s', (name, value) => {
     expect(parseTask(name, value)).toEqual({ ok: false, reason: `damaged-header:${name}` });
   });
 
@@ -72,7 +72,7 @@ describe('what a tier would not take again, or would never release,', () => {
     ['application-id', '\u{1f9fe}'.repeat(128)],
     ['error-code', 'TIMEOUT'],
     ['due-at', '253402300799999'],
-  ])('and what ours have is one: %s', (name, value) => {
+  ])('is accepted from our own tiers: %s', (name, value) => {
     expect(parseTask(name, value)).toMatchObject({ ok: true });
   });
 });

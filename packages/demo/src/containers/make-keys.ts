@@ -1,31 +1,25 @@
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openCertificateAuthority, openDevelopmentSecrets, planClients } from '@webhooks/local';
+import { openCertificateAuthority, openDevelopmentSecrets, planClients, writeWhole } from '@webhooks/local';
 import { print } from '@webhooks/testkit/account';
 import { FILES, FOLDERS, required } from './environment.js';
 
-// Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept.
-
-/** Writes a file whole or not at all. Mode 0600 is for our own user; others read a volume by its group or as anybody. */
-async function put(file: string, text: string, mode: 0o600 | 0o640 | 0o644): Promise<void> {
-  await writeFile(`${file}.new`, text, { mode });
-  await rename(`${file}.new`, file);
-}
+// Makes what must not be committed: authority, certificate, keys, passwords. Existing files are kept. Mode 0600 is for our own
+// user; others read a volume by its group or as anybody.
 
 const authority = await openCertificateAuthority(FOLDERS.authority);
 const { certPem, keyPem } = await authority.issue([required('RECEIVER_HOST')]);
-await put(join(FOLDERS.secrets, 'ca.pem'), authority.caPem, 0o644);
-await put(FILES.certificate, certPem, 0o644);
-await put(FILES.certificateKey, keyPem, 0o600);
+await writeWhole(join(FOLDERS.secrets, 'ca.pem'), authority.caPem, 0o644);
+await writeWhole(FILES.certificate, certPem, 0o644);
+await writeWhole(FILES.certificateKey, keyPem, 0o600);
 
 const secrets = openDevelopmentSecrets(FOLDERS.authority);
-await put(join(FOLDERS.secrets, 'secrets-keys'), secrets.keyring, 0o600);
-await put(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
+await writeWhole(join(FOLDERS.secrets, 'secrets-keys'), secrets.keyring, 0o600);
+await writeWhole(FILES.clients, JSON.stringify(planClients([], secrets)), 0o600);
 
 /** Makes a password that the database reads, for `deploy/compose/mongodb-users.js`. */
 async function makePassword(user: string): Promise<string> {
   const password = secrets.clientSecret(`mongodb/${user}`);
-  await put(join(FOLDERS.database, user), password, 0o640);
+  await writeWhole(join(FOLDERS.database, user), password, 0o640);
   return password;
 }
 
@@ -36,6 +30,6 @@ for (const [database, folder] of [
 ] as const) {
   const credentials = `${database}:${encodeURIComponent(await makePassword(database))}`;
   const address = `${required('MONGODB_HOST')}/${database}?directConnection=true&retryWrites=false`;
-  await put(join(folder, 'uri'), `mongodb://${credentials}@${address}`, 0o600);
+  await writeWhole(join(folder, 'uri'), `mongodb://${credentials}@${address}`, 0o600);
 }
 print('keys and certificates are there');

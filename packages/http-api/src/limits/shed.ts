@@ -1,7 +1,7 @@
 import { addCounter, createLogThrottles } from '@webhooks/runtime';
 import type { Logger, Registry } from '@webhooks/runtime';
 
-/** The bound that a request was refused for. A word of a metric: there are no others. */
+/** The bound for which a request was refused; the values of a metric's label. */
 type ShedReason =
   /** The tenant is over its requests, or events, a second. */
   | 'tenant-requests'
@@ -20,7 +20,7 @@ export interface Shed {
   readonly tenantId?: string;
 }
 
-/** Counts refused requests and logs them, each reason by a tally of its own. */
+/** Counts refused requests, and logs them with a throttle for each reason. */
 export function createShedLog(log: Logger, registry: Registry): (shed: Shed) => void {
   const help = 'Requests refused with 429 or 503, by what was at its bound';
   const counter = addCounter(registry, 'http_requests_shed_total', help, 'reason');

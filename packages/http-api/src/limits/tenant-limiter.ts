@@ -3,11 +3,11 @@ import { AppError } from '../request/app-error.js';
 import { isCounted } from './shares.js';
 import type { Caller } from './shares.js';
 
-/** How much of something one tenant may have from one instance. */
+/** What one tenant may use of one instance. */
 export interface RateLimit {
-  /** What comes back each second; 0: there is no limit. */
+  /** Units per second; 0: no limit. */
   readonly perSecond: number;
-  /** The most that is there at once, after a pause. */
+  /** Units that may be used at once, after a pause. */
   readonly burst: number;
 }
 
@@ -21,20 +21,10 @@ export interface TenantLimiterOptions {
   readonly now?: () => number;
 }
 
-/** A limit for each tenant by itself. */
-export interface TenantLimiter {
-  /** Takes `count`, at most the burst. Throws 429 with `Retry-After`, and takes nothing, when fewer are there. */
-  take(caller: Caller, count: number): void;
-  /** Throws 429 with `Retry-After` when fewer than `count` (default 1) are there; takes nothing. */
-  check(caller: Caller, count?: number): void;
-}
-
-/** Of some 300 bytes each. Who was not seen for longer than so many others begins with a full burst. */
+/** Tenants that are remembered, of 300 bytes each. A tenant that was forgotten begins with a full burst. */
 const REMEMBERED_TENANTS = 10_000;
-/** Sums of parts of milliseconds are not exact. */
+/** Sums of fractions of milliseconds are not exact. */
 const TOLERANCE_MS = 0.001;
-
-const UNLIMITED: TenantLimiter = { take: () => undefined, check: () => undefined };
 
 function tooMany(
   { limit: { perSecond, burst }, counted }: TenantLimiterOptions,
@@ -50,12 +40,12 @@ function tooMany(
 }
 
 /**
- * A token bucket for each tenant, kept as the one moment at which it will be full again (GCRA, ITU-T I.371): a request
- * costs one look-up whatever the limit, and who is refused by it loses nothing by asking.
+ * A token bucket for each tenant, kept as the moment at which it is full again (GCRA, ITU-T I.371). A request costs one look-up,
+ * and a refused request takes nothing.
  */
-export function createTenantLimiter(options: TenantLimiterOptions): TenantLimiter {
+export function createTenantLimiter(options: TenantLimiterOptions) {
   const { limit, uncountedScope, now = () => performance.now() } = options;
-  if (limit.perSecond === 0) return UNLIMITED;
+  const isLimited = (caller: Caller): boolean => limit.perSecond > 0 && isCounted(caller, uncountedScope);
   const eachMs = 1_000 / limit.perSecond;
   const burstMs = limit.burst * eachMs;
   const fullAt = new LRUCache<string, number>({ max: REMEMBERED_TENANTS });
@@ -69,11 +59,15 @@ export function createTenantLimiter(options: TenantLimiterOptions): TenantLimite
     return after;
   };
   return {
-    take: (caller, count) => {
-      if (isCounted(caller, uncountedScope)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
+    /** Takes `count`, at most the burst. Throws 429 with `Retry-After`, and takes nothing, when fewer are there. */
+    take: (caller: Caller, count: number): void => {
+      if (isLimited(caller)) fullAt.set(caller.tenantId, fullAfter(caller.tenantId, count));
     },
-    check: (caller, count = 1) => {
-      if (isCounted(caller, uncountedScope)) fullAfter(caller.tenantId, count);
+    /** Throws 429 with `Retry-After` when fewer than `count` (default 1) are there. Takes nothing. */
+    check: (caller: Caller, count = 1): void => {
+      if (isLimited(caller)) fullAfter(caller.tenantId, count);
     },
   };
 }
+
+export type TenantLimiter = ReturnType<typeof createTenantLimiter>;

@@ -3,11 +3,11 @@ import type { Shed } from '../limits/shed.js';
 
 export interface AppErrorOptions {
   readonly violations?: readonly Violation[];
-  /** `Retry-After` is a second, where the same request may be sent again, unless it is given. */
+  /** Default: `Retry-After` of one second for a fault that passes. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members of the problem, such as the `ref` of a conflict. */
   readonly members?: Readonly<Record<string, unknown>>;
-  /** Set when the request was refused for a limit or for want of capacity: it is counted, and not logged each time. */
+  /** Set when the request was refused for a limit or for capacity. Then it is counted, and logged by a throttle. */
   readonly shed?: Shed;
   readonly cause?: unknown;
 }
@@ -22,7 +22,7 @@ export class AppError extends Error {
   readonly members: Readonly<Record<string, unknown>>;
   readonly shed: Shed | undefined;
 
-  /** `detail` is shown to the caller: it says what was expected, without secrets and without the words of a library. */
+  /** `detail` is shown to the caller. It says what was expected, without secrets and without text of a library. */
   constructor(code: ProblemCode, detail: string, options: AppErrorOptions = {}) {
     super(detail, { cause: options.cause });
     this.name = 'AppError';
@@ -45,6 +45,6 @@ export function invalidRequest(
   return new AppError(code, `${detail}${more}`, { violations });
 }
 
-/** What a statement throws that the database did not do in time; see `createRunQuery`. */
+/** The error of a statement that the database did not run in time; see `createRunQuery`. */
 export const databaseUnavailable = (cause?: unknown): AppError =>
   new AppError('database-unavailable', 'the database is not available; try again', { cause });

@@ -1,26 +1,26 @@
 import type { Identity } from '../token/identity.js';
-import type { QueryParameter } from './read-query.js';
+import type { QueryParameters } from './read-query.js';
 
 type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** One request as a use case sees it: already authenticated and within its size bound. */
+/** One request, already authenticated and within its size bound. */
 export interface ApiRequest {
   readonly identity: Identity;
   readonly requestId: string;
   /** Named parts of the path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** Header by its lower-case name; of a repeated one the values joined by a comma. */
+  /** A header by its lower-case name. Values of a repeated one are joined by a comma. */
   header(name: string): string | undefined;
   /** The raw body, empty when there was none. */
   readonly body: Buffer;
-  /** Aborted when the caller has hung up, or the service ends: an operation that waits for something then ends its wait. */
+  /** Aborted when the caller has hung up or the service ends. An operation that waits then ends its wait. */
   readonly signal: AbortSignal;
 }
 
 export interface ApiReply {
   readonly status: number;
-  /** Sent as JSON, which a Buffer holds already; absent: no body. */
+  /** Sent as JSON; a Buffer holds JSON already. Absent: no body. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -32,11 +32,11 @@ export interface Operation {
   readonly path: string;
   /** The token needs one of these scopes. */
   readonly scopes: readonly string[];
-  /** What its query may hold, nothing by default; a query with anything else is refused (422) before the body is read. */
-  readonly query?: Readonly<Record<string, QueryParameter<unknown>>>;
-  /** Largest body in bytes; absent: the operation takes none, and refuses one unless it is a GET. */
+  /** Parameters of its query; default: none. Others are refused (422) before the body is read. */
+  readonly query?: QueryParameters;
+  /** The largest body, bytes. Absent: the operation takes none, and refuses one unless it is a GET. */
   readonly maxBodyBytes?: number;
-  /** Looks at the caller before the body is read; throws an `AppError` to refuse the request. */
+  /** Checks the caller before the body is read. Throws an `AppError` to refuse the request. */
   readonly admit?: (identity: Identity) => void;
   readonly handle: (request: ApiRequest) => Promise<ApiReply>;
 }

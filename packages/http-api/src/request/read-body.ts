@@ -9,7 +9,7 @@ const tooLarge = (maxBytes: number) =>
 const tooSmall = () =>
   invalidRequest([{ property: '', reason: `must come in chunks of ${MIN_CHUNK_BYTES} bytes or more` }]);
 
-/** What the headers alone refuse: a compressed body would have to be unpacked before its size is known. */
+/** Throws 422 for what the headers alone rule out. The size of a compressed body is known only when it is unpacked. */
 export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number): void {
   // Codings are compared without regard to case (RFC 9110 §8.4.1).
   const encoding = headers['content-encoding']?.toLowerCase();
@@ -24,7 +24,7 @@ export function checkBodyHeaders({ headers }: IncomingMessage, maxBytes: number)
 
 const SINGLE_HEADERS: ReadonlySet<string> = new Set(['authorization', 'host', 'content-type']);
 
-/** Of these headers Node keeps the first of several, and a proxy in front may have looked at another one (RFC 9110 §5.3). */
+/** Node keeps the first of several such headers. A proxy in front may have read another one (RFC 9110 §5.3). */
 export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   const seen = new Set<string>();
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -35,18 +35,18 @@ export function refuseRepeatedHeaders({ rawHeaders }: IncomingMessage): void {
   }
 }
 
-/** For an operation that takes no body: one that is ignored would leave its sender believing that it counted. */
+/** Throws 422 for the body of an operation that takes none. Its sender would believe that it had an effect. */
 export function refuseBody({ method, headers }: IncomingMessage): void {
   if (method === 'GET' || method === 'HEAD') return;
   if (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0)
     throw invalidRequest([{ property: '', reason: 'must have no body: this operation takes none' }]);
 }
 
-/** Chunks cost by their number: 1 MiB byte by byte took a second of CPU. So many are free, then each has to bring so much. */
+/** Chunks cost CPU time: 1 MiB byte by byte takes a second. The first 1,000 may be small; those after them bring 512 bytes on average. */
 const FREE_CHUNKS = 1_000;
 const MIN_CHUNK_BYTES = 512;
 
-/** The connection ended before the body did: nobody is left to respond to, and nothing of ours failed. */
+/** The connection ended before the body did. There is no caller to respond to, and no fault of ours. */
 export class CallerGone extends Error {
   constructor(cause: unknown) {
     super('the caller hung up before the end of its body', { cause });
@@ -55,10 +55,11 @@ export class CallerGone extends Error {
 }
 
 /**
- * Reads a request's body of at most `maxBytes`; throws 422 as soon as it is known to be larger, what `take` throws, and
- * `CallerGone` when the connection ends before it. Chunks are copied into one buffer that doubles: a body of a million chunks
- * holds no more than one of a few, and `take` counts what is held. Tiny chunks are refused. By events, not `for await`: its iterator took a tenth of
- * what a small request costs.
+ * Reads a body of at most `maxBytes`. Throws 422 as soon as it is larger or comes in tiny chunks, what `take` throws, and
+ * `CallerGone` when the connection ends first.
+ *
+ * Chunks are copied into one buffer that doubles, so their number takes no memory. `take` is called for the bytes of the buffer.
+ * It listens to events, because the iterator of `for await` takes a tenth of the time of a small request.
  */
 export function readBody(
   request: IncomingMessage,
@@ -89,7 +90,7 @@ export function readBody(
         if (size + chunk.byteLength > body.byteLength) grow(size + chunk.byteLength);
         size += chunk.copy(body, size);
       } catch (error) {
-        // What still comes is not kept: the response ends the connection.
+        // Later chunks are dropped: the response ends the connection.
         request.off('data', onData).resume();
         reject(error instanceof Error ? error : new Error('the body cannot be kept', { cause: error }));
       }
@@ -112,7 +113,7 @@ const FAULTS: Readonly<Record<JsonFault, string>> = {
   'forbidden-character': 'holds a NUL or a lone surrogate',
 };
 
-/** The media type of a body in lower case, without parameters; undefined when the header is absent. Throws 422 for another charset than UTF-8. */
+/** The media type of a body in lower case, without parameters; undefined without the header. Throws 422 for a charset but UTF-8. */
 export function mediaTypeOf(request: ApiRequest): string | undefined {
   const [type, ...parameters] = request.header('content-type')?.toLowerCase().split(';') ?? [];
   if (parameters.some((parameter) => /^\s*charset\s*=(?!\s*"?utf-8"?\s*$)/.test(parameter)))
@@ -124,17 +125,17 @@ export function mediaTypeOf(request: ApiRequest): string | undefined {
 export const jsonFault = ({ fault, at }: Extract<StrictJson, { ok: false }>): string =>
   at === undefined ? FAULTS[fault] : `${FAULTS[fault]}; the fault is at ${at}`;
 
-/** Values of one body: 1,000 events of 64 each, more than twice what an event has. JSON costs by its values, not by its bytes. */
+/** Values of one body, at most: 1,000 events of 64, twice what an event has. JSON costs CPU time by its values. */
 export const MAX_BODY_VALUES = 64_000;
 
-/** A strictly parsed JSON text as a value, or a 422 that names the fault. */
+/** Parses JSON strictly. Throws 422 with the fault. */
 export function parseJsonText(text: string | Uint8Array): unknown {
   const parsed = parseStrictJson(text, { maxValues: MAX_BODY_VALUES });
   if (parsed.ok) return parsed.value;
   throw invalidRequest([{ property: '', reason: jsonFault(parsed) }]);
 }
 
-/** The body of a request as JSON that passes `check`. Throws 422 for another content type, no JSON, or violations. */
+/** Reads a body as JSON that passes `check`. Throws 422 for another content type, no JSON, or violations. */
 export function readJson<T>(request: ApiRequest, check: Check<T>): T {
   if (mediaTypeOf(request) !== 'application/json') {
     throw invalidRequest([{ property: 'Content-Type', reason: 'must be application/json' }]);

@@ -2,14 +2,31 @@ import { MAX_VIOLATIONS } from '@webhooks/contracts';
 import type { Violation } from '@webhooks/contracts';
 import { invalidRequest } from './app-error.js';
 
-/** One parameter of a query: what it must be, and how its text is read; `undefined` for a text that is not so. */
+/** One parameter of a query. `parse` returns undefined for text that is not as expected. */
 export interface QueryParameter<T> {
   /** Ends the sentence that begins with the parameter's name, such as `must be true or false`. */
   readonly expected: string;
   readonly parse: (text: string) => T | undefined;
 }
 
-export type QueryParameters<T> = { readonly [K in keyof T]-?: QueryParameter<T[K]> };
+export type QueryParameters = Readonly<Record<string, QueryParameter<unknown>>>;
+
+/** The parameters that a query gave, read. */
+type ReadQuery<P extends QueryParameters> = {
+  readonly [K in keyof P]?: P[K] extends QueryParameter<infer T> ? T : never;
+};
+
+/** A parameter of this form; `pattern` is matched with the `u` flag. */
+export function matching(pattern: string, expected: string): QueryParameter<string> {
+  const form = new RegExp(pattern, 'u');
+  return { expected, parse: (text) => (form.test(text) ? text : undefined) };
+}
+
+/** A parameter that is one of these words. */
+export const oneOf = <T extends string>(words: readonly T[]): QueryParameter<T> => ({
+  expected: `must be one of ${words.join(', ')}`,
+  parse: (text) => words.find((word) => word === text),
+});
 
 /** A parameter that is a whole number within these bounds. */
 export const wholeNumber = (min: number, max: number): QueryParameter<number> => ({
@@ -20,7 +37,7 @@ export const wholeNumber = (min: number, max: number): QueryParameter<number> =>
   },
 });
 
-/** What is shown of a parameter's name that nobody knows. */
+/** Characters shown of the name of an unknown parameter. */
 const MAX_NAME = 100;
 
 function readParameter(
@@ -37,21 +54,30 @@ function readParameter(
 }
 
 /** Reads a query. Throws one 422 that names the first parameters that are unknown, repeated or malformed. */
-export function readQuery<T extends object>(
-  query: URLSearchParams,
-  parameters: QueryParameters<T>,
-): Partial<T> {
-  const known = new Map(Object.entries<QueryParameter<unknown>>(parameters));
+export function readQuery<P extends QueryParameters>(query: URLSearchParams, parameters: P): ReadQuery<P> {
+  const known = new Map(Object.entries(parameters));
   const violations: Violation[] = [];
   const read: Record<string, unknown> = {};
   for (const name of new Set(query.keys())) {
     const parameter = known.get(name);
-    // Only what is known: thousands of other names would each be looked for among all of them.
+    // `getAll` searches the whole query, and a query may have thousands of unknown names.
     const result = readParameter(parameter, name, parameter ? query.getAll(name) : []);
     if ('value' in result) read[name] = result.value;
     else violations.push(result);
     if (violations.length === MAX_VIOLATIONS) break;
   }
   if (violations.length > 0) throw invalidRequest(violations);
-  return read as Partial<T>;
+  return read as ReadQuery<P>;
+}
+
+/** A page as a list shows it. `found` holds one more than `limit` when there is a next page; `nextAfter` names its start. */
+export function pageOf<T, V>(
+  found: readonly T[],
+  limit: number,
+  view: (one: T) => V,
+  nextAfter: (last: T) => string,
+) {
+  const shown = found.slice(0, limit);
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return { data: shown.map(view), results: shown.length, ...(last && { nextCursor: nextAfter(last) }) };
 }

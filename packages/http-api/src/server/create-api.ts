@@ -125,8 +125,8 @@ function measure(label: string, response: Response, { log, meters }: Shared): vo
 }
 
 /**
- * Admits a request before its body is read; call the returned function when it has ended. Throws 429 with `Retry-After`. The cheapest
- * check comes first: the tenant's rate, the operation's own check, the free capacity.
+ * Admits a request before its body is read. Call the returned function when the request has ended. Throws 429 with `Retry-After`.
+ * The cheapest check comes first: the tenant's rate, then the operation's own check, then the free capacity.
  */
 function createAdmission({ maxOpenRequests, tenantRequests, uncountedScope }: ApiOptions['limits']) {
   const rate = createTenantLimiter({ limit: tenantRequests, counted: 'requests', uncountedScope });

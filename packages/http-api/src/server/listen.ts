@@ -1,14 +1,9 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { BlockList, isIPv6 } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-
-export interface HttpServer {
-  readonly port: number;
-  /** Takes no new connection, lets requests in flight finish with `Connection: close`, and cuts the rest after `graceMs`. */
-  close(graceMs: number): Promise<void>;
-}
 
 export interface ListenOptions {
   readonly port: number;
@@ -36,24 +31,6 @@ const MAX_PIPELINED = 16;
 
 /** How often a closing server closes the connections that have become idle. */
 const IDLE_CHECK_MS = 50;
-
-/** The unfinished responses, so that they can say `Connection: close` when the server ends. */
-class OpenResponses {
-  private readonly responses = new Set<ServerResponse>();
-  private closing = false;
-
-  add(response: ServerResponse): void {
-    if (this.closing) response.setHeader('connection', 'close');
-    this.responses.add(response);
-    response.once('close', () => this.responses.delete(response));
-  }
-
-  close(): void {
-    this.closing = true;
-    for (const response of this.responses)
-      if (!response.headersSent) response.setHeader('connection', 'close');
-  }
-}
 
 function closeServer(server: Server, graceMs: number): Promise<void> {
   return new Promise((resolve) => {
@@ -118,22 +95,36 @@ function feedInPieces(socket: Socket): void {
 }
 
 /** The responses that are not finished, by connection. */
-class OpenByConnection {
-  readonly #open = new WeakMap<Duplex, Set<ServerResponse>>();
+class OpenResponses {
+  readonly #byConnection = new Map<Duplex, Set<ServerResponse>>();
+  #closing = false;
 
   /** Closes a connection that sends more requests than `MAX_PIPELINED` ahead of their responses. True for a request to serve. */
   admit({ socket }: IncomingMessage, response: ServerResponse): boolean {
     if (socket.destroyed) return false;
-    const open = this.#open.get(socket) ?? new Set();
-    this.#open.set(socket, open.add(response));
-    response.once('close', () => open.delete(response));
+    const open = this.#byConnection.get(socket) ?? new Set();
+    this.#byConnection.set(socket, open.add(response));
+    response.once('close', () => {
+      open.delete(response);
+      if (open.size === 0) this.#byConnection.delete(socket);
+    });
+    if (this.#closing) response.setHeader('connection', 'close');
     if (open.size > MAX_PIPELINED) socket.destroy();
     return open.size <= MAX_PIPELINED;
   }
 
   /** Whether the connection has a whole request without a response, or a response that has begun. */
   isResponding(socket: Duplex): boolean {
-    return [...(this.#open.get(socket) ?? [])].some(({ req, headersSent }) => req.complete || headersSent);
+    return [...(this.#byConnection.get(socket) ?? [])].some(
+      ({ req, headersSent }) => req.complete || headersSent,
+    );
+  }
+
+  /** The server ends: each response that has not begun says `Connection: close`. */
+  close(): void {
+    this.#closing = true;
+    for (const response of [...this.#byConnection.values()].flatMap((open) => [...open]))
+      if (!response.headersSent) response.setHeader('connection', 'close');
   }
 }
 
@@ -146,7 +137,7 @@ const PARSER_FAULTS: Readonly<Record<string, string>> = {
 
 /** Sends a status for a parser fault, unless a request before it waits for its response: its sender would take the fault for it. */
 const respondToParserFault =
-  (open: OpenByConnection) =>
+  (open: OpenResponses) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
     const status = PARSER_FAULTS[error.code ?? ''] ?? '400 Bad Request';
     if (socket.writable && !open.isResponding(socket))
@@ -155,15 +146,12 @@ const respondToParserFault =
   };
 
 /** Serves HTTP with bounds on header size (16 KiB, then 431), header time, request time and connections. */
-export async function listen(listener: RequestListener, options: ListenOptions): Promise<HttpServer> {
+export async function listen(listener: RequestListener, options: ListenOptions) {
   const { maxConnections = 10_000, maxConnectionsPerAddress = 1_000, proxies = new BlockList() } = options;
   const { keepAliveMs = IDLE_MS } = options;
-  const responses = new OpenResponses();
-  const open = new OpenByConnection();
+  const open = new OpenResponses();
   const serve: RequestListener = (request, response) => {
-    if (!open.admit(request, response)) return;
-    responses.add(response);
-    listener(request, response);
+    if (open.admit(request, response)) listener(request, response);
   };
   const server = createServer(
     {
@@ -182,15 +170,16 @@ export async function listen(listener: RequestListener, options: ListenOptions):
   server.setTimeout(IDLE_MS);
   server.maxConnections = maxConnections;
   boundAddresses(server, maxConnectionsPerAddress, proxies);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) => {
-      responses.close();
+    /** Takes no new connection, lets requests in flight finish with `Connection: close`, and cuts the rest after `graceMs`. */
+    close: (graceMs: number): Promise<void> => {
+      open.close();
       return closeServer(server, graceMs);
     },
   };
 }
+
+export type HttpServer = Awaited<ReturnType<typeof listen>>;

@@ -4,11 +4,11 @@ import type { AppError } from '../request/app-error.js';
 import type { ApiReply } from '../request/operation.js';
 import { createLogThrottles, errorFields, type Logger } from '@webhooks/runtime';
 
-/** Whether a body may still come, also of a GET: it must not be taken for the next request, and reading it to no end costs CPU time. */
+/** Whether a body may still come, also of a GET. It must not be read as the next request, and reading it costs CPU time. */
 const hasUnread = ({ complete, headers }: Request): boolean =>
   !complete && (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
-/** By Node's own means: Express' `send` looks up types and freshness that are the same for all responses here. */
+/** Sends by Node's own means. Express' `send` looks up types and freshness, which are the same for all responses here. */
 export function send(
   response: Response,
   { status, headers = {}, body }: ApiReply,
@@ -45,7 +45,7 @@ export function sendProblem(request: Request, response: Response, error: AppErro
   send(response, { status, headers, body }, 'application/problem+json');
 }
 
-/** Reports faults of ours, of each kind by a tally of its own: while a dependency is away there is one for each request. */
+/** Logs faults of ours, with a throttle for each kind: while a dependency is away, each request has one. */
 export function createFaultLog(log: Logger) {
   const throttle = createLogThrottles();
   return (error: AppError, request: Request, response: Response): void => {
@@ -63,17 +63,15 @@ export function createFaultLog(log: Logger) {
 
 /** The client that a verified payload names; undefined while the signature was not verified. */
 function clientOf(cause: unknown): string | undefined {
-  if (typeof cause !== 'object' || cause === null || !('payload' in cause)) return undefined;
-  const { payload } = cause;
-  const clientId =
-    typeof payload === 'object' && payload !== null && 'client_id' in payload ? payload.client_id : undefined;
+  const { payload } = Object(cause) as { readonly payload?: { readonly client_id?: unknown } };
+  const clientId = payload?.client_id;
   return typeof clientId === 'string' ? clientId.slice(0, MAX_CLIENT_ID) : undefined;
 }
 
 /** Characters of a client's id in a log line. */
 const MAX_CLIENT_ID = 128;
 
-/** Reports 401 in the log, of each kind of fault by a tally of its own. */
+/** Logs 401, with a throttle for each kind of fault. */
 export function createRefusedTokenLog(log: Logger): (error: AppError) => void {
   const throttle = createLogThrottles();
   return ({ message, cause }) => {

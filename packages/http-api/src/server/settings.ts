@@ -3,27 +3,7 @@ import { isTenantId } from '@webhooks/contracts';
 import type { SettingsReader } from '@webhooks/runtime';
 import type { TenantRule } from '../token/identity.js';
 import { IDLE_MS, parseBlocks } from './listen.js';
-import type { ListenOptions } from './listen.js';
 import type { RateLimit } from '../limits/tenant-limiter.js';
-
-/** The settings of a service with a public HTTP port. */
-export interface ApiSettings extends Required<ListenOptions> {
-  readonly issuer: string;
-  readonly audience: string;
-  readonly jwksUri: string;
-  readonly maxTokenLifetimeSeconds: number;
-  readonly tenantRule: TenantRule;
-  /** Bytes of the bodies of all open requests; default 64 MiB, minimum 2 MiB. */
-  readonly maxOpenBodyBytes: number;
-  /** Requests under way at once; minimum 1. One tenant alone gets half. */
-  readonly maxOpenRequests: number;
-  /** Requests of one tenant. */
-  readonly tenantRequests: RateLimit;
-  /** Tokens with this scope are the operator's own, and no tenant limit applies to them. Set by the code, not by the environment. */
-  readonly uncountedScope?: string;
-  /** How long an ending service, which is not ready, still serves requests; default 10,000. Proxies need it to look elsewhere. */
-  readonly shutdownDelayMs: number;
-}
 
 /** Defaults of one service. */
 export interface ApiDefaults {
@@ -48,19 +28,26 @@ function readTenantRequests(settings: SettingsReader, fallback: number): RateLim
   return { perSecond, burst };
 }
 
-export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults): ApiSettings {
-  const issuer = settings.url('TOKEN_ISSUER');
+function readTenantRule(settings: SettingsReader): TenantRule {
+  const claim = settings.text('TENANT_CLAIM', 'tenant_id');
   const singleTenant = settings.optionalText('SINGLE_TENANT');
   settings.refuseWhen(
     singleTenant !== undefined && !isTenantId(singleTenant),
     'SINGLE_TENANT must be 1 to 128 letters, digits or . _ : @ -, the first a letter or digit',
   );
+  return { claim, ...(singleTenant === undefined ? {} : { singleTenant }) };
+}
+
+/** Reads the settings of a service with a public HTTP port. */
+export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults) {
+  const issuer = settings.url('TOKEN_ISSUER');
   return {
     host: settings.text('HOST', '0.0.0.0'),
     port: settings.port('PORT', defaults.port),
     maxConnections: settings.integer('MAX_CONNECTIONS', 10_000, { min: 1 }),
     maxConnectionsPerAddress: settings.integer('MAX_CONNECTIONS_PER_ADDRESS', 1_000, { min: 1 }),
     keepAliveMs: settings.integer('KEEP_ALIVE_MS', IDLE_MS, { min: 1, max: MAX_TIME_MS }),
+    /** How long an ending service, which is not ready, still serves requests. Proxies find another one meanwhile. */
     shutdownDelayMs: settings.integer('SHUTDOWN_DELAY_MS', SHUTDOWN_DELAY_MS, { max: MAX_TIME_MS }),
     proxies: settings.parsed('PROXY_CIDRS', '', parseBlocks) ?? new BlockList(),
     issuer,
@@ -71,16 +58,20 @@ export function readApiSettings(settings: SettingsReader, defaults: ApiDefaults)
       min: 60,
       max: 31_536_000,
     }),
-    // The largest body (1 MiB) must fit into the share of one tenant alone, which is half.
+    /** Bytes of the bodies of all open requests. The largest body (1 MiB) fits into half, the share of one tenant alone. */
     maxOpenBodyBytes: settings.integer('MAX_OPEN_BODY_BYTES', 64 * 1_048_576, { min: 2 * 1_048_576 }),
+    /** Requests under way at once. One tenant alone gets half. */
     maxOpenRequests: settings.integer('MAX_OPEN_REQUESTS', defaults.maxOpenRequests, {
       min: 1,
       max: 100_000,
     }),
+    /** Requests of one tenant. */
     tenantRequests: readTenantRequests(settings, defaults.tenantRequestsPerSecond),
-    tenantRule: {
-      claim: settings.text('TENANT_CLAIM', 'tenant_id'),
-      ...(singleTenant === undefined ? {} : { singleTenant }),
-    },
+    tenantRule: readTenantRule(settings),
   };
+}
+
+export interface ApiSettings extends ReturnType<typeof readApiSettings> {
+  /** Tokens with this scope are the operator's own, and no tenant limit applies to them. Set by the code. */
+  readonly uncountedScope?: string;
 }

@@ -1,8 +1,8 @@
-import { isTenantId } from '@webhooks/contracts';
+import { isTenantId, type ProblemCode } from '@webhooks/contracts';
 import { AppError } from '../request/app-error.js';
 import type { TokenClaims } from './token-verifier.js';
 
-/** Who calls, and for whom. */
+/** The caller, and the tenant for which it calls. */
 export interface Identity {
   readonly clientId: string;
   readonly tenantId: string;
@@ -21,41 +21,31 @@ export const scopeChallenge = (scopes: readonly string[]): Readonly<Record<strin
   'www-authenticate': `Bearer realm="webhooks", error="insufficient_scope", scope="${scopes.join(' ')}"`,
 });
 
-function tenantOf(claims: TokenClaims, rule: TenantRule): string {
-  const tenant = claims.payload[rule.claim] ?? rule.singleTenant;
-  if (isTenantId(tenant)) return tenant;
-  throw new AppError('forbidden-tenant', 'the access token names no tenant', {
-    headers: scopeChallenge([]),
-  });
+const refused = (code: ProblemCode, detail: string, scopes: readonly string[]): AppError =>
+  new AppError(code, detail, { headers: scopeChallenge(scopes) });
+
+interface Needed {
+  /** One of these suffices. */
+  readonly scopes: readonly string[];
+  readonly tenantHeader: string | undefined;
+  readonly rule: TenantRule;
 }
 
 /**
- * Whom the token speaks for. Throws 403 when it has none of the scopes, names no tenant, or the header
- * `tenantid` says another one; the header is only compared, never trusted.
+ * Returns who calls, by the token. Throws 403 when the token has none of the scopes or names no tenant, or when the
+ * header `tenantid` names another one. The header is only compared, never trusted.
  */
-export function identify(
-  claims: TokenClaims,
-  needed: {
-    readonly scopes: readonly string[];
-    readonly tenantHeader: string | undefined;
-    readonly rule: TenantRule;
-  },
-): Identity {
-  const { scopes } = claims;
+export function identify({ clientId, scopes, payload }: TokenClaims, needed: Needed): Identity {
+  const { tenantHeader, rule } = needed;
   if (!needed.scopes.some((wanted) => scopes.has(wanted))) {
-    throw new AppError(
-      'insufficient-scope',
-      `the access token needs the scope ${needed.scopes.join(' or ')}`,
-      {
-        headers: scopeChallenge(needed.scopes),
-      },
-    );
+    const detail = `the access token needs the scope ${needed.scopes.join(' or ')}`;
+    throw refused('insufficient-scope', detail, needed.scopes);
   }
-  const tenantId = tenantOf(claims, needed.rule);
-  if (needed.tenantHeader !== undefined && needed.tenantHeader !== tenantId) {
-    throw new AppError('forbidden-tenant', 'the header tenantid names another tenant than the access token', {
-      headers: scopeChallenge(needed.scopes),
-    });
+  const tenantId = payload[rule.claim] ?? rule.singleTenant;
+  if (!isTenantId(tenantId)) throw refused('forbidden-tenant', 'the access token names no tenant', []);
+  if (tenantHeader !== undefined && tenantHeader !== tenantId) {
+    const detail = 'the header tenantid names another tenant than the access token';
+    throw refused('forbidden-tenant', detail, needed.scopes);
   }
-  return { clientId: claims.clientId, tenantId, scopes };
+  return { clientId, tenantId, scopes };
 }

@@ -23,18 +23,10 @@ export interface TokenVerifierOptions {
   readonly onRefreshFailed?: (error: unknown) => void;
 }
 
-export interface TokenVerifier {
-  /** Throws 401 for anything but one valid bearer token, 500 when no keys could be had yet. */
-  verify(authorization: string | undefined): Promise<TokenClaims>;
-  /** True while a key set of the last 24 h with a key in it is at hand. */
-  isReady(): boolean;
-  close(): void;
-}
-
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 const MAX_AUTHORIZATION_BYTES = 8_192;
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** Of 8 KiB each at most. */
+/** Verified tokens that are remembered, of 8 KiB each at most. */
 const REMEMBERED_TOKENS = 1_000;
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i;
 
@@ -43,7 +35,7 @@ const noToken = () =>
     headers: { 'www-authenticate': 'Bearer realm="webhooks"' },
   });
 
-/** Why a token is refused: the kind of fault, never a value of the token. */
+/** Why a token is refused. No value of the token is repeated. */
 const FAULTS = {
   malformed: 'it is not one JWT after the word Bearer',
   type: 'its type is not at+jwt',
@@ -59,7 +51,7 @@ const FAULTS = {
 } as const;
 type Fault = keyof typeof FAULTS;
 
-/** RFC 6750 §3. `cause` is an error of jose, which has the payload once the signature was right. */
+/** A 401 as RFC 6750 §3 has it. `cause`: an error of jose, which has the payload when the signature was right. */
 const badToken = (fault: Fault, cause?: unknown) =>
   new AppError('invalid-token', `the access token is refused: ${FAULTS[fault]}`, {
     headers: {
@@ -75,7 +67,7 @@ const CLAIM_FAULTS: Readonly<Record<string, Fault>> = {
   nbf: 'not yet valid',
 };
 
-/** Faults of a token by the errors of jose; what is not here is no fault of the token. */
+/** Faults of a token by the errors of jose. Other errors are no fault of the token. */
 const ERROR_FAULTS: readonly (readonly [kind: abstract new (...args: never[]) => Error, fault: Fault])[] = [
   [errors.JWTExpired, 'expired'],
   [errors.JWSSignatureVerificationFailed, 'signature'],
@@ -118,7 +110,7 @@ function toClaims(payload: JWTPayload, maxLifetimeSeconds: number): TokenClaims 
 
 const isSafe = (time: number): boolean => Math.abs(time) <= Number.MAX_SAFE_INTEGER;
 
-/** RFC 9068 §2.2 requires them; jose checks that they are there, not that they are usable. */
+/** Checks `exp` and `iat`, which RFC 9068 §2.2 requires. jose checks only that they are there. */
 function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   const { exp, iat } = payload;
   const [issued, expires] = [Number(iat), Number(exp)];
@@ -128,13 +120,13 @@ function checkLifetime(payload: JWTPayload, maxLifetimeSeconds: number): void {
   if (issued > Date.now() / 1_000 + CLOCK_TOLERANCE_SECONDS) throw badToken('not yet valid', { payload });
 }
 
-/** Throws when the key set is no JSON or has no key: then the one that was fetched before is kept. */
+/** Throws for a key set that is no JSON or has no key. The one that was fetched before then stays in use. */
 async function checkKeySet(response: Response): Promise<void> {
   const { keys } = (await response.json()) as { readonly keys?: readonly unknown[] };
   if (!keys?.length) throw new Error('the key set of the issuer has no key');
 }
 
-/** An issuer that failed gets no further request for so long: each token with an unknown key would request them. */
+/** Pause after a failed request for keys. Without it, each token with an unknown key would cause another request. */
 const FETCH_PAUSE_MS = 1_000;
 
 function createFetch(): typeof fetch {
@@ -142,15 +134,16 @@ function createFetch(): typeof fetch {
   return async (url, init) => {
     if (performance.now() - failedAt < FETCH_PAUSE_MS)
       throw new Error('the issuer gave no key set a moment ago');
+    let isGood = false;
+    // No second request while this one is under way.
     failedAt = Infinity;
     try {
       const response = await fetch(url, init);
       if (response.ok) await checkKeySet(response.clone());
-      failedAt = response.ok ? -Infinity : performance.now();
+      isGood = response.ok;
       return response;
-    } catch (error) {
-      failedAt = performance.now();
-      throw error;
+    } finally {
+      failedAt = isGood ? -Infinity : performance.now();
     }
   };
 }
@@ -165,17 +158,18 @@ const createKeys = (jwksUri: string, cacheMaxAge: number) =>
 
 const rememberTokens = () => new LRUCache<string, TokenClaims>({ max: REMEMBERED_TOKENS });
 
-/** As jose judges it, for a token that was valid when it came first. */
+/** Whether a remembered token has expired since, by the rule of jose. */
 const isOver = ({ exp }: JWTPayload): boolean =>
   Number(exp) <= Math.floor(Date.now() / 1_000) - CLOCK_TOLERANCE_SECONDS;
 
 /**
- * Verifies JWT access tokens (RFC 9068) against the issuer's key set: a fixed list of algorithms, issuer,
- * audience, type and times; `jku`, `x5u` and `jwk` of a token are never used. Keys are kept 24 h and fetched again in
- * the background, so that an issuer that is away for a while refuses nobody. A token that was verified is remembered until
- * it ends or the keys are fetched again: a caller sends the same one with each request.
+ * Verifies JWT access tokens (RFC 9068) against the issuer's key set: algorithm, issuer, audience, type and times. `jku`, `x5u`
+ * and `jwk` of a token are never used.
+ *
+ * Keys are used for 24 h and fetched again in the background, so tokens are accepted while the issuer is away. A verified token is
+ * remembered until it expires or the keys are fetched again, because a caller sends the same one with each request.
  */
-export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
+export function createTokenVerifier(options: TokenVerifierOptions) {
   const { issuer, audience, maxLifetimeSeconds = 86_400, refreshMs = 300_000 } = options;
   const { onRefreshFailed = () => undefined, keysMaxAgeMs = 86_400_000 } = options;
   const keys = createKeys(options.jwksUri, keysMaxAgeMs);
@@ -183,10 +177,10 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   const hasKeys = (): boolean => keys.fresh && (keys.jwks()?.keys.length ?? 0) > 0;
   let refreshAt = -Infinity;
   const refresh = (): void => {
-    // Without keys the service is not ready and nobody calls: it has to ask by itself.
+    // A service without keys is not ready and gets no requests, so it fetches them by itself.
     if (hasKeys() && performance.now() < refreshAt) return;
     refreshAt = performance.now() + refreshMs;
-    // A token whose key is gone is valid no longer; what is being verified meanwhile is put into the old one.
+    // A token whose key was removed is valid no longer. Verifications under way write to the old cache.
     keys.reload().then(() => void (verified = rememberTokens()), onRefreshFailed);
   };
   refresh();
@@ -211,18 +205,21 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
   };
 
   return {
-    verify: async (authorization) => {
+    /** Throws 401 for anything but one valid bearer token, and 500 while no keys are known. */
+    verify: async (authorization: string | undefined): Promise<TokenClaims> => {
       const remembered = verified;
-      // By the header as it came.
       const known = authorization === undefined ? undefined : remembered.get(authorization);
       if (known && !isOver(known.payload)) return known;
       const token = bearerToken(authorization);
       const claims = toClaims(await verifyToken(token), maxLifetimeSeconds);
-      // As everybody writes it: the many ways to write one token must not push those of others out.
+      // Only the usual spelling: other spellings of one token must not push out other tokens.
       if (authorization === `Bearer ${token}`) remembered.set(authorization, claims);
       return claims;
     },
+    /** True while a key set with a key in it is known that was fetched within `keysMaxAgeMs`. */
     isReady: hasKeys,
     close: () => clearInterval(timer),
   };
 }
+
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;

@@ -86,7 +86,7 @@ describe('a tenant over its requests a second', () => {
     expect((await post('globex')).status).toBe(200);
   });
 
-  it('is told what its limit is, as a problem', async () => {
+  it('gets a problem that names its limit', async () => {
     await serve({ TENANT_REQUESTS_PER_SECOND: '1', TENANT_REQUESTS_BURST: '1' });
     const both = await Promise.all([post('acme'), post('acme'), post('acme'), post('acme')]);
     const refused = both.find(({ status }) => status === 429);
@@ -96,7 +96,7 @@ describe('a tenant over its requests a second', () => {
     });
   });
 
-  it('is counted for each refusal, and told in the log once', async () => {
+  it('is counted for each refusal, and logged once', async () => {
     await serve({ TENANT_REQUESTS_PER_SECOND: '1', TENANT_REQUESTS_BURST: '1' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => post('acme')));
     const refused = answers.filter(({ status }) => status === 429).length;
@@ -113,7 +113,7 @@ describe('a tenant over its requests a second', () => {
 });
 
 describe('the requests under way', () => {
-  it('leave room for another tenant, whatever one does', async () => {
+  it('leave capacity for another tenant, whatever one tenant does', async () => {
     await serve({ MAX_OPEN_REQUESTS: '8' });
     const held = Array.from({ length: 20 }, () => call('/held', 'acme'));
     await eventually(async () => finish.length === 4 && (await shedBy('tenant-share')) === 16);

@@ -96,13 +96,13 @@ describe('the bodies of open requests', () => {
     expect((await send('/quick', {}, '', { method: 'GET' })).statusCode).toBe(202);
   });
 
-  it('are half for one tenant alone: it cannot keep another one out', async () => {
+  it('leave half for others, so that one tenant cannot exclude another', async () => {
     await hold(MIB);
     expect(await statusOfByte('acme')).toBe(503);
     expect(await statusOfByte('other')).toBe(202);
   });
 
-  it('cannot have a bound into whose half the largest body never fits', () => {
+  it('cannot have a bound of which half is smaller than the largest body', () => {
     const settings = new SettingsReader({ MAX_OPEN_BODY_BYTES: String(2 * MIB - 1) });
     readApiSettings(settings, { port: 1, maxOpenRequests: 1, tenantRequestsPerSecond: 0 });
     expect(settings.faults.join()).toContain('MAX_OPEN_BODY_BYTES must be a whole number from 2097152 ');
@@ -117,7 +117,7 @@ describe('the bodies of open requests', () => {
     expect(sent.statusCode).toBe(status);
   });
 
-  it('hold nothing while they are only declared', async () => {
+  it('take no budget while they are only declared', async () => {
     const declared = await Promise.all(
       Array.from({ length: 64 }, () => open('/held', { 'content-length': MIB })),
     );
@@ -151,7 +151,7 @@ describe('a caller that hangs up', () => {
     expect(api.lines.filter(({ message }) => message === 'requests failed')).toEqual([]);
   };
 
-  it('in the middle of its body is no failure of ours', async () => {
+  it('in the middle of its body causes no failure of ours', async () => {
     const cut = await open('/held', { 'content-length': MIB });
     cut.write(Buffer.alloc(MIB - 1));
     await eventually(async () => (await statusOfByte('acme')) === 503);
@@ -161,7 +161,7 @@ describe('a caller that hangs up', () => {
     await isQuiet();
   });
 
-  it('before its response is none either', async () => {
+  it('before its response causes no failure of ours', async () => {
     const opened = await hold(1);
     opened.destroy();
     await isQuiet();
@@ -172,7 +172,7 @@ describe('a caller that hangs up', () => {
 });
 
 describe('a body whose length nobody told', () => {
-  it('is refused as soon as it is larger than it may be', async () => {
+  it('is refused as soon as it exceeds the bound', async () => {
     const refused = await send('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB + 1));
     expect([refused.statusCode, refused.headers.connection]).toEqual([422, 'close']);
     expect((await send('/quick', { 'transfer-encoding': 'chunked' }, 'x'.repeat(MIB))).statusCode).toBe(202);

@@ -22,14 +22,14 @@ function fill(
 }
 
 describe('the requests under way', () => {
-  it('are half for one tenant alone, and there is room for others', () => {
+  it('are half for one tenant alone, and others are admitted', () => {
     const open = createOpenRequests({ total: 120 });
     expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 60 }, why: 'tenant-share' });
     expect(fill(open, caller('b')).ends).toHaveLength(30);
     expect(fill(open, caller('c')).ends).toHaveLength(15);
   });
 
-  it('make room when they end, for whoever comes', () => {
+  it('free capacity when they end', () => {
     const open = createOpenRequests({ total: 10 });
     const first = fill(open, caller('a'));
     for (const end of first.ends) end();
@@ -37,7 +37,7 @@ describe('the requests under way', () => {
     expect(fill(open, caller('a')).ends).toHaveLength(3);
   });
 
-  it('are all for the operator’s own tokens, and then nobody gets in', () => {
+  it('may all be held by the operator’s own tokens, and then nobody is admitted', () => {
     const open = createOpenRequests({ total: 10, uncountedScope: 'own' });
     const own = fill(open, caller('a', 'own'));
     expect(own).toMatchObject({ ends: { length: 10 }, why: 'open-requests' });
@@ -46,13 +46,13 @@ describe('the requests under way', () => {
     expect(fill(open, caller('a')).ends).toHaveLength(1);
   });
 
-  it('are so many for one tenant at most, however many are free', () => {
+  it('have a fixed maximum for one tenant, however many are free', () => {
     const open = createOpenRequests({ total: 120, each: 10 });
     expect(fill(open, caller('a'))).toMatchObject({ ends: { length: 10 }, why: 'tenant-share' });
     expect(fill(open, caller('b')).ends).toHaveLength(10);
   });
 
-  it('let one in however few there may be', () => {
+  it('admit at least one', () => {
     expect(fill(createOpenRequests({ total: 1 }), caller('a'))).toMatchObject({
       ends: { length: 1 },
       why: 'open-requests',

@@ -25,7 +25,7 @@ const take = (limiter: TenantLimiter, count = 1, who = caller('acme')): string |
   refusalOf(() => limiter.take(who, count));
 
 describe('a limit for each tenant', () => {
-  it('gives the burst at once, then as much as comes back', () => {
+  it('allows the burst at once, then the rate', () => {
     const limiter = limiterOf({ perSecond: 10, burst: 30 });
     const asked = Array.from({ length: 31 }, () => take(limiter));
     expect(asked).toEqual([...Array<undefined>(30).fill(undefined), '1']);
@@ -39,7 +39,7 @@ describe('a limit for each tenant', () => {
     expect(later.filter((refusal) => refusal === undefined)).toHaveLength(30);
   });
 
-  it('refuses as a whole what is more than is left, takes nothing for it, and says when to come again', () => {
+  it('refuses more than is left, takes nothing for it, and says when to try again', () => {
     const limiter = limiterOf({ perSecond: 100, burst: 1_000 });
     expect(take(limiter, 600)).toBeUndefined();
     expect(take(limiter, 900)).toBe('5');
@@ -51,7 +51,7 @@ describe('a limit for each tenant', () => {
     expect(take(limiter, 1_000)).toBeUndefined();
   });
 
-  it('is told before anything is counted, when nothing is left', () => {
+  it('refuses before anything is counted when nothing is left', () => {
     const limiter = limiterOf({ perSecond: 1, burst: 2 });
     const check = (): string | undefined => refusalOf(() => limiter.check(caller('acme')));
     expect([check(), check(), check()]).toEqual([undefined, undefined, undefined]);
@@ -61,7 +61,7 @@ describe('a limit for each tenant', () => {
     expect([check(), check()]).toEqual([undefined, undefined]);
   });
 
-  it('is no other tenant’s, and not of the operator’s own tokens', () => {
+  it('does not count other tenants or the operator’s own tokens', () => {
     const limiter = limiterOf({ perSecond: 1, burst: 1 });
     expect([take(limiter), take(limiter)]).toEqual([undefined, '1']);
     expect(take(limiter, 1, caller('globex'))).toBeUndefined();
@@ -69,13 +69,13 @@ describe('a limit for each tenant', () => {
     expect(refusalOf(() => limiter.check(caller('acme', 'own')))).toBeUndefined();
   });
 
-  it('of 0 is none', () => {
+  it('is unlimited for a rate of 0', () => {
     const limiter = limiterOf({ perSecond: 0, burst: 1 });
     expect(take(limiter, 1_000_000)).toBeUndefined();
     expect(take(limiter, 1_000_000)).toBeUndefined();
   });
 
-  it('is kept for the 10,000 tenants that were seen last', () => {
+  it('remembers the 10,000 tenants that were seen last', () => {
     const limiter = limiterOf({ perSecond: 1, burst: 1 });
     take(limiter);
     for (let other = 1; other < 10_000; other += 1) take(limiter, 1, caller(`tenant-${other}`));

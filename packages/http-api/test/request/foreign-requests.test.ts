@@ -11,7 +11,7 @@ const target = fc.oneof(
     .map((parts) => parts.join('')),
 );
 
-it('whatever target a request has, it is a path without a fragment, at which the router looks as it stands', () => {
+it('any request target becomes a path without a fragment, which the router uses unchanged', () => {
   fc.assert(
     fc.property(target, (given) => {
       const path = originForm(given);
@@ -21,7 +21,7 @@ it('whatever target a request has, it is a path without a fragment, at which the
   );
 });
 
-it('whatever body a request has, it is a value or a problem of the caller', () => {
+it('any body is read as a value or refused as a problem of the caller', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.uint8Array()), (body) => {
       try {

@@ -16,7 +16,7 @@ const inChunks = (bytes: number, chunkBytes: number): IncomingMessage =>
     { headers: {} },
   ) as unknown as IncomingMessage;
 
-it('two thousand chunks hold one buffer, and all that is held is taken first', async () => {
+it('two thousand chunks hold one buffer, whose bytes are taken from the budget first', async () => {
   const taken: number[] = [];
   const body = await readBody(inChunks(MIB, 512), MIB, (bytes) => taken.push(bytes));
   expect(body.equals(Buffer.alloc(MIB, 'x'))).toBe(true);
@@ -25,7 +25,7 @@ it('two thousand chunks hold one buffer, and all that is held is taken first', a
   expect(taken.length).toBeLessThan(25);
 });
 
-it('is refused as soon as it is too large, comes in too many tiny chunks, or finds no room', async () => {
+it('a body is refused as soon as it is too large, comes in too many tiny chunks, or exceeds the budget', async () => {
   const any = (): undefined => undefined;
   await expect(readBody(inChunks(11, 1), 10, any)).rejects.toThrow('must not be larger than 10 bytes');
   expect((await readBody(inChunks(1_000, 1), MIB, any)).byteLength).toBe(1_000);

@@ -35,7 +35,7 @@ describe('a refused request', () => {
     },
   );
 
-  it('or not, a GET with a body that does not end is responded to, and its connection is closed', async () => {
+  it('a GET with a body that does not end gets its response, and then its connection is closed', async () => {
     const headers = { authorization: `Bearer ${await desk.token()}`, 'transfer-encoding': 'chunked' };
     const sent = request({ host: '127.0.0.1', port: api.port, path: '/things', agent: false, headers });
     sent.write('x');
@@ -77,7 +77,7 @@ describe('a refused request', () => {
     expect(status).toBe(422);
   });
 
-  it('for its token is one line of the log for each kind of fault, with the client when it is known', async () => {
+  it('writes one log line for each kind of token fault, with the client when it is known', async () => {
     const expired = await desk.token({ claims: { exp: 1_000, iat: 900 } });
     for (const token of ['a.b.c', expired, expired, 'a.b.c'])
       await fetch(`${api.url}/things`, { headers: { authorization: `Bearer ${token}` } });
@@ -96,7 +96,7 @@ describe('a refused request', () => {
     ]);
   });
 
-  it('with thousands of parameters is told of the first twenty', async () => {
+  it('with thousands of parameters names the first twenty', async () => {
     const query = Array.from({ length: 2_000 }, (_, index) => `n${index}`).join('&');
     const response = await call(`/things?${query}`);
     expect(response.status).toBe(422);

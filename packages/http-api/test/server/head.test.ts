@@ -70,7 +70,7 @@ it('HEAD is 405 where there is no GET', async () => {
   expect(await ask('HEAD', '/jobs')).toMatchObject({ status: 405, headers: { allow: 'POST' } });
 });
 
-it('HEAD is counted as the GET that answers it', async () => {
+it('HEAD is counted as the GET that serves it', async () => {
   // Of these tests only a HEAD had no token.
   await eventually(async () => {
     const requests = await api.registry.getSingleMetricAsString('http_requests_total');

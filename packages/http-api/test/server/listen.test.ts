@@ -56,7 +56,7 @@ describe('the transport', () => {
     expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('keeps an idle connection as long as it is told', async () => {
+  it('keeps an idle connection for the configured time', async () => {
     const own = await listen((_request, response) => response.end('done'), {
       ...{ port: 0, host: HOST },
       keepAliveMs: 200,
@@ -65,7 +65,7 @@ describe('the transport', () => {
     await own.close(0);
   }, 20_000);
 
-  it('breaks a connection that becomes nonsense, and answers none of its earlier requests with 400', async () => {
+  it('breaks a connection that becomes nonsense, and sends no 400 for its earlier requests', async () => {
     const response = new Promise<string>((resolve) => {
       const socket = connect(server.port, HOST, () => socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n'));
       inFlight().then(
@@ -82,7 +82,7 @@ describe('the transport', () => {
     );
   });
 
-  it('refuses a request whose length is told twice', async () => {
+  it('refuses a request with two lengths', async () => {
     const smuggled =
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
     expect(await raw(smuggled)).toMatch(/^HTTP\/1\.1 400 /);
@@ -94,7 +94,7 @@ describe('the transport', () => {
 });
 
 describe('closing', () => {
-  it('lets a response in flight be finished, and ends its connection with it', async () => {
+  it('lets a response in flight finish, and ends its connection with it', async () => {
     const response = get('/slow');
     const done = await inFlight();
     const closed = server.close(5_000);

@@ -103,7 +103,7 @@ describe('an operation', () => {
     });
   });
 
-  it('gets a body within its bound, and 422 tells what is wrong with another', async () => {
+  it('gets a body within its bound, and 422 names the fault of another', async () => {
     expect((await post('{"name":"a"}')).status).toBe(200);
     for (const body of ['{"name":7}', '{', '', '{"name":"a","name":"b"}', `{"name":"${'a'.repeat(60)}"}`])
       expect((await post(body)).status).toBe(422);
@@ -126,7 +126,7 @@ describe('an operation', () => {
     expect(response.headers.get('connection')).toBe('close');
   });
 
-  it('that waits is told when its caller has hung up, and when the service ends', async () => {
+  it('that waits gets a signal when its caller hangs up or the service ends', async () => {
     const caller = new AbortController();
     const lost = call('/waits', { signal: caller.signal }).catch(() => 'hung up');
     await eventually(() => waits.length === 1);
@@ -200,17 +200,17 @@ describe('a query', () => {
     expect(await problemOf(response)).toMatchObject({ code: 'invalid-request', violations });
   });
 
-  it.each(['/things?', '/things?&&', '/things/1?y'])('that says nothing more is taken: %s', async (path) => {
+  it.each(['/things?', '/things?&&', '/things/1?y'])('without parameters is accepted: %s', async (path) => {
     expect((await call(path)).status).toBe(200);
   });
 
-  it('is looked at only when the caller may do what it asks for', async () => {
+  it('is checked only after the scopes of the caller', async () => {
     expect((await fetch(`${api.url}/things?x=1`)).status).toBe(401);
     expect((await call('/things?x=1', {}, { scope: 'other' })).status).toBe(403);
     expect((await call('/things?x=1', { method: 'PATCH' })).status).toBe(405);
   });
 
-  it('is looked at before the body', async () => {
+  it('is checked before the body', async () => {
     const headers = { 'content-type': 'application/json' };
     const response = await call('/things?x=1', { method: 'POST', body: '{', headers });
     expect(await problemOf(response)).toMatchObject({ violations: [{ property: 'x' }] });
@@ -218,7 +218,7 @@ describe('a query', () => {
 });
 
 describe('an error', () => {
-  it('that an operation throws is told as a problem with its members and headers', async () => {
+  it('that an operation throws becomes a problem with its members and headers', async () => {
     const response = await call('/things/1', { method: 'DELETE', headers: { 'x-request-id': 'abc' } });
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('3');
@@ -230,7 +230,7 @@ describe('an error', () => {
     });
   });
 
-  it('that nobody expected shows nothing of itself, and is logged with its cause', async () => {
+  it('that is unexpected shows no details, and is logged with its cause', async () => {
     const response = await call('/things/bug', { method: 'DELETE' });
     const problem = await problemOf(response);
     expect([response.status, problem['code']]).toEqual([500, 'internal-error']);

@@ -46,7 +46,7 @@ describe('the key set', () => {
     await other.close();
   });
 
-  it.each([500, 404, 200])('that never came (status %d) is our fault, not the caller’s', async (status) => {
+  it.each([500, 404, 200])('that never came (status %d) is a 500, no fault of the caller', async (status) => {
     const other = await TokenDesk.open();
     other.response = status;
     const by = openVerifier(other);
@@ -60,7 +60,7 @@ describe('the key set', () => {
     await other.close();
   });
 
-  it('is not asked for once for each token with an unknown key while the issuer fails', async () => {
+  it('is not requested for each token with an unknown key while the issuer fails', async () => {
     const other = await TokenDesk.open();
     other.response = 500;
     const by = openVerifier(other);

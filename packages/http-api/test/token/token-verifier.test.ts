@@ -34,7 +34,7 @@ const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).to
 const claim = (claims: TokenChange['claims']): Promise<string> => verdict({ claims: claims ?? {} });
 
 describe('a valid token', () => {
-  it('is accepted, and tells the client and its claims', async () => {
+  it('is accepted, and gives the client and its claims', async () => {
     const { clientId, payload } = await verifier.verify(`Bearer ${await desk.token()}`);
     expect(clientId).toBe('client-1');
     expect(payload['tenant_id']).toBe('acme');
@@ -61,14 +61,14 @@ describe('a valid token', () => {
     expect(await verdict(change)).toBe('ok');
   });
 
-  it('is remembered, but not beyond its end', async () => {
+  it('is remembered until it expires', async () => {
     const token = await desk.token({ claims: { exp: now() - 3 } });
     const first = await verifier.verify(`Bearer ${token}`);
     expect(await verifier.verify(`Bearer ${token}`)).toBe(first);
     await eventually(async () => (await verdictOn(`Bearer ${token}`)) === 'invalid-token');
   });
 
-  it('may have ended three seconds ago, and not ten: clocks differ', async () => {
+  it('may have expired three seconds ago, but not ten, because clocks differ', async () => {
     expect(await claim({ exp: now() - 3 })).toBe('ok');
     expect(await claim({ exp: now() - 10 })).toBe('invalid-token');
   });
@@ -168,7 +168,7 @@ describe('a token with a wrong signature', () => {
 });
 
 describe('a token of a key that is not the issuer’s', () => {
-  it.each(['jwk', 'jku', 'x5u', 'x5c'])('is refused, and its header %s leads nowhere', async (name) => {
+  it.each(['jwk', 'jku', 'x5u', 'x5c'])('is refused, and its header %s is not followed', async (name) => {
     const value = {
       jwk: attacker.key.publicJwk,
       jku: `${attacker.issuer}jwks`,
@@ -191,7 +191,7 @@ describe('a token of a key that is not the issuer’s', () => {
     expect(await verdict({ key: rsa })).toBe('invalid-token');
   });
 
-  it('is not asked for again and again: twenty unknown kids are one request at most', async () => {
+  it('causes at most one request for twenty unknown kids', async () => {
     const before = desk.requests;
     for (let index = 0; index < 20; index += 1)
       expect(await verdict({ header: { kid: `unknown-${index}` } })).toBe('invalid-token');

@@ -11,37 +11,26 @@ export interface PemPair {
   readonly keyPem: string;
 }
 
-export interface Validity {
+interface CertificateOptions {
   readonly notBefore: Date;
   readonly notAfter: Date;
-}
-
-export interface CertificateOptions extends Validity {
-  /** Who signs; without one the certificate is signed by its own key. */
+  /** Who signs; default: the certificate's own key. */
   readonly authority?: PemPair;
 }
 
-export interface LeafOptions extends CertificateOptions {
-  /** DNS names and IP addresses, all of them as subject alternative names. */
-  readonly hosts: readonly string[];
-}
-
-export interface AuthorityOptions extends CertificateOptions {
-  /** How many authorities may stand between it and a leaf, default 0. */
-  readonly pathLength?: number;
-}
-
-/** A certificate authority: an ECDSA P-256 key and a certificate that may sign leaves, and authorities if `pathLength` allows it. */
-export function makeAuthority(name: string, options: AuthorityOptions): Promise<PemPair> {
-  const { pathLength = 0 } = options;
+/**
+ * A certificate authority: an ECDSA P-256 key, and a certificate that may sign leaves. `pathLength`: authorities that may
+ * stand between it and a leaf, default 0.
+ */
+export function makeAuthority(name: string, options: CertificateOptions, pathLength = 0): Promise<PemPair> {
   return makePair(`CN=${name}`, options, [
     new x509.BasicConstraintsExtension(true, pathLength, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
   ]);
 }
 
-/** A certificate for `hosts`, for servers and for clients. */
-export function makeLeaf({ hosts, ...options }: LeafOptions): Promise<PemPair> {
+/** A certificate for servers and clients. `hosts`: its subject alternative names, DNS names and IP addresses. */
+export function makeLeaf(hosts: readonly string[], options: CertificateOptions): Promise<PemPair> {
   return makePair(`CN=${hosts[0] ?? 'localhost'}`, options, [
     new x509.BasicConstraintsExtension(false, undefined, true),
     new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),

@@ -10,7 +10,7 @@ const LEAF_DAYS = 90;
 /** Renewed when less than this is left, so that it does not expire under a stack that runs for weeks. */
 const RENEW_DAYS = 30;
 
-/** What makes certificates takes 0.2 s of CPU to load, and most processes find theirs made. */
+/** Loaded on demand, because it takes 0.2 s of CPU and most processes find their certificates made. */
 export const loadCertificateMaker = () => import('./make-certificate.js');
 
 interface PemFiles {
@@ -31,7 +31,7 @@ interface IssueOptions {
 export interface CertificateAuthority {
   readonly caFile: string;
   readonly caPem: string;
-  /** A certificate for these names and addresses, valid for 30 to 90 days; with options a new one. */
+  /** Issues a certificate for these names and addresses, valid for 30 to 90 days. With options it is a new one. */
   issue(hosts: readonly string[], options?: IssueOptions): Promise<IssuedCertificate>;
 }
 
@@ -65,9 +65,9 @@ export async function openCertificateAuthority(dir: string): Promise<Certificate
       const { selfSigned = false, ...dates } = options ?? {};
       const validity = { ...validFor(LEAF_DAYS), ...dates };
       const { makeLeaf } = await loadCertificateMaker();
-      const pair = await makeLeaf({ hosts, ...validity, ...(selfSigned ? {} : { authority }) });
+      const pair = await makeLeaf(hosts, { ...validity, ...(selfSigned ? {} : { authority }) });
       const issued = await keep(filesOf(serialOf(pair)), pair);
-      if (options === undefined) await writeWhole(latest, serialOf(pair), 'public');
+      if (options === undefined) await writeWhole(latest, serialOf(pair), 0o644);
       return issued;
     },
   };
@@ -99,7 +99,7 @@ async function readUsable(files: PemFiles): Promise<IssuedCertificate | undefine
 }
 
 async function keep(files: PemFiles, pair: PemPair): Promise<IssuedCertificate> {
-  await writeWhole(files.keyFile, pair.keyPem, 'secret');
-  await writeWhole(files.certFile, pair.certPem, 'public');
+  await writeWhole(files.keyFile, pair.keyPem, 0o600);
+  await writeWhole(files.certFile, pair.certPem, 0o644);
   return { ...files, ...pair };
 }

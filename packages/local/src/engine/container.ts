@@ -20,9 +20,9 @@ export interface RunningContainer {
 }
 
 /**
- * Runs an engine in a container (testcontainers removes it when this process ends, however it ends). Undefined, and a line in
- * the log, when no Docker daemon answers, the image cannot be had within a minute, or a container of it cannot be started. Throws
- * when what was started does not serve.
+ * Runs an engine in a container, which testcontainers removes when this process ends. Undefined, and a line in the log, when no
+ * Docker daemon responds, the image is not there within a minute, or a container cannot be started. Throws when a started
+ * container does not serve.
  */
 export async function runContainer(engine: ContainerImage, log: Log): Promise<RunningContainer | undefined> {
   // Loaded on demand: it brings a hundred packages along.

@@ -36,7 +36,7 @@ export interface EngineLaunch {
   awaitReady(pollOptions: PollOptions): Promise<string | undefined>;
 }
 
-/** Starts an engine and resolves when it serves; when it does not, ends it and throws with its last words. */
+/** Starts an engine and resolves when it serves. Otherwise ends it, and throws with the last lines of its log. */
 export async function launchEngine(launch: EngineLaunch): Promise<GuardedProcess> {
   const { title, folder: cwd, logName, command, args, env } = launch;
   const logFile = join(cwd, logName);
@@ -70,7 +70,7 @@ export async function superviseEngine(launch: () => Promise<GuardedProcess>): Pr
   };
 }
 
-/** An engine that a variable of the environment names: nobody here can end it. */
+/** An engine that a variable of the environment names. It cannot be stopped here. */
 export function foreignEngine(variable: string): EngineLifecycle {
   const refuse = () => {
     throw new Error(`${variable} names this engine: it was not started here, so it cannot be stopped here`);

@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, dirname } from 'node:path';
-import { runCommand, errorCode } from './command.js';
-import { ANSWER_DEADLINE_MS, untilClear } from './wait.js';
+import { runCommand, errorText } from './command.js';
+import { RESPONSE_DEADLINE_MS, untilClear } from './wait.js';
 import type { Log } from './wait.js';
 
 const ABANDONED_AFTER_MS = 3_600_000;
@@ -16,8 +16,8 @@ export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * The folder `name` of the cache; `fill` writes it when it is missing. It appears whole or not at all (written beside and
- * renamed). Two processes that need it at the same time both do the work; the folder of the first stays.
+ * The folder `name` of the cache. `fill` writes it when it is missing, and it appears whole or not at all. When two processes fill
+ * it at once, the folder of the first stays.
  */
 export async function cachedFolder(name: string, fill: (folder: string) => Promise<void>): Promise<string> {
   const folder = join(cacheRoot(), name);
@@ -51,11 +51,11 @@ async function removeAbandoned(): Promise<void> {
   }
 }
 
-/** Writes a file that appears whole or not at all; `secret` ones can be read by their owner alone (mode 0600). */
-export async function writeWhole(path: string, text: string, kind: 'public' | 'secret'): Promise<void> {
+/** Writes a file that appears whole or not at all. `mode`: 0o600 for what its owner alone may read. */
+export async function writeWhole(path: string, text: string, mode: 0o600 | 0o640 | 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const unfinished = `${path}.${randomUUID()}.tmp`;
-  await writeFile(unfinished, text, { mode: kind === 'secret' ? 0o600 : 0o644 });
+  await writeFile(unfinished, text, { mode });
   await rename(unfinished, path);
 }
 
@@ -72,7 +72,7 @@ export const rememberEngine = (folder: string, pid: number): Promise<void> =>
 export async function awaitFreeDataFolder(
   folder: string,
   log: Log,
-  deadlineMs = ANSWER_DEADLINE_MS,
+  deadlineMs = RESPONSE_DEADLINE_MS,
 ): Promise<void> {
   const path = join(folder, PID_FILE);
   const pid = Number(await readFile(path, 'utf8').catch(() => ''));
@@ -90,11 +90,11 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return errorCode(error) === 'EPERM';
+    return errorText(error).includes('EPERM');
   }
 }
 
-/** Whether the process lives and names the folder in its command line; a recycled id or a zombie does not. */
+/** Whether a process runs and its command line has the folder. A recycled id and a zombie have not. */
 export async function usesFolder(pid: number, folder: string): Promise<boolean> {
   if (!isAlive(pid)) return false;
   return (await commandLine(pid)).includes(folder);

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 const LOWEST = 20_000;
 const HIGHEST = 31_999;
 const TRIES = 200;
-/** Each process takes every sixteenth port, from one that its id names: what one has chosen and not yet taken hardly any other chooses. */
+/** Each process chooses from every sixteenth port, by its id. So two processes hardly choose the same port before they listen. */
 const STEP = 16;
 const handedOut = new Set<number>();
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { lastLines } from './command.js';
-import { ANSWER_DEADLINE_MS } from './wait.js';
+import { RESPONSE_DEADLINE_MS } from './wait.js';
 
 export interface GuardedProcessOptions {
   readonly cwd: string;
@@ -25,7 +25,7 @@ const GUARD = `
 exec "$@" 3<&-
 `;
 
-/** Starts `command` as a process that cannot outlive this one, in a process group of its own (Ctrl-C does not reach it: its owner stops it in order). */
+/** Starts a process that cannot outlive this one. Ctrl-C does not reach its own process group: its owner stops it in order. */
 export function spawnGuarded(command: string, args: readonly string[], options: GuardedProcessOptions) {
   const logDescriptor = openSync(options.logFile, 'a');
   const logStart = fstatSync(logDescriptor).size;
@@ -36,7 +36,7 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
     stdio: ['ignore', logDescriptor, logDescriptor, 'pipe'],
   });
   closeSync(logDescriptor);
-  child.on('error', () => undefined); // a missing shell: said on the next line
+  child.on('error', () => undefined); // a missing shell: the next line throws
   if (child.pid === undefined) throw new Error(`${command} could not be started: no shell (sh) on the PATH`);
   const guardPipe = child.stdio[3];
   guardPipe?.on('error', () => undefined);
@@ -61,7 +61,7 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
     /** SIGKILL. */
     kill: () => void child.kill('SIGKILL'),
     /** SIGTERM, and SIGKILL when it has not ended by the deadline; default 15 s. */
-    async stop(deadlineMs = ANSWER_DEADLINE_MS) {
+    async stop(deadlineMs = RESPONSE_DEADLINE_MS) {
       child.kill('SIGTERM');
       const force = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
       await exited;

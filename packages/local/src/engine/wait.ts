@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longest wait for an engine, its image or its data folder to be ready; recovery after kill -9 of a large log took ten seconds. */
+/** Longest wait for an engine, its image or its data folder to be ready. Recovery of a large log after kill -9 takes ten seconds. */
 export const READY_DEADLINE_MS = 60_000;
-/** Longest wait for an engine to end, or to answer at an address that somebody named; SecantusDB takes 2 to 5 s to end. */
-export const ANSWER_DEADLINE_MS = 15_000;
+/** Longest wait for an engine to end, or to respond at a named address. SecantusDB takes 2 to 5 s to end. */
+export const RESPONSE_DEADLINE_MS = 15_000;
 
-/** Resolves to `work`'s result; throws after `deadlineMs` (the work itself is not interrupted). */
+/** Resolves with the result of `work`. Throws after `deadlineMs`; the work itself is not interrupted. */
 export async function beforeDeadline<T>(work: Promise<T>, deadlineMs: number, what: string): Promise<T> {
   const abort = new AbortController();
   const tooLate = delay(deadlineMs, undefined, { signal: abort.signal }).then(() => {
@@ -19,15 +19,15 @@ export async function beforeDeadline<T>(work: Promise<T>, deadlineMs: number, wh
   }
 }
 
-/** How long, and how often, somebody looks. */
+/** How long a condition is checked, and how often. */
 export interface PollOptions {
   readonly deadlineMs: number;
   readonly everyMs?: number;
-  /** True when waiting makes no sense any more, e.g. because the process has ended. */
+  /** Whether waiting is useless, for example because the process has ended. */
   readonly isAbandoned?: () => boolean;
 }
 
-/** Looks until no obstacle is left, `isAbandoned`, or the deadline has passed; gives the obstacle that is left then. */
+/** Checks until there is no obstacle, it is abandoned, or the deadline has passed. Resolves with the last obstacle. */
 export async function untilClear(
   obstacleOf: () => Promise<string | undefined>,
   { deadlineMs, everyMs = 25, isAbandoned = () => false }: PollOptions,
@@ -46,7 +46,7 @@ export type Log = (line: string) => void;
 const FIRST_NOTICE_MS = 2_000;
 const NEXT_NOTICE_MS = 5_000;
 
-/** Runs `work`; when it takes longer than two seconds, says so, says it again every five, and says when it is done. */
+/** Runs `work`. When it takes longer than two seconds, logs that, again every five, and when it is done. */
 export async function withProgress<T>(log: Log, title: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(0);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair } from 'jose';
 import type { JWK } from 'jose';
 import type { AdapterFactory, Configuration } from 'oidc-provider';
@@ -9,13 +10,13 @@ import { errorText } from '../engine/command.js';
 import { freePort } from '../engine/free-port.js';
 import type { Log } from '../engine/wait.js';
 
-/** The RSA key in `keysFile` (a key set, RFC 7517), made at the first time (mode 0600); without a file a new one for this start alone. */
+/** The RSA key in `keysFile` (a key set, RFC 7517), made when it is missing (mode 0600). Without a file: a new key. */
 async function loadSigningKey(keysFile: string | undefined): Promise<JWK> {
   const kept = keysFile === undefined ? undefined : await readSigningKey(keysFile);
   if (kept) return kept;
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const key: JWK = { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256' };
-  if (keysFile !== undefined) await writeWhole(keysFile, `${JSON.stringify({ keys: [key] })}\n`, 'secret');
+  if (keysFile !== undefined) await writeWhole(keysFile, `${JSON.stringify({ keys: [key] })}\n`, 0o600);
   return key;
 }
 
@@ -31,7 +32,7 @@ async function readSigningKey(keysFile: string): Promise<JWK | undefined> {
   throw new Error(`${keysFile} does not hold a signing key. Remove it: a new one is made at the next start.`);
 }
 
-/** A machine that may ask for tokens. */
+/** A machine that may request tokens. */
 export interface DevelopmentClient {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -57,7 +58,7 @@ export interface IssuerOptions {
   readonly log?: Log;
 }
 
-/** What the resource indicator stands for inside the provider; tokens carry `audience`, which need not be a URI. */
+/** The provider's resource indicator, a URI. Tokens have `audience`, which need not be a URI. */
 const RESOURCE = 'urn:webhooks:api';
 const DEFAULT_TTL_SECONDS = 600;
 
@@ -73,18 +74,23 @@ export async function startIssuer(options: IssuerOptions) {
   const issuer = options.issuer ?? `http://127.0.0.1:${port}`;
   const provider = new Provider(issuer, configurationFor(options, await loadSigningKey(options.keysFile)));
   provider.on('server_error', (_context, error) => log(`token issuer: ${error.message}`));
-  const answer = provider.callback();
+  const respond = provider.callback();
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
+    respond(request, response).catch((error: unknown) => log(`token issuer: ${errorText(error)}`));
   });
-  await listen(server, port, options.host ?? '127.0.0.1');
+  server.listen(port, options.host ?? '127.0.0.1');
+  await once(server, 'listening');
   log(`token issuer: ${issuer}`);
   return {
     /** The claim `iss`; also the base address. */
     issuer,
     tokenEndpoint: `${issuer}/token`,
     jwksUri: `${issuer}/jwks`,
-    stop: () => close(server),
+    stop: async (): Promise<void> => {
+      const closed = server[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
@@ -138,18 +144,4 @@ function configurationFor(options: IssuerOptions, key: JWK): Configuration {
       },
     },
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve());
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

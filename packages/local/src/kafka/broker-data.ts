@@ -12,7 +12,7 @@ import {
 } from './broker-process.js';
 import type { BrokerLaunch, BrokerRuntime } from './broker-process.js';
 
-/** The id of a cluster of one machine means nothing to anybody. */
+/** Any id: it names a cluster of one machine. */
 const CLUSTER_ID = 'RW1iZWRkZWRLYWZrYS0xMg';
 
 /**
@@ -48,7 +48,7 @@ async function format(runtime: BrokerRuntime, propertiesFile: string, folder: st
 }
 
 /**
- * The first question about offsets and the first transaction create the broker's internal topics. On a fresh cluster
+ * The first request for offsets and the first transaction create the broker's internal topics. On a fresh cluster
  * a group's first join could otherwise meet a coordinator that is still loading, which crashes a kafkajs consumer.
  */
 export async function makeInternalTopics(brokers: readonly string[]): Promise<void> {

@@ -7,7 +7,7 @@ import { launchEngine } from '../engine/engine-lifecycle.js';
 import type { GuardedProcess } from '../engine/guarded-process.js';
 import { brokerProperties, type ClusterMember, type Detour } from './broker-properties.js';
 
-/** A kafkajs client for questions to a broker that may not be there yet: few retries, no log. */
+/** A kafkajs client for a broker that may not be there yet: few retries, no log. */
 export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Kafka =>
   new Kafka({
     clientId: 'engines',
@@ -21,7 +21,7 @@ export const createUnloggedKafka = (brokers: readonly string[], retries = 0): Ka
 /**
  * Waits until the broker at `address` ("host:port") serves: metadata lists the broker and a controller, and the
  * controller would create a topic (a request with `validateOnly`). An open port alone says nothing.
- * Answers undefined, or why it does not serve when the deadline has passed.
+ * Resolves with undefined, or with the obstacle when the deadline has passed.
  */
 export const awaitBroker = (address: string, pollOptions: PollOptions): Promise<string | undefined> =>
   untilClear(() => obstacleOf(address), pollOptions);
@@ -57,7 +57,7 @@ const SMALL_JVM = [
   '-Dorg.slf4j.simpleLogger.showDateTime=true',
 ];
 
-/** In place of the quick compiler: what a Java machine does by itself. */
+/** Java's own default, in place of the quick compiler. */
 export const ALL_COMPILERS = '-XX:TieredStopAtLevel=4';
 
 export interface BrokerRuntime {

@@ -1,10 +1,8 @@
 import { join, resolve } from 'node:path';
-import { allOrNone } from '../engine/closers.js';
-import { awaitFreeDataFolder } from '../engine/folders.js';
-import { superviseEngine, type EngineLifecycle } from '../engine/engine-lifecycle.js';
-import { ensureData, makeInternalTopics } from './broker-data.js';
-import { launchBroker } from './broker-process.js';
-import { prepareRuntime } from './start-kafka.js';
+import { allOrFirstFault, closeAfterFault, closeAll, type Closer } from '../engine/closers.js';
+import type { EngineLifecycle } from '../engine/engine-lifecycle.js';
+import { makeInternalTopics } from './broker-data.js';
+import { prepareRuntime, superviseBroker } from './start-kafka.js';
 import type { KafkaOptions } from './start-kafka.js';
 import { freePort } from '../engine/free-port.js';
 import type { BrokerPlace, ClusterMember } from './broker-properties.js';
@@ -26,17 +24,17 @@ export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 
   const log = options.log ?? (() => undefined);
   const dataDir = resolve(options.dataDir);
   const runtime = await prepareRuntime(log);
+  const closers: Closer[] = [];
   const startNode = async (place: NodePlace): Promise<ClusterNode> => {
     const { nodeId } = place.member;
     const launch = { ...place, folder: join(dataDir, `node-${nodeId}`), jvmOptions: [] };
-    const lifecycle = await superviseEngine(async () => {
-      await awaitFreeDataFolder(launch.folder, log);
-      await ensureData(runtime, launch, log);
-      return launchBroker(runtime, launch);
-    });
+    const lifecycle = await superviseBroker(runtime, launch, log);
+    closers.push(() => endNode(lifecycle));
     return Object.assign(lifecycle, { nodeId, address: `127.0.0.1:${place.port}` });
   };
-  const nodes = await allOrNone((await chooseNodePlaces()).map(startNode), endNode);
+  const nodes = await allOrFirstFault((await chooseNodePlaces()).map(startNode)).catch((error: unknown) =>
+    closeAfterFault(closers, 'the cluster', error),
+  );
   const brokers = nodes.map(({ address }) => address);
   await makeInternalTopics(brokers);
   return {
@@ -48,9 +46,7 @@ export async function startKafkaCluster(options: Pick<KafkaOptions, 'dataDir' | 
      * Ends all nodes by SIGKILL: in an orderly end the last ones would wait for controllers that have ended already. What was
      * acknowledged is on disk or with the operating system.
      */
-    stop: async () => {
-      await Promise.all(nodes.map(endNode));
-    },
+    stop: () => closeAll(closers, 'the cluster'),
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { foreignEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
-import { ANSWER_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
+import { RESPONSE_DEADLINE_MS, READY_DEADLINE_MS, withProgress } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { brokerProperties } from './broker-properties.js';
 import type { Detour } from './broker-properties.js';
@@ -12,6 +12,7 @@ import {
   ALL_COMPILERS,
   classArchive,
   launchBroker,
+  type BrokerLaunch,
   type BrokerRuntime,
 } from './broker-process.js';
 import { cachedFolder, awaitFreeDataFolder } from '../engine/folders.js';
@@ -49,7 +50,7 @@ const GROUP_RETRIES = 20;
 /** The cluster at `addresses` ("host:port,host:port"); throws when no broker of them serves within the deadline. */
 export async function useKafkaAddress(
   addresses: string,
-  deadlineMs = ANSWER_DEADLINE_MS,
+  deadlineMs = RESPONSE_DEADLINE_MS,
 ): Promise<KafkaEngine> {
   const brokers = addresses
     .split(',')
@@ -103,6 +104,18 @@ async function makeTemplate(runtime: BrokerRuntime, dataDir: string, log: Log): 
   await makeInternalTopics(kafka.brokers).finally(() => kafka.stop(READY_DEADLINE_MS));
 }
 
+/** Starts a broker on its data, which is made when there is none. */
+export const superviseBroker = (
+  runtime: BrokerRuntime,
+  launch: BrokerLaunch,
+  log: Log,
+): Promise<EngineLifecycle> =>
+  superviseEngine(async () => {
+    await awaitFreeDataFolder(launch.folder, log);
+    await ensureData(runtime, launch, log);
+    return launchBroker(runtime, launch);
+  });
+
 async function startBroker(
   runtime: BrokerRuntime,
   { dataDir, log, port: preferredPort, detours = [] }: KafkaSettings,
@@ -110,11 +123,7 @@ async function startBroker(
 ): Promise<KafkaEngine> {
   return onFreePorts(preferredPort, async (port, controllerPort) => {
     const launch = { folder: dataDir, port, controllerPort, detours, jvmOptions };
-    const lifecycle = await superviseEngine(async () => {
-      await awaitFreeDataFolder(dataDir, log);
-      await ensureData(runtime, launch, log);
-      return launchBroker(runtime, launch);
-    });
+    const lifecycle = await superviseBroker(runtime, launch, log);
     return Object.assign(lifecycle, { kind: 'embedded' as const, brokers: [`127.0.0.1:${port}`] });
   });
 }

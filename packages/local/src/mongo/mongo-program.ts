@@ -7,7 +7,7 @@ import type { GuardedProcess } from '../engine/guarded-process.js';
 
 const ATTEMPT_MS = 2_000;
 
-/** Waits until the server answers `ping`; answers undefined, or why it did not when the deadline has passed. */
+/** Waits until the server responds to `ping`. Resolves with undefined, or with the obstacle when the deadline has passed. */
 export const awaitMongo = (uri: string, pollOptions: PollOptions): Promise<string | undefined> =>
   untilClear(() => ping(uri), pollOptions);
 

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { foreignEngine, superviseEngine, namedAddress } from '../engine/engine-lifecycle.js';
 import type { EngineLifecycle, EngineKind } from '../engine/engine-lifecycle.js';
-import { ANSWER_DEADLINE_MS } from '../engine/wait.js';
+import { RESPONSE_DEADLINE_MS } from '../engine/wait.js';
 import type { Log } from '../engine/wait.js';
 import { awaitMongo, embeddedUri, launchMongo, type MongoProgram } from './mongo-program.js';
 import { awaitFreeDataFolder } from '../engine/folders.js';
@@ -31,8 +31,8 @@ export interface MongoEngine extends EngineLifecycle {
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)([^/?]+)(?:\/([^?]*))?(?:\?(.*))?$/;
 
 /**
- * `base` with `database` in place of the database it names. When it has credentials and no `authSource`, they keep
- * being checked where they were: in the database that `base` named, or in `admin`.
+ * `base` with another database. Credentials without `authSource` are still checked in the database that `base` names, or in
+ * `admin`.
  */
 export function withDatabase(base: string, database: string): string {
   const [, scheme, authority, named, query = ''] = PARTS.exec(base) ?? [];
@@ -49,15 +49,15 @@ function keepAuthSource(options: URLSearchParams, named: string | undefined): vo
   if (!options.has('authSource')) options.set('authSource', decodeURIComponent(named || 'admin'));
 }
 
-/** The server that `address` (a connection string) names; throws when it does not answer within the deadline. */
+/** The server that `address` (a connection string) names. Throws when it does not respond within the deadline. */
 export async function useMongoAddress(
   address: string,
-  deadlineMs = ANSWER_DEADLINE_MS,
+  deadlineMs = RESPONSE_DEADLINE_MS,
 ): Promise<MongoEngine> {
   const obstacle = await awaitMongo(address, { deadlineMs });
   if (obstacle !== undefined) {
     throw new Error(
-      `MONGODB_URI: no answer within ${deadlineMs / 1_000} s (${obstacle}). ` +
+      `MONGODB_URI: no response within ${deadlineMs / 1_000} s (${obstacle}). ` +
         'Start the server, correct the address, or unset MONGODB_URI to use the embedded database.',
     );
   }

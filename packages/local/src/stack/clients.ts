@@ -3,26 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DevelopmentClient } from '../issuer/start-issuer.js';
 
-/** Secrets of one development stack, made at its first start and kept in its data folder (mode 0600). */
-export interface DevelopmentSecrets {
-  /** For `SECRETS_KEYS` of config-api and delivery-worker. */
-  readonly keyring: string;
-  clientSecret(clientId: string): string;
-}
-
 interface Stored {
   readonly keyring: string;
   readonly seed: string;
 }
 
-function isStored(value: unknown): value is Stored {
-  return typeof value === 'object' && value !== null && 'keyring' in value && 'seed' in value;
-}
-
 function load(file: string): Stored {
   if (existsSync(file)) {
-    const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (isStored(stored)) return stored;
+    const { keyring, seed } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Stored>;
+    if (keyring !== undefined && seed !== undefined) return { keyring, seed };
     throw new Error(`${file} holds no secrets; remove the data folder, and the next start makes new ones`);
   }
   const made = {
@@ -33,13 +22,18 @@ function load(file: string): Stored {
   return made;
 }
 
-export function openDevelopmentSecrets(dataDir: string): DevelopmentSecrets {
+/** Opens the secrets of one development stack. They are made at its first start and kept in its data folder (mode 0600). */
+export function openDevelopmentSecrets(dataDir: string) {
   const { keyring, seed } = load(join(dataDir, 'secrets.json'));
   return {
+    /** For `SECRETS_KEYS` of config-api and delivery-worker. */
     keyring,
-    clientSecret: (clientId) => createHmac('sha256', seed).update(clientId).digest('base64url'),
+    clientSecret: (clientId: string): string =>
+      createHmac('sha256', seed).update(clientId).digest('base64url'),
   };
 }
+
+export type DevelopmentSecrets = ReturnType<typeof openDevelopmentSecrets>;
 
 /** Scopes of a tenant's client. `event.write.any`, for all tenants, is not among them. */
 const TENANT_SCOPES: readonly string[] = [

@@ -1,43 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { errorText } from '../engine/command.js';
 import type { KafkaEngine } from '../kafka/start-kafka.js';
 import type { MongoEngine } from '../mongo/start-mongo.js';
 import { startServiceProcess } from './service-process.js';
-import type { ServiceOptions, ServiceProcess } from './service-process.js';
+import type { ServiceOptions } from './service-process.js';
 
+/** Interval at which a process that runs is looked at, and the first pause between two starts. */
 const LOOK_MS = 250;
-
-/** Starts an embedded engine again when its process has ended. Returns how to stop watching. */
-export function keepEngineRunning(
-  name: string,
-  engine: KafkaEngine | MongoEngine,
-  options: { readonly log: (line: string) => void; readonly onRestart: () => void },
-): () => Promise<void> {
-  if (engine.kind !== 'embedded') return () => Promise.resolve();
-  let restarting: Promise<void> | undefined;
-  const restart = async (): Promise<void> => {
-    options.log(`${name} ended; it is started again on its data`);
-    const endedAt = performance.now();
-    try {
-      await engine.restart();
-      options.log(`${name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
-      options.onRestart();
-    } catch (error) {
-      options.log(
-        `${name} could not be started again: ${error instanceof Error ? error.message : String(error)}`,
-      );
-    }
-  };
-  const timer = setInterval(() => {
-    if (engine.pid !== undefined || restarting) return;
-    restarting = restart().finally(() => {
-      restarting = undefined;
-    });
-  }, LOOK_MS);
-  return async () => {
-    clearInterval(timer);
-    await restarting;
-  };
-}
+const MAX_PAUSE_MS = 5_000;
 
 export interface KeepOptions {
   readonly log: (line: string) => void;
@@ -45,54 +15,80 @@ export interface KeepOptions {
   readonly onRestart: () => void;
 }
 
-const FIRST_PAUSE_MS = 250;
-const MAX_PAUSE_MS = 5_000;
-
-/** Starts the service again, with growing pauses, until it runs or `abandoned` is aborted. */
-async function startAgain(
-  options: ServiceOptions,
-  abandoned: AbortSignal,
-  log: KeepOptions['log'],
-): Promise<ServiceProcess | undefined> {
-  const isWanted = (): boolean => !abandoned.aborted;
-  for (let pauseMs = FIRST_PAUSE_MS; isWanted(); pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-    await delay(pauseMs);
-    try {
-      return await startServiceProcess({ ...options, abandoned });
-    } catch (error) {
-      if (isWanted()) log(error instanceof Error ? error.message : String(error));
-    }
-  }
-  return undefined;
+interface Kept {
+  readonly name: string;
+  /** Why the process ended; undefined while it runs. */
+  readonly exitReason: () => string | undefined;
+  readonly startAgain: (abandoned: AbortSignal) => Promise<void>;
 }
 
-/** Starts a service, and starts it again whenever it ends by itself, as an orchestrator would do. */
-export async function keepServiceRunning(options: ServiceOptions, { log, onRestart }: KeepOptions) {
-  let current = await startServiceProcess(options);
+/**
+ * Starts a process again whenever it ends by itself, as an orchestrator would do, with growing pauses until it runs. Call the
+ * returned function to stop watching.
+ */
+function keepRunning({ name, exitReason, startAgain }: Kept, { log, onRestart }: KeepOptions) {
   const abandon = new AbortController();
-
-  const watch = async (): Promise<void> => {
-    for (let reason = await current.ended; !abandon.signal.aborted; reason = await current.ended) {
-      log(`${options.name} ended (${reason}); it is started again`);
-      const endedAt = performance.now();
-      const again = await startAgain(options, abandon.signal, log);
-      if (again === undefined) return;
-      current = again;
-      log(`${options.name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
+  const { signal } = abandon;
+  let pauseMs = LOOK_MS;
+  const look = async (): Promise<void> => {
+    const reason = exitReason();
+    if (reason === undefined) return;
+    log(`${name} ended (${reason}); it is started again`);
+    const endedAt = performance.now();
+    try {
+      await startAgain(signal);
+      pauseMs = LOOK_MS;
+      log(`${name} is up again after ${((performance.now() - endedAt) / 1_000).toFixed(1)} s`);
       onRestart();
+    } catch (error) {
+      pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS);
+      if (!signal.aborted) log(`${name} could not be started again: ${errorText(error)}`);
+    }
+  };
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      await look();
     }
   };
   const watching = watch();
+  return (): Promise<void> => {
+    abandon.abort();
+    return watching;
+  };
+}
 
+/** Starts an embedded engine again, on its data, when its process has ended. Returns how to stop watching. */
+export function keepEngineRunning(
+  name: string,
+  engine: KafkaEngine | MongoEngine,
+  options: KeepOptions,
+): () => Promise<void> {
+  if (engine.kind !== 'embedded') return () => Promise.resolve();
+  const exitReason = () => (engine.pid === undefined ? 'its process is not there' : undefined);
+  return keepRunning({ name, exitReason, startAgain: () => engine.restart() }, options);
+}
+
+/** Starts a service, and starts it again whenever it ends by itself. */
+export async function keepServiceRunning(options: ServiceOptions, keep: KeepOptions) {
+  let current = await startServiceProcess(options);
+  const startAgain = async (abandoned: AbortSignal): Promise<void> => {
+    current = await startServiceProcess({ ...options, abandoned });
+  };
+  const unwatch = keepRunning(
+    { name: options.name, exitReason: () => current.exitReason(), startAgain },
+    keep,
+  );
   return {
     name: options.name,
     get pid() {
       return current.pid;
     },
     stop: async () => {
-      abandon.abort();
+      const unwatched = unwatch();
       await current.stop();
-      await watching;
+      await unwatched;
       // It may have been started again in the meantime.
       await current.stop();
     },

@@ -15,32 +15,11 @@ export interface Detours {
   readonly mongodb: (port: number) => number;
 }
 
-export const kafkaDetours = (detours: Detours | undefined): readonly Detour[] =>
-  Object.values(detours?.kafka ?? {});
-
-/** `host:port` at which this service finds the broker. */
-export function brokersOf(
-  service: string,
-  kafka: KafkaEngine,
-  detours: Detours | undefined,
-): readonly string[] {
-  const detour = detours?.kafka[service];
-  return detour ? [`127.0.0.1:${detour.advertisedPort}`] : kafka.brokers;
-}
-
-/** The connection string with which the services find this database. */
-export function mongoUriOf(database: string, mongo: MongoEngine, detours: Detours | undefined): string {
-  const uri = new URL(mongo.uri(database));
-  if (detours) uri.port = String(detours.mongodb(Number(uri.port)));
-  return uri.href;
-}
-
 interface EnvironmentParts {
   readonly ports: Ports;
-  /** `host:port` at which a service finds the broker. */
-  readonly brokersOf: (service: string) => readonly string[];
-  /** Connection string for a database of this name. */
-  readonly mongodbUri: (database: string) => string;
+  readonly kafka: KafkaEngine;
+  readonly mongo: MongoEngine;
+  readonly detours: Detours | undefined;
   readonly issuer: Issuer;
   readonly audience: string;
   readonly keyring: string;
@@ -53,6 +32,19 @@ export interface ServicePlan {
   readonly name: string;
   readonly adminPort: number;
   readonly env: Readonly<Record<string, string>>;
+}
+
+/** `host:port` of each broker, as this service is to find it. */
+function brokersOf(service: string, { kafka, detours }: EnvironmentParts): string {
+  const detour = detours?.kafka[service];
+  return detour ? `127.0.0.1:${detour.advertisedPort}` : kafka.brokers.join(',');
+}
+
+/** The connection string with which the services find this database. */
+function mongoUriOf(database: string, { mongo, detours }: EnvironmentParts): string {
+  const uri = new URL(mongo.uri(database));
+  if (detours) uri.port = String(detours.mongodb(Number(uri.port)));
+  return uri.href;
 }
 
 /** What each service of a one-machine stack is started with. */
@@ -77,7 +69,7 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
         ...endpoints,
         ...secrets,
         PORT: String(ports.configApi),
-        MONGODB_URI: parts.mongodbUri('webhook_config'),
+        MONGODB_URI: mongoUriOf('webhook_config', parts),
       },
     },
     { name: 'ingest', adminPort: ports.ingestAdmin, env: { ...api, PORT: String(ports.ingest) } },
@@ -88,14 +80,14 @@ export function planServices(parts: EnvironmentParts): readonly ServicePlan[] {
       env: {
         ...api,
         PORT: String(ports.queryApi),
-        MONGODB_URI: parts.mongodbUri('webhook_query'),
+        MONGODB_URI: mongoUriOf('webhook_query', parts),
       },
     },
   ];
   return plans.map((plan) => ({
     ...plan,
     env: {
-      KAFKA_BROKERS: parts.brokersOf(plan.name).join(','),
+      KAFKA_BROKERS: brokersOf(plan.name, parts),
       ...plan.env,
       ...parts.overrides[plan.name],
     },

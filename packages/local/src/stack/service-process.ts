@@ -109,7 +109,6 @@ export async function startServiceProcess(options: ServiceOptions) {
   let reason: string | undefined;
   const ended = once(child, 'exit').then(([code, signal]) => {
     reason = signal === null ? `exit code ${String(code)}` : String(signal);
-    return reason;
   });
   const stop = async (): Promise<void> => {
     if (reason !== undefined) return;
@@ -124,6 +123,5 @@ export async function startServiceProcess(options: ServiceOptions) {
     await stop();
     throw error;
   }
-  return { pid: child.pid ?? 0, ended, stop };
+  return { pid: child.pid ?? 0, exitReason: () => reason, stop };
 }
-export type ServiceProcess = Awaited<ReturnType<typeof startServiceProcess>>;

@@ -21,7 +21,7 @@ function checkFormat(dataDir: string): void {
     throw new Error(`${dataDir} was written by another version of this project: delete it`);
 }
 
-/** Claims a data folder for this process; throws when another living process holds it, or another version wrote it. Returns how to give it back. */
+/** Claims a data folder for this process. Throws when another process holds it or another version wrote it. Returns its release. */
 export function claimDataDir(dataDir: string): () => void {
   const file = join(dataDir, 'pid');
   const owner = ownerOf(file);

@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { membersOf, useKafkaAddress, startKafka } from '../kafka/start-kafka.js';
 import type { KafkaEngine } from '../kafka/start-kafka.js';
 import { openCertificateAuthority } from '../certificates/open-certificate-authority.js';
-import type { CertificateAuthority, IssuedCertificate } from '../certificates/open-certificate-authority.js';
 import { startIssuer } from '../issuer/start-issuer.js';
-import type { DevelopmentClient, Issuer } from '../issuer/start-issuer.js';
+import type { DevelopmentClient } from '../issuer/start-issuer.js';
 import { startMongo } from '../mongo/start-mongo.js';
-import type { MongoEngine } from '../mongo/start-mongo.js';
 import { planClients, openDevelopmentSecrets } from './clients.js';
-import { closeAfterFault, closeAll } from '../engine/closers.js';
+import { allOrFirstFault, closeAfterFault, closeAll } from '../engine/closers.js';
 import type { Closer } from '../engine/closers.js';
 import { clientIdOf, createFleet } from './fleet.js';
 import type { Fleet } from './fleet.js';
 import { keepEngineRunning } from './keep-running.js';
 import type { KeptService } from './keep-running.js';
-import { brokersOf, kafkaDetours, mongoUriOf, planServices } from './service-environments.js';
+import { planServices } from './service-environments.js';
 import type { Detours } from './service-environments.js';
 import { choosePorts } from './ports.js';
 import type { Ports } from './ports.js';
@@ -44,28 +42,13 @@ export interface StackOptions {
 
 const AUDIENCE = 'https://webhooks.localhost/integration';
 
-interface Engines {
-  readonly kafka: KafkaEngine;
-  readonly mongo: MongoEngine;
-  readonly issuer: Issuer;
-  readonly authority: CertificateAuthority;
-  readonly certificate: IssuedCertificate;
-}
-
-/** Waits for all, so that whatever started can be stopped, and then throws the first fault. */
-async function allOrFirstFault<T extends readonly unknown[] | []>(
-  work: T,
-): Promise<{ -readonly [P in keyof T]: Awaited<T[P]> }> {
-  await Promise.allSettled(work);
-  return Promise.all(work);
-}
-
 function openKafka(
   { dataDir, kafkaBrokers, detours, forLoad = false, log }: StackOptions,
   port: number,
 ): Promise<KafkaEngine> {
   if (kafkaBrokers !== undefined) return useKafkaAddress(kafkaBrokers.join(','));
-  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: kafkaDetours(detours), forLoad, log });
+  const brokerDetours = Object.values(detours?.kafka ?? {});
+  return startKafka({ dataDir: join(dataDir, 'kafka'), port, detours: brokerDetours, forLoad, log });
 }
 
 async function openEngines(
@@ -73,7 +56,7 @@ async function openEngines(
   ports: Ports,
   clients: readonly DevelopmentClient[],
   closers: Closer[],
-): Promise<Engines> {
+) {
   const { dataDir, log } = options;
   const closedLater = async <T extends { stop: () => Promise<void> }>(starting: Promise<T>): Promise<T> => {
     const engine = await starting;
@@ -89,6 +72,8 @@ async function openEngines(
   ]);
   return { kafka, mongo, issuer, authority, certificate: await authority.issue(['localhost']) };
 }
+
+type Engines = Awaited<ReturnType<typeof openEngines>>;
 
 function describe(
   parts: Engines & { ports: Ports; clients: readonly DevelopmentClient[]; services: readonly KeptService[] },
@@ -134,7 +119,7 @@ function prepareDataDir(dataDir: string, closers: Closer[]): void {
   });
 }
 
-/** Throws when a worker of another stack reads this Kafka: the two would share its webhooks and groups, and open none of each other's secrets. */
+/** Throws when a worker of another stack reads this Kafka. Two stacks would share groups, and could not open each other's secrets. */
 async function refuseShared({ kind, brokers }: KafkaEngine, dataDir: string): Promise<void> {
   if (kind === 'embedded') return;
   const members = await membersOf(brokers, 'delivery-worker.events');
@@ -154,10 +139,9 @@ async function open(options: StackOptions, closers: Closer[]) {
   const engines = await openEngines(options, ports, clients, closers);
   await refuseShared(engines.kafka, dataDir);
   const plans = planServices({
+    ...engines,
     ports,
-    brokersOf: (service) => brokersOf(service, engines.kafka, options.detours),
-    mongodbUri: (database) => mongoUriOf(database, engines.mongo, options.detours),
-    issuer: engines.issuer,
+    detours: options.detours,
     audience: AUDIENCE,
     keyring: secrets.keyring,
     caFile: engines.authority.caFile,
@@ -194,7 +178,7 @@ async function open(options: StackOptions, closers: Closer[]) {
 }
 export type Stack = Awaited<ReturnType<typeof open>>;
 
-/** Brings up engines, token issuer, certificates and all services on this machine; on a fault nothing is left running. */
+/** Starts engines, token issuer, certificates and all services on this machine. After a fault nothing is left running. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const closers: Closer[] = [];
   try {

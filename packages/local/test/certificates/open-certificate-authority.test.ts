@@ -8,7 +8,7 @@ import {
   type CertificateAuthority,
   type IssuedCertificate,
 } from '../../src/certificates/open-certificate-authority.js';
-import { errorCode, errorText } from '../../src/engine/command.js';
+import { errorText } from '../../src/engine/command.js';
 import { scratchFolders } from '../scratch-folder.js';
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,7 @@ async function verdictOf(certificate: IssuedCertificate, servername: string, ca:
       socket.destroy();
       resolve('trusted');
     });
-    socket.once('error', (error: unknown) => resolve(errorCode(error) ?? errorText(error)));
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? errorText(error)));
   });
   server.close();
   return answer;
@@ -69,7 +69,7 @@ describe('the certificate authority', () => {
     await expect(verdict(await authority.issue(hosts, options), 'localhost')).resolves.toBe(code);
   });
 
-  it('is not trusted by who does not know it', async () => {
+  it('is not trusted without its certificate', async () => {
     const stranger = await openCertificateAuthority(await scratch());
     const certificate = await authority.issue(['localhost']);
     await expect(verdict(certificate, 'localhost', stranger.caPem)).resolves.toMatch(
@@ -77,7 +77,7 @@ describe('the certificate authority', () => {
     );
   });
 
-  it('keeps itself, with keys only the owner can read', async () => {
+  it('is kept, with keys that only the owner can read', async () => {
     const again = await openCertificateAuthority(folder);
     expect(again.caPem).toBe(authority.caPem);
     expect(await readFile(again.caFile, 'utf8')).toBe(authority.caPem);

@@ -12,7 +12,7 @@ const throwing = (): Promise<void> => {
   throw new Error('read-only file system');
 };
 
-it('all are closed, last opened first, also when one throws at once or rejects', async () => {
+it('all are closed, last opened first, even when one throws at once or rejects', async () => {
   const { closed, close } = noted();
   const closers = [
     close('one'),
@@ -29,7 +29,7 @@ it('all are closed, last opened first, also when one throws at once or rejects',
   expect(closed).toEqual(['three', 'two', 'one']);
 });
 
-it('what could not be opened is told, whatever closing meets', async () => {
+it('the fault of opening is thrown, whatever happens while closing', async () => {
   const fault = new Error('the port is taken');
   const { closed, close } = noted();
   await expect(closeAfterFault([close('one')], 'the stack', fault)).rejects.toBe(fault);

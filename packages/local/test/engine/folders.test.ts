@@ -20,7 +20,7 @@ describe('the cache outside of the checkout', () => {
 
   const fill = (folder: string) => writeFile(join(folder, 'content'), 'whole');
 
-  it('is where XDG_CACHE_HOME says, else in ~/.cache', () => {
+  it('is in XDG_CACHE_HOME, else in ~/.cache', () => {
     expect(cacheRoot()).toBe(join(cache, 'webhooks-engines'));
     expect(cacheRoot({})).toMatch(/\.cache[/\\]webhooks-engines$/);
   });

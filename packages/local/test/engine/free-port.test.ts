@@ -13,7 +13,7 @@ describe('a free port', () => {
     });
   }
 
-  it('is the preferred one when nobody has it, and another when somebody has', async () => {
+  it('is the preferred one when it is free, else another', async () => {
     const preferred = await freePort();
     await expect(freePort(preferred)).resolves.toBe(preferred);
     await occupy(preferred);
@@ -26,7 +26,7 @@ describe('a free port', () => {
     expect(Math.max(...ports)).toBeLessThan(32_768);
   });
 
-  it('is chosen anew when somebody took it before the start', async () => {
+  it('is chosen again when another program took it before the start', async () => {
     const tried: number[] = [];
     const started = await onFreePorts(undefined, async (port) => {
       tried.push(port);

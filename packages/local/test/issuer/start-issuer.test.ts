@@ -67,7 +67,7 @@ describe('the token issuer', () => {
     expect(typeof header.kid).toBe('string');
   });
 
-  it('grants all scopes of the client when none is asked for', async () => {
+  it('grants all scopes of the client when none is requested', async () => {
     const { answer } = await ask(asAcme);
     expect(answer['scope']).toBe('webhook.read webhook.write');
   });
@@ -130,7 +130,7 @@ describe('the token issuer', () => {
     await other.stop();
   });
 
-  it('names itself as told, where others reach it by another address than it listens at', async () => {
+  it('has the configured name when others reach it by another address', async () => {
     const named = await start({ host: '0.0.0.0', issuer: 'http://issuer:8080' });
     expect(named).toMatchObject({ issuer: 'http://issuer:8080', jwksUri: 'http://issuer:8080/jwks' });
     await named.stop();

@@ -1,7 +1,7 @@
 import { containerEnvironment } from '../../src/kafka/kafka-container.js';
 
 describe('the environment of an apache/kafka container', () => {
-  it('says in the image’s spelling what the embedded broker is told', () => {
+  it('has the settings of the embedded broker in the image’s spelling', () => {
     expect(containerEnvironment('docker.example', 20_500)).toMatchObject({
       KAFKA_PROCESS_ROLES: 'broker,controller',
       KAFKA_LISTENERS: 'PLAINTEXT://0.0.0.0:20500,CONTROLLER://127.0.0.1:9093',

@@ -102,7 +102,7 @@ describe('the embedded Kafka', () => {
     await expect(makeTopic(clientOf(engine.brokers))).resolves.toBeDefined();
   });
 
-  it('starts over what crashes leave: a recycled process id, half a format, half a data folder', async () => {
+  it('starts after a crash that left a recycled process id, half a format or half a data folder', async () => {
     const dataDir = await scratch();
     await writeFile(join(dataDir, 'engine.pid'), `${process.pid}\n`);
     await mkdir(join(dataDir, 'data.unfinished', 'rest'), { recursive: true });

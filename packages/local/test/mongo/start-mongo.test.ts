@@ -72,9 +72,9 @@ describe('the embedded MongoDB', () => {
     await expect(useMongoAddress(uri)).resolves.toMatchObject({ pid: undefined });
   });
 
-  it('says what to do when the named server does not answer', async () => {
+  it('says what to do when the named server does not respond', async () => {
     const nobody = useMongoAddress('mongodb://127.0.0.1:9/', 500);
-    await expect(nobody).rejects.toThrow(/MONGODB_URI: no answer within 0\.5 s .* unset MONGODB_URI/);
+    await expect(nobody).rejects.toThrow(/MONGODB_URI: no response within 0\.5 s .* unset MONGODB_URI/);
   });
 });
 
@@ -91,7 +91,7 @@ describe('a connection string for a database', () => {
     expect(withDatabase(base, 'a')).toBe(expected);
   });
 
-  it('is refused when the base is none, without repeating what may hold a password', () => {
+  it('is refused for a malformed base, which is not repeated because it may hold a password', () => {
     expect(() => withDatabase('http://user:secret@host', 'a')).toThrow(
       /^expected a connection string that begins/,
     );

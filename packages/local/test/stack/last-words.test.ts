@@ -32,7 +32,7 @@ it('are 500 characters at most', () => {
   expect(lastWords(file, 0)).toBe('y'.repeat(500));
 });
 
-it('are those of the last process, not what an earlier one wrote', () => {
+it('are those of the last process, not of an earlier one', () => {
   const earlier = `${line('error', 'killed')}\n`;
   writeFileSync(file, `${earlier}${line('info', 'starting')}\nSegmentation fault\n`);
   expect(lastWords(file, earlier.length)).toBe('Segmentation fault');

@@ -22,9 +22,9 @@ export async function issueThroughIntermediate(host: string) {
   const { makeAuthority, makeLeaf } = await loadCertificateMaker();
   const now = Date.now();
   const validity = { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + 86_400_000) };
-  const root = await makeAuthority('Root of a test', { ...validity, pathLength: 1 });
+  const root = await makeAuthority('Root of a test', validity, 1);
   const intermediate = await makeAuthority('Intermediate of a test', { ...validity, authority: root });
-  const leaf = await makeLeaf({ ...validity, hosts: [host], authority: intermediate });
+  const leaf = await makeLeaf([host], { ...validity, authority: intermediate });
   const caFile = join(await mkdtemp(join(tmpdir(), 'webhooks-root-')), 'ca.pem');
   await writeFile(caFile, root.certPem);
   return { caFile, leafPem: leaf.certPem, intermediatePem: intermediate.certPem, keyPem: leaf.keyPem };

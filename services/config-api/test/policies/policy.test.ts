@@ -130,7 +130,7 @@ describe('the delivery policy of a webhook', () => {
     expect(topic.recordsOf(acme.tenantId, ref)).toHaveLength(1);
   });
 
-  it('leaves a line in the audit trail that tells whether it changed anything', async () => {
+  it('leaves a line in the audit trail with whether it changed anything', async () => {
     const headers = { Authorization: KEY };
     await acme.putPolicy(ref, { timeoutMs: 2_000, maxConcurrency: 2, headers });
     await acme.putPolicy(ref, { timeoutMs: 2_000, headers: { authorization: null, ...headers } });
@@ -213,7 +213,7 @@ describe('sealed values', () => {
     }
   });
 
-  it('that no key opens can be replaced or taken away, and nothing else', async () => {
+  it('that no key opens can only be replaced or removed', async () => {
     await acme.putPolicy(ref, { timeoutMs: 5_000, headers: { Authorization: KEY } });
     const other = await startConfigApi({
       MONGODB_URI: api.env['MONGODB_URI'] ?? '',
@@ -236,7 +236,7 @@ describe('sealed values', () => {
 });
 
 describe('without Kafka', () => {
-  it('a policy is durable and says that it is not in force; one that is removed answers 202', async () => {
+  it('a policy is durable and marked as not in force, and its removal gets 202', async () => {
     const lonely = await startConfigApi({ KAFKA_BROKERS: '127.0.0.1:9' });
     try {
       const caller = await lonely.tenant();

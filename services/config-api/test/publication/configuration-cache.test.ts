@@ -57,7 +57,7 @@ describe('the configuration cache', () => {
     expect(after(...records).stateOf(name)).toMatchObject({ last, kept });
   });
 
-  it('goes by the key of a record, whatever its value says', () => {
+  it('identifies a record by its key, not by its value', () => {
     const stray = { ...record(9), key: Buffer.from(`globex/${REF}`) };
     const cache = after(record(1), stray);
     expect(cache.stateOf(name)).toEqual({ last: at(1), kept: at(1) });
@@ -84,7 +84,7 @@ describe('the configuration cache', () => {
     expect(keysOf(after(...records))).toEqual(divergences);
   });
 
-  it('has a doubt until it is settled, and a later one meanwhile stays', () => {
+  it('keeps a divergence until it is settled, and a later one stays', () => {
     const cache = after(record(2), record(1));
     const [doubt] = cache.divergences();
     cache.apply(record(1));

@@ -71,7 +71,7 @@ const untilLast = (ref: string, revision: number, count: number): Promise<unknow
   );
 
 describe('a published configuration', () => {
-  it('is noted as published, so that nobody publishes it again', async () => {
+  it('is noted as published, so that it is not published again', async () => {
     const ref = await register();
     await eventually(async () => {
       const row = await rowOf(ref);
@@ -103,7 +103,7 @@ describe('the topic', () => {
     await untilLast(ref, 1, 3);
   });
 
-  it('gets a revision above its own when the database is older than it, and changes count on from there', async () => {
+  it('gets a revision above its own when the database is older, and later changes continue from it', async () => {
     const ref = await register();
     const first = await topic.recordOf(acme.tenantId, ref, 1);
     const ahead = { ...first, revision: 9, enabled: false };
@@ -116,7 +116,7 @@ describe('the topic', () => {
     expect(await topic.recordOf(acme.tenantId, ref, 11)).toMatchObject({ enabled: false });
   });
 
-  it('gets a change above what a stranger wrote before it, which readers would else go by', async () => {
+  it('gets a change with a revision above that of a foreign record', async () => {
     const ref = await register();
     const first = await topic.recordOf(acme.tenantId, ref, 1);
     await topic.write(acme.tenantId, ref, JSON.stringify({ ...first, revision: 33 }));
@@ -179,7 +179,7 @@ describe('the topic', () => {
     expect(lastOf(ref)).toMatchObject({ enabled: false });
   });
 
-  it('gets what it lacks when the service starts, however sure the database is that it was published', async () => {
+  it('gets missing records when the service starts, even those that the database has as published', async () => {
     const ref = randomUUID();
     const long = new Date(Date.now() - 60_000);
     const row = toRow({
@@ -195,7 +195,7 @@ describe('the topic', () => {
 });
 
 describe('without Kafka', () => {
-  it('a change is durable and answered within 3 s with published: false, and published by whoever finds it', async () => {
+  it('a change is durable, gets a response within 3 s with published: false, and is published later', async () => {
     const brokers = `127.0.0.1:${await freePort()}`;
     const lonely = await startConfigApi({
       MONGODB_URI: api.env['MONGODB_URI'] ?? '',

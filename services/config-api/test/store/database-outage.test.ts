@@ -113,7 +113,7 @@ it('the service starts without its database, says so, and serves as soon as ther
   expect((await acme.post(HOOK)).status).toBe(200);
 });
 
-it('it is not ready while the database is gone, answers 500 within 5 s, and recovers by itself', async () => {
+it('it is not ready while the database is away, responds with 500 within 5 s, and recovers by itself', async () => {
   mongo?.kill();
   await expectUnavailable();
   await eventually(() => !api.ready().ok);

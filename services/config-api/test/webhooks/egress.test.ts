@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('GET /egress', () => {
-  it('tells the addresses of the operator, and from when on those that are announced', async () => {
+  it('shows the addresses of the operator, and the start of announced ones', async () => {
     const tenant = await service.tenant();
     const { status, body } = await tenant.call({ method: 'GET', path: PATH });
     expect(status).toBe(200);
@@ -33,7 +33,7 @@ describe('GET /egress', () => {
   });
 });
 
-it('without the setting GET /egress tells of none', async () => {
+it('GET /egress shows no address without the setting', async () => {
   const other = await startConfigApi();
   const tenant = await other.tenant();
   expect((await tenant.call({ method: 'GET', path: PATH })).body).toEqual({ data: [], results: 0 });

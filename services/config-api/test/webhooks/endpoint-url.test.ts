@@ -170,7 +170,7 @@ describe('an endpoint URL', () => {
     },
   );
 
-  it('is held to the same rules by an update', async () => {
+  it('has the same rules in an update', async () => {
     await acme.post({ eventType: 'PIX_STATIC', endpointUrl: 'https://hook.acme.com.br/pix' });
     const { status, body } = await acme.put({ eventType: 'PIX_STATIC', endpointUrl: 'https://10.0.0.1/' });
     expect(status).toBe(422);

@@ -14,7 +14,7 @@ function deferred(): { readonly promise: Promise<string>; readonly resolve: (val
 }
 
 describe('turns', () => {
-  it('run the work of one key one after the other, in the order it came', async () => {
+  it('run the work of one key one after the other, in the order of the calls', async () => {
     const turns = createKeyedMutex(1_000, late);
     const first = deferred();
     const order: string[] = [];
@@ -34,7 +34,7 @@ describe('turns', () => {
     expect(order).toEqual(['1 begins', '3 begins', '3 ends', '1 ends', '2 begins', '2 ends']);
   });
 
-  it('go on after a failure, which only its own caller sees', async () => {
+  it('continue after a failure, which only its own caller sees', async () => {
     const turns = createKeyedMutex(1_000, late);
     const failed = turns('a', () => Promise.reject(new Error('no')));
     const next = turns('a', () => Promise.resolve('yes'));
@@ -42,7 +42,7 @@ describe('turns', () => {
     expect(await next).toBe('yes');
   });
 
-  it('are lost by who waits too long, whose work never begins, while the others keep their order', async () => {
+  it('end for a call that waits too long, whose work never begins, while the others keep their order', async () => {
     const turns = createKeyedMutex(20, late);
     const first = deferred();
     let begun = false;

@@ -83,7 +83,7 @@ describe('with REGISTRATION_PROOF=challenge', () => {
     expect(endpoint.arrivals).toHaveLength(1);
   });
 
-  it('a silent endpoint is refused within 5 s, holds no other write up, and a second proof is sent away', async () => {
+  it('an endpoint that does not respond is refused within 5 s, delays no other write, and allows no second proof', async () => {
     const [tenant, silent, good] = [await service.tenant(), await open({ kind: 'hang' }), await open(echo)];
     const { body } = await tenant.post({ ...webhook(good.url), applicationId: 'a' });
     const startedAt = performance.now();
@@ -138,7 +138,7 @@ describe('with REGISTRATION_PROOF=challenge', () => {
     expect(body['detail']).toContain('SOCKET ECONNRESET');
   });
 
-  it('only what enables a webhook with a URL asks for a proof', async () => {
+  it('only a change that enables a webhook with a URL needs a proof', async () => {
     const [tenant, endpoint, other] = [await service.tenant(), await open(echo), await open(200)];
     const { body } = await tenant.post(webhook(endpoint.url));
     const named = { ...webhook(endpoint.url), ref: body['ref'] };
@@ -162,7 +162,7 @@ describe('with REGISTRATION_PROOF=challenge', () => {
   });
 });
 
-it('proofs take half of the open requests, and leave the other half to those who need none', async () => {
+it('proofs take at most half of the open requests', async () => {
   const service = await startProving('challenge', { MAX_OPEN_REQUESTS: '4' });
   closing.push(() => service.stop());
   const silent = await open({ kind: 'hang' });
@@ -256,7 +256,7 @@ describe('with REGISTRATION_PROOF=mtls', () => {
     expect(body['detail']).toMatch(/^endpointUrl failed its proof: [A-Z]+ [A-Z_]+\. /);
   });
 
-  it('an endpoint that says nothing without ours has refused nothing', async () => {
+  it('an endpoint that does not respond without our certificate has refused nothing', async () => {
     let count = 0;
     const [tenant, endpoint] = [
       await service.tenant(),

@@ -34,7 +34,7 @@ const refs = async (): Promise<unknown[]> => {
 };
 
 describe('a first registration', () => {
-  it('is answered with the configuration: enabled, with a UUIDv7 as ref and times in UTC', async () => {
+  it('gets the configuration: enabled, with a UUIDv7 as ref and times in UTC', async () => {
     const { status, body } = await acme.post(HOOK);
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -75,7 +75,7 @@ describe('a first registration', () => {
     expect((await acme.get(given.ref)).body).toEqual(body);
   });
 
-  it('is on the compacted topic before it is answered, with revision 1', async () => {
+  it('is on the compacted topic before its response, with revision 1', async () => {
     const { body } = await acme.post({ ...HOOK, applicationId: 'a' });
     const record = await topic.recordOf(acme.tenantId, String(body['ref']), 1);
     const { hasSecret: _, ...known } = body;

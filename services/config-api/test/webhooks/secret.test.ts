@@ -54,7 +54,7 @@ describe('a signing secret', () => {
     expect(shown).not.toContain(String(body['secret']).slice(6));
   });
 
-  it('stays valid for 24 hours beside the next two, so that a rotation repeated after a lost answer does not drop it', async () => {
+  it('stays valid for 24 hours beside the next two, so that a rotation repeated after a lost response does not drop it', async () => {
     const first = await acme.rotate(ref);
     const before = Date.now();
     const second = await acme.rotate(ref);
@@ -81,7 +81,7 @@ describe('a signing secret', () => {
     ]);
   });
 
-  it('ends those before it at once after a leak', async () => {
+  it('ends the earlier ones at once after a leak', async () => {
     await acme.rotate(ref);
     const { body } = await acme.rotate(ref, { expirePrevious: true });
     expect(body).not.toHaveProperty('previousValidUntil');
@@ -89,7 +89,7 @@ describe('a signing secret', () => {
     expect((await acme.rotate(ref, { expirePrevious: 1 })).status).toBe(422);
   });
 
-  it('can be brought along, and then ends no other: brought again, it is the newest still', async () => {
+  it('can be given by the caller, and ends no other when it is given again', async () => {
     const first = await acme.rotate(ref);
     const secret = `whsec_${Buffer.alloc(64, 'w').toString('base64')}`;
     const { body } = await acme.rotate(ref, { secret });
@@ -110,7 +110,7 @@ describe('a signing secret', () => {
     [`whsec_${Buffer.alloc(65).toString('base64')}`, 'has 65 bytes, expected 24 to 64'],
     ['whsec_no base64 at all', 'is not base64'],
     ['a password of a receiver', 'does not start with whsec_'],
-  ])('%s is refused, without a word of it', async (secret, reason) => {
+  ])('%s is refused, and not repeated', async (secret, reason) => {
     const { status, body, text } = await acme.rotate(ref, { secret });
     expect([status, body['violations']]).toEqual([422, [{ property: 'secret', reason }]]);
     expect(text).not.toContain(secret.slice(6));

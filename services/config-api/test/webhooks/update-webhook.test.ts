@@ -67,7 +67,7 @@ describe('an update that names the ref', () => {
     expect((await acme.put({ ...HOOK, ref, endpointUrl: MOVED })).body['enabled']).toBe(false);
   });
 
-  it('is refused when there is no such ref, whoever else has it, with the same words', async () => {
+  it('is refused in the same words when the ref is unknown or of another tenant', async () => {
     const { ref } = await register();
     const beta = await api.tenant();
     const foreign = await beta.put({ ...HOOK, ref, enabled: false });
@@ -172,7 +172,7 @@ describe('an update without ref', () => {
 });
 
 describe('revisions', () => {
-  it('rise with each change, and each is on the topic before its answer', async () => {
+  it('rise with each change, and each is on the topic before its response', async () => {
     const { ref } = await register();
     await acme.put({ ...HOOK, ref, enabled: false });
     const { body } = await acme.put({ ...HOOK, ref, endpointUrl: MOVED });
@@ -184,7 +184,7 @@ describe('revisions', () => {
   });
 
   // A write that was answered with 500 may still reach the database: it must not undo what was answered with 200 after it.
-  it('rise also when the values are the same, so that an older write finds its revision gone', async () => {
+  it('rise even when the values are the same, so that an older write fails', async () => {
     const { ref, body } = await register();
     const answer = await acme.put({ ...HOOK, ref, enabled: true });
     expect(answer.status).toBe(200);

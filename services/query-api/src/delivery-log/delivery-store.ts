@@ -88,13 +88,6 @@ export interface DeliveryCount {
   readonly isLowerBound: boolean;
 }
 
-interface CountRequest {
-  /** Counting ends at this number. */
-  readonly max: number;
-  /** The database ends counting after this time, and the count is lost. */
-  readonly budgetMs: number;
-}
-
 export type DeliveryStore = ReturnType<typeof deliveryStoreWithin>;
 
 /** MongoDB's code for a statement that exceeded its `maxTimeMS`. */
@@ -139,10 +132,12 @@ export function deliveryStoreWithin(database: Pick<Database, 'within'>, ms: numb
       return { rows: rows.map(toDelivery), ...(last ? { next: last.place } : {}) };
     },
 
+    /** Counts to `max` at most. The database ends counting after `budgetMs`, and the count is lost. */
     count: (
       tenantId: string,
       filter: ResolvedFilter,
-      { max, budgetMs }: CountRequest,
+      max: number,
+      budgetMs: number,
     ): Promise<DeliveryCount> =>
       runQuery(async ({ deliveries }) => {
         const conditions = conditionsOf(tenantId, filter, { order: 'oldest-first' });

@@ -1,6 +1,6 @@
 import { parseAttemptHistory } from '@webhooks/contracts';
 import type { AttemptHistory, EventType, HistoryEntry } from '@webhooks/contracts';
-import { byNumber, byText, inTurn } from '../order.js';
+import { by, inTurn } from '../order.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'dead', 'cancelled'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -71,9 +71,9 @@ const fromHistory = (cycle: string, { result, ...entry }: HistoryEntry): LoggedA
 });
 
 const byTime = inTurn<LoggedAttempt>(
-  byText(({ cycle }) => cycle),
-  byNumber(({ attempt }) => attempt),
-  byNumber(({ at }) => at),
+  by(({ cycle }) => cycle),
+  by(({ attempt }) => attempt),
+  by(({ at }) => at),
 );
 
 /** Every known attempt in order: those in the log, and those that only a dead letter reports. */

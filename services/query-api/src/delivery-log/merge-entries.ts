@@ -1,6 +1,6 @@
 import type { AttemptEntry, AttemptHistory, AttemptLogEntry, DeadEntry } from '@webhooks/contracts';
 import type { DeadHistory, Delivery, DeliveryState, DeliveryStatus, LoggedAttempt } from './delivery.js';
-import { byNumber, byText, compareText, greater, inTurn } from '../order.js';
+import { by, greater, inTurn } from '../order.js';
 import { omitUndefined } from '../omit-undefined.js';
 
 /** Attempts that a delivery keeps: the first and the newest. 200 of 200 bytes are 40 KB. */
@@ -8,19 +8,19 @@ export const MAX_ATTEMPTS = 200;
 
 /** Identifies an attempt. After a crash it may be repeated, with another time and another result. */
 const byName = inTurn<LoggedAttempt>(
-  byText(({ cycle }) => cycle),
-  byNumber(({ attempt }) => attempt),
-  byText(({ source }) => source),
+  by(({ cycle }) => cycle),
+  by(({ attempt }) => attempt),
+  by(({ source }) => source),
 );
 
 /** Which of two reports of one attempt holds: the delivered one, else the later, else one by a fixed order. */
-const byTelling = inTurn<LoggedAttempt>(
-  byNumber(({ result }) => Number(result === 'delivered')),
-  byNumber(({ at }) => at),
-  byNumber(({ durationMs }) => durationMs),
-  byNumber(({ status }) => status ?? 0),
-  byNumber(({ nextAt }) => nextAt ?? 0),
-  byText(({ error, code }) => `${error}/${code}`),
+const byReport = inTurn<LoggedAttempt>(
+  by(({ result }) => Number(result === 'delivered')),
+  by(({ at }) => at),
+  by(({ durationMs }) => durationMs),
+  by(({ status }) => status ?? 0),
+  by(({ nextAt }) => nextAt ?? 0),
+  by(({ error, code }) => `${error}/${code}`),
 );
 
 /** Keeps each attempt once, sorted. */
@@ -29,7 +29,7 @@ function unite(attempts: readonly LoggedAttempt[]): readonly LoggedAttempt[] {
   for (const attempt of [...attempts].sort(byName)) {
     const last = united.at(-1);
     if (!last || byName(last, attempt) !== 0) united.push(attempt);
-    else united[united.length - 1] = greater(byTelling, last, attempt);
+    else united[united.length - 1] = greater(byReport, last, attempt);
   }
   return united;
 }
@@ -108,21 +108,21 @@ const BY_RANK: readonly DeliveryStatus[] = ['pending', 'cancelled', 'dead', 'del
  * time.
  */
 const byFinality = inTurn<DeliveryState>(
-  byText(({ cycle }) => cycle),
-  byNumber(({ status }) => BY_RANK.indexOf(status)),
-  byNumber(({ attempt }) => attempt),
-  byNumber(({ at }) => at),
+  by(({ cycle }) => cycle),
+  by(({ status }) => BY_RANK.indexOf(status)),
+  by(({ attempt }) => attempt),
+  by(({ at }) => at),
   // At one time an attempt holds over a deferral.
-  byNumber(({ deferred }) => (deferred ? 0 : 1)),
-  byNumber(({ nextAt }) => nextAt ?? -1),
-  byText(({ reason }) => reason ?? ''),
+  by(({ deferred }) => (deferred ? 0 : 1)),
+  by(({ nextAt }) => nextAt ?? -1),
+  by(({ reason }) => reason ?? ''),
 );
 
 /** Which of two histories holds: that of the latest cycle, then the longer one. Each is the beginning of the next. */
 const byCompleteness = inTurn<DeadHistory>(
-  byText(({ cycle }) => cycle),
-  byNumber(({ text }) => text.length),
-  byText(({ text }) => text),
+  by(({ cycle }) => cycle),
+  by(({ text }) => text.length),
+  by(({ text }) => text),
 );
 
 function laterHistory(left?: DeadHistory, right?: DeadHistory): DeadHistory | undefined {
@@ -136,7 +136,7 @@ function join(left: Delivery, right: Delivery): Delivery {
   return {
     // The delivery's id is made of tenant, ref and event id, so these are equal in both.
     ...left,
-    eventType: compareText(left.eventType, right.eventType) <= 0 ? left.eventType : right.eventType,
+    eventType: left.eventType <= right.eventType ? left.eventType : right.eventType,
     createdAt: Math.min(left.createdAt, right.createdAt),
     updatedAt: Math.max(left.updatedAt, right.updatedAt),
     state: greater(byFinality, left.state, right.state),

@@ -32,7 +32,7 @@ const isItself = ({ deliveryId, tenantId, ref, eventId }: AttemptLogEntry): bool
 function addPack(read: ReadRecords, record: KafkaRecord, value: Buffer, passedOver: PassedOver): void {
   const parsed = parseAttemptPack(value);
   if (!parsed.ok) return passedOver(record, parsed.reason);
-  const { records } = parsed.pack;
+  const { records } = parsed;
   const entries = records.filter(isItself);
   if (parsed.damaged > 0 || entries.length < records.length) passedOver(record, 'damaged-entry');
   read.entries.push(...entries);

@@ -32,17 +32,14 @@ function readPack(record: KafkaRecord, passedOver: PassedOver): ReadPack | undef
   const { partition, offset, key, value } = record;
   const parsed = value === null ? undefined : parseAttemptPack(value);
   if (parsed?.ok !== true) return undefined;
-  const { records } = parsed.pack;
+  const { records } = parsed;
   const entries = records.filter(({ at }) => at < Date.now() + DAY_MS);
   if (entries.length < records.length) passedOver(record, 'dated-ahead');
   return { partition, offset, id: PACK_ID.exec(String(key))?.[0], entries };
 }
 
 /** Health of the endpoints, counted from their attempts. */
-export function composeHealth({ database, configurations, passedOver }: HealthOptions): {
-  readonly projection: Projection;
-  readonly operations: readonly Operation[];
-} {
+export function composeHealth({ database, configurations, passedOver }: HealthOptions) {
   const health = async (tenantId: string, ref: string) => {
     const configuration = await configurations.current(tenantId, ref);
     const [now, pending] = [Date.now(), { ref, status: 'pending' } as const];
@@ -57,6 +54,17 @@ export function composeHealth({ database, configurations, passedOver }: HealthOp
     }));
     return { ...viewHealth(ref, configuration, buckets, now), ...omitUndefined({ oldestUndelivered }) };
   };
+  const operations: readonly Operation[] = [
+    {
+      method: 'GET',
+      path: '/integration/v1/webhooks/:ref/health',
+      scopes: ['delivery.read'],
+      handle: async (request) => ({
+        status: 200,
+        body: await health(request.identity.tenantId, refOf(request)),
+      }),
+    },
+  ];
   return {
     projection: {
       name: 'health',
@@ -67,17 +75,7 @@ export function composeHealth({ database, configurations, passedOver }: HealthOp
           database.writing(),
           records.flatMap((record) => readPack(record, passedOver) ?? []),
         ),
-    },
-    operations: [
-      {
-        method: 'GET',
-        path: '/integration/v1/webhooks/:ref/health',
-        scopes: ['delivery.read'],
-        handle: async (request) => ({
-          status: 200,
-          body: await health(request.identity.tenantId, refOf(request)),
-        }),
-      },
-    ],
+    } satisfies Projection,
+    operations,
   };
 }

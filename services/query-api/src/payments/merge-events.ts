@@ -1,5 +1,5 @@
 import type { PaymentEvent, UtcTime } from '@webhooks/contracts';
-import { byNumber, byText, inTurn } from '../order.js';
+import { by, inTurn } from '../order.js';
 
 /** The events that report a reversal, and those that report a payment. */
 export type Reversal = Extract<PaymentEvent, { readonly eventType: 'PIX_REVERSAL' }>;
@@ -16,9 +16,9 @@ const isFinal = ({ data }: PaymentEvent): boolean => !('status' in data && data.
  * then the greater id.
  */
 export const compareEvents = inTurn<PaymentEvent>(
-  byNumber((event) => Number(isFinal(event))),
-  byText(({ occurredAt }) => timeKey(occurredAt)),
-  byText(({ id }) => id),
+  by((event) => Number(isFinal(event))),
+  by(({ occurredAt }) => timeKey(occurredAt)),
+  by(({ id }) => id),
 );
 
 /** An event, and whether a test notification made it: then nothing was paid. */

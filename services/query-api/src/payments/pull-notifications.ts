@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventType, Keyring } from '@webhooks/contracts';
+import type { Keyring } from '@webhooks/contracts';
 import { AppError, createOpenRequests, readQuery, wholeNumber } from '@webhooks/http-api';
-import type { ApiReply, ApiRequest, Operation, QueryParameters } from '@webhooks/http-api';
+import type { ApiReply, ApiRequest, Operation } from '@webhooks/http-api';
 import type { EndOffsets } from '@webhooks/kafka';
 import { shareNext } from '@webhooks/runtime';
 import { LIST_PARAMETERS } from '../delivery-log/list-query.js';
@@ -30,17 +30,10 @@ const MAX_WAIT_SECONDS = 25;
 /** All who wait look at the same moments, so they share one page. A notification is seen at most this much later. */
 const TICK_MS = 500;
 
-interface Parsed {
-  readonly after: string;
-  readonly eventType: EventType;
-  readonly limit: number;
-  readonly wait: number;
-}
-
-export const PULL_PARAMETERS: QueryParameters<Parsed> = {
+export const PULL_PARAMETERS = {
   after: {
     expected: 'must be now or the nextCursor of a response',
-    parse: (text) => (text === 'now' || CURSOR.test(text) ? text : undefined),
+    parse: (text: string) => (text === 'now' || CURSOR.test(text) ? text : undefined),
   },
   eventType: LIST_PARAMETERS.eventType,
   limit: wholeNumber(1, MAX_EVENTS),

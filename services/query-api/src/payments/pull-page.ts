@@ -1,7 +1,7 @@
 import { openSecret, sealSecret } from '@webhooks/contracts';
 import type { EventType, Keyring } from '@webhooks/contracts';
 import type { EndOffsets } from '@webhooks/kafka';
-import { byNumber } from '../order.js';
+import { by } from '../order.js';
 import { idOf } from './event-store.js';
 import type { RunEventQuery, EventRow } from './event-store.js';
 import { MAX_EVENTS } from './find-events.js';
@@ -92,7 +92,7 @@ function rangesOf({ first, offsets }: PullCursor, ends: EndOffsets) {
   const ranges = [...ends]
     .map(([partition, end]) => ({ partition, offset: { $gte: offsets.get(partition) ?? 0, $lt: end } }))
     .filter(({ offset: { $gte: from, $lt: end } }) => from < end)
-    .sort(byNumber(({ partition }) => partition));
+    .sort(by(({ partition }) => partition));
   const behind = ranges.filter(({ partition }) => partition < first);
   return [...ranges.slice(behind.length), ...behind];
 }

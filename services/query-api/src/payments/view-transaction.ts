@@ -1,5 +1,5 @@
 import type { Money, UtcTime } from '@webhooks/contracts';
-import { byText, inTurn } from '../order.js';
+import { by, inTurn } from '../order.js';
 import { compareEvents, timeKey } from './merge-events.js';
 import type { Payment, Reversal, Transaction } from './merge-events.js';
 import { omitUndefined } from '../omit-undefined.js';
@@ -20,8 +20,8 @@ function toView({ data }: Reversal) {
 }
 
 const byTimeAndId = inTurn<Reversal>(
-  byText(({ occurredAt }) => timeKey(occurredAt)),
-  byText(({ data }) => data.rtrId),
+  by(({ occurredAt }) => timeKey(occurredAt)),
+  by(({ data }) => data.rtrId),
 );
 
 /** One element for each rtrId, as its last event reports it. Sorted by time, then by rtrId. */
@@ -76,8 +76,8 @@ const paidAtOf = ({ data, occurredAt }: Paid): UtcTime => data.paidAt ?? occurre
 /** Sorts after every time. */
 const NOT_PAID = '~';
 const inOrder = inTurn<Share>(
-  byText(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
-  byText(({ endToEndId }) => endToEndId),
+  by(({ payment }) => (payment ? timeKey(paidAtOf(payment)) : NOT_PAID)),
+  by(({ endToEndId }) => endToEndId),
 );
 
 function viewShare({ endToEndId, payment, reversals, events }: Share, txId: string) {

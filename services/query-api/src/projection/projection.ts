@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openSource } from '@webhooks/kafka';
 import type { Kafka, KafkaRecord, Source } from '@webhooks/kafka';
-import { watchSource } from '@webhooks/runtime';
-import type { ServiceScope } from '@webhooks/runtime';
+import { errorFields, watchSource } from '@webhooks/runtime';
+import type { Logger, ServiceScope } from '@webhooks/runtime';
 import { mongo } from 'mongoose';
-import { Batches } from './batches.js';
 
 /**
  * Makes documents of topics. Records may be applied repeatedly, and partitions in any order, with the same result.
@@ -22,6 +22,102 @@ export interface Projection {
   readonly apply: (records: readonly KafkaRecord[]) => Promise<void>;
 }
 
+type BatchesOptions = Pick<Projection, 'name' | 'apply' | 'maxBytes' | 'intervalMs'> & {
+  readonly log: Logger;
+};
+
+/** Pause between two tries. */
+const PAUSE_MS = 500;
+
+interface Waiting {
+  readonly item: KafkaRecord;
+  readonly done: (value: undefined) => void;
+}
+
+/**
+ * Applies items in batches, one at a time. While a batch is written the next one collects, so a lone item waits for
+ * nobody. A failed batch is tried again before anything behind it, which keeps the order of a partition. Whoever adds
+ * items bounds how many wait.
+ */
+export class Batches {
+  readonly #options: BatchesOptions;
+  readonly #stopping = new AbortController();
+  readonly #waiting: Waiting[] = [];
+  #running = false;
+  #failures = 0;
+
+  constructor(options: BatchesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the item is applied. Never rejects, and never resolves for an item that was not applied before
+   * `stop`.
+   */
+  add(item: KafkaRecord): Promise<unknown> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#waiting.push({ item, done: resolve });
+    if (!this.#running) {
+      this.#running = true;
+      // Items of one fetch arrive in the same turn of the event loop.
+      setImmediate(() => {
+        this.#run().catch((error: unknown) => {
+          this.#options.log.error(`${this.#options.name}: batches ended`, errorFields(error));
+        });
+      });
+    }
+    return promise;
+  }
+
+  /** Ends the tries. The next owner reads again what was not applied. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { intervalMs = 0 } = this.#options;
+    while (this.#waiting.length > 0 && !this.#stopping.signal.aborted) {
+      const nextAt = performance.now() + intervalMs;
+      const batch = this.#next();
+      if (!(await this.#isApplied(batch))) {
+        await this.#pause(PAUSE_MS);
+        continue;
+      }
+      this.#waiting.splice(0, batch.length);
+      for (const { done } of batch) done(undefined);
+      if (this.#next().length === this.#waiting.length) await this.#pause(nextAt - performance.now());
+    }
+    this.#running = false;
+  }
+
+  /** The items of the next call. */
+  #next(): readonly Waiting[] {
+    const { maxBytes = Infinity } = this.#options;
+    let bytes = 0;
+    const end = this.#waiting.findIndex(({ item }, index) => (bytes += item.size) > maxBytes && index > 0);
+    return this.#waiting.slice(0, end < 0 ? undefined : end);
+  }
+
+  async #isApplied(batch: readonly Waiting[]): Promise<boolean> {
+    const { name, apply, log } = this.#options;
+    try {
+      await apply(batch.map(({ item }) => item));
+      if (this.#failures > 0) log.info(`${name}: writing works again`, { failures: this.#failures });
+      this.#failures = 0;
+      return true;
+    } catch (error) {
+      if (this.#failures === 0) log.warn(`${name}: could not be written; trying again`, errorFields(error));
+      this.#failures += 1;
+      return false;
+    }
+  }
+
+  /** Ends early when it is stopped. */
+  async #pause(ms: number): Promise<void> {
+    if (ms > 0) await sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  }
+}
+
 export type RunningProjection = Pick<Source, 'health' | 'positions' | 'stop'>;
 
 /** Records that are read and not yet written; a flood fills this while the database is slow. */
@@ -29,12 +125,12 @@ const WINDOW = { maxInFlight: 4_000, maxInFlightBytes: 32 * 1_048_576 };
 
 /** Reads the topics of a projection as a member of its group and applies their records, until it is stopped. */
 export async function openProjection(
-  { name, topics, maxBytes, intervalMs = 0, apply }: Projection,
+  projection: Projection,
   { kafka, groupId }: { readonly kafka: Kafka; readonly groupId: string },
   scope: ServiceScope,
 ): Promise<RunningProjection> {
-  const { log } = scope;
-  const batches = new Batches<KafkaRecord>({ name, apply, maxBytes, intervalMs, log });
+  const { name, topics } = projection;
+  const batches = new Batches({ ...projection, log: scope.log });
   const handle = (record: KafkaRecord): Promise<unknown> => batches.add(record);
   const source = await openSource({ kafka, groupId, topics, window: WINDOW, handle, onFatal: scope.fail });
   const unwatch = watchSource(name, source, scope);

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { AppError, createOpenRequests, readQuery } from '@webhooks/http-api';
-import type { ApiRequest, OpenRequests, Operation, QueryParameters } from '@webhooks/http-api';
+import { PATTERNS } from '@webhooks/contracts';
+import { AppError, createOpenRequests, matching, pageOf, readQuery } from '@webhooks/http-api';
+import type { ApiRequest, OpenRequests, Operation } from '@webhooks/http-api';
 import { REQUEST_MS } from '@webhooks/mongodb';
 import { repeat } from '@webhooks/runtime';
 import type { ServiceScope } from '@webhooks/runtime';
@@ -20,7 +21,7 @@ import { redeliverOne } from './send-one.js';
 import type { RedeliverOnePorts } from './send-one.js';
 import { readRedeliveryRequest, startRedelivery } from './start-redelivery.js';
 import type { StartRedeliveryPorts } from './start-redelivery.js';
-import { readDeliveryId, readRedeliveryId, UUID } from '../request-parameters.js';
+import { readDeliveryId, readRedeliveryId } from '../request-parameters.js';
 
 export interface RedeliveryParts
   extends Omit<StartRedeliveryPorts, 'storeFor'>, Omit<RedeliverOnePorts, 'now'> {
@@ -36,18 +37,15 @@ const READ = ['delivery.read'] as const;
 const WRITE = ['delivery.write'] as const;
 
 /** Pages as those of deliveries; a cursor is the id of the last job of a page. */
-export const JOBS_PARAMETERS: QueryParameters<{ readonly limit: number; readonly cursor: string }> = {
+export const JOBS_PARAMETERS = {
   limit: LIST_PARAMETERS.limit,
-  cursor: { ...LIST_PARAMETERS.cursor, parse: (text) => (UUID.test(text) ? text : undefined) },
+  cursor: matching(PATTERNS.ref, LIST_PARAMETERS.cursor.expected),
 };
 
 async function listJobs(tenantId: string, query: URLSearchParams, store: RedeliveryStore) {
   const { limit = LIMIT, cursor } = readQuery(query, JOBS_PARAMETERS);
   // One more shows whether there is a next page.
-  const jobs = await store.list(tenantId, limit + 1, cursor);
-  const data = jobs.slice(0, limit).map(viewJob);
-  const last = jobs.length > limit ? data.at(-1) : undefined;
-  return { data, results: data.length, ...(last ? { nextCursor: last.id } : {}) };
+  return pageOf(await store.list(tenantId, limit + 1, cursor), limit, viewJob, ({ _id }) => _id);
 }
 
 export function redeliveryOperations(parts: RedeliveryParts): readonly Operation[] {

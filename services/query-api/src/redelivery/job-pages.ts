@@ -119,8 +119,8 @@ export async function countMatches(
   parts: PageParts,
 ): Promise<DeliveryCount> {
   if (status !== 'missed') {
-    const request = { max, budgetMs: BUDGET_MS };
-    return deliveryStoreWithin(parts.database, LONG_MS).count(tenantId, { ...filter, status }, request);
+    const { count } = deliveryStoreWithin(parts.database, LONG_MS);
+    return count(tenantId, { ...filter, status }, max, BUDGET_MS);
   }
   const endAt = performance.now() + BUDGET_MS;
   let matched = 0;

@@ -112,7 +112,7 @@ describe.each([
     },
   );
 
-  it('is told at once when it is known', async () => {
+  it('is shown at once when it is known', async () => {
     result = 'late';
     await keep();
     await deliver('paid');
@@ -121,7 +121,7 @@ describe.each([
   });
 });
 
-it('a list that names no event is not waited for', async () => {
+it('a list that names no event does not wait for the projection', async () => {
   result = 'late';
   expect(await eventsOf('status=dead')).toEqual([]);
   expect(waits).toEqual([]);

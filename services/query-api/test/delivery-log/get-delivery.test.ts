@@ -13,7 +13,7 @@ afterAll(() => log.close());
 const time = (ms: number): string => new Date(ms).toISOString();
 
 describe('one delivery', () => {
-  it('has all its attempts, those of a redelivery marked', async () => {
+  it('has all its attempts, and marks those of a redelivery', async () => {
     const place = { tenantId: randomName('tenant') };
     const cycle = 'r0191e7a2-0000-7000-8000-00000000000a';
     const { deliveryId, tenantId, ref, eventId } = baseOf(place);
@@ -70,7 +70,7 @@ describe('one delivery', () => {
     } satisfies ReturnType<typeof viewDelivery>);
   });
 
-  it('of another tenant looks exactly like one that there is not', async () => {
+  it('of another tenant looks exactly like an unknown one', async () => {
     const place = { tenantId: randomName('tenant') };
     const { deliveryId } = baseOf(place);
     await log.apply(packRecord(delivered({}, place)));
@@ -98,7 +98,7 @@ describe('one delivery', () => {
 });
 
 describe('the operations', () => {
-  it('ask for the scope that lets read deliveries', () => {
+  it('need the scope for reading deliveries', () => {
     expect(log.operations.map(({ method, path, scopes }) => [method, path, scopes])).toEqual([
       ['GET', '/integration/v1/webhooks/deliveries', ['delivery.read']],
       ['GET', '/integration/v1/webhooks/deliveries/:deliveryId', ['delivery.read']],

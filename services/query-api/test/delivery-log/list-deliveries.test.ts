@@ -52,7 +52,7 @@ const idsOf = (known: readonly Known[]): readonly string[] => known.map(({ deliv
 const FILTERS = everyFilter(new Date(BASE - 30_000), new Date(BASE - 2));
 
 describe('the list of deliveries', () => {
-  it('has what every combination of filters means, in order and once, page by page', async () => {
+  it('has the matches of every combination of filters in order and once, page by page', async () => {
     const random = createRandom(7);
     const sizes: number[] = [];
     for (const filter of FILTERS) {
@@ -65,12 +65,12 @@ describe('the list of deliveries', () => {
     expect(sizes.filter((size) => size > 0).length).toBeGreaterThan(60);
   });
 
-  it('counts, and reads from the oldest, for every combination too', async () => {
+  it('counts every combination of filters, and reads it from the oldest', async () => {
     const store = deliveryStoreWithin({ within: () => log.runQuery }, 60_000);
     for (const filter of FILTERS) {
       const expected = idsOf(matching(all, filter)).toReversed();
       const resolved = await resolveEvents(log.runQuery, TENANT, filter);
-      const count = (max: number) => store.count(TENANT, resolved, { max, budgetMs: 60_000 });
+      const count = (max: number) => store.count(TENANT, resolved, max, 60_000);
       expect([filter, await count(1_000)]).toEqual([
         filter,
         { matched: expected.length, isLowerBound: false },
@@ -91,7 +91,7 @@ describe('the list of deliveries', () => {
     const deliveries = { countDocuments: () => ({ exec: () => Promise.reject(over) }) };
     const within: Database['within'] = () => (statement) =>
       statement({ ...log.models, deliveries: deliveries as never });
-    const counted = deliveryStoreWithin({ within }, 60_000).count(TENANT, {}, { max: 10, budgetMs: 1 });
+    const counted = deliveryStoreWithin({ within }, 60_000).count(TENANT, {}, 10, 1);
     expect(await counted).toEqual({ matched: 0, isLowerBound: true });
   });
 
@@ -144,7 +144,7 @@ describe('the list of deliveries', () => {
     },
   );
 
-  it('has of a status what has it when its page is read', async () => {
+  it('shows the deliveries that have the status when the page is read', async () => {
     const tenantId = randomName('tenant');
     const [oldest, middle, newest] = [1, 2, 3].map((at) =>
       failed({ at: BASE + at }, { tenantId, eventId: `evt_${at}` }),
@@ -159,7 +159,7 @@ describe('the list of deliveries', () => {
     expect(ids).toEqual([newest.deliveryId, oldest.deliveryId]);
   });
 
-  it('goes on from its cursor with other filters', async () => {
+  it('continues from its cursor with other filters', async () => {
     const { nextCursor } = await listOf(TENANT, 'limit=5');
     const behind = idsOf(matching(all, {})).slice(5);
     for (const to of [new Date(BASE - 30_000), new Date()]) {
@@ -169,7 +169,7 @@ describe('the list of deliveries', () => {
     }
   });
 
-  it('is refused for a time range that ends before it begins, or when it does', async () => {
+  it('is refused for an empty time range', async () => {
     for (const to of ['2026-11-20T00:00:00Z', '2026-11-21T00:00:00Z'])
       await expect(listOf(TENANT, `from=2026-11-21T00:00:00Z&to=${to}`)).rejects.toMatchObject({
         code: 'invalid-request',
@@ -183,7 +183,7 @@ describe('the list of deliveries', () => {
     expect((await listOf(TENANT, 'limit=179')).nextCursor).toBeDefined();
   });
 
-  it('shows of each what a list needs and neither addresses nor bodies', async () => {
+  it('shows neither addresses nor bodies', async () => {
     const tenantId = randomName('tenant');
     const entry = failed({ at: BASE }, { tenantId });
     await log.apply(packRecord(entry));
@@ -209,7 +209,7 @@ describe('the list of deliveries', () => {
     });
   });
 
-  it('takes times with parts of a millisecond for what they are', async () => {
+  it('compares times with fractions of a millisecond exactly', async () => {
     const tenantId = randomName('tenant');
     await log.apply(packRecord(delivered({ at: BASE }, { tenantId })));
     const just = new Date(BASE).toISOString();
@@ -256,7 +256,7 @@ describe('a query that is not well-formed', () => {
     });
   });
 
-  it('a cursor that was made up shows nothing but what the tenant has', async () => {
+  it('an invented cursor shows only deliveries of the tenant', async () => {
     const ids = new Set(idsOf(all));
     const { data } = await listOf(
       TENANT,

@@ -63,14 +63,14 @@ describe('the status of a delivery', () => {
     expect(stateOf(...entries.toReversed())).toEqual(stateOf(...entries));
   });
 
-  it('says nothing of waiting once it waits no more', () => {
+  it('has no next time when it is not pending', () => {
     const state = stateOf(deferred({ at: T0 - 9 }), failed(), delivered({ attempt: 2 }));
     expect(state).toEqual({ cycle: '0', status: 'delivered', attempt: 2 });
   });
 });
 
 describe('the document of a delivery', () => {
-  it('is created by its earliest entry and updated by its latest, whichever came first', () => {
+  it('has the times of its earliest and its latest entry, in any order of reading', () => {
     const { createdAt, updatedAt } = mergeEntries(undefined, [
       failed({ at: T0 + 5 }),
       dead({ at: T0 + 9 }),
@@ -79,13 +79,13 @@ describe('the document of a delivery', () => {
     expect([createdAt, updatedAt]).toEqual([T0, T0 + 9]);
   });
 
-  it('has an attempt once, though a crash made it twice; the telling that says delivered stays', () => {
+  it('has an attempt once after a crash repeated it, and keeps the delivered report', () => {
     const twice = [failed(), delivered({ at: T0 - 5 }), failed({ at: T0 + 9 })];
     const { attempts } = mergeEntries(undefined, twice);
     expect(attempts).toMatchObject([{ attempt: 1, result: 'delivered', at: T0 - 5 }]);
   });
 
-  it('has attempts of one number twice when two records led to them', () => {
+  it('has two attempts of one number when two records caused them', () => {
     const source = { topic: 'webhooks.retries.5s', partition: 1, offset: '9' };
     expect(mergeEntries(undefined, [failed(), failed({ source })]).attempts).toHaveLength(2);
   });
@@ -101,7 +101,7 @@ describe('the document of a delivery', () => {
     expect(mergeEntries(undefined, entries.slice(0, MAX_ATTEMPTS)).truncated).toBeUndefined();
   });
 
-  it('knows of attempts that only the dead letter tells of, and never twice of one', () => {
+  it('has the attempts that only the dead letter reports, each once', () => {
     const history = `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`;
     const end = { ...dead({ attempt: 2, at: T0 + 9 }), history };
     const alone = mergeEntries(undefined, [end]);
@@ -117,7 +117,7 @@ describe('the document of a delivery', () => {
     ]);
   });
 
-  it('cannot be made of nothing', () => {
+  it('needs at least one entry', () => {
     expect(() => mergeEntries(undefined, [])).toThrow(/expected a delivery or an entry/);
   });
 });

@@ -43,7 +43,7 @@ async function expectStored(entries: readonly DeliveryEntry[]): Promise<void> {
 }
 
 describe('the projection of attempts', () => {
-  it('writes a delivery once its first attempt is told of', async () => {
+  it('writes a delivery when its first attempt is reported', async () => {
     const place = placeOf();
     await log.apply(packRecord(delivered({}, place)));
     await expectStored([delivered({}, place)]);
@@ -55,7 +55,7 @@ describe('the projection of attempts', () => {
     });
   });
 
-  it('inserts what is new by one statement; only what is there is read and replaced', async () => {
+  it('inserts new deliveries by one statement, and reads and replaces only known ones', async () => {
     const place = placeOf();
     const many = (attempt: number, count: number) =>
       packRecord(
@@ -74,7 +74,7 @@ describe('the projection of attempts', () => {
     expect(statements).toEqual(['insert', 'find']);
   });
 
-  it('comes to the same whatever comes first', async () => {
+  it('has the same result in any order', async () => {
     const place = placeOf();
     const entries = [
       failed({}, place),
@@ -86,7 +86,7 @@ describe('the projection of attempts', () => {
     await expectStored(entries);
   });
 
-  it('writes nothing when everything is told again', async () => {
+  it('writes nothing when all entries are repeated', async () => {
     const place = placeOf();
     const records = [packRecord(failed({}, place)), packRecord(cancelled({ attempt: 2 }, place))];
     await log.apply(...records);
@@ -132,7 +132,7 @@ describe('the projection of attempts', () => {
 });
 
 describe('the projection of dead letters', () => {
-  it('tells of the end and of the attempts before it, and keeps the bytes', async () => {
+  it('adds the end and the attempts before it, and keeps the bytes', async () => {
     const place = placeOf();
     const history = `v1 1:${T0}:12:503 2:${T0 + 5}:30:TLS`;
     await log.apply(deadRecord({ attempt: 2, history }, place));
@@ -145,7 +145,7 @@ describe('the projection of dead letters', () => {
     });
   });
 
-  it('is the same end as the pack tells of', async () => {
+  it('has the same end as the pack', async () => {
     const place = placeOf();
     const told = dead({ at: T0 + 60_000 }, place);
     await log.apply(packRecord(told));
@@ -154,7 +154,7 @@ describe('the projection of dead letters', () => {
     expect(await log.row(told.deliveryId)).toEqual(before);
   });
 
-  it('takes the time of the broker when the header tells none', async () => {
+  it('uses the time of the broker when the header has none', async () => {
     const place = placeOf();
     await log.apply(deadRecord({}, place, { 'dead-at': 'soon', 'dead-reason': 'a b' }));
     const { deliveryId } = baseOf(place);
@@ -198,7 +198,7 @@ describe('a record that cannot be read', () => {
       'damaged-entry',
     ],
     ['a ref that is no UUID', packRecord(failed({}, { ref: 'a/dead' })), 'damaged-entry'],
-  ])('is told of and passed over: %s', async (_what, record, reason) => {
+  ])('is reported and passed over: %s', async (_what, record, reason) => {
     const place = placeOf();
     await log.apply(record, packRecord(delivered({}, place)));
     expect(log.passedOver).toEqual([reason]);

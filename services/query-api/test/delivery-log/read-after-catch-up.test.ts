@@ -24,7 +24,7 @@ async function answerOf(path: string): Promise<string> {
   }
 }
 
-it('what Kafka has when it is asked for is found: by its id, its event, its Pix and its charge', async () => {
+it('an attempt that Kafka has at the request is found by its id, its event, its Pix and its charge', async () => {
   for (let round = 0; round < 10; round += 1) {
     const event = buildEvent({ tenantId: TENANT, eventType: 'PIX_DYNAMIC_PAID' });
     const { txId, endToEndId } = event.data as { readonly txId: string; readonly endToEndId: string };

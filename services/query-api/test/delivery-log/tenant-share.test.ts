@@ -3,7 +3,7 @@ import type { ApiReply, ApiRequest } from '@webhooks/http-api';
 import { createDeliveryOperations } from '../../src/delivery-log/operations.js';
 import type { DeliveryPage, DeliveryStore } from '../../src/delivery-log/delivery-store.js';
 
-it('a tenant with many lists at once is answered 429 with Retry-After beyond its share, and others are not', async () => {
+it('a tenant with many lists at once gets 429 with Retry-After beyond its share, and other tenants do not', async () => {
   const answered = Promise.withResolvers<DeliveryPage>();
   const page = (): Promise<DeliveryPage> => answered.promise;
   const [list] = createDeliveryOperations({

@@ -32,7 +32,7 @@ async function project(entries: (tenantId: string, now: number) => readonly Atte
 it.each([
   ['the year 9999', MAX_TIME_MS],
   ['two days ahead', Date.now() + 2 * DAY_MS],
-])('leaves an attempt of %s out, tells of it, and counts the others of its pack', async (_when, at) => {
+])('leaves out and reports an attempt of %s, and counts the others of its pack', async (_when, at) => {
   const found = await project((tenantId, now) => [
     delivered({ at: now }, { tenantId, eventId: 'evt_1' }),
     failed({ at }, { tenantId, eventId: 'evt_2' }),

@@ -54,7 +54,7 @@ it('each attempt is counted once, whatever an instance that was killed had count
   expect(await healthOf(tenantId)).toMatchObject(EXPECTED);
 });
 
-it('a pack that was produced again after a lost answer counts once, in one batch and later, and another pack each time', async () => {
+it('a pack that was produced again after a lost response counts once, in one batch or in several', async () => {
   const tenantId = randomName('tenant');
   const packs = packsOf(tenantId).map((pack) => ({ ...pack, id: `${pack.partition}-${pack.offset}` }));
   const again = packs.map((pack) => ({ ...pack, offset: pack.offset + PACKS }));
@@ -75,7 +75,7 @@ it('instances that read different partitions, and one of them for both, count ea
   expect(await healthOf(tenantId)).toMatchObject(EXPECTED);
 });
 
-it('an endpoint costs one write for each batch and ten minutes, however much goes to it', async () => {
+it('an endpoint costs one write for each batch and ten minutes, at any rate of attempts', async () => {
   const tenantId = randomName('tenant');
   const writes: unknown[] = [];
   test.onCommand(({ command }) => {
@@ -91,7 +91,7 @@ it('an endpoint costs one write for each batch and ten minutes, however much goe
   expect(buckets.length).toBeLessThanOrEqual(4);
 });
 
-it('a document stays small however many packs it counted, and a query fetches no bookkeeping', async () => {
+it('a document stays small however many packs it counts, and a query does not read its bookkeeping', async () => {
   const tenantId = randomName('tenant');
   const packs = Array.from({ length: 768 }, (_, index) => ({
     partition: index % 12,

@@ -30,7 +30,7 @@ const ours = (agoMs: number) => deferred({ at: NOW - agoMs, nextAt: NOW + 5_000,
 const bad = (agoMs: number, status = 503) => failed({ at: NOW - agoMs, status });
 
 describe('the health of an endpoint', () => {
-  it('of what is disabled says so, and what its attempts came to', () => {
+  it('of a disabled endpoint is disabled, with the counts of its attempts', () => {
     const buckets = bucketsOf([ok(4_000), bad(3_000), bad(2_000), bad(1_000)]);
     const disabled = viewHealth(REF, { enabled: false }, buckets, NOW);
     expect(disabled).toMatchObject({ state: 'disabled', lastHour: { attempts: 4 } });
@@ -39,7 +39,7 @@ describe('the health of an endpoint', () => {
     expect(viewHealth(REF, { enabled: false }, [], NOW).state).toBe('disabled');
   });
 
-  it('tells its own terms, and from 30 days before on that its client certificate ends', () => {
+  it('shows the delivery policy, and warns 30 days before its client certificate ends', () => {
     const withEnd = (days: number) => {
       const certificateNotAfter = new Date(NOW + days * 86_400_000).toISOString();
       return viewHealth(REF, { enabled: true, policy: { timeoutMs: 20_000, certificateNotAfter } }, [], NOW);
@@ -88,7 +88,7 @@ describe('the health of an endpoint', () => {
     expect(view(...entries).state).toBe(state);
   });
 
-  it('fails since the first failure behind the last success', () => {
+  it('fails since the first failure after the last success', () => {
     const { failingSince, lastSuccessAt, lastFailureAt } = view(
       bad(9_000),
       ok(8_000),
@@ -101,7 +101,7 @@ describe('the health of an endpoint', () => {
     expect(lastFailureAt).toBe(new Date(NOW - 1_000).toISOString());
   });
 
-  it('is paused while what failed waits for a later time, and says until when', () => {
+  it('is paused while deliveries are deferred, and says until when', () => {
     const waits = deferred({ at: NOW - 500, nextAt: NOW + 30_000 });
     const failing = [bad(3_000), bad(2_000), bad(1_000)];
     expect(view(...failing, waits)).toMatchObject({
@@ -118,7 +118,7 @@ describe('the health of an endpoint', () => {
     expect(lastDay).toMatchObject({ attempts: 4, successRate: 0.75 });
   });
 
-  it('tells percentiles that are at most a tenth too high, and never too low', () => {
+  it('has percentiles that are at most a tenth too high, and never too low', () => {
     const { lastHour } = view(...Array.from({ length: 100 }, (_, index) => ok(1_000, index + 1)));
     for (const [seen = 0, exact] of [
       [lastHour.p50Ms, 50],
@@ -129,7 +129,7 @@ describe('the health of an endpoint', () => {
     }
   });
 
-  it('tells failures by class, the latest first', () => {
+  it('lists failures by class, the latest first', () => {
     const { status: _status, ...withoutAnswer } = bad(1_000);
     const timeout = { ...withoutAnswer, error: 'TIMEOUT' };
     expect(view(bad(3_000, 500), bad(2_000, 500), timeout).failures).toMatchObject([
@@ -138,7 +138,7 @@ describe('the health of an endpoint', () => {
     ]);
   });
 
-  it('tells the codes of a class apart, each with what helps', () => {
+  it('lists the codes of a class separately, each with its cause', () => {
     const { status: _status, ...withoutAnswer } = bad(1_000);
     const refused = { ...withoutAnswer, error: 'CONNECT', code: 'ECONNREFUSED' };
     const closed = { ...withoutAnswer, at: NOW - 2_000, error: 'TLS', code: 'SSL/TLS_ALERT_CLOSE_NOTIFY' };
@@ -153,7 +153,7 @@ describe('the health of an endpoint', () => {
     ]);
   });
 
-  it('keeps few classes whatever an endpoint answers', () => {
+  it('keeps few classes whatever an endpoint responds', () => {
     const [bucket] = bucketsOf(Array.from({ length: 300 }, (_, index) => bad(1_000, 300 + index)));
     expect(Object.keys(bucket?.failures ?? {}).length).toBeLessThanOrEqual(21);
     expect(bucket?.failures['OTHER']?.count).toBe(280);

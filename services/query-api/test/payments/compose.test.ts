@@ -47,7 +47,7 @@ function openQueries(): Readonly<Record<'charge' | 'pix', RunQuery>> {
   };
 }
 
-it.each(['charge', 'pix'] as const)('many who ask for one %s at once share one body', async (what) => {
+it.each(['charge', 'pix'] as const)('concurrent requests for one %s share one body', async (what) => {
   const [tenantId, other] = [randomName('tenant'), randomName('tenant')];
   const events = [
     paid({}, { tenantId }),

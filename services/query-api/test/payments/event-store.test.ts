@@ -67,7 +67,7 @@ it('gives back the exact bytes of an event, to its own tenant', async () => {
   ).toEqual(['evt_2', 'evt_A']);
 });
 
-it('an event can be sent again for as long as is set, and is answered after it', async () => {
+it('an event can be sent again for the configured time, and can still be queried after it', async () => {
   const event = paid({}, { tenantId });
   await keep(event);
   const heardAt = new Date(Date.now() - 30 * DAY_MS);
@@ -101,7 +101,7 @@ describe('a dead letter', () => {
   const die = (event: PaymentEvent, origin = ORIGIN, body = renderNotification(event)): Promise<void> =>
     keepDeadLetter(runQuery, { tenantId, eventId: event.id, origin, body });
 
-  it('whose event is not there brings it along: its bytes, all that it tells, and its place', async () => {
+  it('whose event is unknown adds it with its bytes, its fields and its place', async () => {
     const event = paid({ chargeAmount: '109.90' }, { tenantId });
     await die(event);
     const dead = await rowOf(event.id);
@@ -115,7 +115,7 @@ describe('a dead letter', () => {
     expect(found).toStrictEqual(merge([event, reversal({}, { tenantId, id: 'evt_2' })]));
   });
 
-  it('makes an event that is there last as if it were new, and changes nothing else', async () => {
+  it('restarts the retention of a known event, and changes nothing else', async () => {
     const event = paid({}, { tenantId });
     await keepEvents(runQuery, [eventRecord(event, { timestamp: 0, offset: 5 })]);
     const { heardAt: before, ...kept } = (await rowOf(event.id)) ?? {};
@@ -169,7 +169,7 @@ describe('the queries', () => {
     expect(await findTransaction(tenantId, E2E.toLowerCase())).toBeUndefined();
   });
 
-  it('read so many events at most, and say when there are more', async () => {
+  it('read a bounded number of events, and say when there are more', async () => {
     const id = (at: number): string => `evt_${at}`;
     const ofOnePix = Array.from({ length: MAX_EVENTS }, (_, at) => reversal({}, { tenantId, id: id(at) }));
     await keep(...ofOnePix);
@@ -186,7 +186,7 @@ describe('the queries', () => {
     expect((await findCharge(tenantId, TX)).every(({ truncated }) => truncated)).toBe(true);
   });
 
-  it('that are asked for at once are each found, be one of them told of by more than an answer holds', async () => {
+  it('that run at once each find their events, even when one has more than a response holds', async () => {
     const ofOnePix = Array.from({ length: MAX_EVENTS }, (_, at) =>
       reversal({}, { tenantId, id: `evt_${at}` }),
     );

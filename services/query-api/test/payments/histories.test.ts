@@ -48,7 +48,7 @@ const modelAnswers = (events: readonly PaymentEvent[]): unknown[] =>
 const property = <T>(arbitrary: fc.Arbitrary<T>, check: (value: T) => void, numRuns: number) =>
   fc.assert(fc.property(arbitrary, check), { numRuns });
 
-it('any order of any events gives the answers of the plain model', () => {
+it('any order of any events gives the responses of the plain model', () => {
   const seen = new Map<unknown, number>();
   property(
     anyEvents.chain((events) => fc.tuple(fc.constant(events), inAnyOrder(events))),

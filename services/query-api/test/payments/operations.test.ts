@@ -77,7 +77,7 @@ const CALLS: readonly (readonly [string, RunQuery, unknown])[] = [
 ];
 
 describe.each(CALLS)('%s', (_name, ask, answer) => {
-  it.each(['passed', 'late', 'full'] as const)('answers what is known (%s)', async (result) => {
+  it.each(['passed', 'late', 'full'] as const)('responds with a known payment (%s)', async (result) => {
     const desk = openDesk({ known: KNOWN, result });
     expect(await ask(desk)).toEqual({
       status: 200,
@@ -105,7 +105,7 @@ describe.each(CALLS)('%s', (_name, ask, answer) => {
     },
   );
 
-  it('is 404 only after everything was read, for what another tenant has too', async () => {
+  it('is 404 only after everything was read, even for payments of another tenant', async () => {
     for (const [desk, tenantId] of [
       [openDesk({}), 'acme'],
       [openDesk({ known: KNOWN }), 'beta'],

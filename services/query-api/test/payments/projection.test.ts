@@ -70,7 +70,7 @@ const modelOf = (events: readonly PaymentEvent[], tenants: readonly string[]): u
     charges: TX_IDS.map((id) => modelCharge(events, tenant, id)),
   }));
 
-it('instances that read the same events and others at the same time come to the answers of the plain model', async () => {
+it('instances that read the same events at the same time give the responses of the plain model', async () => {
   await fc.assert(
     fc.asyncProperty(
       anyEvents.chain((events) => fc.tuple(inAnyOrder(events), inAnyOrder(events))),
@@ -111,7 +111,7 @@ it('a batch of new events is one insert, of one Pix or many; one update more loo
   expect(commands).toEqual(['insert', 'insert', 'update', 'insert', 'update', 'insert', 'update']);
 });
 
-it('what tenants ask for in one turn is looked up by one statement, and each is told its own', async () => {
+it('requests of several tenants are looked up by one statement, and each gets its own events', async () => {
   const other = randomName('tenant');
   await project(first.database, [paid({}, { tenantId }), reversal({}, { tenantId: other, id: 'evt_r' })], 2);
   let statements = 0;
@@ -132,7 +132,7 @@ it('what tenants ask for in one turn is looked up by one statement, and each is 
   expect(statements).toBe(1 + 3);
 });
 
-it('one lookup runs at a time, and the next one has all that was asked for meanwhile, also after one that failed', async () => {
+it('one lookup runs at a time, and the next one serves all requests that came meanwhile, even after a failed one', async () => {
   await project(first.database, [paid({}, { tenantId })], 1);
   const silent = Promise.withResolvers<never>();
   const begun: number[] = [];
@@ -151,7 +151,7 @@ it('one lookup runs at a time, and the next one has all that was asked for meanw
   expect(begun).toHaveLength(2);
 });
 
-it('of what a tenant asks for one lookup is made that is too many for its statement, and the next with the next statement', async () => {
+it('requests of one tenant that exceed a statement are split, and the rest is left to the next lookup', async () => {
   const other = randomName('tenant');
   await project(first.database, [paid({}, { tenantId: other })], 1);
   const ids = Array.from({ length: 4 }, (_, at) => `${E2E.slice(0, -1)}${at}`);
@@ -173,7 +173,7 @@ it('of what a tenant asks for one lookup is made that is too many for its statem
   expect(most).toBe(2);
 });
 
-it('of one event id the first content stays, to the queries and to whoever is sent it again', async () => {
+it('of events with one id the first stays, for queries and for redeliveries', async () => {
   const told = paid({ amount: '1.00' }, { tenantId });
   const later = paid({ amount: '2.00' }, { tenantId, occurredAt: '2026-11-22T00:00:00Z' });
   await projectionOn(first.database).apply([told, later].map((event) => eventRecord(event)));
@@ -184,7 +184,7 @@ it('of one event id the first content stays, to the queries and to whoever is se
   );
 });
 
-it('an instance whose connection is cut while it writes is made good by another one', async () => {
+it('another instance completes the writes of one whose connection was cut', async () => {
   const events = Array.from({ length: 150 }, (_, at) => reversal({}, { tenantId, id: `r${at}` }));
   const third = await openTestDatabase(name);
   const cut = project(third.database, events, 150).catch((error: unknown) => error);
@@ -209,7 +209,7 @@ it('records that cannot be read are passed over, and the others of the batch are
   expect(await findTransaction(tenantId, E2E)).toStrictEqual(merge([event]));
 });
 
-it('a test event resolves to a record that says so, until a real one takes its place', async () => {
+it('a test event resolves to a record that is marked, until a real one replaces it', async () => {
   await keepTestEvent(within(), paid({}, { tenantId, id: 'test_1' }));
   const found = await findTransaction(tenantId, E2E);
   expect(found && viewTransaction(found)).toMatchObject({ test: true, txId: TX });
@@ -231,7 +231,7 @@ describe('the operations', () => {
     signal: new AbortController().signal,
   });
 
-  it('answer what was projected, and know of nothing to be absent while the projection does not run', async () => {
+  it('respond with projected events, and respond with 503 to misses while the projection does not run', async () => {
     const { operations, projection } = composeOn(first.database);
     const [cob] = operations;
     await expect(cob?.handle(request())).rejects.toMatchObject({ code: 'unavailable' });

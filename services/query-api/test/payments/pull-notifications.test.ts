@@ -97,7 +97,7 @@ it('shows a tenant its own notifications with the bytes that are sent, each once
   expect(await pull({ after })).toMatchObject({ data: [], results: 0, hasMore: false });
 });
 
-it('waits for no page that is there', async () => {
+it('does not wait when a page has notifications', async () => {
   await publish(build(60));
   await follow(60);
   let page = await pull({ limit: 1, wait: 25 });
@@ -106,7 +106,7 @@ it('waits for no page that is there', async () => {
   expect(page).toMatchObject({ status: 200, results: 1, hasMore: true });
 }, 20_000);
 
-it('shows one type, and goes on behind the others', async () => {
+it('shows one type, and continues after the others', async () => {
   const [wanted, others] = [build(4, { eventType: 'PIX_OUT' }), build(9, { eventType: 'PIX_STATIC' })];
   await publish([...others, ...wanted]);
   const { shown, after } = await follow(4, { eventType: 'PIX_OUT', limit: 3 });
@@ -150,7 +150,7 @@ function openPages(
   };
 }
 
-it('reads so many pages of a tenant at once, also for those who do not wait', async () => {
+it('bounds the pages of a tenant that are read at once, even without a wait', async () => {
   const read = Promise.withResolvers<never>();
   const page = openPages(() => read.promise);
   const [first, second] = [page('one'), page('one')];
@@ -160,7 +160,7 @@ it('reads so many pages of a tenant at once, also for those who do not wait', as
   for (const read of [first, second, other]) await expect(read).rejects.toThrow('read');
 });
 
-it('lets ten of a tenant wait, also when others do, and another one when one of them has hung up', async () => {
+it('lets ten requests of a tenant wait, and another one when one of them has hung up', async () => {
   const { after } = await follow(0);
   const { abort, answers } = waitMany(10, after);
   expect(await refused(after)).toMatchObject({ code: 'too-many-requests', retryAfter: '1' });
@@ -200,7 +200,7 @@ it('refuses a cursor that is too old, of another rebuild generation, tenant or k
     ]);
 });
 
-it('gives cursors that tell nothing of how much all tenants have', async () => {
+it('gives cursors that do not reveal how many events all tenants have', async () => {
   const shown = async () => (await pull()).nextCursor;
   const before = await shown();
   const foreign = randomName('stranger');
@@ -213,14 +213,14 @@ it('gives cursors that tell nothing of how much all tenants have', async () => {
   expect(await shown()).not.toBe(after);
 });
 
-it('refuses what is no cursor, and whoever may not read events', async () => {
+it('refuses a malformed cursor, and a caller without the scope', async () => {
   for (const query of [{ after: 'yesterday' }, { wait: 26 }, { wait: -1 }, { limit: 0 }, { limit: 1_001 }])
     expect([query, await pull(query)]).toMatchObject([query, { status: 422, code: 'invalid-request' }]);
   const headers = { authorization: `Bearer ${await service.desk.tokenOf(tenantId, 'webhook.read')}` };
   expect(await pull({}, { headers })).toMatchObject({ status: 403, code: 'insufficient-scope' });
 });
 
-it('answers whoever waits when the service ends', async () => {
+it('responds to waiting requests when the service ends', async () => {
   const mine = service;
   service = await startQueryApi();
   token = await service.desk.tokenOf(tenantId, 'event.read');

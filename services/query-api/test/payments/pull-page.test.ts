@@ -123,7 +123,7 @@ describe('a chain of pages', () => {
     expect([idsOf(anew), [...anew.next.offsets]]).toEqual([['new'], [[0, 5], [1, 1]]]); // prettier-ignore
   });
 
-  it('shows the events of a topic that was made anew too, where their places are those of others', async () => {
+  it('shows the events of a topic that was made anew, at places that other events have', async () => {
     for (const id of ['old', 'older', 'new']) await keep(id, { partition: 0, offset: 1 });
     await keep('next', { partition: 0, offset: 2 });
     const ends = new Map([[0, 3]]);
@@ -132,7 +132,7 @@ describe('a chain of pages', () => {
     expect([idsOf(first).sort(), idsOf(second)]).toEqual([['new', 'old', 'older'], ['next']]);
   });
 
-  it('of one type passes over the others, a thousand with each page', async () => {
+  it('of one type skips the others, a thousand on each page', async () => {
     const records = Array.from({ length: 1_001 }, (_, offset) =>
       eventRecord((offset === 1_000 ? out : paid)({}, { tenantId, id: `evt_${offset}` }), { offset }),
     );
@@ -157,7 +157,7 @@ describe('a chain of pages', () => {
 });
 
 describe('a cursor', () => {
-  it('is read as it was written', () => {
+  it('reads back as it was written', () => {
     const number = fc.nat({ max: 2 ** 51 });
     fc.assert(
       fc.property(number, number, fc.array(number, { maxLength: 20 }), (caughtUpAt, first, offsets) => {

@@ -103,13 +103,13 @@ it('nothing known is undefined', () => {
   expect(viewCharge(TX, [])).toBeUndefined();
 });
 
-it('what tests told is marked, and left out when anything real is known', () => {
+it('test events are marked, and left out when a real event is known', () => {
   const test = merge([], [paid(other)]);
   expect(viewCharge(TX, [test])).toMatchObject({ test: true, status: 'CONCLUIDA' });
   expect(viewCharge(TX, [test, merge([paid()])])).toMatchObject(concluded('110.00', PIX));
 });
 
-it('says when there is more than was read', () => {
+it('marks a response that does not have all events', () => {
   expect(viewCharge(TX, [merge([paid()])])).not.toHaveProperty('truncated');
   const cut = viewCharge(TX, [merge([paid(other)]), { ...merge([paid()]), truncated: true }]);
   expect(cut).toMatchObject({ status: 'CONCLUIDA', truncated: true });

@@ -1,17 +1,14 @@
+import type { KafkaRecord } from '@webhooks/kafka';
 import { eventually } from '@webhooks/testkit';
-import { Batches } from '../../src/projection/batches.js';
+import { Batches } from '../../src/projection/projection.js';
 
-/** An item of one byte, with a number. */
-interface Item {
-  readonly size: number;
-  readonly n: number;
-}
-const itemOf = (n: number): Item => ({ size: 1, n });
+/** A record with a number as its offset, of one byte by default. */
+const itemOf = (n: number, size = 1) => ({ size, offset: n }) as KafkaRecord;
 
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 interface Rig {
-  readonly batches: Batches<Item>;
+  readonly batches: Batches;
   /** What was applied, batch by batch. */
   readonly applied: number[][];
   /** The next calls fail. */
@@ -26,13 +23,13 @@ function openRig(options: { readonly maxBytes?: number; readonly intervalMs?: nu
   const applied: number[][] = [];
   let failures = 0;
   let held: Promise<void> | undefined;
-  const apply = async (items: readonly Item[]): Promise<void> => {
+  const apply = async (items: readonly KafkaRecord[]): Promise<void> => {
     await held;
     if (failures > 0) {
       failures -= 1;
       throw new Error('the database is away');
     }
-    applied.push(items.map(({ n }) => n));
+    applied.push(items.map(({ offset }) => offset));
   };
   return {
     batches: new Batches({ name: 'test', apply, maxBytes: 100, log, ...options }),
@@ -55,17 +52,17 @@ const twice = (): Promise<void> =>
     setTimeout(resolve, 1_000);
   });
 
-const addAll = (batches: Batches<Item>, items: readonly number[]): Promise<unknown[]> =>
+const addAll = (batches: Batches, items: readonly number[]): Promise<unknown[]> =>
   Promise.all(items.map((n) => batches.add(itemOf(n))));
 
 describe('batches', () => {
-  it('hold what came together, in its order', async () => {
+  it('hold records that came together, in their order', async () => {
     const { batches, applied } = openRig();
     await addAll(batches, [1, 2, 3]);
     expect(applied).toEqual([[1, 2, 3]]);
   });
 
-  it('collect while one is being written', async () => {
+  it('collect records while one batch is written', async () => {
     const { batches, applied, hold } = openRig();
     const release = hold();
     const first = batches.add(itemOf(1));
@@ -83,9 +80,9 @@ describe('batches', () => {
     expect(applied).toEqual([[1, 2], [3, 4], [5]]);
   });
 
-  it('have one item at least, however large', async () => {
+  it('have at least one record, however large', async () => {
     const { batches, applied } = openRig({ maxBytes: 2 });
-    await Promise.all([{ size: 3, n: 1 }, itemOf(2), { size: 9, n: 3 }].map((item) => batches.add(item)));
+    await Promise.all([itemOf(1, 3), itemOf(2), itemOf(3, 9)].map((item) => batches.add(item)));
     expect(applied).toEqual([[1], [2], [3]]);
   });
 
@@ -98,7 +95,7 @@ describe('batches', () => {
     expect(applied.flat()).toEqual([1, 2]);
   });
 
-  it('begin no sooner than the interval after the one before', async () => {
+  it('begin at least one interval after the last one began', async () => {
     const { batches, applied } = openRig({ intervalMs: 200 });
     await batches.add(itemOf(1));
     const started = performance.now();
@@ -107,7 +104,7 @@ describe('batches', () => {
     expect(applied).toEqual([[1], [2]]);
   });
 
-  it('end their tries when they are stopped, and nothing counts as applied then', async () => {
+  it('end their tries when they are stopped, and then count nothing as applied', async () => {
     const { batches, applied, fail, failuresLeft } = openRig();
     fail(1_000_000);
     let done = false;

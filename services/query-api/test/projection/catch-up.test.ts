@@ -69,7 +69,7 @@ describe('a wait for the projection', () => {
     expect(await waiting).toBe('passed');
   });
 
-  it('ends with what this instance has written, however long the database is silent about the others', async () => {
+  it('ends with the positions of this instance, even when the database does not respond about others', async () => {
     let position = 0;
     let reads = 0;
     const catchUp = new CatchUp({
@@ -94,7 +94,7 @@ describe('a wait for the projection', () => {
     expect([await waiting, reads]).toEqual(['passed', 1]);
   });
 
-  it('is late when the topic ends before what was known of it: that was another topic of its name', async () => {
+  it('is late when the topic ends before a known position, because the topic was made anew', async () => {
     const { catchUp, asked, reach } = openRig();
     reach(7);
     const waiting = catchUp.wait();
@@ -102,7 +102,7 @@ describe('a wait for the projection', () => {
     expect(await waiting).toBe('late');
   });
 
-  it('shares one request for the ends with all that came before it, never one that was under way', async () => {
+  it('shares the next request for the ends, never one that is under way', async () => {
     const { catchUp, asked } = openRig();
     const first = catchUp.wait();
     const later = [catchUp.wait(), catchUp.wait(), catchUp.wait()];
@@ -115,7 +115,7 @@ describe('a wait for the projection', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('ends late when the position does not come, and says why', async () => {
+  it('ends late when the position is not reached, and says why', async () => {
     const { catchUp, asked, faults } = openRig({ waitMs: 50 });
     const waiting = catchUp.wait();
     asked[0]?.resolve(ends(1));
@@ -123,7 +123,7 @@ describe('a wait for the projection', () => {
     expect(faults).toHaveLength(1);
   });
 
-  it('never ends as if the position had come, at whatever moment its time is over', async () => {
+  it('never ends as passed when its time is over', async () => {
     const { catchUp, asked } = openRig({ waitMs: 50 });
     const waits: Promise<string>[] = [];
     for (let at = 0; at < 200; at += 1) {
@@ -134,7 +134,7 @@ describe('a wait for the projection', () => {
     expect(new Set(await Promise.all(waits))).toEqual(new Set(['late']));
   });
 
-  it('ends late when the broker does not answer, and the next one asks anew', async () => {
+  it('ends late when the broker does not respond, and the next wait sends a new request', async () => {
     const { catchUp, asked } = openRig({ waitMs: 50 });
     const waiting = catchUp.wait();
     asked[0]?.reject(new Error('no broker'));
@@ -145,7 +145,7 @@ describe('a wait for the projection', () => {
     expect(await next).toBe('passed');
   });
 
-  it('takes over what other instances have told', async () => {
+  it('takes over the positions that other instances have written', async () => {
     const { catchUp, asked, tellOthers } = openRig();
     const waiting = catchUp.wait();
     asked[0]?.resolve(ends(9));
@@ -153,7 +153,7 @@ describe('a wait for the projection', () => {
     expect(await waiting).toBe('passed');
   });
 
-  it('that ended late is not looked at any more, though others wait on', async () => {
+  it('that ended late is not checked again, while others still wait', async () => {
     const { catchUp, asked, looks } = openRig({ waitMs: 100 });
     for (let round = 0; round < 5; round += 1) {
       const late = catchUp.wait();

@@ -2,7 +2,7 @@ import { randomName } from '@webhooks/testkit';
 import { cursorKeyringOf, forgetGeneration, generationOf } from '../../src/projection/generation.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 
-it('instances that begin together have one key of cursors, which a new rebuild generation keeps and another database has not', async () => {
+it('instances that start together share one cursor key, which new generations keep and other databases do not have', async () => {
   const name = randomName('reading');
   const databases = await Promise.all(
     [name, name, randomName('reading')].map((one) => openTestDatabase(one)),

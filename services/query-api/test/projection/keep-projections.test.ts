@@ -77,7 +77,7 @@ function start(topic: string, groupPrefix: string) {
   return { catchUps, read, faults, ready, stop: () => closers.closeAll(log, 20_000) };
 }
 
-it('an instance that is started again goes on; after a reset the process ends, and started again it reads everything', async () => {
+it('an instance that is started again continues, and after a reset it ends and then reads everything again', async () => {
   const topic = await topicOf(['a', 'b']);
   const group = randomName('group');
   const first = start(topic, group);
@@ -119,7 +119,7 @@ it('a topic that was made anew is read from its beginning, by a process that is 
   await after.stop();
 }, 120_000);
 
-it('a rebuild generation is forgotten by its name: one that began since stays', async () => {
+it('a rebuild generation is ended by its name, and a later one stays', async () => {
   const generation = await generationOf(runQuery);
   expect(await runQuery(({ positions }) => forgetGeneration(positions, { generation: 'another' }))).toBe(
     false,
@@ -127,7 +127,7 @@ it('a rebuild generation is forgotten by its name: one that began since stays', 
   expect(await generationOf(runQuery)).toBe(generation);
 });
 
-it('a partition that another instance projects is asked of the database, whatever is owned of another topic', async () => {
+it('the position of a partition that another instance projects is read from the database', async () => {
   const own = { topic: 'dead-letters', partition: 0, offset: 9 };
   const open = (topic: string, owned: typeof own) =>
     new Positions({ topic, generation: () => 'a-generation', runQuery, own: () => [owned] });

@@ -46,7 +46,7 @@ describe('a refusal', () => {
     expect([other, isRefusal(other)]).toEqual([expect.any(Error), true]);
   });
 
-  it('is none when a document is there already, the time is over, or a program is at fault', async () => {
+  it('is not assumed for a duplicate document, a timeout or a bug', async () => {
     const row = rowOf(randomName('row'));
     await test.database.within(5_000)((models) => collectionOf(models).insertOne(row as never));
     const again = await errorOf(
@@ -80,7 +80,7 @@ describe('a projection', () => {
     return { projection, told };
   };
 
-  it('writes all that the database takes, and tells of what it does not', async () => {
+  it('writes every record that the database accepts, and reports the others', async () => {
     const bad = new Set([records[2], records[7]]);
     const { projection, told } = projectionOf((some) =>
       write(...some.map((record) => rowOf(idOf(record), bad.has(record) ? 'x'.repeat(TOO_LARGE) : 'text'))),
@@ -101,7 +101,7 @@ describe('a projection', () => {
     );
   });
 
-  it('is told of what fails otherwise, to try it again: nothing is passed over', async () => {
+  it('passes on any other fault, so that the batch is tried again', async () => {
     const { projection, told } = projectionOf(() => Promise.reject(new Error('the database is away')));
     await expect(projection.apply(records)).rejects.toThrow('away');
     expect(told).toEqual([]);

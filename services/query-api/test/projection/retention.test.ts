@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.stop(), 30_000);
 
-it('tells of each projection how much of the retention of its topics is used', async () => {
+it('the metrics have the used share of the retention of each projection', async () => {
   const told = async (): Promise<readonly string[]> =>
     (await service.metrics()).match(/^webhook_retention_used_ratio\{source="\w+"\} \d/gmu) ?? [];
   await eventually(async () => expect(await told()).toHaveLength(3), { timeoutMs: 10_000 });

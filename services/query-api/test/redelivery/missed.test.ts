@@ -107,7 +107,7 @@ it('a dry run counts what is missed of the range, and what is not kept any more 
   expect(await rig.find(job)).toMatchObject({ counts: { sent: 0, refused: 0, expired: missed.length } });
 }, 60_000);
 
-it('a count rests between its pages as long as each took, and reads no notification', async () => {
+it('a count pauses after each page for as long as the page took, and reads no notification', async () => {
   const tenantId = randomName('tenant');
   const { filter, parts } = await fill(tenantId);
   const more = Array.from({ length: 2 * COUNT }, (_, index) =>
@@ -203,7 +203,7 @@ it('what a webhook missed is read through its index, in the order of that', asyn
   expect(plan).toContain('appendedAt');
 });
 
-it('what a fan-out that has not ended will still send is not missed yet, in whatever order that is told', async () => {
+it('events of a fan-out that has not ended are not missed yet, in any order of reading', async () => {
   const tenantId = randomName('tenant');
   const { missed, filter, parts } = await fill(tenantId);
   const count = async () => (await countMatches(tenantId, filter, 1_000, parts)).matched;

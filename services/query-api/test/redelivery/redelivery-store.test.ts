@@ -37,7 +37,7 @@ describe('the jobs of a tenant', () => {
     expect(await store.insert(jobOf(randomName('tenant')), MAX)).toBe(true);
   });
 
-  it('make room when one is cancelled or completed', async () => {
+  it('free capacity when one is cancelled or completed', async () => {
     const tenantId = randomName('tenant');
     const store = storeOf();
     const [first, second] = [jobOf(tenantId), jobOf(tenantId)];
@@ -52,7 +52,7 @@ describe('the jobs of a tenant', () => {
     expect(await store.insert(jobOf(tenantId), 2)).toBe(true);
   });
 
-  it('are listed the newest first, in pages, and nobody else’s', async () => {
+  it('are listed the newest first, in pages, for their tenant only', async () => {
     const tenantId = randomName('tenant');
     const store = storeOf();
     const jobs = Array.from({ length: 7 }, () => jobOf(tenantId));

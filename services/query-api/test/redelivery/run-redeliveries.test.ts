@@ -29,7 +29,7 @@ describe('a job', () => {
     });
   });
 
-  it('goes on behind a page in which nothing matched', async () => {
+  it('continues after a page in which nothing matched', async () => {
     const deliveries = log(3);
     let looks = 0;
     const rig = openRig(test, deliveries, {
@@ -92,7 +92,7 @@ describe('a job', () => {
     await rig.finish();
   });
 
-  it('waits its interval after a page that looked at as much and sent nothing', async () => {
+  it('waits its interval after a full page that sent nothing', async () => {
     const known = () => ({ ...ENABLED, eventType: 'PIX_OUT' as const });
     const rig = openRig(test, log(150), { configurations: { known, upToDate } });
     await rig.start();
@@ -104,7 +104,7 @@ describe('a job', () => {
     await rig.finish();
   });
 
-  it('does not send again what it is known to have sent', async () => {
+  it('does not repeat a delivery that it has sent', async () => {
     const rig = openRig(test, []);
     const job = await rig.start();
     const sent = log(4, { cycle: cycleOf(job._id) });

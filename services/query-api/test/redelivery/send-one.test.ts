@@ -11,7 +11,7 @@ import { eventRecord, out } from '../payments/support/events.js';
 import { openTestDatabase } from '../payments/support/open-test-database.js';
 import { ENABLED, upToDate } from './support/open-rig.js';
 
-it('a notification that is not projected yet is not told to be kept no more', async () => {
+it('a notification that is not projected yet is not refused as expired', async () => {
   const test = await openTestDatabase(randomName('redeliver'));
   const closers = new Closers();
   const silent = () => undefined;

@@ -37,7 +37,7 @@ function createCollector() {
   const readPack = (value: Buffer | null, place: Place): boolean => {
     const parsed = parseAttemptPack(value ?? Buffer.alloc(0));
     if (!parsed.ok || parsed.damaged > 0) return false;
-    entries.push(...parsed.pack.records.map((entry) => ({ place, entry })));
+    entries.push(...parsed.records.map((entry) => ({ place, entry })));
     return true;
   };
   const readTask = ({ topic, message: { headers = {}, value } }: FoundRecord, place: Place): boolean => {

@@ -49,5 +49,5 @@ describe('a log that is made', () => {
 function entriesRead() {
   const read = parseAttemptPack(encodeAttemptPack(entries));
   if (!read.ok) throw new Error(read.reason);
-  return { damaged: read.damaged, records: read.pack.records };
+  return { damaged: read.damaged, records: read.records };
 }
