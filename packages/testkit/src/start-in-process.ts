@@ -56,7 +56,9 @@ export async function startInProcess<C>(
     metrics: () => registry.metrics(),
     /** What a page of its admin server shows. */
     page: (path: string) => pages.find((page) => page.path === path)?.render(),
-    stop: async (): Promise<void> => void (await closers.closeAll(log, LONGEST_TIMEOUT_MS)),
+    stop: async () => {
+      await closers.closeAll(log, LONGEST_TIMEOUT_MS);
+    },
   };
 }
 export type RunningService = Awaited<ReturnType<typeof startInProcess>>;

@@ -1,26 +1,19 @@
 import { TOPIC_TABLE, configurationKey, encodeEvent, TOPICS } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import type { Reply } from '@webhooks/testkit';
-import { createKafkaClient, readUnhandled, withAdmin } from '@webhooks/testkit/account';
+import { STALLED_MS, createKafkaClient, readUnhandled, withAdmin } from '@webhooks/testkit/account';
 import type { Admin, Transaction } from 'kafkajs';
 import { NotNow } from './plan.js';
 import type { End, Fault } from './plan.js';
 import { planConfigurations } from './world/configurations.js';
 import type { ReceiverName } from './world/configurations.js';
-import {
-  BACK_DEADLINE_MS,
-  PROCESSES,
-  runningId,
-  signalProcess,
-  untilBack,
-  whatRuns,
-} from './world/processes.js';
+import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
 import { LINKS } from './world/world.js';
 import type { Manners, LinkName } from './world/world.js';
 import type { LinkState } from './world/tcp-proxy.js';
 
 /** Other faults may hit Kafka meanwhile: then it is tried again. */
-const AGAIN = { timeoutMs: BACK_DEADLINE_MS, message: 'Kafka and config-api do their part' };
+const AGAIN = { timeoutMs: STALLED_MS, message: 'Kafka and config-api do their part' };
 
 /**
  * Gives one event, which a webhook waits for and no journal has, to a topic in a transaction that stays open. Whoever reads it

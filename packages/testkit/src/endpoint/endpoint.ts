@@ -64,7 +64,9 @@ export class Endpoint {
     this.#file = options.file === undefined ? undefined : createWriteStream(options.file, { flags: 'a' });
     this.#listener = listener;
     const web = createWebServer(options, pair);
-    web.on('request', (request, response) => this.#receive(request, response));
+    web.on('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.#receive(request, response),
+    );
     web.on('secureConnection', (tls: TLSSocket) => (this.#counts.resumed += Number(tls.isSessionReused())));
     listener.on('connection', (tcp) => this.#admit(tcp, web));
     this.port = (listener.address() as AddressInfo).port;
@@ -99,6 +101,10 @@ export class Endpoint {
     });
   }
 
+  #connectionOf({ socket }: IncomingMessage) {
+    return this.#open.get(socket.remotePort ?? 0) ?? { tcp: socket, number: 0 };
+  }
+
   #record(request: IncomingMessage, body: Buffer, startedAt: number): Arrival {
     const { method = '', url: path = '', httpVersion } = request;
     const headers = flatHeaders(request);
@@ -110,7 +116,7 @@ export class Endpoint {
       ...{ method, path, httpVersion, headers, body, id, nth, startedAt },
       index: this.#counts.arrivals,
       receivedAt: clockMs(),
-      connection: this.#open.get(request.socket.remotePort ?? 0)?.number ?? 0,
+      connection: this.#connectionOf(request).number,
     };
     this.arrivals.push(arrival);
     if (this.arrivals.length > (this.#options.remember ?? 10_000)) this.arrivals.shift();
@@ -125,7 +131,7 @@ export class Endpoint {
   }
 
   #play(reply: Reply, request: IncomingMessage, response: ServerResponse): void {
-    const tcp = this.#open.get(request.socket.remotePort ?? 0)?.tcp ?? request.socket;
+    const { tcp } = this.#connectionOf(request);
     const onBytes = (count: number): void => void (this.#counts.endlessBytes += count);
     playReply(reply, { response, stream: request.socket, tcp, onBytes });
   }

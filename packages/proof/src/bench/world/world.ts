@@ -6,7 +6,7 @@ import { eventually } from '@webhooks/testkit';
 import { clientFor, registerWebhooks, areZero, readLags } from '@webhooks/testkit/account';
 import type { OwedEndpoint, ProjectionLag } from '@webhooks/testkit/account';
 import { BENCH_EVENT_TYPE } from '../load/generator.js';
-import { startReceiver } from '../load/receiver.js';
+import { startReceiver } from '../load/processes.js';
 import { monotonicMicros } from '../measure.js';
 import type { Pids } from '../measure.js';
 
@@ -70,17 +70,15 @@ export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Cli
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
 export async function registerEndpoints(world: World, wanted: readonly OwedEndpoint[]): Promise<Endpoints> {
   const { origins } = world.receiver;
-  const endpoints = wanted.map(({ path, tenantId }, index) => {
+  const endpoints = wanted.map((one, index) => {
     const origin = origins[index % origins.length] ?? '';
     // A database of MONGODB_URI remembers the deliveries of the last run.
-    return { path, tenantId, origin, ref: randomUUID() };
+    return { ...one, origin, ref: randomUUID() };
   });
   await registerWebhooks(
     (tenantId) => clientOf(world, tenantId),
-    endpoints.map(({ path, tenantId, origin, ref }, index) => ({
-      tenantId,
-      ref,
-      eventType: wanted[index]?.eventType ?? BENCH_EVENT_TYPE,
+    endpoints.map(({ path, origin, eventType = BENCH_EVENT_TYPE, ...one }) => ({
+      ...{ ...one, eventType },
       endpointUrl: origin + path,
     })),
   );

@@ -1,24 +1,18 @@
 import type { DeadSeen, Evidence, TaskSeen } from '../evidence/evidence.js';
-import { isSuccess } from './case-file.js';
-import type { CaseFile, Delivery, Finding } from './case-file.js';
+import { isSuccess, judgeEach } from './case-file.js';
+import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 import type { DoneStep } from '../plan.js';
 import { findDisturbances } from './owed.js';
 
 /** Receivers and workers read the same clock, but not through the same function: a few milliseconds may lie between. */
 const CLOCK_SLACK_MS = 50;
 
-/** One attempt as somebody saw it begin. */
-interface Begun {
-  readonly attempt: number;
-  readonly at: number;
-}
-
-const begunAttempts = ({ arrivals, entries }: Delivery): readonly Begun[] => [
-  ...arrivals.map(({ attempt, receivedAt }) => ({ attempt, at: receivedAt })),
-  ...entries.flatMap(({ entry }) =>
-    entry.kind === 'attempt' ? [{ attempt: entry.attempt, at: entry.at }] : [],
-  ),
+/** The attempts as receivers and workers saw them begin. */
+const begunAttempts = ({ arrivals, entries }: Delivery) => [
+  ...arrivals.map(({ attempt, receivedAt: at }) => ({ attempt, at })),
+  ...entries.flatMap(({ entry }) => (entry.kind === 'attempt' ? [entry] : [])),
 ];
+type Begun = Pick<ReturnType<typeof begunAttempts>[number], 'attempt' | 'at'>;
 
 /** The earliest time for which each attempt was planned. A first one needs no plan. */
 function earliestDue(tasks: readonly TaskSeen[]): ReadonlyMap<number, number> {
@@ -27,8 +21,6 @@ function earliestDue(tasks: readonly TaskSeen[]): ReadonlyMap<number, number> {
     due.set(attempt, Math.min(dueAt, due.get(attempt) ?? Number.POSITIVE_INFINITY));
   return due;
 }
-
-type Fault = Pick<Finding, 'kind' | 'text'>;
 
 function judgeBegun(
   { attempt, at }: Begun,
@@ -68,17 +60,16 @@ function judgeDead({ attempt, reason }: DeadSeen, most: number): Fault | undefin
 }
 
 /** Attempts within the schedule: each planned by a retry, none before it is due, no more than there are, and none less before an end. */
-export function checkSchedule({ deliveries }: CaseFile, { schedule }: Evidence): readonly Finding[] {
+export function checkSchedule(file: CaseFile, { schedule }: Evidence): readonly Finding[] {
   const most = schedule.delaysMs.length + 1;
-  return [...deliveries.values()].flatMap((delivery) => {
+  return judgeEach(file, (delivery) => {
     const due = earliestDue(delivery.tasks);
     const faults = [
       ...begunAttempts(delivery).map((begun) => judgeBegun(begun, due, most)),
       ...delivery.tasks.map((task) => judgeTask(task, schedule)),
       ...delivery.dead.map((one) => judgeDead(one, most)),
     ];
-    const fault = faults.find((one) => one !== undefined);
-    return fault ? [{ ...fault, delivery }] : [];
+    return faults.find((one) => one !== undefined);
   });
 }
 
@@ -96,28 +87,23 @@ const HELD_MS = 12_000;
 const isExplained = (at: number, sentAt: number, steps: readonly DoneStep[]): boolean =>
   steps.some(({ startedAt, endedAt }) => startedAt <= at + HELD_MS && endedAt >= sentAt - HELD_MS);
 
-const successesOf = ({ arrivals }: Delivery): readonly number[] =>
-  arrivals
-    .filter(isSuccess)
-    .map(({ receivedAt }) => receivedAt)
-    .sort((a, b) => a - b);
-
 /** Each further 2xx is explained by a copy of the event, or by something that was broken before it or soon after. */
 export function checkRepeats(
-  { deliveries }: CaseFile,
+  file: CaseFile,
   { steps }: Evidence,
 ): { readonly repeats: number; readonly findings: readonly Finding[] } {
   let repeats = 0;
-  const findings: Finding[] = [];
-  for (const delivery of deliveries.values()) {
-    const earlier = successesOf(delivery).slice(0, -1);
-    if (earlier.length === 0) continue;
+  const findings = judgeEach(file, ({ arrivals, sent, copies, configuration }) => {
+    const successes = arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt);
+    // All but the last one, which nothing repeated.
+    const earlier = successes.sort((a, b) => a - b).slice(0, -1);
+    if (earlier.length === 0) return undefined;
     repeats += earlier.length;
-    const disturbances = findDisturbances(steps, delivery.configuration.receiver);
-    const unexplained = earlier.filter((at) => !isExplained(at, delivery.sent.sentAt, disturbances)).length;
-    if (unexplained < delivery.copies.length) continue;
+    const disturbances = findDisturbances(steps, configuration.receiver);
+    const unexplained = earlier.filter((at) => !isExplained(at, sent.sentAt, disturbances)).length;
+    if (unexplained < copies.length) return undefined;
     const text = `came again though nothing that repeats was broken until ${HELD_MS / 1_000} s after its 2xx`;
-    findings.push({ kind: 'unexplained-repeat', text, delivery });
-  }
+    return { kind: 'unexplained-repeat', text };
+  });
   return { repeats, findings };
 }

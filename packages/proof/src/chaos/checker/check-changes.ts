@@ -3,7 +3,8 @@ import { IN_FORCE_MS } from '@webhooks/testkit/account';
 import type { Arrived, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change, MadeChange } from '../generator/changes.js';
-import type { CaseFile, Delivery, Finding } from './case-file.js';
+import { judgeEach } from './case-file.js';
+import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
 /** From when a change is in force until the next one of its configuration was requested. Unix milliseconds. */
 interface Reign {
@@ -25,17 +26,12 @@ function reignsOf(changes: readonly Change[]): readonly Reign[] {
 const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Reign): boolean =>
   1_000 * startedAtSeconds > from && 1_000 * (startedAtSeconds + 1) <= to;
 
-type Fault = Pick<Finding, 'kind' | 'text'>;
-
 function judgeDisabled({ arrivals, entries }: Delivery, reign: Reign): Fault | undefined {
-  const [late] = [
-    ...arrivals
-      .filter((arrived) => beganWithin(arrived, reign))
-      .map(({ startedAtSeconds }) => 1_000 * startedAtSeconds),
-    ...entries
-      .filter(({ entry: { kind, at } }) => kind === 'attempt' && at > reign.from && at < reign.to)
-      .map(({ entry }) => entry.at),
-  ];
+  const arrived = arrivals.find((one) => beganWithin(one, reign))?.startedAtSeconds;
+  const reported = entries.find(
+    ({ entry: { kind, at } }) => kind === 'attempt' && at > reign.from && at < reign.to,
+  );
+  const late = arrived === undefined ? reported?.entry.at : 1_000 * arrived;
   if (late === undefined) return undefined;
   const afterMs = Math.round(late - reign.change.respondedAt);
   return { kind: 'not-in-force', text: `an attempt began ${afterMs} ms after the response that disabled it` };
@@ -94,13 +90,12 @@ function checkListed({ configurations, changes, listed }: Evidence): readonly Fi
 }
 
 /** Every accepted configuration change is in force within a second of its response, and stays. */
-export function checkChanges({ deliveries }: CaseFile, evidence: Evidence): readonly Finding[] {
+export function checkChanges(file: CaseFile, evidence: Evidence): readonly Finding[] {
   const changesOf = Map.groupBy(evidence.changes, ({ ref }) => ref);
   const reigns = new Map([...changesOf].map(([ref, changes]) => [ref, reignsOf(changes)]));
-  const findings = [...deliveries.values()].flatMap((delivery) => {
+  const findings = judgeEach(file, (delivery) => {
     const own = reigns.get(delivery.configuration.ref) ?? [];
-    const fault = own.map((reign) => judge(delivery, reign)).find((one) => one !== undefined);
-    return fault ? [{ ...fault, delivery }] : [];
+    return own.map((reign) => judge(delivery, reign)).find((one) => one !== undefined);
   });
   return [...findings, ...checkListed(evidence)];
 }

@@ -45,11 +45,7 @@ export interface EntrySeen {
   readonly entry: AttemptLogEntry;
 }
 
-export interface DeadSeen {
-  readonly place: Place;
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly attempt: number;
+export interface DeadSeen extends Omit<TaskSeen, 'dueAt' | 'history'> {
   readonly reason: string;
 }
 

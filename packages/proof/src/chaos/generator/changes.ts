@@ -6,10 +6,7 @@ import { isServiceAway } from './generator.js';
 
 /** What was requested of config-api for one configuration. */
 type Requested =
-  | { readonly what: 'disable' }
-  | { readonly what: 'enable' }
-  | { readonly what: 'move'; readonly path: string }
-  | { readonly what: 'rotate' };
+  { readonly what: 'disable' | 'enable' | 'rotate' } | { readonly what: 'move'; readonly path: string };
 
 /** One change, as whoever requested it saw it. Times are Unix milliseconds. */
 export interface Change {
