@@ -9,7 +9,7 @@ import { planConfigurations } from './world/configurations.js';
 import type { ReceiverName } from './world/configurations.js';
 import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
 import { LINKS } from './world/world.js';
-import type { Manners, LinkName } from './world/world.js';
+import type { Manners } from './world/world.js';
 import type { LinkState } from './world/tcp-proxy.js';
 
 /** Other faults may hit Kafka meanwhile: then it is tried again. */
@@ -122,11 +122,7 @@ const rebalance: Fault = {
 
 const BROKER = 'kafka';
 
-/** A link by its name; `kafka` stands for all that lead to the broker. */
-const linksOf = (target: string): readonly LinkName[] =>
-  LINKS.filter((name) => (target === BROKER ? name !== 'mongodb' : name === target));
-
-/** A fault of the network between services and engines. */
+/** A fault of the network between services and engines, on one link or on all that lead to the broker. */
 const spoilLinks = (name: string, state: LinkState): Fault => ({
   name,
   track: 'system',
@@ -134,7 +130,8 @@ const spoilLinks = (name: string, state: LinkState): Fault => ({
   targets: [BROKER, ...LINKS],
   lasts: [500, 60_000],
   begin: (target, world) => {
-    const links = linksOf(target).map((link) => world.links[link]);
+    const isHit = (name: string): boolean => (target === BROKER ? name !== 'mongodb' : name === target);
+    const links = LINKS.filter(isHit).map((name) => world.links[name]);
     for (const link of links) link.become(state);
     return () => {
       for (const link of links) link.become('open');

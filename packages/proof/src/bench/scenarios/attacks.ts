@@ -91,21 +91,23 @@ async function queryAtRate(
   call: () => Promise<{ readonly status: number }>,
   seconds: number,
 ): Promise<Shown> {
-  const [sent, answers]: [Acceptance[], Promise<Receipt>[]] = [[], []];
+  const [sent, responses]: [Acceptance[], Promise<Receipt>[]] = [[], []];
   const startedAt = monotonicMicros();
   for (let turn = 0; turn < STEADY_PER_SECOND * seconds; turn += 1) {
     const [id, dueAt] = [String(turn), startedAt + (1_000_000 * turn) / STEADY_PER_SECOND];
     await delay(Math.max(0, dueAt - monotonicMicros()) / 1_000);
     sent.push({ id, tenantId: STEADY, dueAt, acknowledgedAt: dueAt });
-    const answer = call().catch(() => ({ status: 0 }));
-    answers.push(answer.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })));
+    const responding = call().catch(() => ({ status: 0 }));
+    responses.push(
+      responding.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })),
+    );
   }
   const account = new DeliveryAccount(sent, [{ path: '', tenantId: STEADY }]);
-  account.note(await Promise.all(answers));
+  account.note(await Promise.all(responses));
   const { accepted, delivered } = account.totals();
   const failures = figure("another tenant's failures", accepted - delivered, '', atMost(0));
-  const figures = figuresOf('another tenant, from query to answer', account, startedAt, seconds);
-  return { account: `sent=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
+  const figures = figuresOf('another tenant, from query to response', account, startedAt, seconds);
+  return { account: `sent=${accepted} responses=${delivered}`, figures: [failures, ...figures] };
 }
 
 /** Queries of another tenant meanwhile. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Client } from '@webhooks/client';
-import { startStack } from '@webhooks/local';
+import { closeAfterFault, startStack } from '@webhooks/local';
 import { eventually } from '@webhooks/testkit';
 import { clientFor, registerWebhooks, areZero, readLags } from '@webhooks/testkit/account';
 import type { OwedEndpoint, ProjectionLag } from '@webhooks/testkit/account';
@@ -34,18 +34,12 @@ export async function openWorld(options: WorldOptions) {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
   const stack = await startStack({
-    dataDir,
-    fixedPorts: false,
-    forLoad: true,
+    ...{ dataDir, tenants, fixedPorts: false, forLoad: true },
     without: options.withQueryApi === true ? [] : ['query-api'],
-    tenants,
     log: () => undefined,
   });
-  const receiver = await startReceiver({ ...stack.description().tls, ports }).catch(
-    async (error: unknown) => {
-      await stack.stop();
-      throw error;
-    },
+  const receiver = await startReceiver({ ...stack.description().tls, ports }).catch((error: unknown) =>
+    closeAfterFault([() => stack.stop()], 'the world', error),
   );
   return {
     stack,

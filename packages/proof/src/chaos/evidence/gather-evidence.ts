@@ -9,7 +9,7 @@ import type { SentEvent } from '../generator/generator.js';
 import { TENANTS, planConfigurations, RETRY_DELAYS_MS, RETRY_JITTER } from '../world/configurations.js';
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
-import type { Arrived, Evidence, ListedConfiguration, LoggedStatus, SeenTransaction } from './evidence.js';
+import type { Arrived, Evidence, LoggedStatus, SeenTransaction } from './evidence.js';
 import { countOpen, readTopics } from './read-topics.js';
 
 /**
@@ -78,16 +78,6 @@ async function readLog(
   return log;
 }
 
-/** The amount that query-api knows; undefined when it says 404. */
-async function amountOf(client: Client, endToEndId: string): Promise<string | undefined> {
-  try {
-    return (await client.transaction(endToEndId)).amount;
-  } catch (error) {
-    if (error instanceof ProblemError && error.problem.status === 404) return undefined;
-    throw error;
-  }
-}
-
 /** Transactions of some of the accepted payments, evenly chosen; reversals have none of their own. */
 async function readTransactions(
   { clientOf }: World,
@@ -100,17 +90,14 @@ async function readTransactions(
   const transactions: SeenTransaction[] = [];
   for (const { event } of payments.filter((_, index) => index % every === 0)) {
     const { endToEndId } = event.data;
-    transactions.push({ endToEndId, amount: await amountOf(clientOf(event.tenantId), endToEndId) });
+    const transaction = clientOf(event.tenantId).transaction(endToEndId);
+    const found = await transaction.catch((error: unknown) => {
+      if (error instanceof ProblemError && error.problem.status === 404) return undefined;
+      throw error;
+    });
+    transactions.push({ endToEndId, amount: found?.amount });
   }
   return transactions;
-}
-
-/** The configurations of all tenants as config-api lists them. */
-async function readConfigurations(clients: readonly Client[]): Promise<readonly ListedConfiguration[]> {
-  const lists = await Promise.all(clients.map((client) => client.list()));
-  return lists.flatMap(({ data }) =>
-    data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
-  );
 }
 
 /** Waits until workers and query-api are done, or get no further; stops the workers, and reads all that there is. */
@@ -122,6 +109,10 @@ export async function gatherEvidence(
   await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
   await untilDone(() => countUnprojected(world));
   const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));
+  const lists = await Promise.all(clients.map((client) => client.list()));
+  const listed = lists.flatMap(({ data }) =>
+    data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
+  );
   return {
     ...seen,
     configurations: planConfigurations(),
@@ -129,7 +120,7 @@ export async function gatherEvidence(
     topics: await readTopics(world.stack),
     log: await readLog(clients, seen.sent),
     transactions: await readTransactions(world, seen.sent),
-    listed: await readConfigurations(clients),
+    listed,
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
   };
 }
