@@ -23,7 +23,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 const SIZE = { least: 1, most: 10_000_000 };
 
-/** Reads the arguments; `help` when they ask for it. Throws with what was expected for a name or number that is none. */
+/** Reads the arguments; `help` when they request it. Throws with what was expected for a name or number that is none. */
 export function readUsage(args: readonly string[], scenarios: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...args],

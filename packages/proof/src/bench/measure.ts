@@ -46,7 +46,7 @@ function machineMicros(): { readonly busy: number; readonly all: number } {
 
 /**
  * Begins to account for some processes and the machine around them. The call that comes back ends it; a process that is
- * new in its pids began at nothing. Reads /proc: Linux only, and throws when a process is gone.
+ * new in its pids began at nothing. Reads /proc: Linux only, and throws when a process has ended.
  */
 export function beginUsage(pids: Pids) {
   const before = new Map(Object.values(pids).map((pid) => [pid, cpuMicrosOf(pid)]));

@@ -43,7 +43,7 @@ export function verdictOf({ value, bar }: Pick<Figure, 'value' | 'bar'>): 'met' 
   return (bar.kind === 'at most' ? value <= bar.value : value >= bar.value) ? 'met' : 'missed';
 }
 
-/** Three digits that matter: 0.042, 4.21, 42.1, 421, 4,210. */
+/** Three significant digits: 0.042, 4.21, 42.1, 421, 4,210. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
@@ -83,7 +83,7 @@ export function formatRun({ scenario, run, account, figures, usage }: RunReport)
   ];
 }
 
-/** The closing lines: every bar once more, so that nobody has to look for them, and what is void. */
+/** The closing lines: each figure that has a bar, and the void runs. */
 export function formatSummary(
   reports: readonly RunReport[],
   voids: readonly VoidReport[],

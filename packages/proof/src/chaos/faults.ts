@@ -182,7 +182,7 @@ const remakeTopic: Fault = {
   track: 'topics',
   weight: 1,
   targets: [TOPICS.configurations],
-  // Milliseconds: readers that look each 700 ms find it gone, or not.
+  // Milliseconds: readers look each 700 ms, so some see the deletion and some do not.
   lasts: [0, 3_000],
   begin: (target, { stack }) => deleteConfigurations(stack.description().kafkaBrokers, target),
 };
@@ -204,7 +204,7 @@ export const FAULTS: readonly Fault[] = [
   misbehave('receiver-resets', {
     reply: ({ index }) => ({ kind: 'cut', stage: STAGES[index % STAGES.length] ?? 'in-body' }),
   }),
-  misbehave('receiver-answers-wrongly', { reply: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
+  misbehave('receiver-responds-wrongly', { reply: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
   ...TOPIC_TABLE.map(({ name }) => foreignTransaction(name)),
   remakeTopic,
 ];

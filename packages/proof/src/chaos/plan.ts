@@ -4,7 +4,7 @@ import type { Random } from '@webhooks/testkit';
 import type { Print } from '@webhooks/testkit/account';
 import type { World } from './world/world.js';
 
-/** Faults of one track are taken back before the next begins, though what was hit may still be coming up; the tracks run side by side. */
+/** A fault of a track is taken back before the next one begins; what it hit may still be starting. The tracks run side by side. */
 const TRACKS = ['system', 'receivers', 'topics'] as const;
 type Track = (typeof TRACKS)[number];
 
@@ -169,8 +169,8 @@ async function runTrack(track: Track, run: PlanRun): Promise<readonly DoneStep[]
 }
 
 /**
- * Does the steps of all tracks, each track in order. What comes back slowly does not hold its track up; a step that is late is
- * done at once, and what has not begun when the time is over is left out.
+ * Does the steps of all tracks, each track in order. A process that starts slowly does not delay its track. A late step begins at
+ * once; a step that has not begun when the time is over is left out.
  */
 export async function runPlan(run: PlanRun): Promise<readonly DoneStep[]> {
   const tracks = await Promise.all(TRACKS.map((track) => runTrack(track, run)));

@@ -171,7 +171,7 @@ export type ConnectionManners =
 /** The head of a TLS record of the handshake, 4,096 bytes long: what follows is waited for. */
 const RECORD_HEAD = Buffer.from('1603031000', 'hex');
 
-/** TCP connections on which TLS never comes about. */
+/** What spoils the TLS handshake of a TCP connection. */
 export const SPOIL_HANDSHAKE: Readonly<
   Record<Exclude<ConnectionManners, 'accept'>, (tcp: Socket) => unknown>
 > = {

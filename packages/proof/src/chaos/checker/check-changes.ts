@@ -13,7 +13,7 @@ interface Reign {
   readonly to: number;
 }
 
-/** Reigns of the changes that were answered and published, oldest first. */
+/** Reigns of the changes that got a response and were published, oldest first. */
 function reignsOf(changes: readonly Change[]): readonly Reign[] {
   return changes.flatMap((change, index) => {
     if (!isMade(change)) return [];
@@ -75,7 +75,7 @@ function judge(delivery: Delivery, reign: Reign): Fault | undefined {
   }
 }
 
-/** What is listed is what was accepted last; nobody can tell what a change did that had no response. */
+/** The list shows what was accepted last. A change without a response was made or not: it is not checked. */
 function checkListed({ configurations, changes, listed }: Evidence): readonly Finding[] {
   const lists = new Map(listed.map(({ ref, path, enabled }) => [ref, `${path}, enabled ${enabled}`]));
   return configurations.flatMap(({ ref, path }) => {

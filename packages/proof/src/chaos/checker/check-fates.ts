@@ -18,7 +18,7 @@ function mayBeDisabled(toggles: readonly Change[], at: number): boolean {
   return before.slice(enabled + 1).some(isDisabling);
 }
 
-/** Each cancellation has to come of a disabling, at a time at which it may have been seen. */
+/** A cancellation needs a disabling that a worker may have seen at that time. */
 const isExcused = ({ entry }: EntrySeen, toggles: readonly Change[]): boolean =>
   entry.kind !== 'cancelled' || (entry.reason === 'disabled' && mayBeDisabled(toggles, entry.at));
 

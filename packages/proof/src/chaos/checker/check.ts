@@ -18,7 +18,7 @@ export interface ReportedFinding {
 /** Timelines for each kind of finding; all findings are counted. */
 const TIMELINES = 2;
 
-/** Lines of one timeline, at most: its beginning and its end tell the most. */
+/** Lines of one timeline, at most: half of them from its beginning, half from its end. */
 const MOST_LINES = 16;
 /** A fault that ran so long before or after what was seen last may have to do with it. */
 const NEAR_MS = 2_000;
@@ -41,7 +41,7 @@ function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, {
     ...dead.map(({ place, reason }) => [place.appendedAt, `dead (${reason}) at ${at(place)}`] as const),
     ...arrivals.map(
       ({ receivedAt, path, attempt, status }) =>
-        [receivedAt, `attempt ${attempt} arrived at ${path}, answered ${status || 'badly'}`] as const,
+        [receivedAt, `attempt ${attempt} arrived at ${path}, response ${status || 'broken'}`] as const,
     ),
   ];
   return moments.sort(([a], [b]) => a - b);

@@ -17,7 +17,7 @@ export interface Place {
 export interface Arrived {
   readonly id: string;
   readonly path: string;
-  /** What was answered; 0 for no ordinary answer, which may have held a status all the same. */
+  /** Status of the response; 0 for a broken one, which may have held a status all the same. */
   readonly status: number;
   /** Unix milliseconds, with fraction. */
   readonly receivedAt: number;

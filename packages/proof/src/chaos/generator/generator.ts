@@ -18,8 +18,8 @@ const SEND_TIMEOUT_MS = 5_000;
 export type Give = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
 
 /**
- * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
- * 500 that names what is unavailable.
+ * Whether a service is down or has lost its database or broker: no response, 503, or the 500 whose code says what is
+ * unavailable.
  */
 export const isServiceAway = (error: unknown): boolean =>
   error instanceof ConnectionError ||
@@ -28,11 +28,11 @@ export const isServiceAway = (error: unknown): boolean =>
 
 const isTooMany = (error: unknown): boolean => error instanceof ProblemError && error.problem.status === 429;
 
-/** Whether it was accepted. Throws for what no valid event may be answered, no answer of its own included. */
+/** Whether an event was accepted. Throws for a result that no valid event may get, and when there is none. */
 function isAccepted(id: string, result: EventResult | undefined): boolean {
   if (result?.status === 'accepted') return true;
   if (result?.status === 'unavailable') return false;
-  throw new Error(`ingest answered ${result?.status ?? 'nothing'} to the valid event ${id}`);
+  throw new Error(`ingest reported ${result?.status ?? 'nothing'} for the valid event ${id}`);
 }
 
 /**
@@ -118,8 +118,8 @@ async function send(
 }
 
 /**
- * Makes events at a steady rate, in turn for one ingress and the other, whatever becomes of them, until it is stopped or a
- * ingress fails. Resolves when each batch was answered; rejects with the first fault of an ingress.
+ * Makes events at a steady rate, in turn for one ingress and the other, until it is stopped or an ingress fails. The rate does
+ * not depend on what becomes of the events. Resolves when each batch got its response; rejects with the first fault of an ingress.
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const startedAt = performance.now();

@@ -36,8 +36,8 @@ function configuration(
 }
 
 /**
- * Two tenants have a steady endpoint for each type and one of another temper beside it; the third one has a large fan-out.
- * What is changed is changed at a steady endpoint, and at a stubborn one, where there are always retries that have to follow.
+ * Two tenants have a steady endpoint for each type and others that misbehave; the third tenant has a large fan-out. Changes hit a
+ * steady endpoint, and a stubborn one, where retries are always waiting.
  */
 export function planConfigurations(): readonly Configuration[] {
   const steady = (['acme', 'globex'] as const).flatMap((tenantId) =>

@@ -66,7 +66,7 @@ describe('a schedule', () => {
   it('takes the time of sending where nobody acknowledges', async () => {
     const { target } = slowTarget({ acknowledges: false, batch: 1 });
     const { acknowledgedAt } = await sendAll(events(20), target, 200);
-    // The first one was answered 95 ms after it was sent, with the last one.
+    // The first one was acknowledged 95 ms after it was sent, with the last one.
     expect((acknowledgedAt.at(-1) ?? 0) - (acknowledgedAt[0] ?? 0)).toBeGreaterThan(50_000);
   });
 

@@ -176,7 +176,7 @@ whenAsked('another worker takes the place of one, at 500 events a second', () =>
     expect(slowestMs).toBeLessThanOrEqual(3_000);
   }, 120_000);
 
-  it('which is killed while one endpoint hangs: within 3 s, and the repeats are told', async () => {
+  it('which is killed while one endpoint hangs: within 3 s, and the repeats are reported', async () => {
     hangs = true;
     await untilDelivered(performance.now() + STEADY_MS);
     const { slowestMs } = await lookAt('killed while one endpoint hangs', await kill(WORKER));

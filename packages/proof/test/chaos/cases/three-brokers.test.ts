@@ -69,7 +69,7 @@ function note({ id, path }: { readonly id: string; readonly path: string }): 200
   return 200;
 }
 
-/** Resolves when the registration is in force: a second after its answer. */
+/** Resolves when the registration is in force: a second after its response. */
 async function register(path: string): Promise<void> {
   await client.register({ eventType: EVENT_TYPE, endpointUrl: `${endpoint.origin}${path}` });
   const inForceAt = Date.now() + 1_000;
@@ -105,7 +105,7 @@ const untilReplicated = (): Promise<void> =>
 const probe = (service: string, page: string): Promise<Response> =>
   fetch(`${stack.description().admin[service] ?? ''}/${page}`, { signal: AbortSignal.timeout(5_000) });
 
-/** False also while nobody answers. */
+/** False also while nobody responds. */
 async function isReady(service: string): Promise<boolean> {
   const response = await probe(service, 'readyz').catch(() => undefined);
   await response?.arrayBuffer();
@@ -204,7 +204,7 @@ it(
   300_000 + WRITE_OUTAGE_MS,
 );
 
-it('two of three brokers are killed: ingest answers 503 and promises nothing, and what it promised arrives', async () => {
+it('two of three brokers are killed: ingest responds 503 and promises nothing, and what it promised arrives', async () => {
   const two = (await victims()).slice(0, 2);
   const stopping = new AbortController();
   const posting = payments.postOn(stopping.signal);
@@ -223,7 +223,7 @@ it('two of three brokers are killed: ingest answers 503 and promises nothing, an
 }, 300_000);
 
 whenAsked(
-  'all brokers are away: config-api answers, the worker is not ready, and everything comes back by itself',
+  'all brokers are down: config-api responds, the worker is not ready, and everything recovers by itself',
   async () => {
     const backAt = Date.now() + GONE_MS;
     for (const node of cluster.nodes) node.kill();

@@ -14,7 +14,7 @@ import type {
 import type { DoneStep } from '../../../src/chaos/plan.js';
 import type { Configuration } from '../../../src/chaos/world/configurations.js';
 
-/** A second of a run, in Unix milliseconds: stories are told in seconds. */
+/** The start of the run, in Unix milliseconds; tests count in seconds from it. */
 const T0 = 1_790_000_000_000;
 export const at = (seconds: number): number => T0 + 1_000 * seconds;
 
