@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATA_DIR, print, untilSignal } from '@webhooks/testkit/account';
-import { describeMachine, describeVersions } from '../machine.js';
+import { describeRun } from '../describe-run.js';
 import { FAULTS } from './faults.js';
 import { formatPlan, makePlan } from './plan.js';
 import { USAGE, readArguments } from './read-arguments.js';
@@ -55,10 +55,7 @@ async function runSeed(given: ChaosArguments, stopping: AbortSignal): Promise<Se
 /** One run after the other, each with the next seed; true when each passed. What all found so far is written after each. */
 async function campaign(given: ChaosArguments, stopping: AbortSignal): Promise<boolean> {
   const [resultFile, reportFile] = [join(DATA_DIR, 'chaos.json'), join(DATA_DIR, 'chaos-report.md')];
-  const about = {
-    ...{ at: new Date().toISOString(), machine: describeMachine(), versions: describeVersions() },
-    settings: { ...given, worker: WORKER_SETTINGS },
-  };
+  const about = { ...describeRun(), settings: { ...given, worker: WORKER_SETTINGS } };
   const command = `npm run chaos -- ${optionsOf(given)} --seeds ${given.seeds}`;
   const runs: SeedRun[] = [];
   for (let nth = 0; nth < given.seeds && !stopping.aborted; nth += 1) {

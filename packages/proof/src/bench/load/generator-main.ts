@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { makeEvents } from './generator.js';
+import { makeEvents, sendLoad } from './generator.js';
+import type { LoadPlan } from './generator.js';
 import type { GeneratorReport } from './processes.js';
-import { openTarget, sendLoad } from './send.js';
-import type { LoadPlan } from './send.js';
+import { openTarget } from './send.js';
 
 // The generator as a process of its own: a plan as JSON in its first argument; a message starts it. Events are made before.
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;

@@ -3,7 +3,7 @@ import { on, once } from 'node:events';
 import { join } from 'node:path';
 import type { Cost, Reply } from '@webhooks/testkit';
 import type { Receipt } from '@webhooks/testkit/account';
-import type { Load, LoadPlan } from './send.js';
+import type { Load, LoadPlan } from './generator.js';
 
 /** The built programs, whether this file runs as built or from its source, as tests do. */
 const PROGRAMS = import.meta.dirname.replace(/(\/dist)?\/src\/bench\/load$/, '/dist/src/bench/load');

@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { encodeEvent, renderNotification } from '@webhooks/contracts';
 import type { PaymentEvent } from '@webhooks/contracts';
 import { openProducer } from '@webhooks/testkit/account';
-import type { Acceptance } from '@webhooks/testkit/account';
 import { Agent } from 'undici';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 
@@ -16,26 +15,9 @@ export type TargetPlan =
   /** To an endpoint itself, with nothing in between: what the service is compared with. */
   | { readonly kind: 'endpoint'; readonly url: string; readonly caFile: string };
 
-export interface LoadPlan {
-  /** Number of events. */
-  readonly count: number;
-  /** The same seed gives the same events. */
-  readonly seed: number;
-  /** Each gets the next event in turn. */
-  readonly tenants: readonly string[];
-  readonly target: TargetPlan;
-  /** Absent: a flood, as many as are taken. */
-  readonly perSecond?: number;
-  /** So many of the events are sent first and not measured: connections are opened and code is compiled. Default 0. */
-  readonly warmUp?: number;
-  /** Keys that say nothing of the payment, as another payment system may choose them. Default false. */
-  readonly foreignKeys?: boolean;
-}
-
 /** An event as its target takes it. */
-interface Outgoing {
+export interface Outgoing {
   readonly id: string;
-  readonly tenantId: string;
   /** Key of its record. */
   readonly key: string;
   readonly body: Buffer;
@@ -210,31 +192,3 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
  */
 export const sendAll = (events: readonly Outgoing[], target: Target, perSecond?: number): Promise<Sent> =>
   perSecond === undefined ? sendFlood(events, target) : sendScheduled(events, target, perSecond);
-
-/** Sends all events of a load, those of the warm-up first. */
-export async function sendLoad(
-  events: readonly Outgoing[],
-  target: Target,
-  { warmUp = 0, perSecond }: Pick<LoadPlan, 'warmUp' | 'perSecond'>,
-) {
-  const warm = await sendAll(events.slice(0, warmUp), target, perSecond);
-  const [cpuBefore, startedAt] = [process.cpuUsage(), monotonicMicros()];
-  const sent = await sendAll(events.slice(warmUp), target, perSecond);
-  const [{ user, system }, endedAt] = [process.cpuUsage(cpuBefore), monotonicMicros()];
-  return {
-    /** In the order of the events, those of the warm-up included. */
-    acceptances: events.map(({ id, tenantId }, index): Acceptance => {
-      const [times, at] = index < warmUp ? [warm, index] : [sent, index - warmUp];
-      return { id, tenantId, dueAt: times.dueAt[at] ?? 0, acknowledgedAt: times.acknowledgedAt[at] ?? 0 };
-    }),
-    /** Of what is measured: first event sent, and last acknowledgement; monotonic microseconds. */
-    startedAt,
-    endedAt,
-    /** CPU of the generator in between, in microseconds. */
-    cpuMicros: user + system,
-    /** How much later than scheduled events were sent, in microseconds: 99 % of them; 0 for a flood. */
-    lateMicros: sent.lateMicros,
-  };
-}
-/** What a generator has sent. */
-export type Load = Awaited<ReturnType<typeof sendLoad>>;

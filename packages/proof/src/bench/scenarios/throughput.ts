@@ -1,5 +1,5 @@
+import type { Load } from '../load/generator.js';
 import { CONNECTIONS } from '../load/send.js';
-import type { Load } from '../load/send.js';
 import { figure, atLeast, deliveriesPerSecond, showRuns, workerCpu } from '../report.js';
 import type { Shown } from '../report.js';
 import type { Scenario, ScenarioContext, Sizes } from '../scenario.js';

@@ -55,7 +55,7 @@ export const LINKS = [
   'query-api',
   'mongodb',
 ] as const;
-export type LinkName = (typeof LINKS)[number];
+type LinkName = (typeof LINKS)[number];
 type Links = Readonly<Record<LinkName, TcpProxy>>;
 
 /** The workers of all runs. */

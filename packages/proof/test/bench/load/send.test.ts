@@ -3,12 +3,7 @@ import type { Target } from '../../../src/bench/load/send.js';
 import { monotonicMicros } from '../../../src/bench/measure.js';
 
 const events = (count: number) =>
-  Array.from({ length: count }, (_, index) => ({
-    id: String(index),
-    tenantId: '',
-    key: '',
-    body: Buffer.alloc(0),
-  }));
+  Array.from({ length: count }, (_, index) => ({ id: String(index), key: '', body: Buffer.alloc(0) }));
 const targetOf = (more: Partial<Target>): Target => ({
   encode: () => Buffer.alloc(0),
   batch: 3,
