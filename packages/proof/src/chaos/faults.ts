@@ -102,20 +102,22 @@ const freeze: Fault = {
   },
 };
 
-const GUEST = 'delivery-worker-3';
+const THIRD_WORKER = 'delivery-worker-3';
 
 /** One more worker comes and goes: partitions of all three groups change hands twice. One that finds no broker has joined nothing. */
 const rebalance: Fault = {
   name: 'rebalance',
   track: 'system',
   weight: 2,
-  targets: [GUEST],
+  targets: [THIRD_WORKER],
   lasts: [3_000, 20_000],
   begin: (_target, { stack }) => {
-    const coming = stack.fleet.startMore({ name: GUEST, like: 'delivery-worker' }).catch(() => undefined);
+    const coming = stack.fleet
+      .startMore({ name: THIRD_WORKER, like: 'delivery-worker' })
+      .catch(() => undefined);
     return async () => {
       await coming;
-      await stack.fleet.stop(GUEST);
+      await stack.fleet.stop(THIRD_WORKER);
     };
   },
 };
@@ -139,14 +141,14 @@ const spoilLinks = (name: string, state: LinkState): Fault => ({
   },
 });
 
-const MOODY: readonly [ReceiverName, ...ReceiverName[]] = ['moody-1', 'moody-2'];
+const FLAKY: readonly [ReceiverName, ...ReceiverName[]] = ['flaky-1', 'flaky-2'];
 
 /** A receiver has these manners for a while. */
 const misbehave = (name: string, manners: Manners): Fault => ({
   name,
   track: 'receivers',
   weight: 1,
-  targets: MOODY,
+  targets: FLAKY,
   lasts: [2_000, 30_000],
   begin: async (target, { receivers }) => {
     const receiver = receivers[target as ReceiverName];

@@ -106,7 +106,7 @@ export function isPathOf(endpoints: readonly OwedEndpoint[]): (path: string) => 
   return (path) => paths.has(path);
 }
 
-/** A worker reports an attempt some 20 ms after it, in a pack: one look at a lag of 0 proves nothing. */
+/** A worker reports an attempt some 20 ms after it, in a pack: one lag of 0 proves nothing. */
 const ZERO_FOR_MICROS = 500_000;
 /** The embedded database projects some hundred attempts a second at its slowest: a full run takes minutes. */
 const DEADLINE = { timeoutMs: 900_000, intervalMs: 100, message: 'query-api has projected everything' };

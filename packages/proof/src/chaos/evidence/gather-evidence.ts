@@ -13,12 +13,12 @@ import type { Arrived, Evidence, LoggedStatus, SeenTransaction } from './evidenc
 import { countOpen, readTopics } from './read-topics.js';
 
 /**
- * One look at nothing proves nothing: what was written last may not have been fetched yet. On two cores that others used too, one
+ * One poll that finds nothing proves nothing: the last records may not have been fetched yet. On two cores that others used too, one
  * batch of query-api took 100 s.
  */
-const LOOKS = { times: 4, stalledMs: 300_000 };
+const POLLING = { times: 4, stalledMs: 300_000 };
 const PAGE = 200;
-/** A page costs the embedded database a look at all that its time range holds: 13 pages of 500/s. */
+/** For each page the embedded database scans all that its time range holds: 13 pages at 500 events a second. */
 const RANGE_MS = 5_000;
 /** Transactions that are requested, at most. */
 const TRANSACTIONS = 200;
@@ -51,9 +51,9 @@ async function readArrivals(file: string): Promise<readonly Arrived[]> {
   return arrivals;
 }
 
-/** Looks until nothing is left. Whoever does not respond has something left. */
+/** Polls until nothing is left. A failed poll counts as something left. */
 const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
-  untilNone(() => countLeft().catch(() => Infinity), LOOKS);
+  untilNone(() => countLeft().catch(() => Infinity), POLLING);
 
 /** Records that query-api has not projected yet. */
 async function countUnprojected({ stack }: World): Promise<number> {

@@ -90,7 +90,7 @@ interface GeneratorOptions {
 /** Small batches, so that a kill finds some under way: at 500 events a second, 50 of ten. */
 const EVERY_MS = 20;
 /** Batches that wait for a response; beyond that, events are not made: a payment system would hold them. */
-const MAX_UNDER_WAY = 500;
+const MAX_IN_FLIGHT = 500;
 /** One event of so many goes to the tenant with the large fan-out: at 500 a second, 85 deliveries a second. */
 const LARGE_FAN_OUT_ONE_OF = 200;
 /** So many of the others are of the type with one endpoint, as most are where nobody tries things out; others have up to three. */
@@ -123,22 +123,22 @@ async function send(
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const startedAt = performance.now();
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   const faults: unknown[] = [];
   let made = 0;
   for (let turn = 0; !options.stopping.aborted && faults.length === 0; turn += 1) {
     const due = Math.floor(((performance.now() - startedAt) * options.eventsPerSecond) / 1_000);
-    const count = underWay.size < MAX_UNDER_WAY ? Math.min(due - made, options.eventsPerSecond) : 0;
+    const count = inFlight.size < MAX_IN_FLIGHT ? Math.min(due - made, options.eventsPerSecond) : 0;
     if (count > 0) {
       const events = Array.from({ length: count }, () => makeEvent(options.random));
       const batch = send(events, INGRESSES[turn % INGRESSES.length] ?? 'ingest', options)
         .catch((error: unknown) => faults.push(error))
-        .finally(() => underWay.delete(batch));
-      underWay.add(batch);
+        .finally(() => inFlight.delete(batch));
+      inFlight.add(batch);
     }
     made = due;
     await delay(EVERY_MS);
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   if (faults.length > 0) throw new Error('an ingress failed', { cause: faults[0] });
 }

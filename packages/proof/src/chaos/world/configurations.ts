@@ -2,8 +2,8 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
 import { refOf } from '@webhooks/testkit/account';
 
-/** Receivers, each with a port of its own. `moody` ones are what the faults of receivers hit. */
-export const RECEIVERS = ['steady', 'stubborn', 'moody-1', 'moody-2'] as const;
+/** Receivers, each with a port of its own. `flaky` ones are what the faults of receivers hit. */
+export const RECEIVERS = ['steady', 'stubborn', 'flaky-1', 'flaky-2'] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
 
 /** What the run does to a configuration. */
@@ -45,8 +45,8 @@ export function planConfigurations(): readonly Configuration[] {
   );
   return [
     ...steady,
-    configuration('acme', 'PIX_STATIC', 'moody-1'),
-    configuration('acme', 'PIX_OUT', 'moody-2'),
+    configuration('acme', 'PIX_STATIC', 'flaky-1'),
+    configuration('acme', 'PIX_OUT', 'flaky-2'),
     configuration('acme', 'PIX_REVERSAL', 'steady', { name: 'signed', treatment: 'signed' }),
     configuration('globex', 'PIX_STATIC', 'stubborn'),
     configuration('globex', 'PIX_OUT', 'steady', { name: 'toggled', treatment: 'toggled' }),

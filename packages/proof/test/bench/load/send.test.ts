@@ -7,7 +7,7 @@ const events = (count: number) =>
 const targetOf = (more: Partial<Target>): Target => ({
   encode: () => Buffer.alloc(0),
   batch: 3,
-  underWay: 2,
+  inFlight: 2,
   acknowledges: true,
   lingerMs: 1,
   send: () => Promise.resolve(),
@@ -75,13 +75,13 @@ describe('a schedule', () => {
 describe('a flood', () => {
   it('sends each event once, in batches, with so many requests under way', async () => {
     const batches: string[] = [];
-    let [underWay, most] = [0, 0];
+    let [inFlight, most] = [0, 0];
     const target = targetOf({
       send: async (batch) => {
         batches.push(batch.map(({ id }) => id).join());
-        most = Math.max(most, (underWay += 1));
+        most = Math.max(most, (inFlight += 1));
         await new Promise(setImmediate);
-        underWay -= 1;
+        inFlight -= 1;
       },
     });
     const { dueAt, lateMicros } = await sendAll(events(8), target);

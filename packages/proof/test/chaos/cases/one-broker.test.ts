@@ -13,7 +13,7 @@ import type { Reply, Arrival, Endpoint } from '@webhooks/testkit';
 const WORKERS_GONE_MS = 1_000 * Number(process.env['WORKERS_GONE_SECONDS'] ?? 2);
 const DATABASE_GONE_MS = 1_000 * Number(process.env['DATABASE_GONE_SECONDS'] ?? 1);
 /** Left out of every run, which has no time for one more stack: `FAULT_CASES=1`. */
-const whenAsked = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
+const whenRequested = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
 const EVENTS = 200;
 const TENANT = 'acme';
 const LONG = { timeoutMs: 90_000 };
@@ -90,7 +90,7 @@ async function ask(url: string): Promise<unknown> {
   return { status: response.status, code };
 }
 
-whenAsked('with one broker', () => {
+whenRequested('with one broker', () => {
   beforeAll(open, 180_000);
   afterAll(close, 120_000);
 

@@ -19,7 +19,7 @@ const GONE_MS = 1_000 * Number(process.env['BROKERS_GONE_SECONDS'] ?? 5);
 /** `WRITE_OUTAGE_SECONDS=600`: as long as an operator may need to bring a broker back. */
 const WRITE_OUTAGE_MS = 1_000 * Number(process.env['WRITE_OUTAGE_SECONDS'] ?? 3);
 /** Left out of every run: it takes 20 s and more. */
-const whenAsked = process.env['FAULT_CASES'] === '1' ? it : it.skip;
+const whenRequested = process.env['FAULT_CASES'] === '1' ? it : it.skip;
 /** Longer than the cluster takes to notice a dead broker (3 s) and to choose other leaders. */
 const PUBLISH_TIMEOUT_MS = 10_000;
 const SOME_EVENTS = 40;
@@ -211,18 +211,18 @@ it('two of three brokers are killed: ingest responds 503 and promises nothing, a
   await untilAccepted(SOME_EVENTS);
   for (const node of two) node.kill();
   stopping.abort();
-  const underWay = payments.accepted.size;
+  const inFlight = payments.accepted.size;
   const refused = await payments.post(SOME_EVENTS);
   await posting;
   expect(refused).toEqual(refused.map(() => ({ status: 503, retryAfter: '1', code: 'unavailable' })));
   // Of the four that were under way each may have been acknowledged just before.
-  expect(payments.accepted.size).toBeLessThanOrEqual(underWay + 4);
+  expect(payments.accepted.size).toBeLessThanOrEqual(inFlight + 4);
   await Promise.all(two.map((node) => node.restart()));
   await untilNothingIsKept();
   await untilDelivered(payments.accepted);
 }, 300_000);
 
-whenAsked(
+whenRequested(
   'all brokers are down: config-api responds, the worker is not ready, and everything recovers by itself',
   async () => {
     const backAt = Date.now() + GONE_MS;

@@ -45,7 +45,7 @@ describe('repeats', () => {
   it('unexplained: nothing was broken for 12 s around it', () => {
     expect(kinds(twice(40))).toEqual(['unexplained-repeat']);
     expect(kinds(twice(40, [step(20, 21)]))).toEqual(['unexplained-repeat']);
-    expect(kinds(twice(40, [step(5, 6, { track: 'receivers', target: 'moody-1' })]))).toEqual([
+    expect(kinds(twice(40, [step(5, 6, { track: 'receivers', target: 'flaky-1' })]))).toEqual([
       'unexplained-repeat',
     ]);
   });

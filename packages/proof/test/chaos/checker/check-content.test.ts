@@ -8,7 +8,7 @@ import {
   place,
   task,
   deliveryId,
-  moody,
+  flaky,
 } from './evidence-builder.js';
 
 describe('content', () => {
@@ -65,7 +65,7 @@ describe('the delivery log', () => {
   });
 
   it('wrong log: the log says delivered, and no receiver gave a 2xx', () => {
-    expect(kinds(evidence({ ...moody, arrivals: [arrived(0.1, { status: 503 })] }))).toEqual([
+    expect(kinds(evidence({ ...flaky, arrivals: [arrived(0.1, { status: 503 })] }))).toEqual([
       'lost',
       'wrong-log',
     ]);

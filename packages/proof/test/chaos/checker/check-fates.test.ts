@@ -11,7 +11,7 @@ import {
   event,
   evidence,
   kinds,
-  moody,
+  flaky,
   nowhere,
   place,
   step,
@@ -63,7 +63,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
       { tasks: [task(0.1, { place: place('webhooks.retries.1s', 100) })], entries: [] },
     ];
     for (const topics of waiting)
-      expect(check(evidence({ ...undelivered, ...moody, topics })).totals).toMatchObject({
+      expect(check(evidence({ ...undelivered, ...flaky, topics })).totals).toMatchObject({
         waiting: 1,
         lost: 0,
       });
@@ -78,7 +78,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     const log = new Map([[deliveryId, 'dead' as const]]);
     const with_ = (attempt: number, reason = 'attempts-exhausted') =>
       evidence({
-        ...moody,
+        ...flaky,
         arrivals: [],
         log,
         topics: { entries: [], dead: [dead(9, { attempt, reason })] },

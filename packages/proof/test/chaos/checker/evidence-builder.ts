@@ -153,4 +153,4 @@ export const step = (from: number, to: number, over: Partial<DoneStep> = {}): Do
 export const undelivered = { arrivals: [], log: new Map() };
 export const nowhere = { ...undelivered, topics: { entries: [] } };
 /** Its endpoint is one that goes through much: what it is owed may wait. */
-export const moody = { configurations: [{ ...CONFIGURATION, receiver: 'moody-1' as const }] };
+export const flaky = { configurations: [{ ...CONFIGURATION, receiver: 'flaky-1' as const }] };

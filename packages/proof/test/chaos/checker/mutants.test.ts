@@ -14,7 +14,7 @@ import {
   event,
   evidence,
   kinds,
-  moody,
+  flaky,
   nowhere,
   place,
   signedArrival,
@@ -109,7 +109,7 @@ const MUTANTS: readonly (readonly [string, Evidence, string])[] = [
   [
     'dead after the first attempt',
     evidence({
-      ...moody,
+      ...flaky,
       ...{ arrivals: [], log: new Map([[deliveryId, 'dead' as const]]) },
       topics: { entries: [], dead: [dead(1, { attempt: 1 })] },
     }),
