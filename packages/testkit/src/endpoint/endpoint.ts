@@ -52,7 +52,8 @@ export class Endpoint {
   readonly #options: EndpointOptions;
   readonly #listener: Server;
   readonly #file: WriteStream | undefined;
-  readonly #open = new Map<number, { readonly tcp: Socket; readonly number: number }>();
+  /** Open TCP connections, by the port of the peer. */
+  readonly #open = new Map<number, Socket>();
   readonly #countById = new Map<string, number>();
   /** TCP connections accepted, those that resumed a TLS session, requests with a complete body, bytes of endless responses. */
   readonly #counts = { connections: 0, resumed: 0, arrivals: 0, endlessBytes: 0 };
@@ -78,7 +79,7 @@ export class Endpoint {
   #admit(tcp: Socket, web: Server): void {
     this.#counts.connections += 1;
     const peer = tcp.remotePort ?? 0;
-    this.#open.set(peer, { tcp, number: this.#counts.connections });
+    this.#open.set(peer, tcp);
     tcp.on('error', () => undefined);
     tcp.once('close', () => this.#open.delete(peer));
     const { connection = 'accept' } = this.#options;
@@ -101,10 +102,6 @@ export class Endpoint {
     });
   }
 
-  #connectionOf({ socket }: IncomingMessage) {
-    return this.#open.get(socket.remotePort ?? 0) ?? { tcp: socket, number: 0 };
-  }
-
   #record(request: IncomingMessage, body: Buffer, startedAt: number): Arrival {
     const { method = '', url: path = '', httpVersion } = request;
     const headers = flatHeaders(request);
@@ -116,7 +113,6 @@ export class Endpoint {
       ...{ method, path, httpVersion, headers, body, id, nth, startedAt },
       index: this.#counts.arrivals,
       receivedAt: clockMs(),
-      connection: this.#connectionOf(request).number,
     };
     this.arrivals.push(arrival);
     if (this.arrivals.length > (this.#options.remember ?? 10_000)) this.arrivals.shift();
@@ -131,7 +127,7 @@ export class Endpoint {
   }
 
   #play(reply: Reply, request: IncomingMessage, response: ServerResponse): void {
-    const { tcp } = this.#connectionOf(request);
+    const tcp = this.#open.get(request.socket.remotePort ?? 0) ?? request.socket;
     const onBytes = (count: number): void => void (this.#counts.endlessBytes += count);
     playReply(reply, { response, stream: request.socket, tcp, onBytes });
   }
@@ -161,7 +157,7 @@ export class Endpoint {
   async close(): Promise<void> {
     const closed = once(this.#listener, 'close');
     this.#listener.close();
-    for (const { tcp } of this.#open.values()) tcp.destroy();
+    for (const tcp of this.#open.values()) tcp.destroy();
     await closed;
     if (this.#file) await finished(this.#file.end());
   }

@@ -15,8 +15,6 @@ export interface Arrival {
   /** Epoch milliseconds (with fraction) of the request line, and of the last byte of the body. */
   readonly startedAt: number;
   readonly receivedAt: number;
-  /** Number of the TCP connection at this endpoint, from 1: equal numbers mean a reused connection. */
-  readonly connection: number;
   /** `webhook-id`, else the empty string. */
   readonly id: string;
   /** How many arrivals carried this id so far, this one included (always 1 without an id). */
