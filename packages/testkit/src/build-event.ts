@@ -5,8 +5,8 @@ import type { EventType, PaymentEvent, PaymentFact } from '@webhooks/contracts';
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * A seeded source of chance: the same seed gives the same sequence on every machine. mulberry32 with 32 bits of state: good enough
- * for samples and property tests, not for secrets.
+ * A seeded source of chance: the same seed gives the same sequence on every machine. It is mulberry32 with 32 bits of state, for
+ * samples and property tests, not for secrets.
  */
 export function createRandom(seed: number) {
   let state = seed >>> 0;
@@ -59,8 +59,8 @@ function buildAmount(random: Random): string {
 }
 
 /**
- * A valid payment event of the given type (default: any); everything else is made up by `random`
- * (default: a fresh seed), so that two calls never describe the same fact. Without `id` it is derived as `ingest` does.
+ * A valid payment event of the given type (default: any). `random` (default: a fresh seed) makes up the rest, so two calls never
+ * describe the same fact. Without `id` it is derived as `ingest` does.
  */
 export function buildEvent(
   overrides: EventOverrides = {},

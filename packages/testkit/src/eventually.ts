@@ -41,7 +41,7 @@ function tooLate(timeoutMs: number, cause: unknown, message = 'the condition hol
 
 const isYes = <T>(value: T): value is Exclude<T, false> => value !== false;
 
-/** The state of each thread of a process, as one letter; none where the kernel does not tell (no `/proc`). */
+/** The state of each thread of a process, as one letter; none without `/proc`. */
 async function threadStates(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/task`;
   const threads = await readdir(folder).catch(() => []);
@@ -51,8 +51,8 @@ async function threadStates(pid: number): Promise<string[]> {
 }
 
 /**
- * Sends SIGSTOP to a process of ours and waits until it has taken effect: the signal goes to one thread, which stops the
- * others once it gets a turn, and on a machine that is full they go on answering until then.
+ * Sends SIGSTOP to a process of ours and waits until it has taken effect. The signal goes to one thread, which stops the others at its
+ * next turn. On a loaded machine they go on working until then.
  */
 export async function stopProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');

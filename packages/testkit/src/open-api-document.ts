@@ -59,7 +59,7 @@ export function openApiDocument(file: string | URL) {
     const response = ['paths', path, method.toLowerCase(), 'responses', String(status)];
     const content = find([...response, 'content', contentType?.split(';')[0] ?? '']);
     if (!isObject(content))
-      return [`${method} ${path} is not documented to answer ${status} with ${contentType ?? 'nothing'}`];
+      return [`${method} ${path} has no documented response ${status} with ${contentType ?? 'nothing'}`];
     const fault = faultOf(content['schema'], body);
     return fault === undefined ? [] : [fault];
   };

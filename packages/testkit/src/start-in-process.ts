@@ -1,5 +1,5 @@
 import { LONGEST_TIMEOUT_MS } from '@webhooks/contracts';
-import type { AdminPage, HealthReport, LogFields, ServiceScope, SettingsReader } from '@webhooks/runtime';
+import type { AdminPage, LogFields, ServiceScope, SettingsReader } from '@webhooks/runtime';
 
 /** One line of a service's log. */
 export interface LogLine {
@@ -14,19 +14,6 @@ interface ServiceParts<C> {
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
 }
 
-/** A service in this process. */
-export interface RunningService {
-  /** `http://127.0.0.1:<port>` of its API. */
-  readonly url: string;
-  /** Its log so far. A call of `fail` is a line of level `fail`. */
-  readonly lines: readonly LogLine[];
-  readonly ready: () => HealthReport;
-  readonly metrics: () => Promise<string>;
-  /** What a page of its admin server shows. */
-  readonly page: (path: string) => unknown;
-  readonly stop: () => Promise<void>;
-}
-
 /** Settings of an API at a free port of loopback, which stops without delay. */
 export const LOCAL_API = { HOST: '127.0.0.1', PORT: '0', SHUTDOWN_DELAY_MS: '0' } as const;
 
@@ -38,7 +25,7 @@ export async function startInProcess<C>(
   { readConfig, compose }: ServiceParts<C>,
   env: Readonly<Record<string, string>>,
   onLine: (line: LogLine) => void = () => undefined,
-): Promise<RunningService> {
+) {
   // Loaded only here: most users of testkit need no service.
   const { Closers, HealthBoard, Registry, readSettings } = await import('@webhooks/runtime');
   const closers = new Closers();
@@ -61,13 +48,17 @@ export async function startInProcess<C>(
   await compose(readSettings(env, readConfig), scope);
   const listening = lines.find(({ message }) => message === 'listening');
   return {
+    /** `http://127.0.0.1:<port>` of its API. */
     url: `http://127.0.0.1:${String(listening?.fields['port'])}`,
-    lines,
+    /** Its log so far. A call of `fail` is a line of level `fail`. */
+    lines: lines as readonly LogLine[],
     ready: () => health.isReady(),
     metrics: () => registry.metrics(),
-    page: (path) => pages.find((page) => page.path === path)?.render(),
+    /** What a page of its admin server shows. */
+    page: (path: string) => pages.find((page) => page.path === path)?.render(),
     stop: async () => {
       await closers.closeAll(log, LONGEST_TIMEOUT_MS);
     },
   };
 }
+export type RunningService = Awaited<ReturnType<typeof startInProcess>>;

@@ -1,21 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
-import type { CryptoKey, JWK, JWTPayload } from 'jose';
+import type { JWK, JWTPayload } from 'jose';
 
 export const AUDIENCE = 'urn:test:webhooks';
 
-export interface SigningKey {
-  readonly kid: string;
-  readonly alg: string;
-  readonly privateKey: CryptoKey;
-  readonly publicJwk: JWK;
-}
-
-export async function makeSigningKey(kid: string, alg: string): Promise<SigningKey> {
+export async function makeSigningKey(kid: string, alg: string) {
   const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
-  return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } };
+  const publicJwk: JWK = { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' };
+  return { kid, alg, privateKey, publicJwk };
 }
+export type SigningKey = Awaited<ReturnType<typeof makeSigningKey>>;
 
 /** Header and claims to change in, add to (undefined: remove from) a token that would be accepted. */
 export interface TokenChange {

@@ -21,18 +21,10 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   handlers,
 };
 
-/** What the command line requests. */
-export interface Usage {
-  readonly names: readonly string[];
-  readonly whole: boolean;
-  /** What was given for all scenarios named. */
-  readonly sizes: Partial<Sizes>;
-}
-
 const SIZE = { least: 1, most: 10_000_000 };
 
-/** Reads the arguments; `help` when they ask for it. Throws with what was expected for a name or number that is none. */
-export function readUsage(args: readonly string[], scenarios: readonly string[]): Usage | 'help' {
+/** Reads the arguments; `help` when they request it. Throws with what was expected for a name or number that is none. */
+export function readUsage(args: readonly string[], scenarios: readonly string[]) {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -44,15 +36,18 @@ export function readUsage(args: readonly string[], scenarios: readonly string[])
     },
   });
   const { help, whole, ...given } = values;
-  if (help) return 'help';
+  if (help) return 'help' as const;
   const unknown = positionals.filter((name) => !scenarios.includes(name));
   if (unknown.length > 0)
     throw new Error(`unknown scenario ${unknown.join(', ')}; there are: ${scenarios.join(', ')}`);
-  const sizes = Object.entries(given).map(([name, text]) => [name, readNumber(name, text, SIZE)] as const);
-  if (positionals.length === 0 && sizes.length > 0)
+  /** What was given for all scenarios named. */
+  const sizes: Partial<Sizes> = Object.fromEntries(
+    Object.entries(given).map(([name, text]) => [name, readNumber(name, text, SIZE)]),
+  );
+  if (positionals.length === 0 && Object.keys(sizes).length > 0)
     throw new Error('--count and --seconds mean something else in each scenario: name the ones you want');
   const names = positionals.length === 0 ? scenarios : [...new Set(positionals)];
-  return { names, whole, sizes: Object.fromEntries(sizes) };
+  return { names, whole, sizes };
 }
 
 const sizeText = ({ count, seconds }: Sizes): string =>

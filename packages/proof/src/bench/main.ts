@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { DATA_DIR, print } from '@webhooks/testkit/account';
 import { runScenario } from './scenario.js';
-import { describeMachine, describeVersions } from '../machine.js';
+import { describeRun } from '../describe-run.js';
 import { SCENARIOS, readUsage, usageText } from './command-line.js';
 import { formatSummary } from './report.js';
 import type { RunReport, VoidReport } from './report.js';
@@ -15,9 +14,8 @@ async function main(): Promise<void> {
     return;
   }
   mkdirSync(DATA_DIR, { recursive: true });
-  const machine = describeMachine();
-  const undici = createRequire(import.meta.url)('undici/package.json') as { readonly version: string };
-  const versions = { ...describeVersions(), undici: undici.version };
+  const about = describeRun();
+  const { machine, versions } = about;
   print(`${machine.processor}, ${machine.cores} cores, ${Object.entries(versions).flat().join(' ')}`);
   const [reports, voids]: [RunReport[], VoidReport[]] = [[], []];
   for (const name of usage.names) {
@@ -32,8 +30,7 @@ async function main(): Promise<void> {
   }
   formatSummary(reports, voids).forEach(print);
   const file = join(DATA_DIR, 'bench.json');
-  const about = { at: new Date().toISOString(), machine, versions, usage };
-  writeFileSync(file, `${JSON.stringify({ ...about, reports, voids }, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify({ ...about, usage, reports, voids }, null, 2)}\n`);
   print(`\nwritten to ${file}`);
   if (voids.length > 0) process.exitCode = 1;
 }

@@ -21,21 +21,6 @@ export type Percentiles = ReturnType<typeof percentilesOf>;
 
 export type Pids = Readonly<Record<string, number>>;
 
-/** What one process used between two looks. */
-export interface ProcessUsage {
-  readonly name: string;
-  /** User and system time, in microseconds. */
-  readonly cpuMicros: number;
-  /** Its highest resident memory since it was started. */
-  readonly peakMib: number;
-}
-
-export interface Usage {
-  readonly processes: readonly ProcessUsage[];
-  /** Share of the machine's CPU that anyone else took meanwhile, in percent. */
-  readonly othersPercent: number;
-}
-
 /** The kernel's unit of CPU time, `getconf CLK_TCK`: 100 a second on every Linux in use. */
 const TICK_MICROS = 10_000;
 
@@ -61,29 +46,35 @@ function machineMicros(): { readonly busy: number; readonly all: number } {
 
 /**
  * Begins to account for some processes and the machine around them. The call that comes back ends it; a process that is
- * new in its pids began at nothing. Reads /proc: Linux only, and throws when a process is gone.
+ * new in its pids began at nothing. Reads /proc: Linux only, and throws when a process has ended.
  */
-export function beginUsage(pids: Pids): (endPids: Pids) => Usage {
+export function beginUsage(pids: Pids) {
   const before = new Map(Object.values(pids).map((pid) => [pid, cpuMicrosOf(pid)]));
   const machineBefore = machineMicros();
-  return (endPids) => {
+  return (endPids: Pids) => {
     const processes = Object.entries(endPids).map(([name, pid]) => ({
       name,
+      /** User and system time, in microseconds. */
       cpuMicros: cpuMicrosOf(pid) - (before.get(pid) ?? 0),
+      /** Its highest resident memory since it was started. */
       peakMib: peakMibOf(pid),
     }));
     const machine = machineMicros();
     const others = machine.busy - machineBefore.busy - cpuOf(processes);
+    const share = (100 * others) / Math.max(1, machine.all - machineBefore.all);
     return {
       processes,
-      othersPercent: Math.max(0, (100 * others) / Math.max(1, machine.all - machineBefore.all)),
+      /** Share of the machine's CPU that anyone else took meanwhile, in percent. */
+      othersPercent: Math.max(0, share),
     };
   };
 }
+/** What one process used. */
+export type ProcessUsage = ReturnType<ReturnType<typeof beginUsage>>['processes'][number];
 
 /** CPU of some of the processes together, in microseconds. */
 export function cpuOf(
-  processes: readonly ProcessUsage[],
+  processes: readonly { readonly name: string; readonly cpuMicros: number }[],
   isWanted: (name: string) => boolean = () => true,
 ): number {
   return processes.reduce((sum, { name, cpuMicros }) => sum + (isWanted(name) ? cpuMicros : 0), 0);

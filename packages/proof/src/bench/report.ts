@@ -28,18 +28,14 @@ export interface Shown {
   };
 }
 
-export interface RunReport extends Shown {
+/** Which run of which scenario, in words. */
+interface RunName {
   readonly scenario: string;
-  /** Which run of the scenario, in words. */
   readonly run: string;
 }
-
+export type RunReport = RunName & Shown;
 /** A void run has a reason and no figure. */
-export interface VoidReport {
-  readonly scenario: string;
-  readonly run: string;
-  readonly why: string;
-}
+export type VoidReport = RunName & { readonly why: string };
 
 /** `met` or `missed`; empty where there is no bar. A value that is no number misses. */
 export function verdictOf({ value, bar }: Pick<Figure, 'value' | 'bar'>): 'met' | 'missed' | '' {
@@ -47,7 +43,7 @@ export function verdictOf({ value, bar }: Pick<Figure, 'value' | 'bar'>): 'met' 
   return (bar.kind === 'at most' ? value <= bar.value : value >= bar.value) ? 'met' : 'missed';
 }
 
-/** Three digits that matter: 0.042, 4.21, 42.1, 421, 4,210. */
+/** Three significant digits: 0.042, 4.21, 42.1, 421, 4,210. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const size = Math.abs(value);
@@ -70,20 +66,24 @@ export function formatRun({ scenario, run, account, figures, usage }: RunReport)
     barText(one),
     verdictOf(one),
   ]);
-  const usageRows = usage
-    ? [
-        [`    for each ${usage.each}`, 'CPU µs', 'MiB at most'],
-        ...usage.processes.map(({ name, cpuMicros, peakMib }) => [
-          `    ${name}`,
-          formatNumber(cpuMicros / usage.count),
-          formatNumber(peakMib),
-        ]),
-      ]
-    : [];
-  return ['', `${scenario}: ${run}`, `  ${account}`, ...align(figureRows, [1]), ...align(usageRows, [1, 2])];
+  const usageRows = usage && [
+    [`    for each ${usage.each}`, 'CPU µs', 'MiB at most'],
+    ...usage.processes.map(({ name, cpuMicros, peakMib }) => [
+      `    ${name}`,
+      formatNumber(cpuMicros / usage.count),
+      formatNumber(peakMib),
+    ]),
+  ];
+  return [
+    '',
+    `${scenario}: ${run}`,
+    `  ${account}`,
+    ...align(figureRows, [1]),
+    ...align(usageRows ?? [], [1, 2]),
+  ];
 }
 
-/** The closing lines: every bar once more, so that nobody has to look for them, and what is void. */
+/** The closing lines: each figure that has a bar, and the void runs. */
 export function formatSummary(
   reports: readonly RunReport[],
   voids: readonly VoidReport[],
@@ -119,11 +119,11 @@ const sum = <T>(all: readonly T[], pick: (one: T) => number): number =>
   all.reduce((total, one) => total + pick(one), 0);
 const deliveredIn = (runs: readonly RunResult[]): number => sum(runs, ({ totals }) => totals.delivered);
 
-/** CPU of the worker, or of the whole system, for each delivery, in microseconds. */
-const cpuEach = (runs: readonly RunResult[], isWanted: (name: string) => boolean): number =>
+/** CPU of these processes for each delivery, in microseconds. */
+const cpuEach = (isWanted: (name: string) => boolean) => (runs: readonly RunResult[]) =>
   sum(runs, ({ usage }) => cpuOf(usage.processes, isWanted)) / deliveredIn(runs);
-export const workerCpu = (runs: readonly RunResult[]): number => cpuEach(runs, isWorker);
-export const systemCpu = (runs: readonly RunResult[]): number => cpuEach(runs, isSystem);
+export const workerCpu = cpuEach(isWorker);
+export const systemCpu = cpuEach(isSystem);
 
 /** Of runs one after the other, from the first event sent until the last delivery. */
 export const deliveriesPerSecond = (runs: readonly RunResult[]): number =>
@@ -139,22 +139,18 @@ export const percentileFigures = (what: string, { p50, p99, p999, max }: Percent
 export const othersFigure = (percent: number): Figure =>
   figure('of the machine taken by others meanwhile', percent, '%');
 
-/** Of runs of the same processes: CPU added up, and the highest peak. */
-function sumUsage(runs: readonly RunResult[]): readonly ProcessUsage[] {
-  const all = Map.groupBy(
+/** Runs of one load as one: the delivery account in one line, the worker's memory, and what each process used for each delivery. */
+export function showRuns(runs: readonly RunResult[], figures: readonly Figure[]): Shown {
+  const byName = Map.groupBy(
     runs.flatMap(({ usage }) => usage.processes),
     ({ name }) => name,
   );
-  return [...all].map(([name, own]) => ({
+  // Of runs of the same processes CPU is added up, and the highest peak counts.
+  const processes = [...byName].map(([name, own]) => ({
     name,
-    cpuMicros: sum(own, ({ cpuMicros }) => cpuMicros),
+    cpuMicros: cpuOf(own),
     peakMib: Math.max(...own.map(({ peakMib }) => peakMib)),
   }));
-}
-
-/** Runs of one load as one: the delivery account in one line, the worker's memory, and what each process used for each delivery. */
-export function showRuns(runs: readonly RunResult[], figures: readonly Figure[]): Shown {
-  const processes = sumUsage(runs);
   const worker = processes.find(({ name }) => isWorker(name));
   const total = (name: keyof RunResult['totals']): number => sum(runs, ({ totals }) => totals[name]);
   const waiting = sum(runs, (one) => one.waiting);

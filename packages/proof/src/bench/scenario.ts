@@ -41,8 +41,7 @@ interface ScenarioOptions {
 }
 
 /**
- * Runs one scenario on worlds of its own, which are gone when it has ended. Gives what it has shown, and which of its runs
- * are void.
+ * Runs one scenario on worlds of its own, which it closes. Returns what it has shown, and which of its runs are void.
  */
 export async function runScenario(options: ScenarioOptions) {
   const { name, scenario, sizes, dataDir, print } = options;

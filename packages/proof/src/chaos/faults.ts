@@ -1,26 +1,19 @@
 import { TOPIC_TABLE, configurationKey, encodeEvent, TOPICS } from '@webhooks/contracts';
 import { buildEvent, eventually, randomName } from '@webhooks/testkit';
 import type { Reply } from '@webhooks/testkit';
-import { createKafkaClient, readUnhandled, withAdmin } from '@webhooks/testkit/account';
+import { STALLED_MS, createKafkaClient, readUnhandled, withAdmin } from '@webhooks/testkit/account';
 import type { Admin, Transaction } from 'kafkajs';
 import { NotNow } from './plan.js';
 import type { End, Fault } from './plan.js';
 import { planConfigurations } from './world/configurations.js';
 import type { ReceiverName } from './world/configurations.js';
-import {
-  BACK_DEADLINE_MS,
-  PROCESSES,
-  runningId,
-  signalProcess,
-  untilBack,
-  whatRuns,
-} from './world/processes.js';
+import { PROCESSES, runningId, signalProcess, untilBack, whatRuns } from './world/processes.js';
 import { LINKS } from './world/world.js';
-import type { Manners, LinkName } from './world/world.js';
+import type { Manners } from './world/world.js';
 import type { LinkState } from './world/tcp-proxy.js';
 
 /** Other faults may hit Kafka meanwhile: then it is tried again. */
-const AGAIN = { timeoutMs: BACK_DEADLINE_MS, message: 'Kafka and config-api do their part' };
+const AGAIN = { timeoutMs: STALLED_MS, message: 'Kafka and config-api do their part' };
 
 /**
  * Gives one event, which a webhook waits for and no journal has, to a topic in a transaction that stays open. Whoever reads it
@@ -109,31 +102,29 @@ const freeze: Fault = {
   },
 };
 
-const GUEST = 'delivery-worker-3';
+const THIRD_WORKER = 'delivery-worker-3';
 
 /** One more worker comes and goes: partitions of all three groups change hands twice. One that finds no broker has joined nothing. */
 const rebalance: Fault = {
   name: 'rebalance',
   track: 'system',
   weight: 2,
-  targets: [GUEST],
+  targets: [THIRD_WORKER],
   lasts: [3_000, 20_000],
   begin: (_target, { stack }) => {
-    const coming = stack.fleet.startMore({ name: GUEST, like: 'delivery-worker' }).catch(() => undefined);
+    const coming = stack.fleet
+      .startMore({ name: THIRD_WORKER, like: 'delivery-worker' })
+      .catch(() => undefined);
     return async () => {
       await coming;
-      await stack.fleet.stop(GUEST);
+      await stack.fleet.stop(THIRD_WORKER);
     };
   },
 };
 
 const BROKER = 'kafka';
 
-/** A link by its name; `kafka` stands for all that lead to the broker. */
-const linksOf = (target: string): readonly LinkName[] =>
-  LINKS.filter((name) => (target === BROKER ? name !== 'mongodb' : name === target));
-
-/** A fault of the network between services and engines. */
+/** A fault of the network between services and engines, on one link or on all that lead to the broker. */
 const spoilLinks = (name: string, state: LinkState): Fault => ({
   name,
   track: 'system',
@@ -141,7 +132,8 @@ const spoilLinks = (name: string, state: LinkState): Fault => ({
   targets: [BROKER, ...LINKS],
   lasts: [500, 60_000],
   begin: (target, world) => {
-    const links = linksOf(target).map((link) => world.links[link]);
+    const isHit = (name: string): boolean => (target === BROKER ? name !== 'mongodb' : name === target);
+    const links = LINKS.filter(isHit).map((name) => world.links[name]);
     for (const link of links) link.become(state);
     return () => {
       for (const link of links) link.become('open');
@@ -149,14 +141,14 @@ const spoilLinks = (name: string, state: LinkState): Fault => ({
   },
 });
 
-const MOODY: readonly [ReceiverName, ...ReceiverName[]] = ['moody-1', 'moody-2'];
+const FLAKY: readonly [ReceiverName, ...ReceiverName[]] = ['flaky-1', 'flaky-2'];
 
 /** A receiver has these manners for a while. */
 const misbehave = (name: string, manners: Manners): Fault => ({
   name,
   track: 'receivers',
   weight: 1,
-  targets: MOODY,
+  targets: FLAKY,
   lasts: [2_000, 30_000],
   begin: async (target, { receivers }) => {
     const receiver = receivers[target as ReceiverName];
@@ -192,7 +184,7 @@ const remakeTopic: Fault = {
   track: 'topics',
   weight: 1,
   targets: [TOPICS.configurations],
-  // Milliseconds: readers that look each 700 ms find it gone, or not.
+  // Milliseconds: readers look each 700 ms, so some see the deletion and some do not.
   lasts: [0, 3_000],
   begin: (target, { stack }) => deleteConfigurations(stack.description().kafkaBrokers, target),
 };
@@ -214,7 +206,7 @@ export const FAULTS: readonly Fault[] = [
   misbehave('receiver-resets', {
     reply: ({ index }) => ({ kind: 'cut', stage: STAGES[index % STAGES.length] ?? 'in-body' }),
   }),
-  misbehave('receiver-answers-wrongly', { reply: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
+  misbehave('receiver-responds-wrongly', { reply: ({ index }) => WRONG[index % WRONG.length] ?? 500 }),
   ...TOPIC_TABLE.map(({ name }) => foreignTransaction(name)),
   remakeTopic,
 ];

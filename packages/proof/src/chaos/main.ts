@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATA_DIR, print, untilSignal } from '@webhooks/testkit/account';
-import { describeMachine, describeVersions } from '../machine.js';
+import { describeRun } from '../describe-run.js';
 import { FAULTS } from './faults.js';
 import { formatPlan, makePlan } from './plan.js';
 import { USAGE, readArguments } from './read-arguments.js';
@@ -13,11 +13,6 @@ import { runChaos } from './run-chaos.js';
 import type { ChaosResult } from './run-chaos.js';
 import { WORKER_SETTINGS } from './world/configurations.js';
 
-interface CampaignOptions {
-  readonly given: ChaosArguments;
-  readonly stopping: AbortSignal;
-}
-
 /** The options with which a run is made again. */
 const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): string =>
   [
@@ -25,29 +20,29 @@ const optionsOf = ({ seed, minutes, faults, eventsPerSecond }: ChaosArguments): 
     ...(faults.length > 0 ? [`--faults ${faults.join(',')}`] : []),
   ].join(' ');
 
-/** Says what came of a run. It passes when nothing was found, something was delivered, and each thing was tried that is tried by default. */
-function hasPassed({ verdict, untested }: ChaosResult, { given, stopping }: CampaignOptions): boolean {
-  // Whoever names faults wants these, and looks at them.
-  const missing = given.faults.length === 0 ? untested : [];
+/**
+ * Whether a run passed: nothing was found, something was accepted, and each thing was tried that is tried by default. A run with
+ * `--faults` does not have to try everything.
+ */
+function hasPassed({ verdict, untested }: ChaosResult, { faults }: ChaosArguments): boolean {
+  const missing = faults.length === 0 ? untested : [];
   for (const what of missing) print(`not tested: ${what}`);
-  const isBalanced = verdict.findings.length === 0 && verdict.totals.accepted > 0;
-  return isBalanced && missing.length === 0 && !stopping.aborted;
+  return verdict.findings.length === 0 && verdict.totals.accepted > 0 && missing.length === 0;
 }
 
 /** One run with one seed, from its plan to what it found. What did not pass is kept. */
-async function runSeed(seed: number, options: CampaignOptions): Promise<SeedRun> {
-  const { given, stopping } = options;
-  const { minutes, eventsPerSecond } = given;
+async function runSeed(given: ChaosArguments, stopping: AbortSignal): Promise<SeedRun> {
+  const { seed, minutes, eventsPerSecond } = given;
   const faults = FAULTS.filter(({ name }) => given.faults.length === 0 || given.faults.includes(name));
   const durationMs = 60_000 * minutes;
   const steps = makePlan({ seed, durationMs, faults });
-  print(`· the plan of ${optionsOf({ ...given, seed })}: ${steps.length} faults`);
+  print(`· the plan of ${optionsOf(given)}: ${steps.length} faults`);
   for (const line of formatPlan(steps)) print(line);
   const dataDir = join(DATA_DIR, `chaos-${process.pid}-${seed}`);
   try {
     const result = await runChaos({ seed, steps, durationMs, eventsPerSecond, dataDir, stopping, print });
     for (const line of formatReport(result)) print(line);
-    const passed = hasPassed(result, options);
+    const passed = hasPassed(result, given) && !stopping.aborted;
     if (passed) rmSync(dataDir, { recursive: true, force: true });
     else print(`everything is kept in ${dataDir}`);
     return { seed, passed, result };
@@ -58,17 +53,13 @@ async function runSeed(seed: number, options: CampaignOptions): Promise<SeedRun>
 }
 
 /** One run after the other, each with the next seed; true when each passed. What all found so far is written after each. */
-async function campaign(options: CampaignOptions): Promise<boolean> {
-  const { given, stopping } = options;
+async function campaign(given: ChaosArguments, stopping: AbortSignal): Promise<boolean> {
   const [resultFile, reportFile] = [join(DATA_DIR, 'chaos.json'), join(DATA_DIR, 'chaos-report.md')];
-  const about = {
-    ...{ at: new Date().toISOString(), machine: describeMachine(), versions: describeVersions() },
-    settings: { ...given, worker: WORKER_SETTINGS },
-  };
+  const about = { ...describeRun(), settings: { ...given, worker: WORKER_SETTINGS } };
   const command = `npm run chaos -- ${optionsOf(given)} --seeds ${given.seeds}`;
   const runs: SeedRun[] = [];
   for (let nth = 0; nth < given.seeds && !stopping.aborted; nth += 1) {
-    runs.push(await runSeed(given.seed + nth, options));
+    runs.push(await runSeed({ ...given, seed: given.seed + nth }, stopping));
     writeFileSync(resultFile, `${JSON.stringify({ ...about, runs }, null, 2)}\n`);
     writeFileSync(reportFile, formatCampaign(runs, command, JSON.stringify(about.machine)));
   }
@@ -79,20 +70,15 @@ async function campaign(options: CampaignOptions): Promise<boolean> {
 
 const NAMES = [...new Set(FAULTS.map(({ name }) => name))];
 
-/** Undefined when the arguments are none, which has been said then. */
-function readOrSay(): ChaosArguments | undefined {
+async function main(): Promise<number> {
+  let given: ChaosArguments;
   try {
-    return readArguments(process.argv.slice(2), NAMES, randomInt(2 ** 32 - 1));
+    given = readArguments(process.argv.slice(2), NAMES, randomInt(2 ** 32 - 1));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     process.stderr.write(`${why}\nnpm run chaos -- --help lists the options\n`);
-    return undefined;
+    return 2;
   }
-}
-
-async function main(): Promise<number> {
-  const given = readOrSay();
-  if (!given) return 2;
   if (given.help) {
     print(`${USAGE}\nFaults: ${NAMES.join(', ')}`);
     return 0;
@@ -100,7 +86,7 @@ async function main(): Promise<number> {
   const stopping = untilSignal();
   stopping.onabort = () =>
     print('· stopping: what is broken is mended, and the delivery account is looked at');
-  return (await campaign({ given, stopping })) ? 0 : 1;
+  return (await campaign(given, stopping)) ? 0 : 1;
 }
 
 process.exitCode = await main();

@@ -4,7 +4,7 @@ import type { Random } from '@webhooks/testkit';
 import type { Print } from '@webhooks/testkit/account';
 import type { World } from './world/world.js';
 
-/** Faults of one track are taken back before the next begins, though what was hit may still be coming up; the tracks run side by side. */
+/** A fault of a track is taken back before the next one begins; what it hit may still be starting. The tracks run side by side. */
 const TRACKS = ['system', 'receivers', 'topics'] as const;
 type Track = (typeof TRACKS)[number];
 
@@ -38,14 +38,14 @@ export interface Step {
   readonly lastsMs: number;
 }
 
+/** What the plan looks at of a fault. */
+export type PlannedFault = Omit<Fault, 'begin'>;
+
 interface PlanInput {
   readonly seed: number;
   readonly durationMs: number;
   readonly faults: readonly PlannedFault[];
 }
-
-/** What the plan looks at of a fault. */
-export type PlannedFault = Pick<Fault, 'name' | 'track' | 'weight' | 'targets' | 'lasts'>;
 
 const FIRST_MS = 3_000;
 const MIN_GAP_MS = 1_500;
@@ -101,10 +101,7 @@ export const formatPlan = (steps: readonly Step[]): readonly string[] =>
   );
 
 /** A step that was done, or why it was not. Times are Unix milliseconds. */
-export interface DoneStep {
-  readonly track: Track;
-  readonly fault: string;
-  readonly target: string;
+export interface DoneStep extends Pick<Step, 'track' | 'fault' | 'target'> {
   readonly startedAt: number;
   /** When the fault was taken back: what was hit may begin to come up. */
   readonly takenBackAt: number;
@@ -129,16 +126,17 @@ export interface PlanRun {
 
 /** Waits so long, or until it is stopped. */
 export async function waitOrStop(ms: number, stopping: AbortSignal): Promise<void> {
-  if (ms <= 0 || stopping.aborted) return;
-  await delay(ms, undefined, { signal: stopping }).catch((error: unknown) => {
-    if (!stopping.aborted) throw error;
-  });
+  if (ms > 0) await delay(ms, undefined, { signal: stopping }).catch(() => undefined);
 }
 
-type About = Pick<DoneStep, 'track' | 'fault' | 'target' | 'startedAt'>;
+async function begin({ fault: name, target }: Step, { faults, world }: PlanRun): Promise<End> {
+  const fault = faults.find((candidate) => candidate.name === name);
+  if (!fault) throw new Error('there is no such fault');
+  return fault.begin(target, world);
+}
 
-/** Waits until what was hit is up again, and says how it ended. */
-async function settle(about: About, mending: Promise<void>, print: Print): Promise<DoneStep> {
+/** Takes a fault back, waits until what was hit is up again, and says how it ended. */
+async function settle(step: Step, startedAt: number, mending: Promise<void>, print: Print) {
   const takenBackAt = Date.now();
   let end: Pick<DoneStep, 'outcome' | 'why'> = { outcome: 'done' };
   try {
@@ -148,30 +146,10 @@ async function settle(about: About, mending: Promise<void>, print: Print): Promi
     end = { outcome: error instanceof NotNow ? 'passed-over' : 'failed', why };
   }
   const endedAt = Date.now();
-  const seconds = ((endedAt - about.startedAt) / 1_000).toFixed(1);
-  const how = end.why === undefined ? `up again after ${seconds} s` : `${end.outcome}: ${end.why}`;
-  print(`  ${about.fault} ${about.target}: ${how}`);
-  return { ...about, takenBackAt, endedAt, ...end };
-}
-
-async function begin({ fault: name, target }: Step, { faults, world }: PlanRun): Promise<End> {
-  const fault = faults.find((candidate) => candidate.name === name);
-  if (!fault) throw new Error('there is no such fault');
-  return fault.begin(target, world);
-}
-
-/** Breaks something and takes it back; what comes of it is still to be awaited. */
-async function breakOne(step: Step, run: PlanRun): Promise<{ readonly settled: Promise<DoneStep> }> {
-  const { track, fault, target, lastsMs } = step;
-  const about = { track, fault, target, startedAt: Date.now() };
-  const beginning = begin(step, run);
-  const hasBegun = await beginning.then(
-    () => true,
-    () => false,
-  );
-  if (hasBegun) await waitOrStop(lastsMs, run.stopping);
-  const mending = beginning.then((end) => end());
-  return { settled: settle(about, mending, run.print) };
+  const upAgain = `up again after ${seconds(endedAt - startedAt)} s`;
+  const how = end.why === undefined ? upAgain : `${end.outcome}: ${end.why}`;
+  print(`  ${step.fault} ${step.target}: ${how}`);
+  return { ...step, startedAt, takenBackAt, endedAt, ...end };
 }
 
 async function runTrack(track: Track, run: PlanRun): Promise<readonly DoneStep[]> {
@@ -179,14 +157,20 @@ async function runTrack(track: Track, run: PlanRun): Promise<readonly DoneStep[]
   for (const step of run.steps.filter((candidate) => candidate.track === track)) {
     await waitOrStop(run.startedAt + step.atMs - performance.now(), run.stopping);
     if (run.stopping.aborted || performance.now() >= run.until) break;
-    settled.push((await breakOne(step, run)).settled);
+    const startedAt = Date.now();
+    const beginning = begin(step, run);
+    const lasting = beginning.then(() => waitOrStop(step.lastsMs, run.stopping));
+    // What could not begin is not waited for.
+    await lasting.catch(() => undefined);
+    const mending = beginning.then((end) => end());
+    settled.push(settle(step, startedAt, mending, run.print));
   }
   return Promise.all(settled);
 }
 
 /**
- * Does the steps of all tracks, each track in order. What comes back slowly does not hold its track up; a step that is late is
- * done at once, and what has not begun when the time is over is left out.
+ * Does the steps of all tracks, each track in order. A process that starts slowly does not delay its track. A late step begins at
+ * once; a step that has not begun when the time is over is left out.
  */
 export async function runPlan(run: PlanRun): Promise<readonly DoneStep[]> {
   const tracks = await Promise.all(TRACKS.map((track) => runTrack(track, run)));

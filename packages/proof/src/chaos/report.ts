@@ -62,7 +62,7 @@ const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 
 /** The page of several runs, in Markdown; the command in it makes the same runs again. */
 export function formatCampaign(runs: readonly SeedRun[], command: string, machine: string): string {
-  const results = runs.flatMap(({ result }) => result ?? []);
+  const results = runs.flatMap(({ result, ...about }) => (result ? [{ ...result, ...about }] : []));
   const tables = results.map(({ killed, steps, verdict: { totals, findings } }) => ({
     kills: killed.length,
     faults: steps.filter(({ outcome }) => outcome === 'done').length,
@@ -70,7 +70,6 @@ export function formatCampaign(runs: readonly SeedRun[], command: string, machin
     findings: findings.length,
   }));
   const names = Object.keys(tables[0] ?? {}) as (keyof (typeof tables)[number])[];
-  const seeds = runs.filter(({ result }) => result).map(({ seed, passed }) => [seed, passed]);
   /** Of times the longest counts. */
   const all = names.map((name) => {
     const values = tables.map((table) => table[name]);
@@ -81,7 +80,7 @@ export function formatCampaign(runs: readonly SeedRun[], command: string, machin
     `${runs.filter(({ passed }) => passed).length} of ${runs.length} runs passed, on ${machine}.`,
     ...runs.filter(({ result }) => !result).map(({ seed }) => `Seed ${seed} came to no verdict.`),
     ...['', row(['seed', 'passed', ...names]), row(['---', '---', ...names.map(() => '---')])],
-    ...tables.map((table, index) => row([...(seeds[index] ?? []), ...names.map((name) => table[name])])),
+    ...results.map(({ seed, passed }, index) => row([seed, passed, ...Object.values(tables[index] ?? {})])),
     row(['all', '', ...all]),
     ...['', `Kills: ${killsOf(results.flatMap(({ killed }) => killed))}`, ''],
   ].join('\n');

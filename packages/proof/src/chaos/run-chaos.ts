@@ -4,7 +4,7 @@ import { closeAfterFault } from '@webhooks/local';
 import { createRandom } from '@webhooks/testkit';
 import type { Print } from '@webhooks/testkit/account';
 import { check } from './checker/check.js';
-import type { ReportedFinding, Verdict } from './checker/check.js';
+import type { Verdict } from './checker/check.js';
 import type { Evidence } from './evidence/evidence.js';
 import { gatherEvidence } from './evidence/gather-evidence.js';
 import { FAULTS } from './faults.js';
@@ -111,21 +111,15 @@ async function run(world: World, options: ChaosOptions): Promise<ChaosResult> {
   };
 }
 
-/** A world that does not stop in order takes no verdict away: it is one more finding. */
-async function stopAfter(world: World, { verdict, ...result }: ChaosResult): Promise<ChaosResult> {
-  const findings = await world.stop().then(
-    (): readonly ReportedFinding[] => [],
-    (error: unknown): readonly ReportedFinding[] => [{ kind: 'not-stopped', text: String(error) }],
-  );
-  return { ...result, verdict: { ...verdict, findings: [...verdict.findings, ...findings] } };
-}
-
 /** One run from an empty world to its verdict. Everything that was started is stopped. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   mkdirSync(options.dataDir, { recursive: true });
   const world = await openWorld(options.dataDir, options.print);
-  const result = await run(world, options).catch((error: unknown) =>
+  const { verdict, ...result } = await run(world, options).catch((error: unknown) =>
     closeAfterFault([() => world.stop()], 'the world', error),
   );
-  return stopAfter(world, result);
+  const findings = [...verdict.findings];
+  // A world that does not stop in order takes no verdict away: it is one more finding.
+  await world.stop().catch((error: unknown) => findings.push({ kind: 'not-stopped', text: String(error) }));
+  return { ...result, verdict: { ...verdict, findings } };
 }

@@ -3,7 +3,7 @@ import { readUsage, usageText, SCENARIOS } from '../../src/bench/command-line.js
 const NAMES = ['reference', 'throughput', 'latency'];
 
 describe('readUsage', () => {
-  it('runs everything, shortened, when nothing is said', () => {
+  it('runs all scenarios, shortened, without arguments', () => {
     expect(readUsage([], NAMES)).toEqual({ names: NAMES, whole: false, sizes: {} });
   });
 

@@ -6,7 +6,7 @@ describe('percentilesOf', () => {
     expect(percentilesOf(values)).toEqual({ p50: 500, p95: 950, p99: 990, p999: 999, max: 1_000 });
   });
 
-  it('gives the only value there is, and none of nothing', () => {
+  it('gives the only value there is, and NaN without values', () => {
     expect(percentilesOf([7])).toMatchObject({ p50: 7, p999: 7, max: 7 });
     expect(percentilesOf([])).toMatchObject({ p50: NaN, max: NaN });
   });
@@ -18,7 +18,7 @@ const totals = (over: Partial<Parameters<typeof voidReason>[0]> = {}) => ({
 });
 
 describe('a run', () => {
-  it('is valid when all of its deliveries arrived, however often', () => {
+  it('has figures when all of its deliveries arrived, however often', () => {
     expect(voidReason(totals({ duplicates: 3, refused: 2 }))).toBeUndefined();
   });
 

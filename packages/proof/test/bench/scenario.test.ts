@@ -11,7 +11,7 @@ import type { World } from '../../src/bench/world/world.js';
 const EVENTS = 300;
 const SIZES = { count: EVENTS, seconds: 0 };
 
-/** The endpoint is answered as ever, only one arrival is not reported. */
+/** All arrivals get their response; one of them is not reported. */
 function losingOne(world: World): World {
   let lost = 0;
   const take = () => world.receiver.take().filter(({ path }) => path !== '/short/0' || (lost += 1) !== 123);

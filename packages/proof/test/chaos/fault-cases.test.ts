@@ -47,7 +47,7 @@ const PAGE = readFileSync(join(ROOT, 'packages/proof/fault-cases.md'), 'utf8');
 const rows = readRows(PAGE);
 
 describe('the page of fault cases', () => {
-  it('tries each in their order, or says why not', () => {
+  it('tries each case in order, or says why not', () => {
     const tried = [...new Set(rows.map(({ name }) => name))];
     const untried = PAGE.matchAll(/^- (F\d+(?:, F\d+)*):/gm);
     const named = new Set([...tried, ...[...untried].flatMap(([, names]) => names?.split(', ') ?? [])]);
@@ -61,7 +61,7 @@ describe('the page of fault cases', () => {
     expect(rows.filter((row) => !isKnown(row, faults))).toEqual([]);
   });
 
-  it('would not name another one', () => {
+  it('does not accept the name of a test that does not exist', () => {
     const [row] = rows;
     expect(row && isTest(row.file, row.test)).toBe(true);
     expect(row && isTest(row.file, row.test.slice(1))).toBe(false);

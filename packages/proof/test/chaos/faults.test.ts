@@ -8,7 +8,7 @@ const [admin, producer] = [kafka.admin(), kafka.producer()];
 beforeAll(() => Promise.all([admin.connect(), producer.connect()]));
 afterAll(() => Promise.all([admin.disconnect(), producer.disconnect()]));
 
-it('what a stranger left behind in a transaction is passed over, at the end of a topic too', async () => {
+it('readers pass over what a foreign producer left in an aborted transaction, even at the end of a topic', async () => {
   const topic = randomName('held');
   await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] });
   await producer.send({ topic, messages: [{ value: 'ours' }] });

@@ -83,7 +83,7 @@ describe('the plan', () => {
     expect(plan(1, 120_000, [])).toEqual([]);
   });
 
-  it('is told a line for each step', () => {
+  it('is printed as a line for each step', () => {
     const steps: Step[] = [
       { track: 'system', fault: 'kill', target: 'kafka', atMs: 3_000, lastsMs: 0 },
       { track: 'system', fault: 'freeze', target: 'ingest', atMs: 64_250, lastsMs: 1_500 },
@@ -92,22 +92,22 @@ describe('the plan', () => {
   });
 });
 
-/** These faults hit nothing: they tell. */
+/** These faults hit nothing: they log. */
 const NO_WORLD = {} as World;
 
-const told: string[] = [];
-beforeEach(() => void told.splice(0));
+const log: string[] = [];
+beforeEach(() => void log.splice(0));
 
 /** Says so many times that there is nothing to hit; what it hit comes back a turn later. */
-function telling(name: string, notNow = 0): Fault {
+function logging(name: string, notNow = 0): Fault {
   let requested = 0;
   const begin = (): Promise<End> => {
     requested += 1;
     if (requested <= notNow) return Promise.reject(new NotNow('it is being started'));
-    told.push(`${name} breaks it`);
+    log.push(`${name} breaks it`);
     return Promise.resolve(async () => {
       await setImmediate();
-      told.push(`${name} is mended`);
+      log.push(`${name} is mended`);
     });
   };
   return { name, track: 'system', weight: 1, targets: ['it'], lasts: [0, 0], begin };
@@ -134,15 +134,15 @@ const run = (over: Partial<PlanRun>): PlanRun => ({
 });
 
 it('a step does not wait until what was broken before it is up again, and is passed over when there is nothing to hit', async () => {
-  const faults = [telling('one'), telling('two', 1), telling('three')];
+  const faults = [logging('one'), logging('two', 1), logging('three')];
   const steps = ['one', 'two', 'three'].map((name) => stepOf(name));
   const done = await runPlan(run({ steps, faults }));
   expect(done.map(({ outcome }) => outcome)).toEqual(['done', 'passed-over', 'done']);
-  expect(told.slice(0, 2)).toEqual(['one breaks it', 'three breaks it']);
+  expect(log.slice(0, 2)).toEqual(['one breaks it', 'three breaks it']);
 });
 
 it('what does not come back has failed, and so has what nobody planned', async () => {
-  const lost = { ...telling('lost'), begin: () => () => Promise.reject(new Error('gone for ever')) };
+  const lost = { ...logging('lost'), begin: () => () => Promise.reject(new Error('gone for ever')) };
   const steps = ['lost', 'unknown'].map((name) => stepOf(name));
   const done = await runPlan(run({ steps, faults: [lost] }));
   expect(done.map(({ outcome, why }) => [outcome, why])).toEqual([
@@ -153,6 +153,6 @@ it('what does not come back has failed, and so has what nobody planned', async (
 
 it('what has not begun when the time is over is left out', async () => {
   const steps = [stepOf('one'), stepOf('one', { atMs: 60 })];
-  const done = await runPlan(run({ steps, faults: [telling('one')], until: performance.now() + 30 }));
+  const done = await runPlan(run({ steps, faults: [logging('one')], until: performance.now() + 30 }));
   expect(done).toHaveLength(1);
 });

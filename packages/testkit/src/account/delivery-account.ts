@@ -1,5 +1,5 @@
 import type { EventType } from '@webhooks/contracts';
-import type { ArrivalLine } from '../endpoint/arrival.js';
+import type { ArrivalLine } from '../endpoint/reply.js';
 
 /** Whose events, and of which type. A run whose events have one type names none. */
 interface Route {
@@ -16,7 +16,7 @@ export interface Acceptance extends Route {
   readonly acknowledgedAt?: number;
 }
 
-/** One arrival at the receiver. `status` 0: it was not answered in an ordinary way. */
+/** One arrival at the receiver. `status` 0: it got no ordinary response. */
 export type Receipt = Pick<ArrivalLine, 'id' | 'path' | 'status' | 'receivedAt'>;
 
 /** An endpoint of a run: every accepted event of its tenant and type is owed to it. */
@@ -25,20 +25,20 @@ export interface OwedEndpoint extends Route {
 }
 
 /** What one endpoint is owed, and what it got. */
-export interface EndpointAccount<E extends OwedEndpoint = OwedEndpoint> {
-  readonly endpoint: E;
-  readonly owed: number;
-  /** When each event was answered with 2xx first, by its index. */
-  readonly arrivals: Map<number, number>;
+const openAccount = <E extends OwedEndpoint>(endpoint: E, owed: number) => ({
+  ...{ endpoint, owed },
+  /** When each event first got a 2xx, by its index. */
+  arrivals: new Map<number, number>(),
   /** Further 2xx for an event that had one. */
-  duplicates: number;
-  /** Arrivals that were answered with something else, or not at all. */
-  refused: number;
+  duplicates: 0,
+  /** Arrivals that got another response, or none. */
+  refused: 0,
   /** Times between a refused arrival and the next one of the same event. */
-  readonly retryWaits: number[];
+  retryWaits: [] as number[],
   /** When the last arrival of an event was refused, by its index. */
-  readonly refusedAt: Map<number, number>;
-}
+  refusedAt: new Map<number, number>(),
+});
+export type EndpointAccount<E extends OwedEndpoint = OwedEndpoint> = ReturnType<typeof openAccount<E>>;
 
 /** Which pairs a question is about: by path, and by when the event was due (from, before). */
 export interface Selection {
@@ -65,15 +65,9 @@ export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
     this.#events = [...distinct.values()];
     this.#indexOf = new Map([...distinct.keys()].map((key, index) => [key, index]));
     const owed = Map.groupBy(this.#events, routeOf);
-    this.accounts = endpoints.map((endpoint) => ({
-      endpoint,
-      owed: owed.get(routeOf(endpoint))?.length ?? 0,
-      arrivals: new Map(),
-      duplicates: 0,
-      refused: 0,
-      retryWaits: [],
-      refusedAt: new Map(),
-    }));
+    this.accounts = endpoints.map((endpoint) =>
+      openAccount(endpoint, owed.get(routeOf(endpoint))?.length ?? 0),
+    );
     this.#accountOf = new Map(this.accounts.map((account) => [account.endpoint.path, account]));
     const routes = new Set(endpoints.map(routeOf));
     this.unmatched = acceptances.filter((event) => !routes.has(routeOf(event))).length;
@@ -110,7 +104,7 @@ export class DeliveryAccount<E extends OwedEndpoint = OwedEndpoint> {
     return wanted.reduce((sum, { owed, arrivals }) => sum + owed - arrivals.size, 0);
   }
 
-  /** `accepted`: pairs that were owed; `delivered`: those of them that were answered with 2xx. */
+  /** `accepted`: pairs that were owed; `delivered`: those of them that got a 2xx. */
   totals() {
     const sum = (of: (account: EndpointAccount<E>) => number): number =>
       this.accounts.reduce((total, account) => total + of(account), 0);

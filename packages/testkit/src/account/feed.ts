@@ -1,7 +1,7 @@
 import { ProblemError } from '@webhooks/client';
 import type { Client, EventResult } from '@webhooks/client';
 import { deriveEventId, parseStrictJson, readEvent, readPostedEvent } from '@webhooks/contracts';
-import type { PaymentEvent, PostedEvent } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
 import { DEFAULT_TENANTS, PAYMENT_SYSTEM } from '@webhooks/local';
 import { eventually } from '../eventually.js';
 import { openProducer } from './kafka.js';
@@ -21,19 +21,17 @@ export interface FeedLine {
   readonly fault?: string;
 }
 
-const complete = (posted: PostedEvent): PaymentEvent => {
-  const tenantId = posted.tenantId ?? DEFAULT_TENANTS[0];
-  return { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) };
-};
-
 /** The event that a line posted to ingest means, or why ingest has to refuse it. */
 function postedEvent(text: string): { readonly event: PaymentEvent } | { readonly fault: string } {
   const parsed = parseStrictJson(text);
   if (!parsed.ok) return { fault: parsed.fault };
   const read = readPostedEvent(parsed.value);
-  if (read.ok) return { event: complete(read.event) };
-  const [first] = read.violations;
-  return { fault: [read.reason, first?.property, first?.reason].filter(Boolean).join(' ') };
+  if (!read.ok) {
+    const [first] = read.violations;
+    return { fault: [read.reason, first?.property, first?.reason].filter(Boolean).join(' ') };
+  }
+  const { tenantId = DEFAULT_TENANTS[0], ...posted } = read.event;
+  return { event: { ...posted, tenantId, id: posted.id ?? deriveEventId(tenantId, posted) } };
 }
 
 /** A line without id or tenant gets them here, as a payment system that produces to the topic itself would set them. */
@@ -46,16 +44,15 @@ export function readFeedLine(text: string): FeedLine {
 }
 
 /** What the topic and ingest acknowledged and refused. */
-export interface FeedReport {
+export const newReport = () => ({
   /** Lines that were acknowledged as durable events. */
-  readonly acknowledged: FeedLine[];
+  acknowledged: [] as FeedLine[],
   /** Lines that ingest refused. */
-  refusedByIngest: number;
+  refusedByIngest: 0,
   /** Lines on the topic that are no events: the worker has to reject them. */
-  toBeRejected: number;
-}
-
-export const newReport = (): FeedReport => ({ acknowledged: [], refusedByIngest: 0, toBeRejected: 0 });
+  toBeRejected: 0,
+});
+type FeedReport = ReturnType<typeof newReport>;
 
 const BATCH = 100;
 
@@ -77,9 +74,9 @@ export async function feedTopic(
   const producer = await persist(() => openProducer(brokers, 'demo-payment-system'));
   try {
     for (const batch of batchesOf(lines, BATCH)) {
-      const messages = batch.map(({ record, event }) => ({
+      const messages = batch.map(({ record: value, event }) => ({
         key: event?.data.endToEndId ?? 'unreadable',
-        value: record,
+        value,
       }));
       await persist(() => producer.send(messages));
       const events = batch.filter(({ event }) => event !== undefined);

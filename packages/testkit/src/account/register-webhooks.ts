@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ProblemError, createClient } from '@webhooks/client';
 import type { Client, WebhookInput } from '@webhooks/client';
-import type { EventType, PaymentEvent } from '@webhooks/contracts';
+import type { PaymentEvent } from '@webhooks/contracts';
 import type { DevelopmentClient, StackDescription } from '@webhooks/local';
 
 type ServiceAddresses = Pick<StackDescription, 'configApi' | 'ingest' | 'queryApi' | 'tokenEndpoint'>;
@@ -56,14 +56,6 @@ export async function registerWebhooks(
   await delay(IN_FORCE_MS);
 }
 
-/** One endpoint of the demonstration: what is registered, and the path that identifies its arrivals. */
-export interface Hook {
-  readonly tenantId: string;
-  readonly eventType: EventType;
-  readonly path: string;
-  readonly ref: string;
-}
-
 /** A `ref` derived from a path. It is the same at every start, so that a second start updates what the first one registered. */
 export function refOf(path: string): string {
   const hex = createHash('sha256').update(path).digest('hex');
@@ -71,10 +63,12 @@ export function refOf(path: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-function makeHook(kind: 'hooks' | 'refuses-first', { tenantId, eventType }: PaymentEvent): Hook {
+function makeHook(kind: 'hooks' | 'refuses-first', { tenantId, eventType }: PaymentEvent) {
   const path = `/${kind}/${encodeURIComponent(tenantId)}/${eventType}`;
-  return { tenantId, eventType, path, ref: refOf(path) };
+  return { tenantId, eventType, path, ref: refOf(path) } as const;
 }
+/** One endpoint of the demonstration: what is registered, and the path that identifies its arrivals. */
+export type Hook = ReturnType<typeof makeHook>;
 
 /** One endpoint for each tenant and type found, and one more that refuses first attempts, for the rarest of them. */
 export function planHooks(events: readonly PaymentEvent[]): readonly Hook[] {

@@ -9,9 +9,9 @@ import type { SecureContextOptions } from 'node:tls';
 import { sharedAuthority } from './test-authority.js';
 
 /**
- * What a host makes whoever connects to it compute: a Diffie-Hellman exchange of 10,000 bits, forty signatures with RSA exponents of
- * 3,071 bits, or a flood of TLS 1.3 in place of a response: tickets, key updates, some of them and then a
- * response, or one in records of one byte.
+ * What a host makes its clients compute. `dhe`: a Diffie-Hellman exchange of 10,000 bits. `chain`: forty signatures with RSA exponents
+ * of 3,071 bits. The others send TLS 1.3 records in place of a response: tickets or key updates without an end, 700 key updates and
+ * then a response, or a response in records of one byte.
  */
 export const COSTS = [
   'dhe',
@@ -25,7 +25,7 @@ export type Cost = (typeof COSTS)[number];
 
 type Pair = Pick<IssuedCertificate, 'certPem' | 'keyPem'>;
 
-/** Loaded only here, as most users of testkit do not need it; it needs the first one to be there. */
+/** Loaded only here, as most users of testkit do not need it. `@peculiar/x509` requires `reflect-metadata` first. */
 async function loadX509() {
   await import('reflect-metadata');
   return import('@peculiar/x509');
@@ -41,7 +41,7 @@ const RSA_BYTES = 384;
 
 const numberOf = (byte: number): string => Buffer.alloc(RSA_BYTES, byte).toString('base64url');
 
-/** Its signature is wrong, which takes as long to find out. */
+/** A certificate with a wrong signature, whose check takes as long as that of a right one. */
 async function certificate(subject: string, issuer: string, publicKey: KeyObject): Promise<string> {
   const { X509CertificateGenerator } = await loadX509();
   const made = await X509CertificateGenerator.create({
@@ -87,7 +87,7 @@ const expand = (secret: Buffer, label: string, bytes: number): Buffer => {
 const HANDSHAKE = 0x16;
 const APPLICATION_DATA = 0x17;
 
-/** A record behind so many with the same secret (RFC 8446 §5.2). */
+/** A record with the sequence number `behind` (RFC 8446 §5.2). */
 function seal(secret: Buffer, behind: number, type: number, content: Buffer): Buffer {
   const iv = expand(secret, 'iv', 12);
   iv.writeUInt32BE((iv.readUInt32BE(8) ^ behind) >>> 0, 8);

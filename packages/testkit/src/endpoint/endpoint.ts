@@ -2,16 +2,14 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import type { WriteStream } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import type { IncomingMessage, ServerResponse, RequestListener } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import type { Server, Socket, AddressInfo } from 'node:net';
 import { finished } from 'node:stream/promises';
-import type { TlsOptions } from 'node:tls';
+import type { TLSSocket, TlsOptions } from 'node:tls';
 import { plannedStatus, toReply, playReply, SPOIL_HANDSHAKE } from './reply.js';
-import type { Reply, Script, ConnectionManners } from './reply.js';
-import { arrivalLine, clockMs, flatHeaders } from './arrival.js';
-import type { Arrival } from './arrival.js';
+import type { Arrival, ArrivalLine, ConnectionManners, Reply, Script } from './reply.js';
 import { sharedAuthority } from './test-authority.js';
 
 export interface EndpointOptions {
@@ -40,28 +38,48 @@ export interface EndpointOptions {
   readonly remember?: number;
 }
 
-/** The part of an endpoint behind the socket: records each request, then plays what the script says. */
-class Receiver {
+/** A real HTTPS receiver for `localhost` that records what arrives and behaves as `reply` says, well or badly. */
+export class Endpoint {
   /** The newest arrivals, oldest first. */
   readonly arrivals: Arrival[] = [];
-  readonly #options: EndpointOptions & { readonly remember: number };
+  readonly port: number;
+  /** `https://localhost:<port>` without a path. */
+  readonly origin: string;
+  /** `https://localhost:<port>/hook`. */
+  readonly url: string;
+  /** The authority to trust; empty for an endpoint with a certificate of the caller. */
+  readonly caFile: string;
+  readonly #options: EndpointOptions;
+  readonly #listener: Server;
   readonly #file: WriteStream | undefined;
-  readonly #open = new Map<number, { readonly tcp: Socket; readonly number: number }>();
+  /** Open TCP connections, by the port of the peer. */
+  readonly #open = new Map<number, Socket>();
   readonly #countById = new Map<string, number>();
-  #script: Script;
   /** TCP connections accepted, those that resumed a TLS session, requests with a complete body, bytes of endless responses. */
   readonly #counts = { connections: 0, resumed: 0, arrivals: 0, endlessBytes: 0 };
+  #script: Script;
 
-  constructor(options: EndpointOptions) {
-    this.#options = { remember: 10_000, ...options };
+  constructor(options: EndpointOptions, listener: Server, { caFile, ...pair }: Credentials) {
+    this.#options = options;
     this.#script = options.reply ?? 200;
     this.#file = options.file === undefined ? undefined : createWriteStream(options.file, { flags: 'a' });
+    this.#listener = listener;
+    const web = createWebServer(options, pair);
+    web.on('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.#receive(request, response),
+    );
+    web.on('secureConnection', (tls: TLSSocket) => (this.#counts.resumed += Number(tls.isSessionReused())));
+    listener.on('connection', (tcp) => this.#admit(tcp, web));
+    this.port = (listener.address() as AddressInfo).port;
+    this.origin = `${options.plain === true ? 'http' : 'https'}://localhost:${this.port}`;
+    this.url = `${this.origin}/hook`;
+    this.caFile = caFile;
   }
 
-  admit(tcp: Socket, web: Server): void {
+  #admit(tcp: Socket, web: Server): void {
     this.#counts.connections += 1;
     const peer = tcp.remotePort ?? 0;
-    this.#open.set(peer, { tcp, number: this.#counts.connections });
+    this.#open.set(peer, tcp);
     tcp.on('error', () => undefined);
     tcp.once('close', () => this.#open.delete(peer));
     const { connection = 'accept' } = this.#options;
@@ -69,7 +87,7 @@ class Receiver {
     else SPOIL_HANDSHAKE[connection](tcp);
   }
 
-  receive(request: IncomingMessage, response: ServerResponse): void {
+  #receive(request: IncomingMessage, response: ServerResponse): void {
     const startedAt = clockMs();
     request.on('error', () => undefined);
     response.on('error', () => undefined);
@@ -85,33 +103,20 @@ class Receiver {
   }
 
   #record(request: IncomingMessage, body: Buffer, startedAt: number): Arrival {
-    const { method = '', url = '', httpVersion } = request;
+    const { method = '', url: path = '', httpVersion } = request;
     const headers = flatHeaders(request);
     const id = headers['webhook-id'] ?? '';
+    const nth = (this.#countById.get(id) ?? 0) + 1;
+    if (id !== '') this.#countById.set(id, nth);
     this.#counts.arrivals += 1;
     const arrival: Arrival = {
+      ...{ method, path, httpVersion, headers, body, id, nth, startedAt },
       index: this.#counts.arrivals,
-      method,
-      path: url,
-      httpVersion,
-      headers,
-      body,
-      startedAt,
       receivedAt: clockMs(),
-      connection: this.#open.get(request.socket.remotePort ?? 0)?.number ?? 0,
-      id,
-      nth: this.#count(id),
     };
     this.arrivals.push(arrival);
-    if (this.arrivals.length > this.#options.remember) this.arrivals.shift();
+    if (this.arrivals.length > (this.#options.remember ?? 10_000)) this.arrivals.shift();
     return arrival;
-  }
-
-  #count(id: string): number {
-    if (id === '') return 1;
-    const nth = (this.#countById.get(id) ?? 0) + 1;
-    this.#countById.set(id, nth);
-    return nth;
   }
 
   async #reply(arrival: Arrival, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -122,13 +127,9 @@ class Receiver {
   }
 
   #play(reply: Reply, request: IncomingMessage, response: ServerResponse): void {
-    const tcp = this.#open.get(request.socket.remotePort ?? 0)?.tcp ?? request.socket;
+    const tcp = this.#open.get(request.socket.remotePort ?? 0) ?? request.socket;
     const onBytes = (count: number): void => void (this.#counts.endlessBytes += count);
     playReply(reply, { response, stream: request.socket, tcp, onBytes });
-  }
-
-  noteSecured(resumed: boolean): void {
-    if (resumed) this.#counts.resumed += 1;
   }
 
   stats() {
@@ -140,62 +141,34 @@ class Receiver {
     };
   }
 
+  /** Changes what it replies from now on. */
   replyWith(script: Script): void {
     this.#script = script;
   }
 
+  /** Forgets arrivals and counts of ids, not connections. */
   forget(): void {
     this.arrivals.length = 0;
     this.#countById.clear();
     this.#counts.arrivals = 0;
   }
 
-  breakConnections(): void {
-    for (const { tcp } of this.#open.values()) tcp.destroy();
-  }
-
-  async finishFile(): Promise<void> {
+  /** Breaks open connections and stops listening; resolves when the file is written. */
+  async close(): Promise<void> {
+    const closed = once(this.#listener, 'close');
+    this.#listener.close();
+    for (const tcp of this.#open.values()) tcp.destroy();
+    await closed;
     if (this.#file) await finished(this.#file.end());
   }
 }
 
-/** Starts a real HTTPS receiver for `localhost` that records what arrives and behaves as `reply` says, well or badly. */
-export async function startEndpoint(options: EndpointOptions = {}) {
+export async function startEndpoint(options: EndpointOptions = {}): Promise<Endpoint> {
   const credentials = await findCredentials(options);
-  const receiver = new Receiver(options);
-  const web = createWebServer(options, credentials, receiver);
-  const listener = createTcpServer((tcp) => receiver.admit(tcp, web));
-  listener.listen(options.port ?? 0, options.host ?? '127.0.0.1');
+  const listener = createTcpServer().listen(options.port ?? 0, options.host ?? '127.0.0.1');
   await once(listener, 'listening');
-  const { port } = listener.address() as AddressInfo;
-  const origin = `${options.plain === true ? 'http' : 'https'}://localhost:${port}`;
-  return {
-    /** `https://localhost:<port>` without a path. */
-    origin,
-    /** `https://localhost:<port>/hook`. */
-    url: `${origin}/hook`,
-    port,
-    /** The authority to trust; empty for an endpoint with a certificate of the caller. */
-    caFile: credentials.caFile,
-    /** The newest arrivals, oldest first. */
-    arrivals: receiver.arrivals as readonly Arrival[],
-    stats: () => receiver.stats(),
-    /** Changes what it replies from now on. */
-    replyWith: (script: Script) => receiver.replyWith(script),
-    /** Forgets arrivals and counts of ids, not connections. */
-    forget: () => receiver.forget(),
-    /** Breaks open connections and stops listening; resolves when the file is written. */
-    async close() {
-      const closed = once(listener, 'close');
-      listener.close();
-      receiver.breakConnections();
-      await closed;
-      await receiver.finishFile();
-    },
-  };
+  return new Endpoint(options, listener, credentials);
 }
-
-export type Endpoint = Awaited<ReturnType<typeof startEndpoint>>;
 
 interface Credentials {
   readonly cert?: string;
@@ -211,12 +184,21 @@ async function findCredentials({ certPem, keyPem, plain }: EndpointOptions): Pro
   return { cert: issued.certPem, key: issued.keyPem, caFile: authority.caFile };
 }
 
-function createWebServer(options: EndpointOptions, { cert, key }: Credentials, receiver: Receiver): Server {
-  const listener: RequestListener = (request, response) => receiver.receive(request, response);
-  const manners = { keepAliveTimeout: options.keepAliveTimeoutMs ?? 5_000, maxHeaderSize: 65_536 };
-  if (options.plain === true) return createHttpServer(manners, listener);
-  const server = createHttpsServer({ ...manners, cert, key, ...options.tls }, listener);
-  server.on('tlsClientError', () => undefined);
-  server.on('secureConnection', (socket) => receiver.noteSecured(socket.isSessionReused()));
-  return server;
+function createWebServer(options: EndpointOptions, pair: Omit<Credentials, 'caFile'>): Server {
+  const limits = { keepAliveTimeout: options.keepAliveTimeoutMs ?? 5_000, maxHeaderSize: 65_536 };
+  if (options.plain === true) return createHttpServer(limits);
+  const server = createHttpsServer({ ...limits, ...pair, ...options.tls });
+  return server.on('tlsClientError', () => undefined);
+}
+
+const clockMs = (): number => performance.timeOrigin + performance.now();
+
+function flatHeaders({ headersDistinct }: IncomingMessage): Record<string, string> {
+  const flat = Object.entries(headersDistinct).map(([name, value]) => [name, value?.join(', ') ?? '']);
+  return Object.fromEntries(flat) as Record<string, string>;
+}
+
+function arrivalLine({ id, path, receivedAt, headers, body }: Arrival, status: number): string {
+  const line: ArrivalLine = { id, path, receivedAt, status, headers, body: body.toString('utf8') };
+  return `${JSON.stringify(line)}\n`;
 }

@@ -1,6 +1,33 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Arrival } from './arrival.js';
+
+/** One request as it came in. `body` holds exactly the bytes that were received. */
+export interface Arrival {
+  /** Counts from 1 in the order in which the bodies were complete. */
+  readonly index: number;
+  readonly method: string;
+  /** Path and query as in the request line. */
+  readonly path: string;
+  readonly httpVersion: string;
+  /** Names in lower case; a repeated header is joined with ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Epoch milliseconds (with fraction) of the request line, and of the last byte of the body. */
+  readonly startedAt: number;
+  readonly receivedAt: number;
+  /** `webhook-id`, else the empty string. */
+  readonly id: string;
+  /** How many arrivals carried this id so far, this one included (always 1 without an id). */
+  readonly nth: number;
+}
+
+/** The line of the append-only file for one arrival. */
+export interface ArrivalLine extends Pick<Arrival, 'id' | 'path' | 'receivedAt' | 'headers'> {
+  /** What the endpoint was about to reply; 0 means no ordinary response (it hangs, cuts or drips). */
+  readonly status: number;
+  /** As text. */
+  readonly body: string;
+}
 
 /** What the endpoint does with one request. Everything but `status` is a misbehaviour that a sender must survive. */
 export type Reply =
@@ -142,7 +169,7 @@ export type ConnectionManners =
 /** The head of a TLS record of the handshake, 4,096 bytes long: what follows is waited for. */
 const RECORD_HEAD = Buffer.from('1603031000', 'hex');
 
-/** TCP connections on which TLS never comes about. */
+/** What spoils the TLS handshake of a TCP connection. */
 export const SPOIL_HANDSHAKE: Readonly<
   Record<Exclude<ConnectionManners, 'accept'>, (tcp: Socket) => unknown>
 > = {

@@ -30,7 +30,7 @@ export async function issueThroughIntermediate(host: string) {
   return { caFile, leafPem: leaf.certPem, intermediatePem: intermediate.certPem, keyPem: leaf.keyPem };
 }
 
-/** Loaded only here: engines brings database and broker clients along, which most users of testkit do not need. */
+/** Loaded only here: `local` brings database and broker clients along, which most users of testkit do not need. */
 async function open(dir: string): Promise<CertificateAuthority> {
   const { openCertificateAuthority } = await import('@webhooks/local');
   return openCertificateAuthority(dir);

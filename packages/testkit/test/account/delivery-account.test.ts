@@ -54,7 +54,7 @@ describe('the delivery account', () => {
     expect(account.totals()).toMatchObject({ accepted: 2, delivered: 2, duplicates: 2 });
   });
 
-  it('says what nobody is told of, and what nothing here is owed', () => {
+  it('counts events that no endpoint is owed, and arrivals that were not owed', () => {
     const account = new DeliveryAccount([event({ tenantId: 'nobody' })], hooks);
     expect(account.unmatched).toBe(1);
     account.note([receipt('evt_stranger', plain)]);
@@ -103,7 +103,7 @@ describe('the delivery account of a run with one type of events', () => {
     expect(account.missing(() => true)).toBe(1);
   });
 
-  it('does not take an answer that was no 2xx for a delivery', () => {
+  it('does not take a response that is no 2xx for a delivery', () => {
     const account = new DeliveryAccount([accepted('1', 'globex')], ENDPOINTS);
     account.note([arrival('1', '/other', 500)]);
     account.note([arrival('1', '/other', 0)]);

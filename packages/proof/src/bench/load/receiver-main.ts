@@ -1,15 +1,15 @@
 import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { plannedStatus, startCostlyHost, startEndpoint, toReply } from '@webhooks/testkit';
-import type { Reply, Arrival, CostlyHost, Endpoint } from '@webhooks/testkit';
+import type { Arrival, Reply } from '@webhooks/testkit';
 import type { Receipt } from '@webhooks/testkit/account';
 import { monotonicMicros } from '../measure.js';
-import { REPORT_EVERY_MS } from './receiver.js';
-import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './receiver.js';
+import { REPORT_EVERY_MS } from './processes.js';
+import type { ReceiverCommand, ReceiverPlan, ReceiverReport } from './processes.js';
 
 // The receiver as a process of its own: endpoints of testkit at some ports, any path, a reply for each path.
 
-const plan = JSON.parse(process.argv[2] ?? '') as ReceiverPlan;
+const { certFile, keyFile, ports, cost } = JSON.parse(process.argv[2] ?? '') as ReceiverPlan;
 const report = (message: ReceiverReport): void => void process.send?.(message);
 const replies = new Map<string, Reply>();
 let receipts: Receipt[] = [];
@@ -20,12 +20,10 @@ function reply({ path, id }: Arrival): Reply {
   return chosen;
 }
 
-const [certPem, keyPem] = [readFileSync(plan.certFile, 'utf8'), readFileSync(plan.keyFile, 'utf8')];
+const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
 const settings = { certPem, keyPem, reply, remember: 0, keepAliveTimeoutMs: 0 };
-const start = (): Promise<Endpoint | CostlyHost> =>
-  plan.cost === undefined ? startEndpoint(settings) : startCostlyHost(plan.cost, settings);
-const endpoints: (Endpoint | CostlyHost)[] = [];
-for (let index = 0; index < plan.ports; index += 1) endpoints.push(await start());
+const start = () => (cost === undefined ? startEndpoint(settings) : startCostlyHost(cost, settings));
+const endpoints = await Promise.all(Array.from({ length: ports }, start));
 process.once('disconnect', () => process.exit(0));
 setInterval(() => {
   if (receipts.length === 0) return;
@@ -35,5 +33,5 @@ setInterval(() => {
   for (const endpoint of endpoints) if ('forget' in endpoint) endpoint.forget();
 }, REPORT_EVERY_MS);
 report({ kind: 'listening', origins: endpoints.map(({ origin }) => origin) });
-for await (const [command] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)
-  replies.set(command.path, command.reply);
+for await (const [[path, chosen]] of on(process, 'message') as AsyncIterable<[ReceiverCommand]>)
+  replies.set(path, chosen);

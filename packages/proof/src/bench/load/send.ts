@@ -16,7 +16,7 @@ export type TargetPlan =
   | { readonly kind: 'endpoint'; readonly url: string; readonly caFile: string };
 
 /** An event as its target takes it. */
-interface Outgoing {
+export interface Outgoing {
   readonly id: string;
   /** Key of its record. */
   readonly key: string;
@@ -30,7 +30,7 @@ export interface Target {
   /** Events of one request at most. */
   readonly batch: number;
   /** Requests of a flood that are always under way. */
-  readonly underWay: number;
+  readonly inFlight: number;
   /** False when nobody acknowledges: the time of sending counts then. */
   readonly acknowledges: boolean;
   /** What is due within so long goes together, milliseconds: finer costs CPU that others need, coarser makes bursts. */
@@ -47,7 +47,7 @@ async function openTopic(brokers: readonly string[]): Promise<Target> {
     encode: encodeEvent,
     batch: 500,
     // Enough to be ahead of any worker.
-    underWay: 2,
+    inFlight: 2,
     acknowledges: true,
     // `linger.ms` of Kafka's own producer since 4.0.
     lingerMs: 5,
@@ -87,7 +87,7 @@ function openPosting(url: string, { ca, headersOf, ...how }: Posting): Target {
   return {
     ...how,
     batch: 1,
-    underWay: CONNECTIONS,
+    inFlight: CONNECTIONS,
     lingerMs: 1,
     send: async (events) => {
       for (const event of events) {
@@ -150,7 +150,7 @@ async function sendFlood(events: readonly Outgoing[], target: Target): Promise<S
       times.acknowledgedAt.fill(monotonicMicros(), from, to);
     }
   };
-  await Promise.all(Array.from({ length: target.underWay }, sendInTurn));
+  await Promise.all(Array.from({ length: target.inFlight }, sendInTurn));
   return times;
 }
 
@@ -163,7 +163,7 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
   const startedAt = monotonicMicros();
   times.dueAt.forEach((_, index, dueAt) => (dueAt[index] = startedAt + (index * 1_000_000) / perSecond));
   const lateness: number[] = [];
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   const send = async (from: number, to: number): Promise<void> => {
     const sentAt = monotonicMicros();
     for (const dueAt of times.dueAt.subarray(from, to)) lateness.push(sentAt - dueAt);
@@ -177,11 +177,11 @@ async function sendScheduled(events: readonly Outgoing[], target: Target, perSec
       const sending = send(from, to);
       // Awaited when all are sent; until then a fault must not count as unhandled.
       sending.catch(() => undefined);
-      underWay.push(sending);
+      inFlight.push(sending);
       from = to;
     } else await delay(target.lingerMs);
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return { ...times, lateMicros: percentilesOf(lateness).p99 };
 }
 

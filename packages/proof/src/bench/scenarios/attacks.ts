@@ -3,8 +3,9 @@ import { COSTS, buildEvent } from '@webhooks/testkit';
 import type { Cost } from '@webhooks/testkit';
 import { DeliveryAccount, feedTopic, newReport, readFeedLine } from '@webhooks/testkit/account';
 import type { Acceptance, Receipt } from '@webhooks/testkit/account';
-import { startGenerator, BENCH_EVENT_TYPE } from '../load/generator.js';
-import { startReceiver } from '../load/receiver.js';
+import { BENCH_EVENT_TYPE } from '../load/generator.js';
+import type { LoadPlan } from '../load/generator.js';
+import { startGenerator, startReceiver } from '../load/processes.js';
 import { monotonicMicros, percentilesOf } from '../measure.js';
 import { atMost, figure, percentileFigures, showRuns } from '../report.js';
 import type { Figure, Shown } from '../report.js';
@@ -26,26 +27,18 @@ const OWN_EVENTS = 12_000;
 const LOOPS = 12;
 
 /** Each event of a tenant is owed to so many webhooks. Those of a cost are hosts that have it, each with a port of its own. */
-interface Attack {
+interface Attack extends Pick<LoadPlan, 'count' | 'perSecond'> {
   readonly tenantId: string;
   readonly cost?: Cost;
   readonly webhooks: number;
-  readonly events: number;
-  /** Undefined: all at once. */
-  readonly perSecond: number | undefined;
 }
 
-async function prepare(world: World, { tenantId, cost, webhooks, events, perSecond }: Attack) {
+async function prepare(world: World, { tenantId, cost, webhooks, ...load }: Attack) {
   const { tls, kafkaBrokers: brokers } = world.stack.description();
   const receiver = await startReceiver({ ...tls, ...(cost ? { ports: webhooks, cost } : { ports: 1 }) });
   await registerFanOut({ ...world, receiver }, tenantId, webhooks);
-  const generator = await startGenerator({
-    events: { count: events, seed: nextSeed(), tenants: [tenantId] },
-    target: { kind: 'topic', brokers },
-    perSecond,
-    warmUp: 0,
-    foreignKeys: false,
-  });
+  const target = { kind: 'topic', brokers } as const;
+  const generator = await startGenerator({ ...load, target, seed: nextSeed(), tenants: [tenantId] });
   return {
     meanwhile: () => generator.go(),
     stop: () => Promise.all([generator.stop(), receiver.stop()]),
@@ -73,11 +66,11 @@ function figuresOf(
 /** Deliveries of another tenant meanwhile. */
 async function measureDeliveries({ sizes, openWorld, run }: ScenarioContext): Promise<void> {
   const { count, seconds, fanOut: { webhooks, events } = { webhooks: 1, events: 1 } } = sizes;
-  const rate = { events: ATTACK_PER_SECOND * seconds, perSecond: ATTACK_PER_SECOND };
+  const rate = { count: ATTACK_PER_SECOND * seconds, perSecond: ATTACK_PER_SECOND };
   const all: readonly Attack[] = [
     ...COSTS.map((cost) => ({ tenantId: cost, cost, webhooks: count, ...rate })),
     // The last one: it is not waited for.
-    { tenantId: 'fan-outs', webhooks, events, perSecond: undefined },
+    { tenantId: 'fan-outs', webhooks, count: events },
   ];
   const world = await openWorld({ tenants: [STEADY, ...all.map(({ tenantId }) => tenantId)], ports: 1 });
   const endpoints = await registerFanOut(world, STEADY, 1);
@@ -98,21 +91,23 @@ async function queryAtRate(
   call: () => Promise<{ readonly status: number }>,
   seconds: number,
 ): Promise<Shown> {
-  const [sent, answers]: [Acceptance[], Promise<Receipt>[]] = [[], []];
+  const [sent, responses]: [Acceptance[], Promise<Receipt>[]] = [[], []];
   const startedAt = monotonicMicros();
   for (let turn = 0; turn < STEADY_PER_SECOND * seconds; turn += 1) {
     const [id, dueAt] = [String(turn), startedAt + (1_000_000 * turn) / STEADY_PER_SECOND];
     await delay(Math.max(0, dueAt - monotonicMicros()) / 1_000);
     sent.push({ id, tenantId: STEADY, dueAt, acknowledgedAt: dueAt });
-    const answer = call().catch(() => ({ status: 0 }));
-    answers.push(answer.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })));
+    const responding = call().catch(() => ({ status: 0 }));
+    responses.push(
+      responding.then(({ status }) => ({ id, path: '', status, receivedAt: monotonicMicros() })),
+    );
   }
   const account = new DeliveryAccount(sent, [{ path: '', tenantId: STEADY }]);
-  account.note(await Promise.all(answers));
+  account.note(await Promise.all(responses));
   const { accepted, delivered } = account.totals();
   const failures = figure("another tenant's failures", accepted - delivered, '', atMost(0));
-  const figures = figuresOf('another tenant, from query to answer', account, startedAt, seconds);
-  return { account: `sent=${accepted} answered=${delivered}`, figures: [failures, ...figures] };
+  const figures = figuresOf('another tenant, from query to response', account, startedAt, seconds);
+  return { account: `sent=${accepted} responses=${delivered}`, figures: [failures, ...figures] };
 }
 
 /** Queries of another tenant meanwhile. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { DynamicPaidData } from '@webhooks/contracts';
-import { startEndpoint, toReply } from '@webhooks/testkit';
-import type { Endpoint } from '@webhooks/testkit';
+import { startEndpoint } from '@webhooks/testkit';
 import type { ProjectionLag, Receipt } from '@webhooks/testkit/account';
 import { request } from 'undici';
 import { makeEvents } from '../load/generator.js';
@@ -29,17 +28,11 @@ type QueryOf = (data: DynamicPaidData) => string;
 const transactionOf: QueryOf = ({ endToEndId }) => `pix/transaction?endToEndId=${endToEndId}`;
 const chargeOf: QueryOf = ({ txId }) => `pix/cob/${txId}`;
 
-/** An answer of query-api. */
-interface Answered {
-  readonly status: number;
-  readonly micros: number;
-}
-
-/** Asks query-api as a tenant of these, with a body where there is one. */
+/** Queries as a tenant of these, with a body where there is one. */
 export function openCaller(world: World, tenants: readonly string[]) {
   const clients = new Map(tenants.map((tenantId) => [tenantId, clientOf(world, tenantId)]));
   const { queryApi } = world.stack.description();
-  return async (tenantId: string, path: string, data?: object): Promise<Answered> => {
+  return async (tenantId: string, path: string, data?: object) => {
     const authorization = `Bearer ${await clients.get(tenantId)?.token()}`;
     const startedAt = monotonicMicros();
     const sent = data && { method: 'POST', body: JSON.stringify(data) };
@@ -51,50 +44,47 @@ export function openCaller(world: World, tenants: readonly string[]) {
     return { status, micros: monotonicMicros() - startedAt };
   };
 }
+/** A response of query-api. */
+type TimedResponse = Awaited<ReturnType<ReturnType<typeof openCaller>>>;
 
 /** `isBehind`: of a backlog there are no bars but for "not there". */
-function figuresOf(answers: readonly Answered[], isBehind: boolean): readonly Figure[] {
-  const { p50, p99 } = percentilesOf(answers.map(({ micros }) => micros));
-  const answered = (name: string, isMeant: (status: number) => boolean, bar?: Bar): Figure => {
-    const meant = answers.filter(({ status }) => isMeant(status));
-    return figure(`answered with ${name}`, (100 * meant.length) / answers.length, '%', bar);
+function figuresOf(responses: readonly TimedResponse[], isBehind: boolean): readonly Figure[] {
+  const { p50, p99 } = percentilesOf(responses.map(({ micros }) => micros));
+  const share = (name: string, isMeant: (status: number) => boolean, bar?: Bar): Figure => {
+    const meant = responses.filter(({ status }) => isMeant(status));
+    return figure(`responses with ${name}`, (100 * meant.length) / responses.length, '%', bar);
   };
   const barred = (value: number) => (isBehind ? undefined : atMost(value));
   return [
-    figure('queries', answers.length, ''),
-    answered('404', (status) => status === 404, atMost(0)),
-    answered('503', (status) => status === 503, barred(UNKNOWN_PERCENT)),
-    answered('another fault', (status) => ![200, 404, 503].includes(status), atMost(0)),
-    figure('from query to answer, p50', p50 / 1_000, 'ms'),
-    figure('from query to answer, p99', p99 / 1_000, 'ms', barred(P99_MS)),
+    figure('queries', responses.length, ''),
+    share('404', (status) => status === 404, atMost(0)),
+    share('503', (status) => status === 503, barred(UNKNOWN_PERCENT)),
+    share('another fault', (status) => ![200, 404, 503].includes(status), atMost(0)),
+    figure('from query to response, p50', p50 / 1_000, 'ms'),
+    figure('from query to response, p99', p99 / 1_000, 'ms', barred(P99_MS)),
   ];
 }
 
 /** An endpoint whose handler queries the payment before it responds. */
-interface Handler {
-  readonly endpoint: Endpoint;
-  readonly receipts: Receipt[];
-  readonly answers: Answered[];
-  queryOf: QueryOf;
-}
-
-async function openHandler(world: World): Promise<Handler> {
+async function openHandler(world: World) {
   const call = openCaller(world, TENANTS);
   const { certFile, keyFile } = world.stack.description().tls;
   const [certPem, keyPem] = [readFileSync(certFile, 'utf8'), readFileSync(keyFile, 'utf8')];
   const endpoint = await startEndpoint({ certPem, keyPem, remember: 0, keepAliveTimeoutMs: 0 });
-  const handler: Handler = { endpoint, receipts: [], answers: [], queryOf: transactionOf };
+  const [receipts, responses]: [Receipt[], TimedResponse[]] = [[], []];
+  const handler = { endpoint, receipts, responses, queryOf: transactionOf };
   endpoint.replyWith(async ({ id, path, body }) => {
     const { data } = JSON.parse(body.toString()) as { readonly data: DynamicPaidData };
-    handler.answers.push(await call(path.slice(1), handler.queryOf(data)));
-    handler.receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
-    return toReply(200);
+    responses.push(await call(path.slice(1), handler.queryOf(data)));
+    receipts.push({ id, path, status: 200, receivedAt: monotonicMicros() });
+    return 200;
   });
   return handler;
 }
+type Handler = Awaited<ReturnType<typeof openHandler>>;
 
 async function measureHandlers(context: ScenarioContext, world: World, handler: Handler): Promise<void> {
-  const { endpoint, receipts, answers } = handler;
+  const { endpoint, receipts, responses } = handler;
   const receiver = {
     ...world.receiver,
     pid: process.pid,
@@ -108,9 +98,9 @@ async function measureHandlers(context: ScenarioContext, world: World, handler: 
   const runs = { 'by endToEndId': {}, 'by txId, foreign keys': { foreignKeys: true } };
   for (const [name, options] of Object.entries(runs)) {
     handler.queryOf = name === 'by endToEndId' ? transactionOf : chargeOf;
-    answers.length = 0;
+    responses.length = 0;
     await context.run(`handlers of ${PER_SECOND} payments a second, ${name}`, async () =>
-      showRuns([await runLoad(handlerWorld, endpoints, load, options)], figuresOf(answers, false)),
+      showRuns([await runLoad(handlerWorld, endpoints, load, options)], figuresOf(responses, false)),
     );
   }
 }
@@ -140,18 +130,18 @@ async function measureBehind(world: World, count: number): Promise<Shown> {
   const run = await runLoad(world, endpoints, { count }, { seed });
   await fleet.start(QUERY_API);
   const startedAt = monotonicMicros();
-  const sent: Promise<Answered>[] = [];
+  const sent: Promise<TimedResponse>[] = [];
   const timer = setInterval(() => {
     const event = events[(sent.length * STRIDE) % count];
     sent.push(call(BEHIND, transactionOf(event?.data as DynamicPaidData)));
   }, QUERY_EVERY_MS);
   const stood = watchProgress();
   const readAt = await followProjections(world, undefined, stood).finally(() => clearInterval(timer));
-  const answers = await Promise.all(sent);
+  const responses = await Promise.all(sent);
   const read = figure('everything was read in', (readAt - startedAt) / 1_000_000, 's');
   // Each projection gets on in every second.
   const still = figure('a projection stood still for, at most', stood() / 1_000_000, 's', atMost(1));
-  return showRuns([run], [...figuresOf(answers, true), read, still]);
+  return showRuns([run], [...figuresOf(responses, true), read, still]);
 }
 
 async function measure(context: ScenarioContext): Promise<void> {

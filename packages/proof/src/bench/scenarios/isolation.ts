@@ -104,7 +104,7 @@ async function measure(context: ScenarioContext): Promise<void> {
 
 export const isolation: Scenario = {
   title:
-    'ten endpoints, then one that hangs, one that answers 500 and one that takes 9 s among them; seconds: of the half load, before and after, count: events at the limit',
+    'ten endpoints, then one that hangs, one that responds 500 and one that takes 9 s among them; seconds: of the half load, before and after, count: events at the limit',
   usual: { count: 100_000, seconds: 12 },
   whole: { count: 200_000, seconds: 120 },
   measure,

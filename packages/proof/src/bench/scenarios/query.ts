@@ -143,12 +143,12 @@ async function measureProjection(world: World, plan: LogPlan): Promise<Shown> {
   };
 }
 
-/** Times until the answer was read, in microseconds. Throws `VoidRun` for an answer that is wrong. */
+/** Times until the response was read, in microseconds. Throws `VoidRun` for a response that is wrong. */
 async function runInTurn({ name, run }: DocumentedQuery): Promise<readonly number[]> {
   const times: number[] = [];
   for (let turn = 0; turn < WARM_UP + RUNS_EACH; turn += 1) {
     const startedAt = monotonicMicros();
-    if (!(await run(turn))) throw new VoidRun(`${name}: the answer to query ${turn} is wrong`);
+    if (!(await run(turn))) throw new VoidRun(`${name}: the response to query ${turn} is wrong`);
     times.push(monotonicMicros() - startedAt);
   }
   return times.slice(WARM_UP);
@@ -160,7 +160,7 @@ function barOf(world: World, { isList }: DocumentedQuery): Bar | undefined {
   return isList ? undefined : atMost(EMBEDDED_P95_MS);
 }
 
-/** Each query, one query after the other; a wrong answer voids them all. */
+/** Each query, one query after the other; a wrong response voids them all. */
 async function measureQueries(world: World, queries: readonly DocumentedQuery[]): Promise<Shown> {
   const figures: Figure[] = [];
   const endUsage = beginUsage(world.pids());

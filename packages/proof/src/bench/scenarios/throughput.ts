@@ -74,7 +74,7 @@ interface Case {
 
 const FAN_OUTS = [1, 5];
 const CASES: readonly Case[] = [0, 50].flatMap((delayMs) => FAN_OUTS.map((fanOut) => ({ fanOut, delayMs })));
-/** Share of the reference's deliveries for each CPU second, in percent, where receivers answer at once. */
+/** Share of the reference's deliveries for each CPU second, in percent, where receivers respond at once. */
 const SHARE_PERCENT = 42;
 /** Of one turn between two of the reference: it takes a second or more. */
 const TURN_EVENTS = 15_000;
@@ -115,14 +115,14 @@ async function measure(context: ScenarioContext): Promise<void> {
   const ports = Math.max(...FAN_OUTS);
   const world = await context.openWorld({ tenants: CASES.map(tenantOf), ports });
   for (const one of CASES)
-    await context.run(`fan-out ${one.fanOut}, receiver answers after ${one.delayMs} ms`, () =>
+    await context.run(`fan-out ${one.fanOut}, receiver responds after ${one.delayMs} ms`, () =>
       measureCase(world, one, context.sizes),
     );
 }
 
 export const throughput: Scenario = {
   title:
-    'worker alone, fan-out 1 and 5, receivers that answer at once and after 50 ms; count: events, seconds: of slow receivers',
+    'worker alone, fan-out 1 and 5, receivers that respond at once and after 50 ms; count: events, seconds: of slow receivers',
   usual: { count: 30_000, seconds: 4 },
   whole: { count: 120_000, seconds: 60 },
   measure,

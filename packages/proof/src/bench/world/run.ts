@@ -2,18 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RETRY_TIERS, TOPICS, deliveryIdOf } from '@webhooks/contracts';
 import { PAYMENT_SYSTEM } from '@webhooks/local';
 import { DeliveryAccount, STALLED_MS, findClient, readUnhandled, untilNone } from '@webhooks/testkit/account';
-import type { HandledPlace, Totals } from '@webhooks/testkit/account';
-import { startGenerator } from '../load/generator.js';
-import type { Generator, Load, LoadPlan } from '../load/generator.js';
-import { REPORT_EVERY_MS } from '../load/receiver.js';
+import type { HandledPlace } from '@webhooks/testkit/account';
+import type { Load, LoadPlan } from '../load/generator.js';
+import { REPORT_EVERY_MS, startGenerator } from '../load/processes.js';
+import type { Generator } from '../load/processes.js';
 import type { TargetPlan } from '../load/send.js';
 import { beginUsage, VoidRun, voidReason } from '../measure.js';
-import type { Pids, Usage } from '../measure.js';
+import type { Pids } from '../measure.js';
 import type { BenchEndpoint, Endpoints, World } from './world.js';
 
-/** What a run may have besides its load. */
-export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' | 'foreignKeys'>> {
-  readonly seed?: number;
+/** What a run may have besides its load. By default its events go to the topic. */
+export interface RunOptions extends Partial<Pick<LoadPlan, 'seed' | 'target' | 'warmUp' | 'foreignKeys'>> {
   /** Nothing new for so long means that nothing more will come, default two minutes. */
   readonly stalledMs?: number;
   /** What happens once the load has begun; `sent` resolves when everything was acknowledged. The run waits for it. */
@@ -24,38 +23,12 @@ export interface RunOptions extends Partial<Pick<LoadPlan, 'target' | 'warmUp' |
   readonly mayWait?: (path: string) => boolean;
 }
 
-/** One load on one world: `endpoints` are owed the events. */
-type RunPlan = RunOptions & { readonly endpoints: Endpoints };
-
-/** What a run whose delivery account balances has shown. */
-export interface RunResult {
-  readonly load: Load;
-  readonly account: DeliveryAccount;
-  readonly totals: Totals;
-  /** Pairs that wait in Kafka. */
-  readonly waiting: number;
-  /** From the first event sent to the last delivery. */
-  readonly seconds: number;
-  /** Of system, receiver and generator, from the first event sent until all was delivered (and `whenDelivered`). */
-  readonly usage: Usage;
-}
-
 /** An attempt that hangs is in no topic for as long as it may take: 10 s, and some time to publish its retry. */
 const IN_NO_TOPIC_MS = 30_000;
 
 let seeds = 0;
 /** A seed that no other run of this process has. */
 export const nextSeed = (): number => (seeds += 1);
-
-/** Waits until the endpoints that may not wait got everything, or nothing new for `stalledMs`. */
-const untilDelivered = ({ receiver }: World, plan: RunPlan, account: DeliveryAccount): Promise<void> => {
-  const { mayWait = () => false, stalledMs = STALLED_MS } = plan;
-  const countMissing = (): number => {
-    account.note(receiver.take());
-    return account.missing((path) => !mayWait(path));
-  };
-  return untilNone(countMissing, { everyMs: REPORT_EVERY_MS, stalledMs });
-};
 
 /** Where deliveries wait, and the prefix of the groups that handle them. */
 const PLACE: HandledPlace = {
@@ -73,49 +46,62 @@ export async function findWaiting(brokers: readonly string[], place = PLACE): Pr
   return waiting;
 }
 
-/** Delivery ids of what endpoints that may wait did not get. */
-const missingIds = (
-  account: DeliveryAccount<BenchEndpoint>,
-  { mayWait = () => false }: RunPlan,
-): readonly string[] =>
-  [...account.pairs({ isPath: mayWait })].flatMap(({ event, endpoint, arrivedAt }) =>
-    arrivedAt === undefined ? [deliveryIdOf(event.tenantId, endpoint.ref, event.id)] : [],
-  );
-
 /** How many pairs wait in Kafka. Throws `VoidRun` when the delivery account does not balance with them. */
 async function balance(
   { receiver, stack }: World,
-  plan: RunPlan,
   account: DeliveryAccount<BenchEndpoint>,
+  mayWait: RunOptions['mayWait'],
 ): Promise<number> {
   const deadline = performance.now() + IN_NO_TOPIC_MS;
   for (;;) {
-    const inKafka = plan.mayWait ? await findWaiting(stack.description().kafkaBrokers) : new Set<string>();
+    const inKafka = mayWait ? await findWaiting(stack.description().kafkaBrokers) : new Set<string>();
     // What left Kafka while it was looked for has arrived by now, or is looked for once more.
     account.note(receiver.take());
-    const waiting = missingIds(account, plan).filter((id) => inKafka.has(id)).length;
+    const missing = [...account.pairs(mayWait && { isPath: mayWait })].filter(
+      ({ arrivedAt }) => arrivedAt === undefined,
+    );
+    const waiting = missing.filter(({ event, endpoint }) =>
+      inKafka.has(deliveryIdOf(event.tenantId, endpoint.ref, event.id)),
+    ).length;
     const reason = voidReason(account.totals(), waiting);
     if (reason === undefined) return waiting;
-    if (!plan.mayWait || performance.now() > deadline) throw new VoidRun(reason);
+    if (!mayWait || performance.now() > deadline) throw new VoidRun(reason);
     await delay(1_000);
   }
 }
 
-async function measure(world: World, plan: RunPlan, generator: Generator): Promise<RunResult> {
+async function measure(world: World, endpoints: Endpoints, generator: Generator, options: RunOptions) {
+  const { meanwhile, whenDelivered, mayWait, stalledMs = STALLED_MS } = options;
+  const { receiver } = world;
   // Late arrivals of an earlier run at the same endpoints are not this run's.
-  world.receiver.take();
-  const pids = (): Pids => ({ ...world.pids(), receiver: world.receiver.pid, generator: generator.pid });
+  receiver.take();
+  const pids = (): Pids => ({ ...world.pids(), receiver: receiver.pid, generator: generator.pid });
   const endUsage = beginUsage(pids());
   const sent = generator.go();
-  const [load] = await Promise.all([sent, plan.meanwhile?.(sent)]);
-  const account = new DeliveryAccount(load.acceptances, plan.endpoints);
-  await untilDelivered(world, plan, account);
-  await plan.whenDelivered?.();
+  const [load] = await Promise.all([sent, meanwhile?.(sent)]);
+  const account = new DeliveryAccount(load.acceptances, endpoints);
+  const countMissing = (): number => {
+    account.note(receiver.take());
+    return account.missing((path) => mayWait?.(path) !== true);
+  };
+  await untilNone(countMissing, { everyMs: REPORT_EVERY_MS, stalledMs });
+  await whenDelivered?.();
   const usage = endUsage(pids());
-  const waiting = await balance(world, plan, account);
-  const seconds = ((account.arrivals().at(-1) ?? NaN) - load.startedAt) / 1_000_000;
-  return { load, account, totals: account.totals(), waiting, usage, seconds };
+  const waiting = await balance(world, account, mayWait);
+  return {
+    ...{ load, account },
+    totals: account.totals(),
+    /** Pairs that wait in Kafka. */
+    waiting,
+    /** From the first event sent to the last delivery. */
+    seconds: ((account.arrivals().at(-1) ?? NaN) - load.startedAt) / 1_000_000,
+    /** Of system, receiver and generator, from the first event sent until all was delivered (and `whenDelivered`). */
+    usage,
+  };
 }
+
+/** What a run whose delivery account balances has shown. */
+export type RunResult = Awaited<ReturnType<typeof measure>>;
 
 /** Events at a fixed rate. */
 export interface Schedule {
@@ -133,21 +119,13 @@ export async function runLoad(
   load: Schedule | { readonly count: number },
   options: RunOptions = {},
 ): Promise<RunResult> {
-  const isFlood = 'count' in load;
-  const count = isFlood ? load.count : Math.round(load.perSecond * load.seconds);
+  const size = 'count' in load ? load : { ...load, count: Math.round(load.perSecond * load.seconds) };
   const topic = { kind: 'topic', brokers: world.stack.description().kafkaBrokers } as const;
-  const defaults = { seed: nextSeed(), target: topic, warmUp: 0, foreignKeys: false };
-  const { seed, target, warmUp, foreignKeys } = { ...defaults, ...options };
+  const { seed = nextSeed(), target = topic } = options;
   const tenants = [...new Set(endpoints.map(({ tenantId }) => tenantId))];
-  const generator = await startGenerator({
-    events: { count, seed, tenants },
-    target,
-    perSecond: isFlood ? undefined : load.perSecond,
-    warmUp,
-    foreignKeys,
-  });
+  const generator = await startGenerator({ ...options, ...size, seed, target, tenants });
   try {
-    return await measure(world, { ...options, endpoints }, generator);
+    return await measure(world, endpoints, generator, options);
   } catch (error) {
     if (error instanceof VoidRun) throw error;
     throw new VoidRun(error instanceof Error ? error.message : String(error), { cause: error });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import type { Client } from '@webhooks/client';
-import { startStack } from '@webhooks/local';
+import { closeAfterFault, startStack } from '@webhooks/local';
 import { eventually } from '@webhooks/testkit';
 import { clientFor, registerWebhooks, areZero, readLags } from '@webhooks/testkit/account';
 import type { OwedEndpoint, ProjectionLag } from '@webhooks/testkit/account';
 import { BENCH_EVENT_TYPE } from '../load/generator.js';
-import { startReceiver } from '../load/receiver.js';
+import { startReceiver } from '../load/processes.js';
 import { monotonicMicros } from '../measure.js';
 import type { Pids } from '../measure.js';
 
@@ -34,18 +34,12 @@ export async function openWorld(options: WorldOptions) {
   const { dataDir, tenants, ports } = options;
   mkdirSync(dataDir, { recursive: true });
   const stack = await startStack({
-    dataDir,
-    fixedPorts: false,
-    forLoad: true,
+    ...{ dataDir, tenants, fixedPorts: false, forLoad: true },
     without: options.withQueryApi === true ? [] : ['query-api'],
-    tenants,
     log: () => undefined,
   });
-  const receiver = await startReceiver({ ...stack.description().tls, ports }).catch(
-    async (error: unknown) => {
-      await stack.stop();
-      throw error;
-    },
+  const receiver = await startReceiver({ ...stack.description().tls, ports }).catch((error: unknown) =>
+    closeAfterFault([() => stack.stop()], 'the world', error),
   );
   return {
     stack,
@@ -70,17 +64,15 @@ export const clientOf = ({ stack }: Pick<World, 'stack'>, tenantId: string): Cli
 /** Registers endpoints through config-api, as an integrator does, each at the receiver's port of the same index. */
 export async function registerEndpoints(world: World, wanted: readonly OwedEndpoint[]): Promise<Endpoints> {
   const { origins } = world.receiver;
-  const endpoints = wanted.map(({ path, tenantId }, index) => {
+  const endpoints = wanted.map((one, index) => {
     const origin = origins[index % origins.length] ?? '';
     // A database of MONGODB_URI remembers the deliveries of the last run.
-    return { path, tenantId, origin, ref: randomUUID() };
+    return { ...one, origin, ref: randomUUID() };
   });
   await registerWebhooks(
     (tenantId) => clientOf(world, tenantId),
-    endpoints.map(({ path, tenantId, origin, ref }, index) => ({
-      tenantId,
-      ref,
-      eventType: wanted[index]?.eventType ?? BENCH_EVENT_TYPE,
+    endpoints.map(({ path, origin, eventType = BENCH_EVENT_TYPE, ...one }) => ({
+      ...{ ...one, eventType },
       endpointUrl: origin + path,
     })),
   );
@@ -114,7 +106,7 @@ export function isPathOf(endpoints: readonly OwedEndpoint[]): (path: string) => 
   return (path) => paths.has(path);
 }
 
-/** A worker reports an attempt some 20 ms after it, in a pack: one look at a lag of 0 proves nothing. */
+/** A worker reports an attempt some 20 ms after it, in a pack: one lag of 0 proves nothing. */
 const ZERO_FOR_MICROS = 500_000;
 /** The embedded database projects some hundred attempts a second at its slowest: a full run takes minutes. */
 const DEADLINE = { timeoutMs: 900_000, intervalMs: 100, message: 'query-api has projected everything' };

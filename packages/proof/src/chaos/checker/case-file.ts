@@ -25,13 +25,6 @@ export interface Delivery {
   readonly dead: DeadSeen[];
 }
 
-/** Evidence, sorted by delivery. */
-export interface CaseFile {
-  readonly deliveries: ReadonlyMap<string, Delivery>;
-  /** What belongs to no event of this run and a configuration that wants it. */
-  readonly strangers: readonly string[];
-}
-
 /** What can be wrong. */
 export type FindingKind =
   | 'lost'
@@ -62,6 +55,18 @@ export interface Finding {
   readonly delivery?: Delivery;
 }
 
+export type Fault = Pick<Finding, 'kind' | 'text'>;
+
+/** The findings of a judge that names what is wrong with a delivery, if anything is. */
+export const judgeEach = (
+  { deliveries }: CaseFile,
+  judge: (delivery: Delivery) => Fault | undefined,
+): readonly Finding[] =>
+  [...deliveries.values()].flatMap((delivery) => {
+    const fault = judge(delivery);
+    return fault ? [{ ...fault, delivery }] : [];
+  });
+
 function makeDeliveries({ configurations, sent, topics }: Evidence): ReadonlyMap<string, Delivery> {
   const deliveries = new Map<string, Delivery>();
   const routeOf = (tenantId: string, eventType: string): string => `${tenantId} ${eventType}`;
@@ -79,7 +84,7 @@ function makeDeliveries({ configurations, sent, topics }: Evidence): ReadonlyMap
 }
 
 /** Puts every piece of evidence to its delivery; what has none is a stranger. */
-export function openCaseFile(evidence: Evidence): CaseFile {
+export function openCaseFile(evidence: Evidence) {
   const { configurations, sent, topics, arrivals } = evidence;
   const deliveries = makeDeliveries(evidence);
   const strangers = [...topics.copies.keys()]
@@ -106,8 +111,13 @@ export function openCaseFile(evidence: Evidence): CaseFile {
   }
   for (const one of topics.dead)
     put(one.deliveryId, `dead letter of ${one.eventId}`, ({ dead }) => dead.push(one));
-  return { deliveries, strangers };
+  return {
+    deliveries,
+    /** What belongs to no event of this run and a configuration that wants it. */
+    strangers: strangers as readonly string[],
+  };
 }
+export type CaseFile = ReturnType<typeof openCaseFile>;
 
 /** What became of a delivery, by the delivery accounts and by Kafka. */
 export type Fate = 'delivered' | 'dead' | 'cancelled' | 'waiting' | 'none';

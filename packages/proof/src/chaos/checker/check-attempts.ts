@@ -1,45 +1,27 @@
 import type { DeadSeen, Evidence, TaskSeen } from '../evidence/evidence.js';
-import { isSuccess } from './case-file.js';
-import type { CaseFile, Delivery, Finding } from './case-file.js';
+import { isSuccess, judgeEach } from './case-file.js';
+import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 import type { DoneStep } from '../plan.js';
 import { findDisturbances } from './owed.js';
 
 /** Receivers and workers read the same clock, but not through the same function: a few milliseconds may lie between. */
 const CLOCK_SLACK_MS = 50;
 
-/** One attempt as somebody saw it begin. */
-interface Begun {
-  readonly attempt: number;
-  readonly at: number;
-}
-
-const begunAttempts = ({ arrivals, entries }: Delivery): readonly Begun[] => [
-  ...arrivals.map(({ attempt, receivedAt }) => ({ attempt, at: receivedAt })),
-  ...entries.flatMap(({ entry }) =>
-    entry.kind === 'attempt' ? [{ attempt: entry.attempt, at: entry.at }] : [],
-  ),
+/** The attempts as receivers and workers saw them begin. */
+const begunAttempts = ({ arrivals, entries }: Delivery) => [
+  ...arrivals.map(({ attempt, receivedAt: at }) => ({ attempt, at })),
+  ...entries.flatMap(({ entry }) => (entry.kind === 'attempt' ? [entry] : [])),
 ];
+type Begun = Pick<ReturnType<typeof begunAttempts>[number], 'attempt' | 'at'>;
 
-/** The earliest time for which each attempt was planned. A first one needs no plan. */
-function earliestDue(tasks: readonly TaskSeen[]): ReadonlyMap<number, number> {
-  const due = new Map<number, number>();
-  for (const { attempt, dueAt } of tasks)
-    due.set(attempt, Math.min(dueAt, due.get(attempt) ?? Number.POSITIVE_INFINITY));
-  return due;
-}
-
-type Fault = Pick<Finding, 'kind' | 'text'>;
-
-function judgeBegun(
-  { attempt, at }: Begun,
-  due: ReadonlyMap<number, number>,
-  most: number,
-): Fault | undefined {
+/** A first attempt needs no plan. Of several plans for an attempt the earliest counts. */
+function judgeBegun({ attempt, at }: Begun, tasks: readonly TaskSeen[], most: number): Fault | undefined {
   if (attempt > most) return { kind: 'too-many-attempts', text: `attempt ${attempt} of at most ${most}` };
   if (attempt === 1) return undefined;
-  const dueAt = due.get(attempt);
-  if (dueAt === undefined)
+  const planned = tasks.filter((task) => task.attempt === attempt);
+  if (planned.length === 0)
     return { kind: 'from-nowhere', text: `attempt ${attempt}, which no retry planned` };
+  const dueAt = Math.min(...planned.map((task) => task.dueAt));
   if (at >= dueAt - CLOCK_SLACK_MS) return undefined;
   return { kind: 'too-early', text: `attempt ${attempt} ${Math.round(dueAt - at)} ms before it was due` };
 }
@@ -67,57 +49,49 @@ function judgeDead({ attempt, reason }: DeadSeen, most: number): Fault | undefin
   return { kind: 'died-early', text: `a dead letter after attempt ${attempt} of ${most}: ${reason}` };
 }
 
-/** Attempts within the schedule: each planned by a retry, none before it is due, no more than there are, and none less before an end. */
-export function checkSchedule({ deliveries }: CaseFile, { schedule }: Evidence): readonly Finding[] {
+/** Attempts follow the schedule: a retry planned each, none begins before it is due, and a delivery dies after the last one only. */
+export function checkSchedule(file: CaseFile, { schedule }: Evidence): readonly Finding[] {
   const most = schedule.delaysMs.length + 1;
-  return [...deliveries.values()].flatMap((delivery) => {
-    const due = earliestDue(delivery.tasks);
+  return judgeEach(file, (delivery) => {
     const faults = [
-      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, due, most)),
+      ...begunAttempts(delivery).map((begun) => judgeBegun(begun, delivery.tasks, most)),
       ...delivery.tasks.map((task) => judgeTask(task, schedule)),
       ...delivery.dead.map((one) => judgeDead(one, most)),
     ];
-    const fault = faults.find((one) => one !== undefined);
-    return fault ? [{ ...fault, delivery }] : [];
+    return faults.find((one) => one !== undefined);
   });
 }
 
 /**
- * What may come twice was in flight or finished and not committed. That is as old as an attempt may take
- * (10 s, one that hangs holds the commits of its partition back), and 2 s for everything else.
+ * A delivery may come twice when it was in flight, or finished and not committed. An attempt takes 10 s at most, and holds the
+ * commits of its partition back; 2 s are for everything else.
  */
 const HELD_MS = 12_000;
 
 /**
- * Whether something was broken between the event and 12 s after a 2xx. It does not see which worker and which partition a
- * fault hit, and what was read twice may wait in two retries for long: a run that breaks something every few seconds has
- * hardly a delivery for which this check says anything.
+ * Whether something was broken between the event and 12 s after a 2xx. The check ignores which worker and which partition a fault
+ * hit. In a run that breaks something every few seconds it therefore excuses nearly every repeat.
  */
 const isExplained = (at: number, sentAt: number, steps: readonly DoneStep[]): boolean =>
   steps.some(({ startedAt, endedAt }) => startedAt <= at + HELD_MS && endedAt >= sentAt - HELD_MS);
 
-const successesOf = ({ arrivals }: Delivery): readonly number[] =>
-  arrivals
-    .filter(isSuccess)
-    .map(({ receivedAt }) => receivedAt)
-    .sort((a, b) => a - b);
-
 /** Each further 2xx is explained by a copy of the event, or by something that was broken before it or soon after. */
 export function checkRepeats(
-  { deliveries }: CaseFile,
+  file: CaseFile,
   { steps }: Evidence,
 ): { readonly repeats: number; readonly findings: readonly Finding[] } {
   let repeats = 0;
-  const findings: Finding[] = [];
-  for (const delivery of deliveries.values()) {
-    const earlier = successesOf(delivery).slice(0, -1);
-    if (earlier.length === 0) continue;
+  const findings = judgeEach(file, ({ arrivals, sent, copies, configuration }) => {
+    const successes = arrivals.filter(isSuccess).map(({ receivedAt }) => receivedAt);
+    // All but the last one, which nothing repeated.
+    const earlier = successes.sort((a, b) => a - b).slice(0, -1);
+    if (earlier.length === 0) return undefined;
     repeats += earlier.length;
-    const disturbances = findDisturbances(steps, delivery.configuration.receiver);
-    const unexplained = earlier.filter((at) => !isExplained(at, delivery.sent.sentAt, disturbances)).length;
-    if (unexplained < delivery.copies.length) continue;
+    const disturbances = findDisturbances(steps, configuration.receiver);
+    const unexplained = earlier.filter((at) => !isExplained(at, sent.sentAt, disturbances)).length;
+    if (unexplained < copies.length) return undefined;
     const text = `came again though nothing that repeats was broken until ${HELD_MS / 1_000} s after its 2xx`;
-    findings.push({ kind: 'unexplained-repeat', text, delivery });
-  }
+    return { kind: 'unexplained-repeat', text };
+  });
   return { repeats, findings };
 }

@@ -3,17 +3,18 @@ import { IN_FORCE_MS } from '@webhooks/testkit/account';
 import type { Arrived, Evidence } from '../evidence/evidence.js';
 import { isMade } from '../generator/changes.js';
 import type { Change, MadeChange } from '../generator/changes.js';
-import type { CaseFile, Delivery, Finding } from './case-file.js';
+import { judgeEach } from './case-file.js';
+import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
 /** From when a change is in force until the next one of its configuration was requested. Unix milliseconds. */
-interface Reign {
+interface Period {
   readonly change: MadeChange;
   readonly from: number;
   readonly to: number;
 }
 
-/** Reigns of the changes that were answered and published, oldest first. */
-function reignsOf(changes: readonly Change[]): readonly Reign[] {
+/** Periods of the changes that got a response and were published, oldest first. */
+function periodsOf(changes: readonly Change[]): readonly Period[] {
   return changes.flatMap((change, index) => {
     if (!isMade(change)) return [];
     const to = changes[index + 1]?.requestedAt ?? Number.POSITIVE_INFINITY;
@@ -22,27 +23,22 @@ function reignsOf(changes: readonly Change[]): readonly Reign[] {
 }
 
 /** The worker reports its clock in whole seconds: the attempt began in the second from then on. */
-const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Reign): boolean =>
+const beganWithin = ({ startedAtSeconds }: Arrived, { from, to }: Period): boolean =>
   1_000 * startedAtSeconds > from && 1_000 * (startedAtSeconds + 1) <= to;
 
-type Fault = Pick<Finding, 'kind' | 'text'>;
-
-function judgeDisabled({ arrivals, entries }: Delivery, reign: Reign): Fault | undefined {
-  const [late] = [
-    ...arrivals
-      .filter((arrived) => beganWithin(arrived, reign))
-      .map(({ startedAtSeconds }) => 1_000 * startedAtSeconds),
-    ...entries
-      .filter(({ entry: { kind, at } }) => kind === 'attempt' && at > reign.from && at < reign.to)
-      .map(({ entry }) => entry.at),
-  ];
+function judgeDisabled({ arrivals, entries }: Delivery, period: Period): Fault | undefined {
+  const arrived = arrivals.find((one) => beganWithin(one, period))?.startedAtSeconds;
+  const reported = entries.find(
+    ({ entry: { kind, at } }) => kind === 'attempt' && at > period.from && at < period.to,
+  );
+  const late = arrived === undefined ? reported?.entry.at : 1_000 * arrived;
   if (late === undefined) return undefined;
-  const afterMs = Math.round(late - reign.change.respondedAt);
+  const afterMs = Math.round(late - period.change.respondedAt);
   return { kind: 'not-in-force', text: `an attempt began ${afterMs} ms after the response that disabled it` };
 }
 
-function judgeMoved({ arrivals }: Delivery, reign: Reign, right: string): Fault | undefined {
-  const late = arrivals.find((arrived) => arrived.path !== right && beganWithin(arrived, reign));
+function judgeMoved({ arrivals }: Delivery, period: Period, right: string): Fault | undefined {
+  const late = arrivals.find((arrived) => arrived.path !== right && beganWithin(arrived, period));
   if (!late) return undefined;
   return { kind: 'not-in-force', text: `an attempt went to ${late.path} after the move to ${right}` };
 }
@@ -58,28 +54,28 @@ function verifySignature({ id, startedAtSeconds, signed }: Arrived, secret: stri
 }
 
 /** Each attempt under a secret that is in force carries a signature that verifies by it. */
-function judgeSigned({ arrivals }: Delivery, reign: Reign): Fault | undefined {
-  const { secret = '' } = reign.change;
-  const wrong = arrivals.find((arrived) => beganWithin(arrived, reign) && !verifySignature(arrived, secret));
+function judgeSigned({ arrivals }: Delivery, period: Period): Fault | undefined {
+  const { secret = '' } = period.change;
+  const wrong = arrivals.find((arrived) => beganWithin(arrived, period) && !verifySignature(arrived, secret));
   if (!wrong) return undefined;
   return { kind: 'wrong-signature', text: `attempt ${wrong.attempt} is not signed by the secret in force` };
 }
 
-function judge(delivery: Delivery, reign: Reign): Fault | undefined {
-  const { requested } = reign.change;
+function judge(delivery: Delivery, period: Period): Fault | undefined {
+  const { requested } = period.change;
   switch (requested.what) {
     case 'disable':
-      return judgeDisabled(delivery, reign);
+      return judgeDisabled(delivery, period);
     case 'move':
-      return judgeMoved(delivery, reign, requested.path);
+      return judgeMoved(delivery, period, requested.path);
     case 'rotate':
-      return judgeSigned(delivery, reign);
+      return judgeSigned(delivery, period);
     case 'enable':
       return undefined; // what is owed then is looked at with the fates
   }
 }
 
-/** What is listed is what was accepted last; nobody can tell what a change did that had no response. */
+/** The list shows what was accepted last. A change without a response was made or not: it is not checked. */
 function checkListed({ configurations, changes, listed }: Evidence): readonly Finding[] {
   const lists = new Map(listed.map(({ ref, path, enabled }) => [ref, `${path}, enabled ${enabled}`]));
   return configurations.flatMap(({ ref, path }) => {
@@ -94,13 +90,12 @@ function checkListed({ configurations, changes, listed }: Evidence): readonly Fi
 }
 
 /** Every accepted configuration change is in force within a second of its response, and stays. */
-export function checkChanges({ deliveries }: CaseFile, evidence: Evidence): readonly Finding[] {
+export function checkChanges(file: CaseFile, evidence: Evidence): readonly Finding[] {
   const changesOf = Map.groupBy(evidence.changes, ({ ref }) => ref);
-  const reigns = new Map([...changesOf].map(([ref, changes]) => [ref, reignsOf(changes)]));
-  const findings = [...deliveries.values()].flatMap((delivery) => {
-    const own = reigns.get(delivery.configuration.ref) ?? [];
-    const fault = own.map((reign) => judge(delivery, reign)).find((one) => one !== undefined);
-    return fault ? [{ ...fault, delivery }] : [];
+  const periods = new Map([...changesOf].map(([ref, changes]) => [ref, periodsOf(changes)]));
+  const findings = judgeEach(file, (delivery) => {
+    const own = periods.get(delivery.configuration.ref) ?? [];
+    return own.map((period) => judge(delivery, period)).find((one) => one !== undefined);
   });
   return [...findings, ...checkListed(evidence)];
 }

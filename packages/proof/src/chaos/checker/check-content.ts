@@ -1,29 +1,24 @@
 import { createHash } from 'node:crypto';
 import { renderNotification } from '@webhooks/contracts';
 import type { Evidence, LoggedStatus } from '../evidence/evidence.js';
-import { fateOf } from './case-file.js';
-import type { CaseFile, Delivery, Finding } from './case-file.js';
+import { fateOf, judgeEach } from './case-file.js';
+import type { CaseFile, Delivery, Fault, Finding } from './case-file.js';
 
 /** The same bytes for the same id: those of the one rendering of the event, at each endpoint and attempt. */
-function judgeBytes(delivery: Delivery): readonly Finding[] {
-  if (delivery.arrivals.length === 0) return [];
-  const expected = createHash('sha256').update(renderNotification(delivery.sent.event)).digest('hex');
-  const other = delivery.arrivals.find(({ digest }) => digest !== expected);
-  return other
-    ? [{ kind: 'other-bytes', text: `other bytes than the event's at ${other.path}`, delivery }]
-    : [];
+function judgeBytes({ arrivals, sent }: Delivery): Fault | undefined {
+  if (arrivals.length === 0) return undefined;
+  const expected = createHash('sha256').update(renderNotification(sent.event)).digest('hex');
+  const other = arrivals.find(({ digest }) => digest !== expected);
+  return other && { kind: 'other-bytes', text: `other bytes than the event's at ${other.path}` };
 }
 
 /** Nothing is invented, changed, refused or illegible: every arrival, task, entry and dead letter belongs to an event of the journal. */
-export const checkContent = (
-  { deliveries, strangers }: CaseFile,
-  { topics }: Evidence,
-): readonly Finding[] => [
-  ...strangers.map((what) => ({
+export const checkContent = (file: CaseFile, { topics }: Evidence): readonly Finding[] => [
+  ...file.strangers.map((what) => ({
     kind: 'invented' as const,
     text: `${what} belongs to nothing that was sent`,
   })),
-  ...[...deliveries.values()].flatMap(judgeBytes),
+  ...judgeEach(file, judgeBytes),
   ...[...topics.rejected, ...topics.unreadable].map(({ topic, partition, offset }) => ({
     kind: 'rejected' as const,
     text: `was rejected, or cannot be read: ${topic}/${partition} offset ${offset}`,
@@ -44,26 +39,21 @@ function expectedStatus({ entries, dead }: Delivery): LoggedStatus | undefined {
   return FURTHEST.findLast((status) => reported.includes(status));
 }
 
-function judge(delivery: Delivery, { log, topics }: Evidence): string | undefined {
-  const logged = log.get(delivery.deliveryId);
-  const expected = expectedStatus(delivery);
-  if (logged !== expected) return `the log says ${logged ?? 'nothing'}, the topics ${expected ?? 'nothing'}`;
-  if (logged === 'delivered' && fateOf(delivery, topics) !== 'delivered')
-    return 'the log says delivered, and no receiver gave a 2xx';
-  return undefined;
-}
-
 /** The delivery log agrees with the topics and with the receivers, and knows nothing else. */
-export function checkLog({ deliveries }: CaseFile, evidence: Evidence): readonly Finding[] {
-  const findings: Finding[] = [];
-  for (const delivery of deliveries.values()) {
-    const wrong = judge(delivery, evidence);
-    if (wrong !== undefined) findings.push({ kind: 'wrong-log', text: wrong, delivery });
-  }
-  for (const deliveryId of evidence.log.keys())
-    if (!deliveries.has(deliveryId))
-      findings.push({ kind: 'wrong-log', text: `the log has ${deliveryId}, which was never owed` });
-  return findings;
+export function checkLog(file: CaseFile, { log, topics }: Evidence): readonly Finding[] {
+  const kind = 'wrong-log';
+  const wrong = judgeEach(file, (delivery) => {
+    const [logged, expected] = [log.get(delivery.deliveryId), expectedStatus(delivery)];
+    if (logged !== expected)
+      return { kind, text: `the log says ${logged ?? 'nothing'}, the topics ${expected ?? 'nothing'}` };
+    if (logged !== 'delivered' || fateOf(delivery, topics) === 'delivered') return undefined;
+    return { kind, text: 'the log says delivered, and no receiver gave a 2xx' };
+  });
+  const strange = [...log.keys()].filter((deliveryId) => !file.deliveries.has(deliveryId));
+  return [
+    ...wrong,
+    ...strange.map((id) => ({ kind, text: `the log has ${id}, which was never owed` }) as const),
+  ];
 }
 
 /** A transaction that was accepted is known, with its amount. */

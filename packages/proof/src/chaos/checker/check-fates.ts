@@ -7,24 +7,7 @@ import type { CaseFile, Delivery, Finding, Fate } from './case-file.js';
 import { mayNeverHaveBegun, findToggles, isDisabling, promisedFor } from './owed.js';
 import type { Toggles } from './owed.js';
 
-/** Deliveries of events that were accepted or stand on the topic, by what became of them. */
-export interface Totals {
-  /** Events that were acknowledged; and deliveries owed, also for those that stand on the topic without it. */
-  readonly acceptedEvents: number;
-  readonly accepted: number;
-  readonly delivered: number;
-  readonly waiting: number;
-  readonly dead: number;
-  /** Cancelled, or never begun, because the configuration was disabled before the event was read. */
-  readonly cancelled: number;
-  readonly lost: number;
-  /** The longest way from the acknowledgement, or the append of what had none, to the first 2xx of an endpoint that was well all the time, milliseconds. */
-  readonly slowestMs: number;
-  /** From the end of the last fault to the last first 2xx of such an endpoint, milliseconds. */
-  readonly recoveryMs: number;
-}
-
-type Heading = Exclude<keyof Totals, 'acceptedEvents' | 'accepted' | 'slowestMs' | 'recoveryMs'>;
+type Heading = Exclude<Fate, 'none'> | 'lost';
 
 /** Whether a worker may have seen it disabled at this time: a disabling was requested before, and no enabling behind it is in force. */
 function mayBeDisabled(toggles: readonly Change[], at: number): boolean {
@@ -35,7 +18,7 @@ function mayBeDisabled(toggles: readonly Change[], at: number): boolean {
   return before.slice(enabled + 1).some(isDisabling);
 }
 
-/** Each cancellation has to come of a disabling, at a time at which it may have been seen. */
+/** A cancellation needs a disabling that a worker may have seen at that time. */
 const isExcused = ({ entry }: EntrySeen, toggles: readonly Change[]): boolean =>
   entry.kind !== 'cancelled' || (entry.reason === 'disabled' && mayBeDisabled(toggles, entry.at));
 
@@ -64,10 +47,7 @@ function findingFor(delivery: Delivery, heading: Heading, fate: Fate): Finding |
 }
 
 /** The longest times of deliveries to endpoints that were well. */
-function timesOf(
-  deliveries: readonly Delivery[],
-  { steps }: Evidence,
-): Pick<Totals, 'slowestMs' | 'recoveryMs'> {
+function timesOf(deliveries: readonly Delivery[], { steps }: Evidence) {
   const calmAt = Math.max(0, ...steps.map(({ takenBackAt }) => takenBackAt));
   let [slowestMs, recoveryMs] = [0, 0];
   for (const { arrivals, sent, copies } of deliveries) {
@@ -76,19 +56,22 @@ function timesOf(
     slowestMs = Math.max(slowestMs, first - (sent.acceptedAt ?? copies[0]?.appendedAt ?? first));
     if (calmAt > 0) recoveryMs = Math.max(recoveryMs, first - calmAt);
   }
-  return { slowestMs: Math.round(slowestMs), recoveryMs: Math.round(recoveryMs) };
+  return {
+    /** The longest way from the acknowledgement, or the append of what had none, to the first 2xx, milliseconds. */
+    slowestMs: Math.round(slowestMs),
+    /** From the end of the last fault to the last first 2xx, milliseconds. */
+    recoveryMs: Math.round(recoveryMs),
+  };
 }
 
 /**
  * accepted, or on the topic ⊆ delivered ∪ waiting ∪ dead ∪ cancelled, delivery by delivery. In the end all endpoints are well:
  * then nothing waits, and what goes to one that was well all the time is delivered.
  */
-export function checkFates(
-  { deliveries }: CaseFile,
-  evidence: Evidence,
-): { readonly totals: Totals; readonly findings: readonly Finding[] } {
+export function checkFates({ deliveries }: CaseFile, evidence: Evidence) {
   const { sent, changes, steps, topics } = evidence;
   const toggles = findToggles(changes);
+  /** `cancelled`: also never begun, because the configuration was disabled before the event was read. */
   const counts = { delivered: 0, waiting: 0, dead: 0, cancelled: 0, lost: 0 };
   const findings: Finding[] = [];
   const promised = [...deliveries.values()].filter((one) => promisedFor(one, toggles) !== 'nothing');
@@ -101,5 +84,9 @@ export function checkFates(
   }
   const acceptedEvents = [...sent.values()].filter(({ acceptedAt }) => acceptedAt !== undefined).length;
   const times = timesOf(promised.filter(wasWell), evidence);
-  return { totals: { acceptedEvents, accepted: promised.length, ...counts, ...times }, findings };
+  return {
+    /** Events that were acknowledged; deliveries owed, also for those that stand on the topic without it; what became of these. */
+    totals: { acceptedEvents, accepted: promised.length, ...counts, ...times },
+    findings,
+  };
 }

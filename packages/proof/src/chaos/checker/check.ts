@@ -1,12 +1,11 @@
-import type { Evidence } from '../evidence/evidence.js';
+import { isHandled } from '../evidence/evidence.js';
+import type { Evidence, Place } from '../evidence/evidence.js';
 import { openCaseFile } from './case-file.js';
-import type { Finding, FindingKind } from './case-file.js';
+import type { Delivery, Finding, FindingKind } from './case-file.js';
 import { checkChanges } from './check-changes.js';
 import { checkContent, checkLog, checkTransactions } from './check-content.js';
 import { checkFates } from './check-fates.js';
-import type { Totals } from './check-fates.js';
 import { checkRepeats, checkSchedule } from './check-attempts.js';
-import { timelineOf } from './timeline.js';
 
 /** A finding in words. */
 export interface ReportedFinding {
@@ -16,14 +15,55 @@ export interface ReportedFinding {
   readonly timeline?: readonly string[];
 }
 
-export interface Verdict {
-  /** `repeats`: further 2xx of deliveries that had one. */
-  readonly totals: Totals & { readonly repeats: number };
-  readonly findings: readonly ReportedFinding[];
-}
-
 /** Timelines for each kind of finding; all findings are counted. */
 const TIMELINES = 2;
+
+/** Lines of one timeline, at most: half of them from its beginning, half from its end. */
+const MOST_LINES = 16;
+/** A fault that ran so long before or after what was seen last may have to do with it. */
+const NEAR_MS = 2_000;
+
+/** Every moment at which the delivery was seen, oldest first. */
+function momentsOf({ sent, copies, tasks, entries, dead, arrivals }: Delivery, { topics }: Evidence) {
+  const at = ({ topic, partition, offset }: Place): string => `${topic}/${partition} offset ${offset}`;
+  const stands = (place: Place): string =>
+    `${at(place)}, ${isHandled(topics, place) ? 'handled' : 'not handled'}`;
+  const moments: (readonly [at: number, what: string])[] = [
+    [sent.sentAt, `given to ${sent.ingress}`],
+    [sent.acceptedAt ?? sent.sentAt, sent.acceptedAt === undefined ? 'not accepted' : 'accepted'],
+    ...copies.map((place) => [place.appendedAt, `event at ${stands(place)}`] as const),
+    ...tasks.map(
+      ({ place, attempt }) => [place.appendedAt, `attempt ${attempt} waits at ${stands(place)}`] as const,
+    ),
+    ...entries.map(
+      ({ entry, place }) => [entry.at, `${entry.kind} ${entry.attempt}, reported at ${at(place)}`] as const,
+    ),
+    ...dead.map(({ place, reason }) => [place.appendedAt, `dead (${reason}) at ${at(place)}`] as const),
+    ...arrivals.map(
+      ({ receivedAt, path, attempt, status }) =>
+        [receivedAt, `attempt ${attempt} arrived at ${path}, response ${status || 'broken'}`] as const,
+    ),
+  ];
+  return moments.sort(([a], [b]) => a - b);
+}
+
+/** The timeline of one delivery: when and where it was seen, and which faults ran when it was seen last. */
+function timelineOf(delivery: Delivery, evidence: Evidence): readonly string[] {
+  const moments = momentsOf(delivery, evidence);
+  const lines = moments.map(([at, what]) => `${new Date(at).toISOString()} ${what}`);
+  const lastAt = moments.at(-1)?.[0] ?? 0;
+  const faults = evidence.steps
+    .filter(({ startedAt, endedAt }) => startedAt <= lastAt + NEAR_MS && endedAt >= lastAt - NEAR_MS)
+    .map(({ fault, target }) => `${fault} ${target}`);
+  const half = MOST_LINES / 2;
+  const middle = lines.length > MOST_LINES ? [`… ${lines.length - MOST_LINES} more …`] : [];
+  return [
+    ...lines.slice(0, half),
+    ...middle,
+    ...lines.slice(half).slice(-half),
+    `last seen while there was: ${faults.join(', ') || 'no fault'}`,
+  ];
+}
 
 const checkSteps = ({ steps }: Evidence): readonly Finding[] =>
   steps
@@ -44,7 +84,7 @@ function reportAll(findings: readonly Finding[], evidence: Evidence): readonly R
 }
 
 /** Holds the delivery accounts against each other. Pure: the same evidence gives the same verdict. */
-export function check(evidence: Evidence): Verdict {
+export function check(evidence: Evidence) {
   const file = openCaseFile(evidence);
   const fates = checkFates(file, evidence);
   const { repeats, findings } = checkRepeats(file, evidence);
@@ -58,5 +98,10 @@ export function check(evidence: Evidence): Verdict {
     ...checkTransactions(evidence),
     ...checkSteps(evidence),
   ];
-  return { totals: { ...fates.totals, repeats }, findings: reportAll(all, evidence) };
+  return {
+    /** `repeats`: further 2xx of deliveries that had one. */
+    totals: { ...fates.totals, repeats },
+    findings: reportAll(all, evidence),
+  };
 }
+export type Verdict = ReturnType<typeof check>;

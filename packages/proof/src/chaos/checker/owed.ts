@@ -10,8 +10,8 @@ import type { DoneStep } from '../plan.js';
  * configuration was disabled since, so that it may also be cancelled, or never begun. `nothing`: it was neither accepted nor
  * does it stand on the topic, or it is uncertain whether a configuration was in force.
  *
- * An event that stands on the topic without an acknowledgement is owed like any other: its sender will ask again or has
- * given up, and the service cannot tell which.
+ * An event that stands on the topic without an acknowledgement is owed like any other: the service does not know whether its sender
+ * repeats it.
  */
 type Promised = 'owed' | 'may-end' | 'nothing';
 

@@ -17,7 +17,7 @@ export interface Place {
 export interface Arrived {
   readonly id: string;
   readonly path: string;
-  /** What was answered; 0 for no ordinary answer, which may have held a status all the same. */
+  /** Status of the response; 0 for a broken one, which may have held a status all the same. */
   readonly status: number;
   /** Unix milliseconds, with fraction. */
   readonly receivedAt: number;
@@ -45,11 +45,7 @@ export interface EntrySeen {
   readonly entry: AttemptLogEntry;
 }
 
-export interface DeadSeen {
-  readonly place: Place;
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly attempt: number;
+export interface DeadSeen extends Omit<TaskSeen, 'dueAt' | 'history'> {
   readonly reason: string;
 }
 
@@ -69,14 +65,6 @@ export interface TopicEvidence {
 
 export type LoggedStatus = 'pending' | 'delivered' | 'dead' | 'cancelled';
 
-/** A configuration as config-api lists it. */
-export interface ListedConfiguration {
-  readonly ref: string;
-  readonly enabled: boolean;
-  /** Of its URL. */
-  readonly path: string;
-}
-
 /** A transaction as query-api knows it, of those that were requested. */
 export interface SeenTransaction {
   readonly endToEndId: string;
@@ -95,7 +83,8 @@ export interface Evidence {
   /** Delivery id → status, of all tenants. */
   readonly log: ReadonlyMap<string, LoggedStatus>;
   readonly transactions: readonly SeenTransaction[];
-  readonly listed: readonly ListedConfiguration[];
+  /** The configurations of all tenants as config-api lists them; the path is that of the URL. */
+  readonly listed: readonly { readonly ref: string; readonly enabled: boolean; readonly path: string }[];
   /** Waits before attempts 2, 3, …, milliseconds, and the share by which they are spread. */
   readonly schedule: { readonly delaysMs: readonly number[]; readonly jitter: number };
 }

@@ -9,16 +9,16 @@ import type { SentEvent } from '../generator/generator.js';
 import { TENANTS, planConfigurations, RETRY_DELAYS_MS, RETRY_JITTER } from '../world/configurations.js';
 import { WORKERS } from '../world/world.js';
 import type { World } from '../world/world.js';
-import type { Arrived, Evidence, ListedConfiguration, LoggedStatus, SeenTransaction } from './evidence.js';
+import type { Arrived, Evidence, LoggedStatus, SeenTransaction } from './evidence.js';
 import { countOpen, readTopics } from './read-topics.js';
 
 /**
- * One look at nothing proves nothing: what was written last may not have been fetched yet. On two cores that others used too, one
+ * One poll that finds nothing proves nothing: the last records may not have been fetched yet. On two cores that others used too, one
  * batch of query-api took 100 s.
  */
-const LOOKS = { times: 4, stalledMs: 300_000 };
+const POLLING = { times: 4, stalledMs: 300_000 };
 const PAGE = 200;
-/** A page costs the embedded database a look at all that its time range holds: 13 pages of 500/s. */
+/** For each page the embedded database scans all that its time range holds: 13 pages at 500 events a second. */
 const RANGE_MS = 5_000;
 /** Transactions that are requested, at most. */
 const TRANSACTIONS = 200;
@@ -51,9 +51,9 @@ async function readArrivals(file: string): Promise<readonly Arrived[]> {
   return arrivals;
 }
 
-/** Looks until nothing is left. Whoever does not respond has something left. */
+/** Polls until nothing is left. A failed poll counts as something left. */
 const untilDone = (countLeft: () => Promise<number>): Promise<void> =>
-  untilNone(() => countLeft().catch(() => Infinity), LOOKS);
+  untilNone(() => countLeft().catch(() => Infinity), POLLING);
 
 /** Records that query-api has not projected yet. */
 async function countUnprojected({ stack }: World): Promise<number> {
@@ -78,16 +78,6 @@ async function readLog(
   return log;
 }
 
-/** The amount that query-api knows; undefined when it says 404. */
-async function amountOf(client: Client, endToEndId: string): Promise<string | undefined> {
-  try {
-    return (await client.transaction(endToEndId)).amount;
-  } catch (error) {
-    if (error instanceof ProblemError && error.problem.status === 404) return undefined;
-    throw error;
-  }
-}
-
 /** Transactions of some of the accepted payments, evenly chosen; reversals have none of their own. */
 async function readTransactions(
   { clientOf }: World,
@@ -100,17 +90,14 @@ async function readTransactions(
   const transactions: SeenTransaction[] = [];
   for (const { event } of payments.filter((_, index) => index % every === 0)) {
     const { endToEndId } = event.data;
-    transactions.push({ endToEndId, amount: await amountOf(clientOf(event.tenantId), endToEndId) });
+    const transaction = clientOf(event.tenantId).transaction(endToEndId);
+    const found = await transaction.catch((error: unknown) => {
+      if (error instanceof ProblemError && error.problem.status === 404) return undefined;
+      throw error;
+    });
+    transactions.push({ endToEndId, amount: found?.amount });
   }
   return transactions;
-}
-
-/** The configurations of all tenants as config-api lists them. */
-async function readConfigurations(clients: readonly Client[]): Promise<readonly ListedConfiguration[]> {
-  const lists = await Promise.all(clients.map((client) => client.list()));
-  return lists.flatMap(({ data }) =>
-    data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
-  );
 }
 
 /** Waits until workers and query-api are done, or get no further; stops the workers, and reads all that there is. */
@@ -122,6 +109,10 @@ export async function gatherEvidence(
   await Promise.all(WORKERS.map((name) => world.stack.fleet.stop(name)));
   await untilDone(() => countUnprojected(world));
   const clients = TENANTS.map((tenantId) => world.clientOf(tenantId));
+  const lists = await Promise.all(clients.map((client) => client.list()));
+  const listed = lists.flatMap(({ data }) =>
+    data.map(({ ref, enabled, endpointUrl }) => ({ ref, enabled, path: new URL(endpointUrl).pathname })),
+  );
   return {
     ...seen,
     configurations: planConfigurations(),
@@ -129,7 +120,7 @@ export async function gatherEvidence(
     topics: await readTopics(world.stack),
     log: await readLog(clients, seen.sent),
     transactions: await readTransactions(world, seen.sent),
-    listed: await readConfigurations(clients),
+    listed,
     schedule: { delaysMs: RETRY_DELAYS_MS, jitter: RETRY_JITTER },
   };
 }

@@ -6,10 +6,7 @@ import { isServiceAway } from './generator.js';
 
 /** What was requested of config-api for one configuration. */
 type Requested =
-  | { readonly what: 'disable' }
-  | { readonly what: 'enable' }
-  | { readonly what: 'move'; readonly path: string }
-  | { readonly what: 'rotate' };
+  { readonly what: 'disable' | 'enable' | 'rotate' } | { readonly what: 'move'; readonly path: string };
 
 /** One change, as whoever requested it saw it. Times are Unix milliseconds. */
 export interface Change {
@@ -18,13 +15,13 @@ export interface Change {
   readonly requestedAt: number;
   /** Absent: no response, or one that said no. It may have been made all the same. */
   readonly respondedAt?: number;
-  /** False: durable, and not published yet when it was answered. */
+  /** False: durable, and not published yet when the response came. */
   readonly published?: boolean;
   /** The new secret of a rotation. */
   readonly secret?: string;
 }
 
-/** Answered, and in force one second later. */
+/** Got its response, and is in force one second later. */
 export type MadeChange = Change & { readonly respondedAt: number };
 
 export const isMade = (change: Change): change is MadeChange =>
@@ -32,7 +29,7 @@ export const isMade = (change: Change): change is MadeChange =>
 
 interface ChangerOptions {
   readonly world: Pick<World, 'clientOf' | 'receivers'>;
-  /** Called with every change, once it was answered or failed. */
+  /** Called with every change, once it got a response or failed. */
   readonly onChange: (change: Change) => void;
   /** When the run ends, milliseconds of `performance.now()`. */
   readonly until: number;

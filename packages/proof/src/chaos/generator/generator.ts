@@ -18,8 +18,8 @@ const SEND_TIMEOUT_MS = 5_000;
 export type Give = (events: readonly PaymentEvent[]) => Promise<readonly PaymentEvent[]>;
 
 /**
- * Whether a service that is down, or has lost its database or broker, answers like this: with nothing, with 503, or with the
- * 500 that names what is unavailable.
+ * Whether a service is down or has lost its database or broker: no response, 503, or the 500 whose code says what is
+ * unavailable.
  */
 export const isServiceAway = (error: unknown): boolean =>
   error instanceof ConnectionError ||
@@ -28,11 +28,11 @@ export const isServiceAway = (error: unknown): boolean =>
 
 const isTooMany = (error: unknown): boolean => error instanceof ProblemError && error.problem.status === 429;
 
-/** Whether it was accepted. Throws for what no valid event may be answered, no answer of its own included. */
+/** Whether an event was accepted. Throws for a result that no valid event may get, and when there is none. */
 function isAccepted(id: string, result: EventResult | undefined): boolean {
   if (result?.status === 'accepted') return true;
   if (result?.status === 'unavailable') return false;
-  throw new Error(`ingest answered ${result?.status ?? 'nothing'} to the valid event ${id}`);
+  throw new Error(`ingest reported ${result?.status ?? 'nothing'} for the valid event ${id}`);
 }
 
 /**
@@ -90,7 +90,7 @@ interface GeneratorOptions {
 /** Small batches, so that a kill finds some under way: at 500 events a second, 50 of ten. */
 const EVERY_MS = 20;
 /** Batches that wait for a response; beyond that, events are not made: a payment system would hold them. */
-const MAX_UNDER_WAY = 500;
+const MAX_IN_FLIGHT = 500;
 /** One event of so many goes to the tenant with the large fan-out: at 500 a second, 85 deliveries a second. */
 const LARGE_FAN_OUT_ONE_OF = 200;
 /** So many of the others are of the type with one endpoint, as most are where nobody tries things out; others have up to three. */
@@ -118,27 +118,27 @@ async function send(
 }
 
 /**
- * Makes events at a steady rate, in turn for one ingress and the other, whatever becomes of them, until it is stopped or a
- * ingress fails. Resolves when each batch was answered; rejects with the first fault of an ingress.
+ * Makes events at a steady rate, in turn for one ingress and the other, until it is stopped or an ingress fails. The rate does
+ * not depend on what becomes of the events. Resolves when each batch got its response; rejects with the first fault of an ingress.
  */
 export async function generate(options: GeneratorOptions): Promise<void> {
   const startedAt = performance.now();
-  const underWay = new Set<Promise<unknown>>();
+  const inFlight = new Set<Promise<unknown>>();
   const faults: unknown[] = [];
   let made = 0;
   for (let turn = 0; !options.stopping.aborted && faults.length === 0; turn += 1) {
     const due = Math.floor(((performance.now() - startedAt) * options.eventsPerSecond) / 1_000);
-    const count = underWay.size < MAX_UNDER_WAY ? Math.min(due - made, options.eventsPerSecond) : 0;
+    const count = inFlight.size < MAX_IN_FLIGHT ? Math.min(due - made, options.eventsPerSecond) : 0;
     if (count > 0) {
       const events = Array.from({ length: count }, () => makeEvent(options.random));
       const batch = send(events, INGRESSES[turn % INGRESSES.length] ?? 'ingest', options)
         .catch((error: unknown) => faults.push(error))
-        .finally(() => underWay.delete(batch));
-      underWay.add(batch);
+        .finally(() => inFlight.delete(batch));
+      inFlight.add(batch);
     }
     made = due;
     await delay(EVERY_MS);
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   if (faults.length > 0) throw new Error('an ingress failed', { cause: faults[0] });
 }

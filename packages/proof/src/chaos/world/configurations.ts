@@ -2,8 +2,8 @@ import { EVENT_TYPES } from '@webhooks/contracts';
 import type { EventType } from '@webhooks/contracts';
 import { refOf } from '@webhooks/testkit/account';
 
-/** Receivers, each with a port of its own. `moody` ones are what the faults of receivers hit. */
-export const RECEIVERS = ['steady', 'stubborn', 'moody-1', 'moody-2'] as const;
+/** Receivers, each with a port of its own. `flaky` ones are what the faults of receivers hit. */
+export const RECEIVERS = ['steady', 'stubborn', 'flaky-1', 'flaky-2'] as const;
 export type ReceiverName = (typeof RECEIVERS)[number];
 
 /** What the run does to a configuration. */
@@ -36,8 +36,8 @@ function configuration(
 }
 
 /**
- * Two tenants have a steady endpoint for each type and one of another temper beside it; the third one has a large fan-out.
- * What is changed is changed at a steady endpoint, and at a stubborn one, where there are always retries that have to follow.
+ * Two tenants have a steady endpoint for each type and others that misbehave; the third tenant has a large fan-out. Changes hit a
+ * steady endpoint, and a stubborn one, where retries are always waiting.
  */
 export function planConfigurations(): readonly Configuration[] {
   const steady = (['acme', 'globex'] as const).flatMap((tenantId) =>
@@ -45,8 +45,8 @@ export function planConfigurations(): readonly Configuration[] {
   );
   return [
     ...steady,
-    configuration('acme', 'PIX_STATIC', 'moody-1'),
-    configuration('acme', 'PIX_OUT', 'moody-2'),
+    configuration('acme', 'PIX_STATIC', 'flaky-1'),
+    configuration('acme', 'PIX_OUT', 'flaky-2'),
     configuration('acme', 'PIX_REVERSAL', 'steady', { name: 'signed', treatment: 'signed' }),
     configuration('globex', 'PIX_STATIC', 'stubborn'),
     configuration('globex', 'PIX_OUT', 'steady', { name: 'toggled', treatment: 'toggled' }),

@@ -2,21 +2,11 @@ import { readFileSync } from 'node:fs';
 import { eventually } from '@webhooks/testkit';
 import { STALLED_MS } from '@webhooks/testkit/account';
 import { NotNow } from '../plan.js';
+import { LINKS } from './world.js';
 import type { World } from './world.js';
 
 /** Everything that a fault may hit; the runner and its receivers stay, as the world outside does. */
-export const PROCESSES = [
-  'config-api',
-  'ingest',
-  'delivery-worker',
-  'delivery-worker-2',
-  'query-api',
-  'kafka',
-  'mongodb',
-] as const;
-
-/** Whatever was hit is up again within this time. */
-export const BACK_DEADLINE_MS = STALLED_MS;
+export const PROCESSES = [...LINKS, 'kafka'] as const;
 
 /** Whether it lives and is our child: the id of a dead one may have been given to somebody else (proc_pid_stat(5)). */
 function isOurs(pid: number): boolean {
@@ -55,8 +45,6 @@ export async function untilBack(world: World, before: ReadonlyMap<string, number
     const missing = [...before].filter(([name, pid]) => (now.get(name) ?? pid) === pid);
     if (missing.length > 0) throw new Error(missing.map(([name]) => name).join(', '));
   };
-  await eventually(check, {
-    timeoutMs: BACK_DEADLINE_MS,
-    message: 'what was hit is back, but these are not',
-  });
+  const message = 'what was hit is back, but these are not';
+  await eventually(check, { timeoutMs: STALLED_MS, message });
 }

@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * How the network between two programs is. `cut`: connections are reset, and new ones too. `half-open`: they stay, and
- * nothing comes through any more; what was sent into that is gone, so they are reset when it ends.
+ * State of the network between two programs. `cut`: open and new connections are reset. `half-open`: connections stay, and no bytes
+ * come through. Bytes sent meanwhile are lost, so the connections are reset when the state ends.
  */
 export type LinkState = 'open' | 'cut' | 'half-open';
 

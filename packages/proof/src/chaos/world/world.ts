@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from '@webhooks/client';
 import { freePort, PAYMENT_SYSTEM, closeAfterFault, closeAll, startStack } from '@webhooks/local';
-import type { CertificateAuthority, Closer, Stack } from '@webhooks/local';
+import type { CertificateAuthority, Closer } from '@webhooks/local';
 import { startEndpoint } from '@webhooks/testkit';
 import type { ConnectionManners, Endpoint, Script } from '@webhooks/testkit';
 import { clientFor, findClient, registerWebhooks } from '@webhooks/testkit/account';
@@ -55,7 +55,7 @@ export const LINKS = [
   'query-api',
   'mongodb',
 ] as const;
-export type LinkName = (typeof LINKS)[number];
+type LinkName = (typeof LINKS)[number];
 type Links = Readonly<Record<LinkName, TcpProxy>>;
 
 /** The workers of all runs. */
@@ -66,13 +66,13 @@ async function openEach<N extends string, T extends { close(): Promise<void> }>(
   names: readonly N[],
   open: (name: N) => Promise<T>,
   closers: Closer[],
-): Promise<Readonly<Record<N, T>>> {
-  const openOne = async (name: N): Promise<readonly [N, T]> => {
+) {
+  const opening = names.map(async (name) => {
     const opened = await open(name);
     closers.push(() => opened.close());
-    return [name, opened];
-  };
-  return Object.fromEntries(await Promise.all(names.map(openOne))) as Record<N, T>;
+    return [name, opened] as const;
+  });
+  return Object.fromEntries(await Promise.all(opening)) as Readonly<Record<N, T>>;
 }
 
 /** The broker has a port of its own for each link, and names the link's to whoever comes through it. */
@@ -85,11 +85,11 @@ async function kafkaDetours(links: Links) {
   return Object.fromEntries(await Promise.all(LINKS.filter((name) => name !== 'mongodb').map(detour)));
 }
 
-async function startServices(links: Links, dataDir: string, print: Print): Promise<Stack> {
-  return startStack({
-    dataDir,
-    fixedPorts: false,
-    tenants: TENANTS,
+/** What a run breaks: real processes, real engines, real receivers, and the wires between them. */
+async function open(dataDir: string, print: Print, closers: Closer[]) {
+  const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
+  const stack = await startStack({
+    ...{ dataDir, fixedPorts: false, tenants: TENANTS, log: print },
     overrides: { 'delivery-worker': WORKER_SETTINGS },
     detours: {
       kafka: await kafkaDetours(links),
@@ -98,14 +98,7 @@ async function startServices(links: Links, dataDir: string, print: Print): Promi
         return links.mongodb.port;
       },
     },
-    log: print,
   });
-}
-
-/** What a run breaks: real processes, real engines, real receivers, and the wires between them. */
-async function open(dataDir: string, print: Print, closers: Closer[]) {
-  const links = await openEach(LINKS, async () => openTcpProxy(await freePort()), closers);
-  const stack = await startServices(links, dataDir, print);
   closers.push(() => stack.stop());
   const description = stack.description();
   if (stack.kafka.kind !== 'embedded' || description.processes['mongodb'] === undefined)

@@ -7,7 +7,7 @@ const events = (count: number) =>
 const targetOf = (more: Partial<Target>): Target => ({
   encode: () => Buffer.alloc(0),
   batch: 3,
-  underWay: 2,
+  inFlight: 2,
   acknowledges: true,
   lingerMs: 1,
   send: () => Promise.resolve(),
@@ -61,7 +61,7 @@ describe('a schedule', () => {
   it('takes the time of sending where nobody acknowledges', async () => {
     const { target } = slowTarget({ acknowledges: false, batch: 1 });
     const { acknowledgedAt } = await sendAll(events(20), target, 200);
-    // The first one was answered 95 ms after it was sent, with the last one.
+    // The first one was acknowledged 95 ms after it was sent, with the last one.
     expect((acknowledgedAt.at(-1) ?? 0) - (acknowledgedAt[0] ?? 0)).toBeGreaterThan(50_000);
   });
 
@@ -75,13 +75,13 @@ describe('a schedule', () => {
 describe('a flood', () => {
   it('sends each event once, in batches, with so many requests under way', async () => {
     const batches: string[] = [];
-    let [underWay, most] = [0, 0];
+    let [inFlight, most] = [0, 0];
     const target = targetOf({
       send: async (batch) => {
         batches.push(batch.map(({ id }) => id).join());
-        most = Math.max(most, (underWay += 1));
+        most = Math.max(most, (inFlight += 1));
         await new Promise(setImmediate);
-        underWay -= 1;
+        inFlight -= 1;
       },
     });
     const { dueAt, lateMicros } = await sendAll(events(8), target);

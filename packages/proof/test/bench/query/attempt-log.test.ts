@@ -26,7 +26,7 @@ describe('a log that is made', () => {
     }
   });
 
-  it('is one that readers take: whole packs, in the order of time, with the ids of their deliveries', () => {
+  it('can be read: whole packs, in the order of time, with the ids of their deliveries', () => {
     const { records, ...rest } = entriesRead();
     expect(rest).toEqual({ damaged: 0 });
     // Readers keep the members of the format.
@@ -38,7 +38,7 @@ describe('a log that is made', () => {
       expect(deliveryId).toBe(deliveryIdOf(tenantId, ref, eventId));
   });
 
-  it('gives every endpoint some of everything', () => {
+  it('gives every endpoint retries and dead deliveries', () => {
     for (const [ref, some] of Map.groupBy(planned, (one) => one.ref)) {
       const kinds = new Set(some.map(({ status, attempts }) => `${status} ${attempts}`));
       expect([ref, kinds.size]).toEqual([ref, 3]);

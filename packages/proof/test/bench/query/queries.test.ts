@@ -17,8 +17,8 @@ const ROWS = Array.from({ length: PLAN.deliveries }, (_, index) => {
 });
 const TURNS = Array.from({ length: 200 }, (_, turn) => turn);
 
-/** What a service would answer that knows the log, changed by `spoil`. */
-function answering(
+/** The responses of a service that knows the log, changed by `spoil`. */
+function respondingFrom(
   spoil: (row: DeliverySummary) => DeliverySummary = (row) => row,
 ): Parameters<typeof queriesOfLog>[0] {
   const refuse = (): never => {
@@ -51,12 +51,15 @@ function answering(
 }
 
 describe('the documented queries', () => {
-  it.each(queriesOfLog(answering(), PLAN))('$name: takes the right answers for right', async ({ run }) => {
-    const right = await Promise.all(TURNS.map((turn) => run(turn)));
-    expect(right.every(Boolean)).toBe(true);
-  });
+  it.each(queriesOfLog(respondingFrom(), PLAN))(
+    '$name: a right response counts as right',
+    async ({ run }) => {
+      const right = await Promise.all(TURNS.map((turn) => run(turn)));
+      expect(right.every(Boolean)).toBe(true);
+    },
+  );
 
-  const other = answering((row) => ({
+  const other = respondingFrom((row) => ({
     ...row,
     ref: 'another',
     eventId: 'evt_another',
@@ -65,7 +68,7 @@ describe('the documented queries', () => {
   }));
   const ofRows = queriesOfLog(other, PLAN).filter(({ name }) => !name.startsWith('health'));
 
-  it.each(ofRows)('$name: takes the answer to another query for wrong', async ({ run }) => {
+  it.each(ofRows)('$name: the response to another query counts as wrong', async ({ run }) => {
     const right = await Promise.all(TURNS.map((turn) => run(turn)));
     expect(right.some(Boolean)).toBe(false);
   });

@@ -13,7 +13,7 @@ import type { Reply, Arrival, Endpoint } from '@webhooks/testkit';
 const WORKERS_GONE_MS = 1_000 * Number(process.env['WORKERS_GONE_SECONDS'] ?? 2);
 const DATABASE_GONE_MS = 1_000 * Number(process.env['DATABASE_GONE_SECONDS'] ?? 1);
 /** Left out of every run, which has no time for one more stack: `FAULT_CASES=1`. */
-const whenAsked = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
+const whenRequested = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
 const EVENTS = 200;
 const TENANT = 'acme';
 const LONG = { timeoutMs: 90_000 };
@@ -21,7 +21,7 @@ const LONG = { timeoutMs: 90_000 };
 const dataDir = mkdtempSync(join(tmpdir(), 'cases-'));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 /** What the receiver does with an event; 200 when nobody said anything else. */
-const answers = new Map<string, Reply>();
+const replies = new Map<string, Reply>();
 const arrivals: Arrival[] = [];
 let stack: Stack;
 let client: Client;
@@ -51,7 +51,7 @@ async function close(): Promise<void> {
 
 function receive(arrival: Arrival): number | Reply {
   arrivals.push(arrival);
-  return answers.get(arrival.id) ?? 200;
+  return replies.get(arrival.id) ?? 200;
 }
 
 const arrivalsOf = ({ id }: PaymentEvent): readonly Arrival[] =>
@@ -66,7 +66,7 @@ const untilArrived = (events: readonly PaymentEvent[], times = 1): Promise<void>
     { ...LONG, message: `each event arrives, times ${times}` },
   );
 
-/** A counter of the worker that runs now; 0 when it has not counted yet, and while nobody answers. */
+/** A counter of the worker that runs now; 0 when it has not counted yet, and while nobody responds. */
 async function counted(line: RegExp): Promise<number> {
   const url = `${stack.description().admin['delivery-worker'] ?? ''}/metrics`;
   const response = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
@@ -90,39 +90,39 @@ async function ask(url: string): Promise<unknown> {
   return { status: response.status, code };
 }
 
-whenAsked('with one broker', () => {
+whenRequested('with one broker', () => {
   beforeAll(open, 180_000);
   afterAll(close, 120_000);
 
-  it('a worker that is killed before it sends, before the answer and before it commits sends all of it again', async () => {
+  it('a worker that is killed before it sends, before the response and before it commits sends all of it again', async () => {
     const make = (eventType: 'PIX_STATIC' | 'PIX_OUT') => buildEvent({ tenantId: TENANT, eventType });
-    const [answered, held, waiting] = [make('PIX_STATIC'), make('PIX_OUT'), make('PIX_OUT')];
+    const [finished, held, waiting] = [make('PIX_STATIC'), make('PIX_OUT'), make('PIX_OUT')];
     // One partition: what is held keeps the position from being committed beyond it.
     const { endToEndId } = held.data;
-    const events = [held, waiting, answered].map(
+    const events = [held, waiting, finished].map(
       (event) => ({ ...event, data: { ...event.data, endToEndId } }) as PaymentEvent,
     );
-    answers.set(held.id, { kind: 'hang' });
+    replies.set(held.id, { kind: 'hang' });
     const delivered = /^webhook_settlements_total\{kind="delivered",reason=""\} (\d+)$/m;
     const [first, ...others] = events as [PaymentEvent, ...PaymentEvent[]];
     await client.postEvent(first);
     await untilArrived([held]);
     await client.postEvents(others);
-    await untilArrived([answered]);
+    await untilArrived([finished]);
     await eventually(async () => expect(await counted(delivered)).toBe(1), LONG);
     expect(arrivalsOf(waiting)).toEqual([]);
     process.kill(pidOf('delivery-worker'), 'SIGKILL');
-    answers.clear();
-    await untilArrived([held, answered], 2);
+    replies.clear();
+    await untilArrived([held, finished], 2);
     await untilArrived([waiting]);
-    for (const event of [held, answered]) {
+    for (const event of [held, finished]) {
       expect(arrivalsOf(event).map(({ headers }) => headers['webhook-attempt'])).toEqual(['1', '1']);
       expect(new Set(arrivalsOf(event).map(({ body }) => body.toString())).size).toBe(1);
     }
   }, 180_000);
 
   it(
-    `all workers are away for ${WORKERS_GONE_MS / 1_000} s: the backlog is delivered, and its age is told`,
+    `all workers are away for ${WORKERS_GONE_MS / 1_000} s: the backlog is delivered, and its age is reported`,
     async () => {
       await stack.fleet.stop('delivery-worker');
       const events = Array.from({ length: EVENTS }, () =>

@@ -1,13 +1,13 @@
 import type { PaymentEvent } from '@webhooks/contracts';
 import { buildEvent } from '@webhooks/testkit';
 
-/** Far above `PUBLISH_TIMEOUT_MS`: an answer comes. */
+/** Far above `PUBLISH_TIMEOUT_MS`: a response comes. */
 const ANSWER_DEADLINE_MS = 60_000;
 const SIDE_BY_SIDE = 4;
 const TENANT = 'acme';
 export const EVENT_TYPE = 'PIX_OUT';
 
-/** What ingest answered to one event. */
+/** What ingest responded to one event. */
 interface Answered {
   readonly status: number;
   readonly retryAfter: string | null;
@@ -16,7 +16,7 @@ interface Answered {
 
 /** Posts events to ingest, and keeps those that were refused, as a payment system has to. */
 export interface PaymentSystem {
-  /** Ids of what was answered 202: these are promised. */
+  /** Ids of what got a 202: these are promised. */
   readonly accepted: ReadonlySet<string>;
   /** Waits to be posted again. */
   readonly kept: ReadonlySet<PaymentEvent>;
@@ -50,12 +50,12 @@ export function createPaymentSystem(ingress: Ingress): PaymentSystem {
   const kept = new Set<PaymentEvent>();
   const postOne = async (event: PaymentEvent): Promise<Answered> => {
     kept.add(event);
-    const answered = await postTo(ingress, event);
-    if (answered.status === 202) {
+    const response = await postTo(ingress, event);
+    if (response.status === 202) {
       accepted.add(event.id);
       kept.delete(event);
     }
-    return answered;
+    return response;
   };
   const postNew = () => postOne(buildEvent({ tenantId: TENANT, eventType: EVENT_TYPE }));
   return {

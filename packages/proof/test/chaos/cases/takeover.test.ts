@@ -11,7 +11,7 @@ import type { Endpoint } from '@webhooks/testkit';
 import { clientFor, openProducer } from '@webhooks/testkit/account';
 
 /** Left out of every run: its bounds are for a machine with two cores of its own. `FAULT_CASES=1`. */
-const whenAsked = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
+const whenRequested = process.env['FAULT_CASES'] === '1' ? describe : describe.skip;
 const KILLS = Number(process.env['TAKEOVER_KILLS'] ?? 5);
 const EVENTS_PER_SECOND = 500;
 const BATCH_MS = 20;
@@ -84,7 +84,7 @@ async function beginLoad(): Promise<() => Promise<void>> {
   };
 }
 
-whenAsked('another worker takes the place of one, at 500 events a second', () => {
+whenRequested('another worker takes the place of one, at 500 events a second', () => {
   beforeAll(async () => {
     stack = await startStack({ dataDir, fixedPorts: false, without: ['query-api'], log: () => undefined });
     await stack.fleet.startMore({ name: `${WORKER}-2`, like: WORKER });
@@ -176,7 +176,7 @@ whenAsked('another worker takes the place of one, at 500 events a second', () =>
     expect(slowestMs).toBeLessThanOrEqual(3_000);
   }, 120_000);
 
-  it('which is killed while one endpoint hangs: within 3 s, and the repeats are told', async () => {
+  it('which is killed while one endpoint hangs: within 3 s, and the repeats are reported', async () => {
     hangs = true;
     await untilDelivered(performance.now() + STEADY_MS);
     const { slowestMs } = await lookAt('killed while one endpoint hangs', await kill(WORKER));

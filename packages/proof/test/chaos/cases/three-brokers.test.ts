@@ -19,7 +19,7 @@ const GONE_MS = 1_000 * Number(process.env['BROKERS_GONE_SECONDS'] ?? 5);
 /** `WRITE_OUTAGE_SECONDS=600`: as long as an operator may need to bring a broker back. */
 const WRITE_OUTAGE_MS = 1_000 * Number(process.env['WRITE_OUTAGE_SECONDS'] ?? 3);
 /** Left out of every run: it takes 20 s and more. */
-const whenAsked = process.env['FAULT_CASES'] === '1' ? it : it.skip;
+const whenRequested = process.env['FAULT_CASES'] === '1' ? it : it.skip;
 /** Longer than the cluster takes to notice a dead broker (3 s) and to choose other leaders. */
 const PUBLISH_TIMEOUT_MS = 10_000;
 const SOME_EVENTS = 40;
@@ -69,7 +69,7 @@ function note({ id, path }: { readonly id: string; readonly path: string }): 200
   return 200;
 }
 
-/** Resolves when the registration is in force: a second after its answer. */
+/** Resolves when the registration is in force: a second after its response. */
 async function register(path: string): Promise<void> {
   await client.register({ eventType: EVENT_TYPE, endpointUrl: `${endpoint.origin}${path}` });
   const inForceAt = Date.now() + 1_000;
@@ -105,7 +105,7 @@ const untilReplicated = (): Promise<void> =>
 const probe = (service: string, page: string): Promise<Response> =>
   fetch(`${stack.description().admin[service] ?? ''}/${page}`, { signal: AbortSignal.timeout(5_000) });
 
-/** False also while nobody answers. */
+/** False also while nobody responds. */
 async function isReady(service: string): Promise<boolean> {
   const response = await probe(service, 'readyz').catch(() => undefined);
   await response?.arrayBuffer();
@@ -204,26 +204,26 @@ it(
   300_000 + WRITE_OUTAGE_MS,
 );
 
-it('two of three brokers are killed: ingest answers 503 and promises nothing, and what it promised arrives', async () => {
+it('two of three brokers are killed: ingest responds 503 and promises nothing, and what it promised arrives', async () => {
   const two = (await victims()).slice(0, 2);
   const stopping = new AbortController();
   const posting = payments.postOn(stopping.signal);
   await untilAccepted(SOME_EVENTS);
   for (const node of two) node.kill();
   stopping.abort();
-  const underWay = payments.accepted.size;
+  const inFlight = payments.accepted.size;
   const refused = await payments.post(SOME_EVENTS);
   await posting;
   expect(refused).toEqual(refused.map(() => ({ status: 503, retryAfter: '1', code: 'unavailable' })));
   // Of the four that were under way each may have been acknowledged just before.
-  expect(payments.accepted.size).toBeLessThanOrEqual(underWay + 4);
+  expect(payments.accepted.size).toBeLessThanOrEqual(inFlight + 4);
   await Promise.all(two.map((node) => node.restart()));
   await untilNothingIsKept();
   await untilDelivered(payments.accepted);
 }, 300_000);
 
-whenAsked(
-  'all brokers are away: config-api answers, the worker is not ready, and everything comes back by itself',
+whenRequested(
+  'all brokers are down: config-api responds, the worker is not ready, and everything recovers by itself',
   async () => {
     const backAt = Date.now() + GONE_MS;
     for (const node of cluster.nodes) node.kill();

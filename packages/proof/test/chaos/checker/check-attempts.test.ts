@@ -9,20 +9,20 @@ describe('the schedule', () => {
       topics: { tasks, entries: [entry(0.1, { result: 'failed' }), entry(seconds, { attempt: 2 })] },
     });
 
-  it('lets an attempt begin when it is due', () => {
+  it('allows an attempt to begin when it is due', () => {
     expect(kinds(second(1.1))).toEqual([]);
   });
-  it('too early: an attempt began before', () => {
+  it('too early: an attempt began before it was due', () => {
     expect(kinds(second(1))).toEqual(['too-early']);
   });
-  it('from nowhere: no retry told of it', () => {
+  it('from nowhere: no retry planned the attempt', () => {
     expect(kinds(second(1.1, []))).toEqual(['from-nowhere']);
   });
   it('wrong delay: the retry was planned sooner than the schedule less its jitter', () => {
     expect(kinds(second(1.1, [task(0.1, { dueAt: at(0.95) })]))).toEqual([]);
     expect(kinds(second(1.1, [task(0.1, { dueAt: at(0.85) })]))).toEqual(['wrong-delay']);
   });
-  it('too many attempts: one more than there are', () => {
+  it('too many attempts: one more than the schedule has', () => {
     expect(kinds(evidence({ arrivals: [arrived(0.1), arrived(9, { attempt: 4, status: 500 })] }))).toEqual([
       'too-many-attempts',
     ]);
@@ -45,7 +45,7 @@ describe('repeats', () => {
   it('unexplained: nothing was broken for 12 s around it', () => {
     expect(kinds(twice(40))).toEqual(['unexplained-repeat']);
     expect(kinds(twice(40, [step(20, 21)]))).toEqual(['unexplained-repeat']);
-    expect(kinds(twice(40, [step(5, 6, { track: 'receivers', target: 'moody-1' })]))).toEqual([
+    expect(kinds(twice(40, [step(5, 6, { track: 'receivers', target: 'flaky-1' })]))).toEqual([
       'unexplained-repeat',
     ]);
   });
@@ -55,7 +55,7 @@ describe('repeats', () => {
       expect(kinds(twice(14, [step(5, 13, { target })]))).toEqual(['unexplained-repeat']);
     },
   );
-  it('unexplained: a kill that found nothing to hit, right beside it', () => {
+  it('unexplained: the only fault near it was passed over', () => {
     const passedOver = step(5, 6, { outcome: 'passed-over', why: 'it is being started' });
     expect(kinds(twice(40, [passedOver]))).toEqual(['unexplained-repeat']);
   });

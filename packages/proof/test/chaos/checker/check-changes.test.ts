@@ -23,24 +23,24 @@ describe('changes of a configuration', () => {
   };
   const off = [{ ref: REF, enabled: false, path: CONFIGURATION.path }];
 
-  it('not in force: an attempt began later than 1 s after the answer that disabled it', () => {
+  it('not in force: an attempt began later than 1 s after the response that disabled it', () => {
     const late = (seconds: number) =>
       kinds(changed('toggled', { arrivals: [arrived(seconds)], changes: [disabled], listed: off }));
     expect(late(2.1)).toEqual([]);
     expect(late(3.1)).toEqual(['not-in-force']);
   });
 
-  it('not in force: the worker itself tells of such an attempt, which no receiver saw', () => {
+  it('not in force: the worker reports an attempt at a disabled endpoint, which no receiver saw', () => {
     const topics = { entries: [entry(0.1), entry(2.3, { result: 'failed', error: 'CONNECT' })] };
     expect(kinds(changed('toggled', { changes: [disabled], listed: off, topics }))).toEqual(['not-in-force']);
   });
 
-  it('says nothing of a change that was durable and not published yet', () => {
+  it('a change that was durable and not published yet is not checked', () => {
     const changes = [{ ...disabled, published: false }];
     expect(kinds(changed('toggled', { arrivals: [arrived(9)], changes, listed: off }))).toEqual([]);
   });
 
-  it('owes what was sent a second after it was enabled again', () => {
+  it('an event is owed when it was sent a second after its configuration was enabled again', () => {
     const enabled = {
       ref: REF,
       requested: { what: 'enable' as const },
@@ -89,7 +89,7 @@ describe('changes of a configuration', () => {
   it('wrong configuration: config-api lists something else than was accepted last', () => {
     expect(kinds(changed('toggled', { changes: [disabled] }))).toEqual(['wrong-configuration']);
     expect(kinds(evidence({ listed: [] }))).toEqual(['wrong-configuration']);
-    const unanswered = [{ ref: REF, requested: { what: 'disable' as const }, requestedAt: at(1) }];
-    expect(kinds(changed('toggled', { changes: unanswered }))).toEqual([]);
+    const withoutResponse = [{ ref: REF, requested: { what: 'disable' as const }, requestedAt: at(1) }];
+    expect(kinds(changed('toggled', { changes: withoutResponse }))).toEqual([]);
   });
 });

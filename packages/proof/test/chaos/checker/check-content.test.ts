@@ -8,7 +8,7 @@ import {
   place,
   task,
   deliveryId,
-  moody,
+  flaky,
 } from './evidence-builder.js';
 
 describe('content', () => {
@@ -21,7 +21,7 @@ describe('content', () => {
     ]);
   });
 
-  it('invented: a record of Kafka that belongs to nothing', () => {
+  it('invented: a record of Kafka belongs to no event of the run', () => {
     const copies = new Map([
       [event.id, [place('payments.events', 5)]],
       ['evt_other', [place('payments.events', 6)]],
@@ -51,12 +51,12 @@ describe('content', () => {
 });
 
 describe('the delivery log', () => {
-  it('wrong log: it says something else than the topics', () => {
+  it('wrong log: the log contradicts the topics', () => {
     expect(kinds(evidence({ log: new Map([[deliveryId, 'pending']]) }))).toEqual(['wrong-log']);
     expect(kinds(evidence({ log: new Map() }))).toEqual(['wrong-log']);
   });
 
-  it('wrong log: it tells of a delivery that never was', () => {
+  it('wrong log: the log has a delivery that was never owed', () => {
     const log = new Map([
       [deliveryId, 'delivered' as const],
       ['other', 'pending' as const],
@@ -64,8 +64,8 @@ describe('the delivery log', () => {
     expect(kinds(evidence({ log }))).toEqual(['wrong-log']);
   });
 
-  it('wrong log: delivered, and no receiver gave a 2xx', () => {
-    expect(kinds(evidence({ ...moody, arrivals: [arrived(0.1, { status: 503 })] }))).toEqual([
+  it('wrong log: the log says delivered, and no receiver gave a 2xx', () => {
+    expect(kinds(evidence({ ...flaky, arrivals: [arrived(0.1, { status: 503 })] }))).toEqual([
       'lost',
       'wrong-log',
     ]);

@@ -11,7 +11,7 @@ import {
   event,
   evidence,
   kinds,
-  moody,
+  flaky,
   nowhere,
   place,
   step,
@@ -63,7 +63,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
       { tasks: [task(0.1, { place: place('webhooks.retries.1s', 100) })], entries: [] },
     ];
     for (const topics of waiting)
-      expect(check(evidence({ ...undelivered, ...moody, topics })).totals).toMatchObject({
+      expect(check(evidence({ ...undelivered, ...flaky, topics })).totals).toMatchObject({
         waiting: 1,
         lost: 0,
       });
@@ -78,7 +78,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     const log = new Map([[deliveryId, 'dead' as const]]);
     const with_ = (attempt: number, reason = 'attempts-exhausted') =>
       evidence({
-        ...moody,
+        ...flaky,
         arrivals: [],
         log,
         topics: { entries: [], dead: [dead(9, { attempt, reason })] },
@@ -130,14 +130,14 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     const OFF = toggle('disable', 10);
     /** Cancelled at this time. */
     const cancelledAt = (seconds: number, changes: readonly Change[], reason = 'disabled') => {
-      const told = { at: at(seconds), kind: 'cancelled', reason } as object;
+      const reported = { at: at(seconds), kind: 'cancelled', reason } as object;
       const enabled = changes.at(-1)?.requested.what === 'enable';
       return kinds(
         evidence({
           ...{ arrivals: [], changes, log: new Map([[deliveryId, 'cancelled' as const]]) },
           configurations: [{ ...CONFIGURATION, treatment: 'toggled' as const }],
           listed: [{ ref: REF, enabled, path: CONFIGURATION.path }],
-          topics: { entries: [entry(seconds, told)], tasks: [task(0.1)] },
+          topics: { entries: [entry(seconds, reported)], tasks: [task(0.1)] },
         }),
       );
     };
@@ -147,7 +147,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
       ['before the disabling was requested', cancelledAt(9.9, [OFF]), ['lost']],
       ['after it', cancelledAt(10.1, [OFF]), []],
       [
-        'after it, though it had no answer',
+        'after it, though it had no response',
         cancelledAt(12, [{ ref: REF, requested: OFF.requested, requestedAt: OFF.requestedAt }]),
         [],
       ],
@@ -161,7 +161,7 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
       ['after it was disabled once more', cancelledAt(30.1, [OFF, ON, toggle('disable', 30)]), []],
       ['before it was disabled once more', cancelledAt(29.9, [OFF, ON, toggle('disable', 30)]), ['lost']],
       ['for a reason that nobody gave', cancelledAt(12, [OFF], 'event-type-changed'), ['lost']],
-    ])('%s', (_, found, expected) => {
+    ])('a cancellation %s', (_, found, expected) => {
       expect(found).toEqual(expected);
     });
   });
@@ -179,14 +179,14 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
     });
   });
 
-  it('owes what stands on the topic, though nobody was told so', () => {
+  it('owes what stands on the topic without an acknowledgement', () => {
     const { totals, findings } = check(evidence({ ...nowhere, sent: sentOnly }));
     expect(totals).toMatchObject({ acceptedEvents: 0, accepted: 1, lost: 1 });
     expect(findings).toMatchObject([{ kind: 'lost' }]);
     expect(check(evidence({ sent: sentOnly })).totals).toMatchObject({ delivered: 1, slowestMs: 100 });
   });
 
-  it('takes the worker’s word for an answer that was no ordinary one, and only for that', () => {
+  it('takes the worker’s report for a broken response, and only for that', () => {
     const odd = [arrived(0.1, { status: 0 })];
     expect(kinds(evidence({ arrivals: odd }))).toEqual([]);
     const topics = { entries: [entry(0.1, { result: 'failed', error: 'SOCKET' })] };
@@ -195,12 +195,12 @@ describe('accepted is delivered, waiting, dead or cancelled', () => {
   });
 });
 
-it('not back: something that was broken did not come up again', () => {
+it('not back: a process that was hit did not come up again', () => {
   const failed = step(1, 2, { outcome: 'failed', why: 'kafka did not come back within 120 s' });
   expect(kinds(evidence({ steps: [failed] }))).toEqual(['not-back']);
 });
 
-it('tells the stories of two findings of a kind, and counts all', () => {
+it('shows the timelines of two findings of a kind, and counts all', () => {
   const events = Array.from({ length: 5 }, (_, index) => ({ ...event, id: `evt_${index}` }));
   const sent = new Map(
     events.map((one) => [

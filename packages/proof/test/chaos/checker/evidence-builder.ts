@@ -14,7 +14,7 @@ import type {
 import type { DoneStep } from '../../../src/chaos/plan.js';
 import type { Configuration } from '../../../src/chaos/world/configurations.js';
 
-/** A second of a run, in Unix milliseconds: stories are told in seconds. */
+/** The start of the run, in Unix milliseconds; tests count in seconds from it. */
 const T0 = 1_790_000_000_000;
 export const at = (seconds: number): number => T0 + 1_000 * seconds;
 
@@ -153,4 +153,4 @@ export const step = (from: number, to: number, over: Partial<DoneStep> = {}): Do
 export const undelivered = { arrivals: [], log: new Map() };
 export const nowhere = { ...undelivered, topics: { entries: [] } };
 /** Its endpoint is one that goes through much: what it is owed may wait. */
-export const moody = { configurations: [{ ...CONFIGURATION, receiver: 'moody-1' as const }] };
+export const flaky = { configurations: [{ ...CONFIGURATION, receiver: 'flaky-1' as const }] };

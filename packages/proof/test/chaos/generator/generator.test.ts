@@ -13,16 +13,16 @@ const problem = (code: ProblemCode) => {
   return new ProblemError({ type: '', title, status, code, detail: '', violations: [], members: {} });
 };
 
-const give = (answer: () => Promise<readonly EventResult[]>) =>
-  giveIngest({ postEvents: answer })([first, second]);
+const give = (respond: () => Promise<readonly EventResult[]>) =>
+  giveIngest({ postEvents: respond })([first, second]);
 const refused = (error: Error) => give(() => Promise.reject(error));
-const answered = (...statuses: EventResult['status'][]) =>
+const reported = (...statuses: EventResult['status'][]) =>
   give(() => Promise.resolve(statuses.map((status, index) => ({ index, status }))));
 
 describe('the ingress ingest', () => {
   it('promises what was accepted, and nothing of what is unavailable', async () => {
-    expect(await answered('accepted', 'accepted')).toEqual([first, second]);
-    expect(await answered('unavailable', 'accepted')).toEqual([second]);
+    expect(await reported('accepted', 'accepted')).toEqual([first, second]);
+    expect(await reported('unavailable', 'accepted')).toEqual([second]);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('the ingress ingest', () => {
     ...(['unavailable', 'database-unavailable', 'keys-unavailable', 'too-many-requests'] as const).map(
       problem,
     ),
-  ])('promises nothing when the service is away, or has no room: %s', async (error) => {
+  ])('promises nothing when the service is down or at its limit: %s', async (error) => {
     expect(await refused(error)).toEqual([]);
   });
 
@@ -38,16 +38,16 @@ describe('the ingress ingest', () => {
     (['internal-error', 'invalid-request', 'invalid-token', 'insufficient-scope', 'not-found'] as const).map(
       problem,
     ),
-  )('fails when valid events are answered otherwise: %s', async (error) => {
+  )('fails for any other response to valid events: %s', async (error) => {
     await expect(refused(error)).rejects.toBe(error);
   });
 
-  it('fails when one of them is refused, or not answered', async () => {
-    await expect(answered('accepted', 'invalid')).rejects.toThrow(
-      `answered invalid to the valid event ${second.id}`,
+  it('fails when an event is refused, or has no result', async () => {
+    await expect(reported('accepted', 'invalid')).rejects.toThrow(
+      `reported invalid for the valid event ${second.id}`,
     );
-    await expect(answered('forbidden-tenant', 'accepted')).rejects.toThrow('answered forbidden-tenant');
-    await expect(answered('accepted')).rejects.toThrow('answered nothing');
+    await expect(reported('forbidden-tenant', 'accepted')).rejects.toThrow('reported forbidden-tenant');
+    await expect(reported('accepted')).rejects.toThrow('reported nothing');
   });
 });
 
@@ -62,7 +62,7 @@ it.each<[string, unknown, boolean]>([
   expect(isServiceAway(error)).toBe(expected);
 });
 
-it('makes the same facts of the same seed', () => {
+it('the generator makes the same facts of the same seed', () => {
   const make = (): readonly string[] => {
     const random = createRandom(3);
     return Array.from({ length: 1_000 }, () => makeEvent(random)).map(({ tenantId, eventType, data }) =>
@@ -73,7 +73,7 @@ it('makes the same facts of the same seed', () => {
   expect(new Set(make().map((fact) => fact.split(' ')[0]))).toEqual(new Set(['acme', 'globex', 'initech']));
 });
 
-it('writes down what is sent before it is sent, what is accepted afterwards, and waits for the last answer', async () => {
+it('the journal has an event before it is sent, and its acceptance afterwards; the end waits for the last response', async () => {
   const journal: Journal = new Map();
   const stopping = new AbortController();
   const knownBefore: boolean[] = [];
@@ -101,7 +101,7 @@ it('writes down what is sent before it is sent, what is accepted afterwards, and
   for (const { ingress, acceptedAt } of sent) expect(acceptedAt !== undefined).toBe(ingress === 'ingest');
 });
 
-it('ends with the first fault of an ingress', async () => {
+it('the generator ends with the first fault of an ingress', async () => {
   const running = generate({
     ...{ random: createRandom(1), eventsPerSecond: 200, stopping: new AbortController().signal },
     ingresses: {

@@ -50,14 +50,14 @@ function call(): Caller {
 const hears = (caller: Caller, text: string): Promise<unknown> =>
   eventually(() => expect(caller.text).toBe(text), { timeoutMs: 5_000, intervalMs: 2 });
 
-it('leads both ways, ends one way at a time, and keeps nothing of what has ended', async () => {
+it('an open link passes bytes both ways, ends one way at a time, and forgets ended connections', async () => {
   const caller = call();
   caller.socket.end('one two');
   await eventually(() => expect(caller).toMatchObject({ text: 'one two', ended: true }));
   await eventually(() => expect(proxy.openSockets()).toBe(0));
 });
 
-it('leads megabytes through unchanged', async () => {
+it('an open link passes megabytes unchanged', async () => {
   const caller = call();
   const text = 'abcdefgh'.repeat(500_000);
   caller.socket.end(text);
@@ -65,7 +65,7 @@ it('leads megabytes through unchanged', async () => {
   expect(caller.text).toBe(text);
 });
 
-it('cut: resets what is open and what comes, until it is open again', async () => {
+it('cut: open and new connections are reset until the link is open again', async () => {
   const before = call();
   before.socket.write('a');
   await hears(before, 'a');
@@ -78,7 +78,7 @@ it('cut: resets what is open and what comes, until it is open again', async () =
   await hears(after, 'b');
 });
 
-it('half-open: nothing comes through and nobody is told, until it ends with a reset', async () => {
+it('half-open: nothing comes through and nobody notices, until it ends with a reset', async () => {
   const before = call();
   before.socket.write('a');
   await hears(before, 'a');
