@@ -5,7 +5,6 @@ import { startKafkaCluster } from '@webhooks/local';
 import type { KafkaCluster } from '@webhooks/local';
 import { eventually, randomName } from '@webhooks/testkit';
 import { ensureTopics, openSink, SinkTimeout, type Kafka } from '../src/index.js';
-import { adminLinkOf } from '../src/kafkajs/create-kafka.js';
 import { closeAll, kafkaAt } from './support/cluster.js';
 
 /** One copy of each partition, one partition on each node: a node that is away leaves its partition without a leader. */
@@ -30,7 +29,7 @@ afterAll(async () => {
 
 /** Of each partition, in order. */
 async function leaders(): Promise<number[]> {
-  const broker = await adminLinkOf(kafka).cluster.brokerPool.findConnectedBroker();
+  const broker = await kafka.adminLink.cluster.brokerPool.findConnectedBroker();
   const { topicMetadata } = await broker.metadata([spec.name]);
   const partitions = topicMetadata[0]?.partitionMetadata ?? [];
   return partitions.toSorted((a, b) => a.partitionId - b.partitionId).map(({ leader }) => leader);

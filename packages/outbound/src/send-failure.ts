@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net';
-import type { ErrorClass, Forbidden, Unreachable } from './pool/exchange.js';
+import type { ErrorClass, SendResult } from './pool/exchange.js';
 
 /**
  * What our own connector and connections report. Its `code` is fixed, because some TLS codes have a meaning of their own;
@@ -26,12 +26,12 @@ export function codeOf(error: unknown, fallback: string): string {
   return typeof code === 'string' && SAFE_CODE.test(code) ? code : fallback;
 }
 
-/** No name server answers anything. */
-export const NAME_SERVERS_SILENT = 'NAME_SERVERS_SILENT';
+/** No name server answers any query, so the fault is ours. */
+export const NAME_SERVERS_UNREACHABLE = 'NAME_SERVERS_UNREACHABLE';
 
 /** This machine's exhaustion, its network, or a request that cannot be sent: no endpoint's failure, so it is thrown. */
 const OUR_FAULT = new Set([
-  NAME_SERVERS_SILENT,
+  NAME_SERVERS_UNREACHABLE,
   ...['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'],
   ...['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'],
 ]);
@@ -41,7 +41,7 @@ export function isOurFault(error: Error): boolean {
   return OUR_FAULT.has(code) || partsOf(error).some(ranOutOfPorts);
 }
 
-/** Node tells of several addresses that were tried as one error, with the code of the first. */
+/** Node reports failures at several addresses as one error, with the code of the first. */
 function partsOf(error: Error): readonly unknown[] {
   const cause = error instanceof SendFailure ? error.cause : error;
   const several = typeof cause === 'object' && cause !== null && 'errors' in cause ? cause.errors : undefined;
@@ -101,7 +101,7 @@ export function toConnectFailure(error: unknown): SendFailure {
   return new SendFailure(code === 'ETIMEDOUT' ? 'CONNECT_TIMEOUT' : 'CONNECT', code, error);
 }
 
-export function toFailedResult(error: Error, durationMs: number): Unreachable | Forbidden {
+export function toFailedResult(error: Error, durationMs: number): SendResult {
   if (!(error instanceof SendFailure)) {
     // Of a socket whose connection stood.
     const code = codeOf(error, 'UNKNOWN');

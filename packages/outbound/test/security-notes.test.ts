@@ -185,7 +185,7 @@ describe('early answers', () => {
     const result = await post(sender, endpoint.origin, large);
     expect(result).toMatchObject({ error: 'TIMEOUT', code: 'DEADLINE' });
     // The endpoint does not read, so it cannot see the end.
-    await eventually(() => sender.stats().connectionsOpen === 0);
+    await eventually(() => sender.stats().connections === 0);
   });
 });
 
@@ -225,7 +225,7 @@ describe('a connection cut at each byte of an answer', () => {
       if (result.kind === 'responded' && length >= head.length) expect(result.status).toBe(200);
       else expect({ length, ...result }).toMatchObject({ length, kind: 'unreachable', error: 'SOCKET' });
     }
-    await eventually(() => sender.stats().connectionsOpen === 0);
+    await eventually(() => sender.stats().connections === 0);
     endpoint.answerWith(204);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
   });

@@ -200,7 +200,7 @@ describe('the limits of an answer', () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes: one + one.replace('200', '201') } });
     const sender = rig.sender(endpoint);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 200 });
-    await eventually(() => sender.stats().connectionsOpen === 0);
+    await eventually(() => sender.stats().connections === 0);
     endpoint.answerWith(204);
     expect(await post(sender, endpoint.origin)).toMatchObject({ status: 204 });
   });

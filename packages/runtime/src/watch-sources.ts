@@ -8,7 +8,7 @@ export interface SourceState {
   readonly joined: boolean;
   /** `performance.now()` of the last moment when it got on, or had nothing to do. */
   readonly lastProgressAt: number;
-  readonly lastError?: string;
+  readonly lastError?: string | undefined;
 }
 
 /** A joined source that settles nothing for so long, while it has work, is stalled: only a restart helps. */

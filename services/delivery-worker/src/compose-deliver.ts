@@ -28,12 +28,9 @@ const ATTEMPT_TIMEOUT_MS = 10_000;
 const QUEUE_LIMIT = 256;
 
 function openSender(config: WorkerConfig, scope: ServiceScope): Sender {
-  const { clientCertificate } = config;
+  const { addresses, extraCaFile, clientCertificate } = config;
   const sender = createSender({
-    addresses: config.addresses,
-    attemptTimeoutMs: ATTEMPT_TIMEOUT_MS,
-    ...(config.extraCaFile === undefined ? {} : { extraCaFile: config.extraCaFile }),
-    ...(clientCertificate === undefined ? {} : { clientCertificate }),
+    ...{ addresses, extraCaFile, clientCertificate, attemptTimeoutMs: ATTEMPT_TIMEOUT_MS },
     onIsolated: (tenantId) =>
       scope.log.warn('handshakes of a tenant take much CPU time: it is served on another thread', {
         tenantId,

@@ -15,8 +15,6 @@ export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record
 
 export const noLog: Logger = () => undefined;
 
-/** What our own reading, sending and dealing of partitions takes of kafkajs' wire format. */
-
 export interface KafkaSasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
   readonly username: string;
@@ -67,14 +65,19 @@ const toKafkajs = (broker: string): string =>
 /** One set of connections to the cluster. Readers each have their own: a broker responds to a connection in order. */
 export class Link {
   readonly cluster: Cluster;
+  readonly log: Logger;
+  /** `log` as kafkajs wants it. */
   readonly logger: KafkajsLogger;
+  /** New partitions and moved leaders are noticed after this time at the latest. */
+  readonly metadataMaxAgeMs: number;
   readonly #sockets = new Set<Socket>();
   #closed = false;
 
-  /** Connects nothing. `metadataMaxAgeMs`: new partitions and moved leaders are noticed after that at the latest. */
-  constructor(options: KafkaOptions & { readonly log: Logger }, metadataMaxAgeMs: number) {
-    const { brokers, clientId, tls: ssl, sasl } = options;
-    this.logger = kafkajsLogger(options.log);
+  /** Connects nothing. */
+  constructor({ brokers, clientId, tls: ssl, sasl, log = noLog }: KafkaOptions, metadataMaxAgeMs: number) {
+    this.log = log;
+    this.metadataMaxAgeMs = metadataMaxAgeMs;
+    this.logger = kafkajsLogger(log);
     this.cluster = new Cluster({
       ...{ brokers: brokers.map(toKafkajs), clientId, ssl, sasl },
       logger: this.logger,

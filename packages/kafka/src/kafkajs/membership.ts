@@ -7,7 +7,6 @@ import { OtherRecordFormat, asError, faultOf, isFatal } from '../faults.js';
 import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
 import type { Link } from './link.js';
-import { openLinkOf } from './create-kafka.js';
 import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
 
 /** The committed position of a group on a partition. */
@@ -217,7 +216,7 @@ export class Membership {
   async #leave(): Promise<void> {
     if (this.joined) return this.#group.leave();
     // A new connection, because a broker responds in order and holds our join until all members have joined.
-    const link = openLinkOf(this.#options.kafka, SESSION_TIMEOUT_MS);
+    const link = this.#options.kafka.openLink(SESSION_TIMEOUT_MS);
     try {
       await this.#removeNamesakes(link.cluster);
     } finally {

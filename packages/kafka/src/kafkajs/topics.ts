@@ -1,5 +1,5 @@
 import kafkajs from 'kafkajs';
-import { adminLinkOf, adminOf, type Kafka } from './create-kafka.js';
+import type { Kafka } from './create-kafka.js';
 import { untilDeadline, within } from '../retry.js';
 import { faultOf } from '../faults.js';
 import { type Link, dropConnections } from './link.js';
@@ -84,8 +84,8 @@ export async function ensureTopics(
   specs: readonly TopicSpec[],
   options: { readonly deadlineMs?: number; readonly onFault?: (error: unknown) => void } = {},
 ): Promise<void> {
-  const { cluster } = adminLinkOf(kafka);
-  const admin = adminOf(kafka);
+  const { cluster } = kafka.adminLink;
+  const admin = kafka.admin();
   const ensure = async (): Promise<void> => {
     await cluster.connect();
     const existing = new Set(await admin.listTopics());
@@ -116,7 +116,7 @@ function comparePartitions(kafka: Kafka, spec: TopicSpec, found = 0): void {
 /** Settings of a topic by their names. */
 export async function settingsOf(kafka: Kafka, name: string, configNames: string[]) {
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames }];
-  const described = await adminOf(kafka).describeConfigs({ resources, includeSynonyms: false });
+  const described = await kafka.admin().describeConfigs({ resources, includeSynonyms: false });
   const entries = described.resources.flatMap(({ configEntries }) => configEntries);
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
 }
@@ -141,7 +141,7 @@ export function fetchEndOffsets(
   topic: string,
   { deadlineMs = OFFSETS_DEADLINE_MS }: { readonly deadlineMs?: number } = {},
 ): Promise<EndOffsets> {
-  return endOffsetsOf(adminLinkOf(kafka), topic, deadlineMs);
+  return endOffsetsOf(kafka.adminLink, topic, deadlineMs);
 }
 
 /** The same on connections of one's own, by their isolation level. */

@@ -1,8 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { until } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
-import { openLinkOf } from '../kafkajs/create-kafka.js';
-import { METADATA_MAX_AGE_MS, Sender } from './sender.js';
+import { Sender } from './sender.js';
 import {
   PENDING_RECORD_BYTES,
   toPending,
@@ -21,6 +20,8 @@ const DEFAULTS = {
   maxBatchRecords: 1_000,
   maxPendingBytes: 64 * 1024 * 1024,
 };
+/** New partitions are used after this time at the latest. Moved leaders are noticed by their refusals. */
+const METADATA_MAX_AGE_MS = 60_000;
 /** The election of a leader takes some seconds. */
 const DEADLINE_MS = 30_000;
 const CLOSE_DEADLINE_MS = 5_000;
@@ -46,10 +47,9 @@ export class Sink {
 
   constructor({ kafka, ...options }: SinkOptions) {
     this.#options = { ...DEFAULTS, ...options };
-    this.#link = openLinkOf(kafka, METADATA_MAX_AGE_MS);
+    this.#link = kafka.openLink(METADATA_MAX_AGE_MS);
     this.#sender = new Sender({
       link: this.#link,
-      log: kafka.log,
       maxBatchRecords: this.#options.maxBatchRecords,
       onState: (error) => {
         this.#lastError = error === undefined ? undefined : asError(error).message;

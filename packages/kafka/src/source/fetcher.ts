@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TopicPartition } from '../record.js';
 import { fetchRequest, type FetchedPartition, type FetchTarget } from '../wire/protocol.js';
-import { Leaders, type LinkUse } from '../kafkajs/leaders.js';
+import { Leaders, type LeadersOptions } from '../kafkajs/leaders.js';
 import { createErrorFromCode, failure } from '../kafkajs/link.js';
 import { offsetAt } from '../kafkajs/topics.js';
 
@@ -16,7 +16,7 @@ export interface Feed extends TopicPartition {
   outOfRange(offset: number): void;
 }
 
-export interface FetcherOptions extends LinkUse {
+export interface FetcherOptions extends Pick<LeadersOptions<Wanted>, 'link' | 'onError'> {
   readonly feeds: () => Iterable<Feed>;
   readonly maxWaitMs: number;
   /** Shortest time between two requests to one broker; default 0. Without it each response to a steady stream holds a record or two. */
@@ -124,7 +124,7 @@ export class Fetcher {
     if (error === 'OFFSET_OUT_OF_RANGE')
       return void this.#goOn(feed, request.offset).catch(this.#options.onError);
     const fields = { topic, partition, offset: request.offset, error };
-    this.#options.log('warn', 'kafka: a partition could not be fetched', fields);
+    this.#options.link.log('warn', 'kafka: a partition could not be fetched', fields);
   }
 
   /** Finds another offset for one that does not exist. A partition that moved meanwhile stays where it is. */
@@ -135,7 +135,7 @@ export class Fetcher {
     const fields = { topic, partition, offset, instead };
     // A reader without a position begins at offset 0, which retention may have deleted: no fault.
     const level = offset === 0 ? 'info' : 'error';
-    this.#options.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
+    this.#options.link.log(level, 'kafka: the offset to read does not exist, going on at another', fields);
     feed.outOfRange(instead);
   }
 

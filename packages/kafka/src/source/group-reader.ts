@@ -1,7 +1,6 @@
 import type { InFlight } from './in-flight.js';
 import { until, within } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
-import { openLinkOf } from '../kafkajs/create-kafka.js';
 import { Fetcher } from './fetcher.js';
 import { HANDOVER_GRACE_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/topics.js';
@@ -40,7 +39,7 @@ export class GroupReader {
   constructor(options: GroupReaderOptions) {
     this.#options = options;
     this.#onError = (error) => options.inFlight.failed(error);
-    this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
+    this.#link = options.kafka.openLink(METADATA_MAX_AGE_MS);
     this.#membership = new Membership({
       ...options,
       link: this.#link,
@@ -51,11 +50,9 @@ export class GroupReader {
     });
     this.#fetcher = new Fetcher({
       link: this.#link,
-      log: options.kafka.log,
       feeds: () => this.#trackers,
       maxWaitMs: FETCH_WAIT_MS,
       minIntervalMs: options.fetchIntervalMs,
-      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       positionTime: (feed) => this.#membership.positionTime(feed),
       onResponse: () => options.inFlight.responded(),
       onError: this.#onError,
@@ -75,7 +72,7 @@ export class GroupReader {
     return this.#settled ? this.#trackers : [];
   }
 
-  /** Fetches where a partition has capacity again. */
+  /** Fetches the partitions that have capacity again. */
   kick(): void {
     this.#fetcher.kick();
   }
@@ -146,10 +143,17 @@ export class GroupReader {
     }
     return {
       joined: this.#membership.joined,
+      /** How often an assignment was received. */
       rebalances: this.#rebalances,
+      /** Offsets between watermark and end of each assigned partition, by `topic/partition`. */
       lagByPartition,
       lag: Object.values(lagByPartition).reduce((sum, lag) => sum + lag, 0),
+      /**
+       * Age of the oldest unhandled record since its append, in milliseconds; 0 without one. A record that no fetch brings (an open
+       * transaction, a failing partition) ages from when the log's end was seen behind it.
+       */
       oldestAgeMs: Math.max(0, ...Object.values(oldestAgeByTopic)),
+      /** The same for each topic that has an assigned partition. */
       oldestAgeByTopic,
     };
   }

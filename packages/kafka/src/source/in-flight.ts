@@ -36,9 +36,15 @@ export class InFlight {
   health() {
     return {
       inFlight: this.records,
+      /** Records whose handler failed and which wait for another call. */
       retrying: this.#retries.size,
+      /**
+       * When a record was last settled, or the broker last responded while nothing was in flight (`performance.now()`). Fail liveness
+       * when it lies far behind.
+       */
       lastProgressAt: this.#lastProgressAt,
-      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      /** The last fault; undefined when nothing failed since the last progress and no record waits for another call. */
+      lastError: this.#lastError,
     };
   }
 

@@ -1,5 +1,5 @@
 import { addSourceGauge, repeat, type ServiceScope } from '@webhooks/runtime';
-import type { SourceHealth } from './source-types.js';
+import type { SourceHealth } from './source.js';
 import type { Kafka } from '../kafkajs/create-kafka.js';
 import { settingsOf } from '../kafkajs/topics.js';
 

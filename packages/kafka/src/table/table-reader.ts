@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { shareNext } from '@webhooks/runtime';
-import { openLinkOf, type Kafka } from '../kafkajs/create-kafka.js';
+import type { Kafka } from '../kafkajs/create-kafka.js';
 import type { KafkaRecord, TopicPartition } from '../record.js';
 import { backoffMs } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
@@ -88,21 +88,20 @@ export class TableReader {
   #isCompacted = false;
   /** Start of the last request that found all partitions to be read. */
   #listedAt = -Infinity;
-  readonly #catchUp = shareNext(() => this.#readToEnds());
+  /** Resolves when everything published before this call has been given to `onRecord`. Rejects after 35 s. */
+  readonly catchUp = shareNext(() => this.#readToEnds());
   /** Resolves when whoever waits should check again. */
   #progress = Promise.withResolvers<undefined>();
   #ended: Error | undefined;
 
   constructor(options: TableReaderOptions) {
     this.#options = options;
-    this.#link = openLinkOf(options.kafka, METADATA_MAX_AGE_MS);
+    this.#link = options.kafka.openLink(METADATA_MAX_AGE_MS);
     this.#link.cluster.isolationLevel = READ_UNCOMMITTED;
     this.#fetcher = new Fetcher({
       link: this.#link,
-      log: options.kafka.log,
       feeds: () => this.#partitions.values(),
       maxWaitMs: MAX_WAIT_MS,
-      metadataMaxAgeMs: METADATA_MAX_AGE_MS,
       // Fetched records are applied before whoever waits goes on.
       onResponse: () => this.#wake(),
       onError: (error) => this.#endIfFatal(error),
@@ -118,11 +117,6 @@ export class TableReader {
   /** Resolves as soon as it is fresh. */
   whenFresh(): Promise<void> {
     return this.until(() => this.isFresh());
-  }
-
-  /** Resolves when everything published before this call has been given to `onRecord`. Rejects after 35 s. */
-  catchUp(): Promise<void> {
-    return this.#catchUp();
   }
 
   /** The next offset of each partition, by its number. */

@@ -1,6 +1,5 @@
 import { eventually } from '@webhooks/testkit';
 import { type Link, noLog } from '../../src/kafkajs/link.js';
-import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
 import { isFatal } from '../../src/faults.js';
 import { Fetcher, type Feed } from '../../src/source/fetcher.js';
 import type { FetchedPartition } from '../../src/wire/protocol.js';
@@ -14,7 +13,7 @@ const GONE = 1_000;
 async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const kafka = sharedKafka();
   const topic = await newTopic(kafka);
-  const link = openLinkOf(kafka, 10_000);
+  const link = kafka.openLink(10_000);
   const resets: number[] = [];
   let wanted = GONE;
   let responses = 0;
@@ -37,12 +36,10 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
   const fetcher = new Fetcher({
     link,
     feeds: () => [feed],
-    log: noLog,
     onError: (error) => {
       if (String(error).includes('OFFSET_OUT_OF_RANGE')) onRefused(seek);
     },
     maxWaitMs: 100,
-    metadataMaxAgeMs: 10_000,
   });
   fetcher.kick();
   await eventually(() => responses >= 3);
@@ -83,16 +80,14 @@ describe('a response that has space for one partition', () => {
       },
       outOfRange: () => undefined,
     }));
-    const link = openLinkOf(kafka, 10_000);
+    const link = kafka.openLink(10_000);
     const limits = {
       maxWaitMs: 100,
-      metadataMaxAgeMs: 10_000,
       responseBytes: BLOCK_BYTES,
     };
     const fetcher = new Fetcher({
       link,
       feeds: () => feeds,
-      log: noLog,
       onError: () => undefined,
       ...limits,
     });
@@ -127,12 +122,10 @@ it('a fetch that is not authorised is a fatal fault', async () => {
   const feed: Feed = { ...place, maxBytes: 1, want: () => 0, accept: nothing, outOfRange: nothing };
   const errors: unknown[] = [];
   const fetcher = new Fetcher({
-    link: { cluster } as unknown as Link,
+    link: { cluster, log: noLog, metadataMaxAgeMs: 10_000 } as unknown as Link,
     feeds: () => [feed],
-    log: noLog,
     onError: (error) => errors.push(error),
     maxWaitMs: 100,
-    metadataMaxAgeMs: 10_000,
   });
   fetcher.kick();
   await eventually(() => errors.some(isFatal));

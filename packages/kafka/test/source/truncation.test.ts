@@ -1,7 +1,6 @@
 import { Kafka as Kafkajs, logLevel } from 'kafkajs';
 import { eventually, randomName } from '@webhooks/testkit';
 import { ensureTopics, type KafkaRecord } from '../../src/index.js';
-import { openLinkOf } from '../../src/kafkajs/create-kafka.js';
 import { closeAll, newTopic, sharedKafka } from '../support/cluster.js';
 import { collect } from '../support/collect.js';
 import { committed } from '../support/committed.js';
@@ -27,7 +26,7 @@ const write = (topic: string, entries: Record<string, number>) =>
 
 /** What a group had committed before the log lost its end. */
 async function commitBeyond(groupId: string, topic: string, offset: number, metadata: string): Promise<void> {
-  const link = openLinkOf(kafka, 10_000);
+  const link = kafka.openLink(10_000);
   await link.cluster.connect();
   const coordinator = await link.cluster.findGroupCoordinator({ groupId });
   const topics = [

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { SendTarget } from '../pool/exchange.js';
 
 export interface PortRange {
   readonly from: number;
@@ -22,18 +23,10 @@ export const DEFAULT_URL_POLICY: UrlPolicy = {
   allowLocalhost: false,
 };
 
-export interface EndpointUrl {
+export interface EndpointUrl extends SendTarget {
   readonly ok: true;
-  /** As it was typed. */
-  readonly url: string;
   /** Lower-case scheme and host, default port left out, path normalised: two spellings of one endpoint are equal here. */
   readonly normalized: string;
-  readonly host: string;
-  readonly port: number;
-  /** `https://host[:port]`, with `path` what a `Sender` wants as its target. */
-  readonly origin: string;
-  /** Path and query. */
-  readonly path: string;
 }
 
 export type EndpointUrlCheck = EndpointUrl | { readonly ok: false; readonly reason: string };
@@ -61,10 +54,7 @@ export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_
   if (fault !== undefined) return refuse(fault);
   return {
     ok: true,
-    url,
     normalized: parsed.href,
-    host: parsed.hostname,
-    port: portOf(parsed),
     origin: parsed.origin,
     path: `${parsed.pathname}${parsed.search}`,
   };

@@ -9,16 +9,13 @@ import type { Resolve } from './resolver.js';
 import { classOf, codeOf, SendFailure, toConnectFailure } from '../send-failure.js';
 
 export interface Guard {
-  readonly allowAddress: AddressPolicy;
+  readonly refusalOf: AddressPolicy;
   readonly resolve: Resolve;
   readonly secureContext: SecureContext;
   /** TLS bytes that an endpoint may send in a handshake. */
   readonly handshakeBytes: number;
   /** Time for resolving, connecting and TLS together. */
   readonly connectTimeoutMs: number;
-  /** Called for each open connection, and for its end. */
-  readonly onOpen: () => void;
-  readonly onClose: () => void;
 }
 
 interface Destination {
@@ -115,10 +112,7 @@ class Connecting {
     this.#socket = tcp;
     await opened(tcp, 'connect', toConnectFailure);
     this.#judgeSocket(tcp, addresses);
-    const socket = await this.#secured(tcp);
-    this.#guard.onOpen();
-    socket.tls.once('close', this.#guard.onClose);
-    return socket;
+    return this.#secured(tcp);
   }
 
   #optionsFor(addresses: readonly string[]): TcpNetConnectOpts {
@@ -146,8 +140,8 @@ class Connecting {
   }
 
   #judge(address: string): void {
-    const verdict = this.#guard.allowAddress(address);
-    if (!verdict.allowed) throw new SendFailure('ADDRESS_DENIED', verdict.reason);
+    const reason = this.#guard.refusalOf(address);
+    if (reason !== undefined) throw new SendFailure('ADDRESS_DENIED', reason);
   }
 
   /** Judges the address that the socket is connected to. */

@@ -63,7 +63,8 @@ export class Connection {
   readonly #onGone: (connection: Connection) => void;
   #exchange: Exchange | undefined = undefined;
   #head: ResponseHead | undefined = undefined;
-  #gone = false;
+  /** Whether the connection can carry nothing more. */
+  isGone = false;
   readonly #unused: NodeJS.Timeout;
 
   /** `onGone` is called once, when the connection can carry nothing more. */
@@ -112,11 +113,6 @@ export class Connection {
     this.#client.dispatch(request, this.#handlerOf(exchange));
   }
 
-  /** Whether the connection can carry nothing more. */
-  get isGone(): boolean {
-    return this.#gone;
-  }
-
   /** Ends the connection now. Its exchange fails with this, unless its status has come. */
   fail(failure: SendFailure): void {
     if (this.#exchange !== undefined) this.#fail(this.#exchange, failure, true);
@@ -124,8 +120,8 @@ export class Connection {
 
   /** Ends the connection now. */
   discard(): void {
-    if (this.#gone) return;
-    this.#gone = true;
+    if (this.isGone) return;
+    this.isGone = true;
     clearTimeout(this.#unused);
     this.#socket.tls.destroy();
     this.#onGone(this);

@@ -28,12 +28,10 @@ const postFor = (tenantId: string, sender: Sender, origin: string, timeoutMs?: n
   sender.post({ tenantId, target: { origin, path: '/hook' }, headers: [], body: BODY, timeoutMs });
 
 const GUARD = {
-  allowAddress: () => ({ allowed: true }) as const,
+  refusalOf: () => undefined,
   resolve: () => Promise.reject(new Error('no name is asked for')),
   handshakeBytes: 65_536,
   connectTimeoutMs: 20_000,
-  onOpen: () => undefined,
-  onClose: () => undefined,
 };
 
 /** Takes so much CPU time of our thread, in one turn of the event loop. */

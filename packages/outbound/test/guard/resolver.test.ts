@@ -121,7 +121,7 @@ describe('createResolver', () => {
     ['an unknown name', { rcode: 'nxdomain' }, /ENOTFOUND/],
     ['a failing server', { rcode: 'servfail' }, /ESERVFAIL/],
     ['a name without addresses', none, /ENODATA/],
-    ['a server that is silent whatever it is asked', 'silence', /NAME_SERVERS_SILENT/],
+    ['a server that is silent whatever it is asked', 'silence', /NAME_SERVERS_UNREACHABLE/],
   ])('says DNS for %s', async (_, reply, code) => {
     const server = await nameServer(() => reply);
     const resolve = createResolver({ file: named(server), timeoutMs: 100, tries: 1 });
@@ -149,7 +149,7 @@ describe('createResolver', () => {
     const sender = createSender({ resolve: createResolver({ file: named(server), timeoutMs: 100 }) });
     const target = { origin: 'https://hook.acme.com.br', path: '/' };
     const post = sender.post({ tenantId: 'acme', target, headers: [], body: BODY });
-    await expect(post).rejects.toMatchObject({ reasonCode: 'NAME_SERVERS_SILENT' });
+    await expect(post).rejects.toMatchObject({ reasonCode: 'NAME_SERVERS_UNREACHABLE' });
     await sender.close();
   });
 

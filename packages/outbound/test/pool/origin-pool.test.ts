@@ -113,9 +113,9 @@ describe('handshakes to one origin', () => {
       asked += 1;
       return resolve(...args);
     };
-    const { sender, origin } = await named(counted, { attemptTimeoutMs: 1_000 }, held);
+    const { endpoint, sender, origin } = await named(counted, { attemptTimeoutMs: 1_000 }, held);
     await postTimes(64, sender, origin);
-    expect(sender.stats().connectionsOpened).toBe(8);
+    expect(endpoint.stats().connections).toBe(8);
     expect(asked).toBe(8 + 8);
   });
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { KafkaRecord } from '@webhooks/kafka';
 
 /** Below the 4 MiB of the smallest topic that takes copies, with room for headers. */
@@ -13,11 +13,10 @@ export interface BoundedCopy {
   readonly headers: Readonly<Record<string, string | Buffer>>;
 }
 
-const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
-
-const cutNote = (name: string, bytes: Buffer): Record<string, string> => ({
-  [`original-${name}-size`]: String(bytes.byteLength),
-  [`original-${name}-sha256`]: sha256(bytes),
+/** Headers with the size and the SHA-256 of bytes that were cut. */
+export const cutNote = (name: string, bytes: Buffer): Record<string, string> => ({
+  [`${name}-size`]: String(bytes.byteLength),
+  [`${name}-sha256`]: hash('sha256', bytes),
 });
 
 function smallHeaders(headers: KafkaRecord['headers']): Record<string, Buffer> {
@@ -34,12 +33,14 @@ function smallHeaders(headers: KafkaRecord['headers']): Record<string, Buffer> {
 const cutKey = ({ key, partition, offset }: KafkaRecord): Pick<BoundedCopy, 'key' | 'headers'> => {
   const place = `${partition}/${offset}`;
   if (key === null) return { key: place, headers: {} };
-  return key.byteLength > MAX_KEY_BYTES ? { key: place, headers: cutNote('key', key) } : { key, headers: {} };
+  return key.byteLength > MAX_KEY_BYTES
+    ? { key: place, headers: cutNote('original-key', key) }
+    : { key, headers: {} };
 };
 
 function cutValue({ value }: KafkaRecord, maxBytes: number): Pick<BoundedCopy, 'value' | 'headers'> {
   if (value === null || value.byteLength <= maxBytes) return { value, headers: {} };
-  return { value: value.subarray(0, maxBytes), headers: cutNote('value', value) };
+  return { value: value.subarray(0, maxBytes), headers: cutNote('original-value', value) };
 }
 
 /**
