@@ -63,7 +63,7 @@ export function connectKafka(settings: KafkaSettings, scope: ServiceScope, forma
   return kafka;
 }
 
-/** From this many replicas on, one may be away while an acknowledged record still lies on two. */
+/** With this many replicas or more, one may be down while an acknowledged record still has two. */
 const REPLICAS_FOR_QUORUM = 3;
 const QUORUM = { 'min.insync.replicas': '2' };
 
@@ -77,7 +77,7 @@ export function replicated(
   return specs.map((spec) => ({ ...spec, replicationFactor, configs: { ...durable, ...spec.configs } }));
 }
 
-/** A fault that lasts so long is a wrong setting or an outage, and no election of a first start. */
+/** A fault that lasts longer is a wrong setting or an outage. The elections of a first start are shorter. */
 const LASTING_MS = 4_000;
 
 /**

@@ -36,7 +36,7 @@ async function leaders(): Promise<number[]> {
 }
 
 describe('[kafkajs refuses all metadata when one partition has no leader]', () => {
-  it('a sink writes to the other partitions, and only what is for that one times out', async () => {
+  it('a sink writes to the other partitions, and only records for that one time out', async () => {
     const sink = await openSink({ kafka });
     const outcomes = await Promise.allSettled(
       (await leaders()).map((leader, partition) =>
@@ -50,7 +50,7 @@ describe('[kafkajs refuses all metadata when one partition has no leader]', () =
     await sink.close();
   });
 
-  it('ensureTopics is done: the topic exists', async () => {
+  it('ensureTopics resolves, because the topic exists', async () => {
     await ensureTopics(kafka, [spec], { deadlineMs: 5_000 });
     expect(await leaders()).toContain(-1);
   });

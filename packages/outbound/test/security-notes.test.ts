@@ -160,7 +160,7 @@ describe('§2.6: what goes to a receiver', () => {
   });
 });
 
-describe('early answers', () => {
+describe('early responses', () => {
   const large = Buffer.alloc(4_000_000, 'x');
 
   it.each([200, 413])('of status %d count, though the body was not sent whole', async (status) => {
@@ -189,7 +189,7 @@ describe('early answers', () => {
   });
 });
 
-describe('a connection cut at each byte of an answer', () => {
+describe('a connection cut at each byte of a response', () => {
   const head = 'HTTP/1.1 200 OK\r\nx-a: b\r\n';
   const answers: [string, string, string][] = [
     ['with a length', `${head}content-length: 5\r\n\r\n`, 'hello'],

@@ -61,7 +61,7 @@ describe('the deadline of an attempt', () => {
     expect(result).toMatchObject({ kind: 'responded', status, cut: true });
   });
 
-  it('holds for a TCP connection that stays silent, by the limit for connecting', async () => {
+  it('holds for a TCP connection that sends nothing, by the connect time-out', async () => {
     const endpoint = await rig.endpoint({ connection: 'hang' });
     const sender = rig.sender(endpoint, { connectTimeoutMs: 300 });
     const [result, plainMs] = await Promise.all([post(sender, endpoint.origin), timePlainTimer(300)]);
@@ -80,7 +80,7 @@ describe('the deadline of an attempt', () => {
     expect(result.durationMs).toBeLessThan(plainMs + LATE_MS);
   });
 
-  it('holds for attempts that wait for a connection, and does not hurt the one they waited for', async () => {
+  it('holds for attempts that wait for a connection, and leaves that connection open', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'status', status: 200, delayMs: 800 } });
     const oneConnection = { handshakesPerOrigin: 1, usedConnectionMs: 60_000 };
     const sender = rig.sender(endpoint, { attemptTimeoutMs: DEADLINE_MS, ...oneConnection });
@@ -105,7 +105,7 @@ describe('the deadline of an attempt', () => {
   });
 });
 
-describe('the limits of an answer', () => {
+describe('the limits of a response', () => {
   it('break off an endless body, whose status counts', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'endless-body' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
@@ -145,7 +145,7 @@ describe('the limits of an answer', () => {
     await eventually(() => endpoint.stats().openConnections === 0);
   });
 
-  it('break off a flood of informational answers', async () => {
+  it('break off a flood of informational responses', async () => {
     const endpoint = await rig.endpoint({ answer: { kind: 'informational' } });
     const result = await post(rig.sender(endpoint), endpoint.origin);
     expect(result).toMatchObject({ kind: 'unreachable', error: 'PROTOCOL', code: 'TOO_MANY_INFORMATIONAL' });
@@ -195,7 +195,7 @@ describe('the limits of an answer', () => {
     expect(endpoint.stats().arrivals).toBe(2);
   });
 
-  it('do not let a second answer nobody asked for pass as the answer to the next request', async () => {
+  it('never take an unrequested second response for the response to the next request', async () => {
     const one = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
     const endpoint = await rig.endpoint({ answer: { kind: 'raw', bytes: one + one.replace('200', '201') } });
     const sender = rig.sender(endpoint);

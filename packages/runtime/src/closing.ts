@@ -1,7 +1,7 @@
 import type { Logger } from './logger.js';
 import { errorFields } from './logger.js';
 
-/** How the process ends: by an order, or after a fault, when nothing new is to be begun. */
+/** How the process ends: `orderly` by a signal, otherwise after a fault, when no new work may begin. */
 export interface Ending {
   readonly orderly: boolean;
 }
@@ -13,7 +13,7 @@ interface Closer {
   readonly close: Close;
 }
 
-/** Resolves when `work` did, or throws after `ms` with a message that says what was waited for. */
+/** Resolves with `work`, or throws after `ms` with a message that names it as `what`. */
 export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {

@@ -9,7 +9,7 @@ function read(env: Record<string, string>) {
   return { config: readWorkerConfig(settings), faults: settings.faults };
 }
 
-it('have defaults for everything that is not about the place where the worker runs', () => {
+it('all settings have defaults, except those of the place where the worker runs', () => {
   const { config, faults } = read({});
   expect(faults).toEqual([]);
   expect(config).toMatchObject({

@@ -63,7 +63,7 @@ describe('an event on the topic', () => {
     await endpoint.close();
   });
 
-  it('at which our own code fails each time is put aside with its bytes, and those around it are delivered', async () => {
+  it('that our own code always fails at is put aside with its bytes, and its neighbours are delivered', async () => {
     const endpoint = await startEndpoint();
     const configuration = await rig.register(endpoint);
     const [before, poison, after] = [
@@ -128,14 +128,14 @@ async function sendUntilDelivered(
 }
 
 describe('a receiver', () => {
-  it('that answers 500 every other time gets each event, and none once it has answered 200', async () => {
+  it('that responds with 500 every other time gets each event until it has responded with 200', async () => {
     const events = 50;
     const { endpoint } = await sendUntilDelivered(events, (nth) => (nth % 2 === 1 ? 500 : 200));
     expect(endpoint.stats()).toMatchObject({ arrivals: 2 * events, distinctIds: events });
     await endpoint.close();
   });
 
-  it('whose connection is cut between request and answer gets the same id and bytes again', async () => {
+  it('whose connection is cut between request and response gets the same id and bytes again', async () => {
     const cut: Answer = { kind: 'cut', stage: 'before-answer' };
     const { endpoint, configuration } = await sendUntilDelivered(1, (nth) => (nth < 3 ? cut : 200));
     expect(rig.story(configuration.ref)).toEqual(['1 SOCKET', '2 SOCKET', '3 200']);

@@ -16,7 +16,7 @@ const MOST_BYTES_EACH = 200_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-it('what waits for Kafka holds the encoded event, not what was parsed of its body', async () => {
+it('an event that waits for Kafka holds its encoded bytes, not the parsed body', async () => {
   const waiting: unknown[] = [];
   const sink = { send: (record: unknown) => new Promise((resolve) => waiting.push(record, resolve)) };
   const scope = { registry: new Registry() };

@@ -10,7 +10,7 @@ export type { Assigner, GroupMember } from 'kafkajs/src/consumer/consumerGroup.j
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** The one thing this package needs of a logger; `(level, message, fields) => winston.log(level, message, fields)` fits. */
+/** Writes one line to the log. */
 export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 export const noLog: Logger = () => undefined;
@@ -31,7 +31,7 @@ export interface KafkaTls {
 export interface KafkaOptions {
   /** `host:port`, at least one. */
   readonly brokers: readonly string[];
-  /** No two live processes have the same: who opens a source takes the place of its namesake in the group. */
+  /** Unique among live processes. Opening a source removes the group's member of the same client id. */
   readonly clientId: string;
   /** Format of the records, part of what groups commit; default: none. A group of another format is refused. */
   readonly format?: string;
@@ -44,7 +44,7 @@ const KEEP_ALIVE_MS = 60_000;
 const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** kafkajs speaks of each lost connection as an error; the callers here decide what is worth a warning. */
+/** Writes all lines of kafkajs as debug, because it logs each lost connection as an error. Callers log their own warnings. */
 function kafkajsLogger(log: Logger): KafkajsLogger {
   return loggers.createLogger({
     level: kafkajs.logLevel.INFO,
@@ -57,12 +57,12 @@ function kafkajsLogger(log: Logger): KafkajsLogger {
 
 /** `host:port`, or an IPv6 address in brackets and a port. */
 export const BROKER = /^([^:/[\]]+|\[[\da-f:]+\]):\d{1,5}$/i;
-/** kafkajs ends a host at its first colon: those of an address are written so in between. */
+/** Stands for a colon of an IPv6 address, because kafkajs ends a host at its first colon. */
 const COLON = '~';
 const toKafkajs = (broker: string): string =>
   broker.replace(/^\[(.+)\]/, (_, address: string) => address.replaceAll(':', COLON));
 
-/** One set of connections to the cluster. Readers each have their own: a broker responds to a connection in order. */
+/** One set of connections to the cluster. Each reader has its own set, because a broker responds on a connection in order. */
 export class Link {
   readonly cluster: Cluster;
   readonly log: Logger;
@@ -101,13 +101,13 @@ export class Link {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.setNoDelay(true);
     this.#sockets.add(socket);
-    // kafkajs tries a lost connection once more: not after the end.
+    // kafkajs connects once more after a lost connection. After `close` that must fail.
     if (this.#closed) socket.destroy(new Error('closed by this process'));
     socket.once('close', () => {
       this.#sockets.delete(socket);
-      // kafkajs unrefs a dead socket at each failed attempt, and each time Node adds a listener for its next connect.
+      // kafkajs calls `unref` of a dead socket at each failed attempt, and Node would add a listener each time.
       Object.assign(socket, { unref: () => socket });
-      // kafkajs only listens to `end` and `error`: a socket that closed without either would leave requests waiting.
+      // kafkajs listens only to `end` and `error`. Requests on a socket that closed without either would wait.
       if (!socket.readableEnded && !socket.errored)
         socket.emit('error', new Error('the connection was closed'));
     });
@@ -122,7 +122,7 @@ export class Link {
   }
 }
 
-/** A request that timed out may mean a connection that is dead without saying so: the next one gets a new socket. */
+/** Closes a broker's connections, which may be dead after a failed request. The next request opens a new socket. */
 export function dropConnections(broker: Broker, reason: string): void {
   for (const { socket } of broker.connectionPool.pool) socket?.destroy(new Error(reason));
 }

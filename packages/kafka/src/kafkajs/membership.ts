@@ -11,7 +11,7 @@ import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
 
 /** The committed position of a group on a partition. */
 export interface GroupPosition extends TopicPartition {
-  /** All before it is handled; -1 when the group has committed nothing. */
+  /** Everything before it is handled; -1 when the group has committed nothing. */
   readonly offset: number;
   /** Time of the record there, or of the last one before it (Unix milliseconds); undefined when it is not known. */
   readonly at: number | undefined;
@@ -23,20 +23,20 @@ export interface MembershipOptions extends Pick<
 > {
   readonly link: Link;
   readonly onAssigned: (positions: readonly GroupPosition[]) => void;
-  /** A rebalance began: stop handing out records, and settle and commit what can be settled soon. */
+  /** A rebalance began: hand out no more records, and commit what is settled soon. */
   readonly onRebalance: () => Promise<void>;
   readonly onHeartbeat: () => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long a handover waits for what is in flight. Meanwhile the partition is delivered by nobody. */
+/** How long a handover waits for records in flight. Meanwhile nobody handles the partition. */
 export const HANDOVER_GRACE_MS = 1_000;
 /**
  * The least that brokers allow (`group.min.session.timeout.ms`). A killed member that does not return is replaced after it, and a member
  * that does not join a rebalance within it is left out.
  */
 const SESSION_TIMEOUT_MS = 6_000;
-/** A heartbeat learns of a rebalance, which may then wait 1 s for what is in flight: together well below 2 s. */
+/** A heartbeat reports a rebalance, which then waits up to 1 s for records in flight: together less than 2 s. */
 const HEARTBEAT_MS = 500;
 /** Default of `fatalAfterMs`. Restarting the process would not shorten a shorter outage of the coordinator. */
 const FATAL_AFTER_MS = 300_000;

@@ -9,7 +9,7 @@ import type { TopicPartition } from '../record.js';
 export const EARLIEST = -2;
 const LATEST = -1;
 
-/** Offsets of a topic's partitions by ListOffsets at a time (Unix milliseconds), or the earliest ones, or the ends of what is committed. */
+/** Offsets of a topic's partitions by ListOffsets: at a time (Unix milliseconds), the earliest, or by default the ends. */
 export async function listOffsets(
   { cluster }: Pick<Link, 'cluster'>,
   topic: string,
@@ -21,10 +21,7 @@ export async function listOffsets(
   return new Map(found?.partitions.map(({ partition, offset }) => [partition, Number(offset)]));
 }
 
-/**
- * The offset of a partition's first record of the time `at` (Unix milliseconds) or later, the end when there is none; by default
- * that of the earliest record.
- */
+/** The offset of a partition's first record at or after `at` (Unix milliseconds); default: the earliest record. The end without one. */
 export async function offsetAt(
   link: Pick<Link, 'cluster'>,
   place: TopicPartition,
@@ -75,9 +72,8 @@ const TOPICS_DEADLINE_MS = 30_000;
 const OFFSETS_DEADLINE_MS = 5_000;
 
 /**
- * Creates the topics that are missing and returns when they exist: who needs a partition without a leader waits for that one.
- * Topics that exist are left as they are (a difference in partitions is logged); several services may do this at once. Rejects
- * after `deadlineMs` (30,000).
+ * Creates the topics that are missing. Resolves when they exist, even if a partition has no leader yet. Topics that exist stay as they
+ * are, and another number of partitions is logged. Several services may do this at once. Rejects after `deadlineMs`; default 30,000.
  */
 export async function ensureTopics(
   kafka: Kafka,
@@ -121,7 +117,7 @@ export async function settingsOf(kafka: Kafka, name: string, configNames: string
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
 }
 
-/** Rejects for good when Kafka would delete records by their age. Who may not read the setting goes on without knowing. */
+/** Throws a fatal fault when Kafka would delete records by their age. Without the right to read the setting it is not checked. */
 export async function requireCompacted(kafka: Kafka, topic: string): Promise<true> {
   try {
     const policy = (await settingsOf(kafka, topic, ['cleanup.policy'])).get('cleanup.policy');
@@ -135,7 +131,7 @@ export async function requireCompacted(kafka: Kafka, topic: string): Promise<tru
   }
 }
 
-/** The end of each partition now: the offset that the next committed record will get. Rejects after `deadlineMs` (5,000). */
+/** The end of each partition now: the offset of the next committed record. Rejects after `deadlineMs`; default 5,000. */
 export function fetchEndOffsets(
   kafka: Kafka,
   topic: string,
@@ -144,7 +140,7 @@ export function fetchEndOffsets(
   return endOffsetsOf(kafka.adminLink, topic, deadlineMs);
 }
 
-/** The same on connections of one's own, by their isolation level. */
+/** As `fetchEndOffsets`, on the given connections and by their isolation level. */
 export function endOffsetsOf(link: Link, topic: string, deadlineMs = OFFSETS_DEADLINE_MS) {
   return untilDeadline(`end offsets of ${topic}`, deadlineMs, async () => {
     await link.cluster.refreshMetadata(); // partitions may have been added

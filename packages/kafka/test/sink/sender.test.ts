@@ -64,7 +64,7 @@ describe('a record whose deadline passes while its request is on its way', () =>
   });
 });
 
-it('a partition that refuses passingly holds up no other one of its broker', async () => {
+it('a partition that refuses writes for a while delays no other partition of its broker', async () => {
   const NOT_ENOUGH_REPLICAS = 19;
   const RECORDS = 50;
   let refusals = 0;
@@ -102,7 +102,7 @@ it('a batch that the response leaves out is sent again', async () => {
   sender.stop();
 });
 
-it('records that are refused among many are found by halves, and the others are written in order', async () => {
+it('refused records of a batch are found by halving it, and the others are written in order', async () => {
   const MESSAGE_TOO_LARGE = 10;
   const log: number[] = [];
   const judge = (request: Buffer): ProduceResponse => {

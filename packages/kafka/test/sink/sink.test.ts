@@ -91,7 +91,7 @@ describe('sink', () => {
     await sink.close();
   });
 
-  it('goes on, to topics that it has not used before as well, when one of its topics was deleted', async () => {
+  it('continues to write to old and new topics when one of its topics was deleted', async () => {
     const [deleted, known, fresh] = [
       await newTopic(kafka, 1),
       await newTopic(kafka, 1),

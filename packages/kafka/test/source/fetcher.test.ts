@@ -49,11 +49,11 @@ async function fetchGone(onRefused: (seek: (offset: number) => void) => void) {
 }
 
 describe('a fetch of an offset that does not exist', () => {
-  it('goes on at the earliest one', async () => {
+  it('continues at the earliest offset', async () => {
     expect(await fetchGone(() => undefined)).toEqual([0]);
   });
 
-  it('moves nothing when the reader wants another offset meanwhile', async () => {
+  it('is ignored when the reader wants another offset meanwhile', async () => {
     expect(await fetchGone((seek) => seek(0))).toEqual([]);
   });
 });
@@ -98,7 +98,7 @@ describe('a response that has space for one partition', () => {
     return served;
   }
 
-  it('holds another one each time', async () => {
+  it('holds another partition each time', async () => {
     const served = await fetchByTurns();
     expect(Math.max(...served) - Math.min(...served)).toBeLessThanOrEqual(1);
   });

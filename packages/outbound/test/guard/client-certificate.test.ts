@@ -70,7 +70,7 @@ describe.each(versions)('an endpoint that demands a client certificate, by %s', 
     await eventually(() => sender.stats().connections === 0);
   });
 
-  it('ends a connection that carried nothing yet with that code, too, and no other one is tried', async () => {
+  it('ends a connection that has carried nothing with that code, and no other connection is tried', async () => {
     const { origin, connections } = await startDemanding(version);
     const sender = await openSender();
     const target = { origin, path: '/hook' };
@@ -80,7 +80,7 @@ describe.each(versions)('an endpoint that demands a client certificate, by %s', 
     expect(connections()).toBe(version === 'TLSv1.3' ? 1 : 2);
   });
 
-  it('gets a renewed one on every new connection, and no session of the one before', async () => {
+  it('gets a renewed certificate on every new connection, and no session of the old one', async () => {
     const { origin, seen } = await startDemanding(version, 'once');
     const [before, after] = [await issueClient(), await issueClient()];
     const sender = await openSender(before);
@@ -94,7 +94,7 @@ describe.each(versions)('an endpoint that demands a client certificate, by %s', 
     ]);
   });
 
-  it('loses no attempt by a renewal under load, and the connections of the one before end', async () => {
+  it('loses no attempt by a renewal under load, and connections with the old certificate end', async () => {
     const { origin, seen } = await startDemanding(version);
     const all = [await issueClient(), await issueClient(), await issueClient()];
     const [first, ...renewals] = all;

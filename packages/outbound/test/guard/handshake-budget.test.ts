@@ -175,7 +175,7 @@ it('a rest for a flood does not end a longer one', () => {
   budget.close();
 });
 
-it('of a tenant with a silent endpoint, handshakes with others go on', async () => {
+it('a tenant’s handshakes with other endpoints continue while one endpoint sends nothing', async () => {
   const [silent, good] = await Promise.all([rig.endpoint({ connection: 'hang' }), rig.endpoint()]);
   const sender = rig.sender(good);
   const hanging = Promise.all([1, 2, 3].map(() => postFor('acme', sender, silent.origin)));

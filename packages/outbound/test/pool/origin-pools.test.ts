@@ -6,7 +6,7 @@ const rig = new Rig();
 afterEach(() => rig.close());
 
 describe('connections', () => {
-  it('of one origin that are idle are closed by themselves, and their pool goes', async () => {
+  it('of one origin that are idle are closed by themselves, and their pool is dropped', async () => {
     const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
     const sender = rig.sender(endpoint, { keepAliveMs: 1_200 });
     // One that names no time in a Keep-Alive header.
@@ -16,7 +16,7 @@ describe('connections', () => {
     await eventually(() => sender.stats().connections === 0 && sender.stats().pools === 0);
   });
 
-  it('that came up for nobody are closed when they stay idle, too', async () => {
+  it('that no attempt uses are closed when they stay idle', async () => {
     const endpoint = await rig.endpoint({ keepAliveTimeoutMs: 60_000 });
     endpoint.answerWith({ kind: 'raw', bytes: 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n' });
     const sender = rig.sender(endpoint, { keepAliveMs: 1_200 });
