@@ -1,23 +1,19 @@
 import { errorFields, repeat, withDeadline, type ServiceScope, type SettingsReader } from '@webhooks/runtime';
 import { createConnection, type Connection } from 'mongoose';
 
-export interface MongodbSettings {
-  readonly uri: string;
-  /** The database that the connection string names, the service's own when it names none. */
-  readonly database: string;
-}
-
 const MONGODB_URI = /^mongodb(?:\+srv)?:\/\/[^/?]+(?:\/([^?]*))?(?:\?.*)?$/;
 
-function parseMongoUri(text: string, fallback: string): MongodbSettings {
+function parseMongoUri(text: string, fallback: string) {
   const parts = MONGODB_URI.exec(text);
   if (!parts) throw new Error('expected a connection string that begins with mongodb:// or mongodb+srv://');
   return { uri: text, database: decodeURIComponent(parts[1] || fallback) };
 }
 
 /** Reads `MONGODB_URI`; `database` is taken when the connection string names none. */
-export const readMongodbSettings = (settings: SettingsReader, database: string): MongodbSettings =>
+export const readMongodbSettings = (settings: SettingsReader, database: string) =>
   settings.parsed('MONGODB_URI', undefined, (text) => parseMongoUri(text, database)) ?? { uri: '', database };
+
+export type MongodbSettings = ReturnType<typeof readMongodbSettings>;
 
 export interface ConnectionOptions<M> {
   /** Name of its probe in readiness; default `database`. Each pool of a service has its own. */

@@ -25,12 +25,6 @@ export interface SenderOptions extends PlainOptions {
   readonly onIsolated?: (tenantId: string) => void;
 }
 
-/** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
-export interface SenderSettings extends Pick<PlainOptions, 'extraCaFile' | 'clientCertificate'> {
-  readonly addresses: AddressRules;
-  readonly userAgent: string;
-}
-
 function parseHeaderValue(text: string): string {
   if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?$/.test(text))
     throw new Error('expected 1 to 200 printable ASCII characters');
@@ -57,7 +51,7 @@ function readPair(settings: SettingsReader): ClientCertificate | undefined {
   });
 }
 
-export function readSenderSettings(settings: SettingsReader): SenderSettings {
+export function readSenderSettings(settings: SettingsReader) {
   return {
     extraCaFile: settings.optionalText('ENDPOINT_CA_FILE'),
     clientCertificate: readPair(settings),
@@ -69,3 +63,6 @@ export function readSenderSettings(settings: SettingsReader): SenderSettings {
     userAgent: settings.parsed('USER_AGENT', 'webhooks/1', parseHeaderValue) ?? '',
   };
 }
+
+/** What every sender of the operator's is opened with, and the `User-Agent` of its requests. */
+export type SenderSettings = ReturnType<typeof readSenderSettings>;

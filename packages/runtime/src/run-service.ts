@@ -25,15 +25,8 @@ export interface ServiceDefinition<C> {
   readonly compose: (config: C, scope: ServiceScope) => Promise<void>;
 }
 
-interface ProcessSettings {
-  readonly logLevel: string;
-  readonly adminHost: string;
-  readonly adminPort: number;
-  readonly shutdownTimeoutMs: number;
-}
-
 /** The settings that every service has. */
-export const readProcessSettings = (settings: SettingsReader): ProcessSettings => ({
+export const readProcessSettings = (settings: SettingsReader) => ({
   logLevel: settings.text('LOG_LEVEL', 'info'),
   adminHost: settings.text('ADMIN_HOST', '0.0.0.0'),
   adminPort: settings.port('ADMIN_PORT', 9090),

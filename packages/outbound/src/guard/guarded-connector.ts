@@ -44,20 +44,17 @@ export interface SessionSlot {
   session: Buffer | undefined;
 }
 
-/** Opens a connection. Settles at the connect time-out at the latest. */
-export type GuardedConnect = (
-  url: URL,
-  slot: SessionSlot,
-  tenant: TenantHandshakes,
-) => Promise<SecuredSocket>;
-
 /**
  * The only way out. It takes https only, and judges every address of the DNS answer: one bad address refuses the connection. It
  * connects to an address of that answer, judges the connected socket's address again, and then checks the name by TLS.
  */
-export function createGuardedConnect(guard: Guard): GuardedConnect {
-  return (url, slot, tenant) => new Connecting(guard, toDestination(url), slot, tenant).run(url.protocol);
+export function createGuardedConnect(guard: Guard) {
+  return (url: URL, slot: SessionSlot, tenant: TenantHandshakes): Promise<SecuredSocket> =>
+    new Connecting(guard, toDestination(url), slot, tenant).run(url.protocol);
 }
+
+/** Opens a connection. Settles at the connect time-out at the latest. */
+export type GuardedConnect = ReturnType<typeof createGuardedConnect>;
 
 /** A URL has an IPv6 address in brackets. */
 function toDestination({ hostname, port }: URL): Destination {

@@ -14,28 +14,19 @@ import type {
   DeliveryPolicy,
   EventType,
   Keyring,
-  PolicySecrets,
   SealedSecret,
   UtcTime,
 } from '@webhooks/contracts';
 import type { KafkaRecord } from '@webhooks/kafka';
 import { prepareSecret, toEndpointCertificate } from '@webhooks/outbound';
-import type { EndpointCertificate, PreparedSecret } from '@webhooks/outbound';
+import type { PreparedSecret } from '@webhooks/outbound';
 import type { Logger } from '@webhooks/runtime';
 import type { EndpointTarget } from '../admission/endpoint-state.js';
-
-/** An endpoint's delivery policy, ready to apply. Undefined fields have the worker's default. */
-interface EndpointTerms extends Pick<DeliveryPolicy, 'format' | 'maxConcurrency' | 'certificateNotAfter'> {
-  readonly timeoutMs: number | undefined;
-  readonly delaysMs: readonly number[] | undefined;
-  readonly headers: PolicySecrets['headers'];
-  readonly clientCertificate: EndpointCertificate | undefined;
-}
 
 /**
  * Throws when no key opens a sealed value, or a delay or certificate is malformed. `key`: that of the configuration.
  */
-function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): EndpointTerms {
+function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string) {
   const { timeoutMs, retryDelays, sealed, ...asTheyAre } = policy;
   const { headers, clientCertificate: pair } = openPolicySecrets(keyring, sealed, key);
   return {
@@ -46,6 +37,9 @@ function openTerms(policy: DeliveryPolicy, keyring: Keyring, key: string): Endpo
     clientCertificate: pair && toEndpointCertificate(pair),
   };
 }
+
+/** An endpoint's delivery policy, ready to apply. Undefined fields have the worker's default. */
+type EndpointTerms = ReturnType<typeof openTerms>;
 
 /** One secret of a configuration, opened at its first use. */
 interface KeptSecret {
