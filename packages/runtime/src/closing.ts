@@ -8,11 +8,6 @@ export interface Ending {
 
 export type Close = (ending: Ending) => Promise<void>;
 
-interface Closer {
-  readonly name: string;
-  readonly close: Close;
-}
-
 /** Resolves with `work`, or throws after `ms` with a message that names it as `what`. */
 export async function withDeadline<T>(work: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -28,7 +23,7 @@ export async function withDeadline<T>(work: Promise<T>, ms: number, what: string
 
 /** What was opened and how it is closed: shutdown is start-up reversed. */
 export class Closers {
-  private readonly stack: Closer[] = [];
+  private readonly stack: { readonly name: string; readonly close: Close }[] = [];
 
   add(name: string, close: Close): void {
     this.stack.push({ name, close });

@@ -34,13 +34,9 @@ export const readProcessSettings = (settings: SettingsReader) => ({
 });
 
 /** Ends the process in order, once: everything is closed within the deadline, and a second signal ends it at once. */
-function createShutdown(
-  log: Logger,
-  closers: Closers,
-  timeoutMs: number,
-): (reason: string, exitCode: number) => void {
+function createShutdown(log: Logger, closers: Closers, timeoutMs: number) {
   let ending = false;
-  return (reason, exitCode) => {
+  return (reason: string, exitCode: number): void => {
     if (ending) {
       if (exitCode === 0) process.exit(1);
       return;
@@ -62,7 +58,7 @@ type Shutdown = ReturnType<typeof createShutdown>;
 function watchProcess(log: Logger, shutdown: Shutdown): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutdown(signal, 0));
   // A service that `npm start` started ends with it, even when that was killed.
-  process.once('disconnect', () => shutdown('the parent process is gone', 0));
+  process.once('disconnect', () => shutdown('the parent process has ended', 0));
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.error('unexpected fault', { event, ...errorFields(error) });
@@ -81,11 +77,7 @@ function countFailedLogWrites(registry: Registry): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => failed.inc());
 }
 
-function createScope(
-  log: Logger,
-  closers: Closers,
-  shutdown: Shutdown,
-): ServiceScope & { pages: AdminPage[] } {
+function createScope(log: Logger, closers: Closers, shutdown: Shutdown) {
   const registry = new Registry();
   const pages: AdminPage[] = [];
   collectDefaultMetrics({ register: registry });
@@ -100,7 +92,7 @@ function createScope(
       log.error('giving up', errorFields(error));
       shutdown('a fault that only a restart mends', 1);
     },
-  };
+  } satisfies ServiceScope & { pages: AdminPage[] };
 }
 
 /**

@@ -15,7 +15,7 @@ it('all settings have defaults, except those of the place where the worker runs'
   expect(config).toMatchObject({
     schedule: { maxAgeMs: 8 * 86_400_000, retryAfterMaxMs: 3_600_000 },
     breaker: { failures: 10, firstPauseMs: 30_000, maxPauseMs: 600_000 },
-    addresses: { allowLoopback: false, deny: [], allow: [] },
+    sending: { addresses: { allowLoopback: false, deny: [], allow: [] } },
   });
 });
 

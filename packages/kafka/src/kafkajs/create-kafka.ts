@@ -2,8 +2,7 @@ import type { Admin } from 'kafkajs';
 import createAdmin from 'kafkajs/src/admin/index.js';
 import { type Logger, Link, type KafkaOptions } from './link.js';
 import { tameKafkajs } from './tame-kafkajs.js';
-
-const ADMIN_METADATA_MS = 5_000;
+import { TABLE_METADATA_MS } from '../limits.js';
 
 /** A cluster to talk to. Sinks, sources and table readers open connections of their own on it. */
 export class Kafka {
@@ -23,7 +22,7 @@ export class Kafka {
     this.clientId = options.clientId;
     this.format = options.format ?? '';
     this.openLink = (metadataMaxAgeMs) => new Link(options, metadataMaxAgeMs);
-    this.adminLink = this.openLink(ADMIN_METADATA_MS);
+    this.adminLink = this.openLink(TABLE_METADATA_MS);
     this.log = this.adminLink.log;
   }
 

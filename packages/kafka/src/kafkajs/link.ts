@@ -1,12 +1,13 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
-import kafkajs from 'kafkajs';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import kafkajs, { type SASLOptions } from 'kafkajs';
 import Cluster, { type Broker, type SocketOptions } from 'kafkajs/src/cluster/index.js';
 import loggers, { type KafkajsLogger } from 'kafkajs/src/loggers/index.js';
 import { READ_COMMITTED } from '../wire/protocol.js';
 export { createErrorFromCode, failure } from 'kafkajs/src/protocol/error.js';
 export { default as assignerProtocol } from 'kafkajs/src/consumer/assignerProtocol.js';
 export type { Assigner, GroupMember } from 'kafkajs/src/consumer/consumerGroup.js';
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, REQUEST_TIMEOUT_MS } from '../limits.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -14,19 +15,6 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type Logger = (level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 export const noLog: Logger = () => undefined;
-
-export interface KafkaSasl {
-  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512';
-  readonly username: string;
-  readonly password: string;
-}
-
-export interface KafkaTls {
-  /** Certificate authorities as PEM; the system's when absent. */
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-}
 
 export interface KafkaOptions {
   /** `host:port`, at least one. */
@@ -36,13 +24,10 @@ export interface KafkaOptions {
   /** Format of the records, part of what groups commit; default: none. A group of another format is refused. */
   readonly format?: string;
   readonly log?: Logger;
-  readonly tls?: KafkaTls | undefined;
-  readonly sasl?: KafkaSasl | undefined;
+  /** Texts as PEM. Without `ca` the system's authorities are trusted. */
+  readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> | undefined;
+  readonly sasl?: SASLOptions | undefined;
 }
-
-const KEEP_ALIVE_MS = 60_000;
-const CONNECT_TIMEOUT_MS = 3_000;
-const REQUEST_TIMEOUT_MS = 15_000;
 
 /** Writes all lines of kafkajs as debug, because it logs each lost connection as an error. Callers log their own warnings. */
 function kafkajsLogger(log: Logger): KafkajsLogger {

@@ -8,6 +8,7 @@ import type { TopicPartition } from '../record.js';
 import type { SourceOptions } from '../source/source-types.js';
 import type { Link } from './link.js';
 import { stickyAssigner, type Holding } from '../source/sticky-assigner.js';
+import { FATAL_AFTER_MS, HANDOVER_GRACE_MS, HEARTBEAT_MS, SESSION_TIMEOUT_MS } from '../limits.js';
 
 /** The committed position of a group on a partition. */
 export interface GroupPosition extends TopicPartition {
@@ -29,17 +30,6 @@ export interface MembershipOptions extends Pick<
   readonly onError: (error: unknown) => void;
 }
 
-/** How long a handover waits for records in flight. Meanwhile nobody handles the partition. */
-export const HANDOVER_GRACE_MS = 1_000;
-/**
- * The least that brokers allow (`group.min.session.timeout.ms`). A killed member that does not return is replaced after it, and a member
- * that does not join a rebalance within it is left out.
- */
-const SESSION_TIMEOUT_MS = 6_000;
-/** A heartbeat reports a rebalance, which then waits up to 1 s for records in flight: together less than 2 s. */
-const HEARTBEAT_MS = 500;
-/** Default of `fatalAfterMs`. Restarting the process would not shorten a shorter outage of the coordinator. */
-const FATAL_AFTER_MS = 300_000;
 const REJOIN = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']);
 
 /**
@@ -77,7 +67,7 @@ export class Membership {
       // Tried again here: kafkajs would go on joining, under a new id, after this member has left.
       retry: { retries: 0 },
       instrumentationEmitter: { emit: () => undefined },
-      assigners: [stickyAssigner({ partitionsOf, holding: () => this.#holding })],
+      assigners: [stickyAssigner(() => this.#holding, partitionsOf)],
       sessionTimeout: SESSION_TIMEOUT_MS,
       rebalanceTimeout: SESSION_TIMEOUT_MS,
       autoCommit: false,

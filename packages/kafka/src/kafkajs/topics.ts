@@ -4,6 +4,7 @@ import { untilDeadline, within } from '../retry.js';
 import { faultOf } from '../faults.js';
 import { type Link, dropConnections } from './link.js';
 import type { TopicPartition } from '../record.js';
+import { OFFSETS_DEADLINE_MS, TOPICS_DEADLINE_MS } from '../limits.js';
 
 /** Times that ListOffsets takes for the two ends of a log (KIP-79). */
 export const EARLIEST = -2;
@@ -68,8 +69,6 @@ export interface TopicSpec {
 }
 
 const BROKER_DEFAULT = -1;
-const TOPICS_DEADLINE_MS = 30_000;
-const OFFSETS_DEADLINE_MS = 5_000;
 
 /**
  * Creates the topics that are missing. Resolves when they exist, even if a partition has no leader yet. Topics that exist stay as they

@@ -4,6 +4,7 @@ import { partitionOf, encodeBatch, RECORD_OVERHEAD_BYTES } from '../wire/record-
 import { produceRequest } from '../wire/protocol.js';
 import type { TopicPartition } from '../record.js';
 import { Leaders } from '../kafkajs/leaders.js';
+import { MAX_BATCH_BYTES } from '../limits.js';
 
 export interface SenderOptions {
   readonly link: Link;
@@ -12,9 +13,6 @@ export interface SenderOptions {
   /** Called with the last fault, and with undefined when the brokers accept records. */
   readonly onState: (error?: unknown) => void;
 }
-
-/** Bytes of one partition's batch: below the broker's default limit of 1 MiB. A larger record goes alone. */
-const MAX_BATCH_BYTES = 900 * 1024;
 
 /** Errors that one record of a batch may cause. Its neighbours are sent without it. */
 const OF_ONE_RECORD = new Set([

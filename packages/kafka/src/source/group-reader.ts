@@ -2,10 +2,11 @@ import type { InFlight } from './in-flight.js';
 import { until, within } from '../retry.js';
 import type { Link } from '../kafkajs/link.js';
 import { Fetcher } from './fetcher.js';
-import { HANDOVER_GRACE_MS, Membership, type GroupPosition } from '../kafkajs/membership.js';
+import { Membership, type GroupPosition } from '../kafkajs/membership.js';
 import { listOffsets } from '../kafkajs/topics.js';
 import { PartitionTracker, type TrackerOptions } from './partition-tracker.js';
 import type { PartitionPosition, SourceOptions } from './source-types.js';
+import { COMMIT_INTERVAL_MS, FETCH_WAIT_MAX_MS, HANDOVER_GRACE_MS, SOURCE_METADATA_MS } from '../limits.js';
 
 export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
   /** Shortest time between two fetches from one broker. */
@@ -14,13 +15,6 @@ export interface GroupReaderOptions extends SourceOptions, TrackerOptions {
   /** Partitions came or went. */
   readonly onReassigned: () => void;
 }
-
-/** A killed process repeats what was settled since its last commit: 50 records at 1,000 a second. Twice as long doubles them. */
-const COMMIT_INTERVAL_MS = 100;
-/** New partitions and moved leaders are noticed after this time, at the latest. */
-const METADATA_MAX_AGE_MS = 10_000;
-/** The broker holds a fetch that finds nothing for this long: an idle source sends four requests a second. */
-const FETCH_WAIT_MS = 250;
 
 /** Joins a group, fetches its partitions and commits. The turn scheduler hands out the records. */
 export class GroupReader {
@@ -39,7 +33,7 @@ export class GroupReader {
   constructor(options: GroupReaderOptions) {
     this.#options = options;
     this.#onError = (error) => options.inFlight.failed(error);
-    this.#link = options.kafka.openLink(METADATA_MAX_AGE_MS);
+    this.#link = options.kafka.openLink(SOURCE_METADATA_MS);
     this.#membership = new Membership({
       ...options,
       link: this.#link,
@@ -51,7 +45,7 @@ export class GroupReader {
     this.#fetcher = new Fetcher({
       link: this.#link,
       feeds: () => this.#trackers,
-      maxWaitMs: FETCH_WAIT_MS,
+      maxWaitMs: FETCH_WAIT_MAX_MS,
       minIntervalMs: options.fetchIntervalMs,
       positionTime: (feed) => this.#membership.positionTime(feed),
       onResponse: () => options.inFlight.responded(),

@@ -1,33 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { remainingMs, until } from '../retry.js';
-import { GroupReader } from './group-reader.js';
+import { GroupReader, type GroupReaderOptions } from './group-reader.js';
 import { InFlight } from './in-flight.js';
-import { HANDOVER_GRACE_MS } from '../kafkajs/membership.js';
 import type { BufferLimits } from '../wire/partition-buffer.js';
 import type { KafkaRecord } from '../record.js';
 import type { DelayedSourceOptions, SourceOptions } from './source-types.js';
 import { TurnScheduler, type Schedule } from './turn-scheduler.js';
-
-/** Records that are due sooner wait in memory. Half as long moves more records, and each move is a write. */
-const MAX_HEAP_WAIT_MS = 5_000;
-
-/** How the two kinds of sources read. */
-const LIVE = {
-  /** Leaves the broker time to gather records: without it a steady stream takes a fetch for each of them. */
-  fetchIntervalMs: 2,
-} as const;
-const DELAYED = {
-  /** Far below any delay. Each fetch names all partitions of all tiers, so fewer fetches cost less. */
-  fetchIntervalMs: 50,
-  /** Small, because there are many partitions (tiers × partitions) and most of them wait with one block. */
-  fetchBytes: 64 * 1024,
-  readAhead: 0,
-} as const;
+import { DELAYED, HANDOVER_GRACE_MS, LIVE, MAX_HEAP_WAIT_MS } from '../limits.js';
 
 /** How a source reads, and when its records are due. */
-interface ReadPlan extends Schedule, BufferLimits {
-  readonly fetchIntervalMs: number;
-}
+type ReadPlan = Schedule & BufferLimits & Pick<GroupReaderOptions, 'fetchIntervalMs'>;
 
 /** Resolves when the group is joined. Rejects when that takes longer than `fatalAfterMs`, or the cluster is closed first. */
 export function openSource(options: SourceOptions) {

@@ -18,11 +18,6 @@ export interface Guard {
   readonly connectTimeoutMs: number;
 }
 
-interface Destination {
-  readonly host: string;
-  readonly port: number;
-}
-
 /**
  * After this time Node tries the next address. Each address gets an equal share, at least 1 s: Node's default of 250 ms fails for
  * distant receivers, and a lost SYN is sent again after 1 s.
@@ -50,14 +45,14 @@ export interface SessionSlot {
  */
 export function createGuardedConnect(guard: Guard) {
   return (url: URL, slot: SessionSlot, tenant: TenantHandshakes): Promise<SecuredSocket> =>
-    new Connecting(guard, toDestination(url), slot, tenant).run(url.protocol);
+    new Connecting(guard, url, slot, tenant).run(url.protocol);
 }
 
 /** Opens a connection. Settles at the connect time-out at the latest. */
 export type GuardedConnect = ReturnType<typeof createGuardedConnect>;
 
 /** A URL has an IPv6 address in brackets. */
-function toDestination({ hostname, port }: URL): Destination {
+function toDestination({ hostname, port }: URL) {
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return { host, port: port === '' ? 443 : Number(port) };
 }
@@ -65,7 +60,7 @@ function toDestination({ hostname, port }: URL): Destination {
 /** One connection that is being opened, under one deadline. */
 class Connecting {
   readonly #guard: Guard;
-  readonly #to: Destination;
+  readonly #to: ReturnType<typeof toDestination>;
   readonly #slot: SessionSlot;
   readonly #tenant: TenantHandshakes;
   readonly #ending = Promise.withResolvers<never>();
@@ -73,9 +68,9 @@ class Connecting {
   #given: SendFailure | undefined;
   #earlySession: Buffer | undefined;
 
-  constructor(guard: Guard, to: Destination, slot: SessionSlot, tenant: TenantHandshakes) {
+  constructor(guard: Guard, url: URL, slot: SessionSlot, tenant: TenantHandshakes) {
     this.#guard = guard;
-    this.#to = to;
+    this.#to = toDestination(url);
     this.#slot = slot;
     this.#tenant = tenant;
   }

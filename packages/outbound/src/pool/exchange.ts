@@ -1,6 +1,6 @@
 import type { ClientPair } from '@webhooks/contracts';
 
-/** Where to: made once for each configuration (`checkEndpointUrl` gives it), not for each request. */
+/** Where a request goes. Made once for each configuration by `checkEndpointUrl`. */
 export interface SendTarget {
   /** `https://host[:port]`, lower case. */
   readonly origin: string;
@@ -32,7 +32,7 @@ export interface SendRequest {
   readonly clientCertificate?: EndpointCertificate | undefined;
 }
 
-/** Why no response came. Stable words: they are stored with attempts and shown to integrators. */
+/** Why no response came. These words must not change: they are stored with attempts and shown to integrators. */
 export const ERROR_CLASSES = [
   'DNS',
   'CONNECT',
