@@ -108,14 +108,7 @@ export function toFailedResult(error: Error, durationMs: number): SendResult {
     return { kind: 'unreachable', error: classOf(code, 'SOCKET'), code, durationMs };
   }
   const { errorClass, reasonCode } = error;
-  if (errorClass !== 'ADDRESS_DENIED') {
-    return { kind: 'unreachable', error: errorClass, code: reasonCode, durationMs };
-  }
-  return {
-    kind: 'forbidden',
-    error: 'ADDRESS_DENIED',
-    code: 'ADDRESS_DENIED',
-    reason: reasonCode,
-    durationMs,
-  };
+  if (errorClass === 'ADDRESS_DENIED')
+    return { kind: 'forbidden', error: errorClass, code: errorClass, reason: reasonCode, durationMs };
+  return { kind: 'unreachable', error: errorClass, code: reasonCode, durationMs };
 }

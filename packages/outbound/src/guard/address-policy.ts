@@ -128,7 +128,7 @@ function createExceptions(blocks: readonly string[]): (address: string, family: 
   return (address, family) => lists[family].check(address, family) && !NEVER_EXCEPTED.check(address, family);
 }
 
-function isExceptable({ address, bits, family }: Block): boolean {
+function isExceptable({ address, bits, family }: ReturnType<typeof parseBlock>): boolean {
   return EXCEPTABLE.map(parseBlock).some(
     (range) =>
       range.family === family &&
@@ -146,13 +146,7 @@ function toBlockList(blocks: readonly string[]): BlockList {
   return list;
 }
 
-interface Block {
-  readonly address: string;
-  readonly bits: number;
-  readonly family: Family;
-}
-
-function parseBlock(block: string): Block {
+function parseBlock(block: string) {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(block) ?? [];
   const family = familyOf(address);
   const width = family === 'ipv4' ? 32 : 128;

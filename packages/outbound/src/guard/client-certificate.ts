@@ -5,13 +5,10 @@ import type { ClientPair } from '@webhooks/contracts';
 import type { EndpointCertificate } from '../pool/exchange.js';
 import { addGauge, repeat, type ServiceScope } from '@webhooks/runtime';
 
-export interface ClientCertificateFiles {
+/** What connections present to an endpoint that requests a certificate, and where it was read. */
+export interface ClientCertificate extends ClientPair {
   readonly certificateFile: string;
   readonly keyFile: string;
-}
-
-/** What connections present to an endpoint that requests a certificate, and where it was read. */
-export interface ClientCertificate extends ClientCertificateFiles, ClientPair {
   readonly expiresAt: Date;
 }
 
@@ -126,7 +123,7 @@ export function checkClientCertificate(
 
 /** Throws as `checkClientCertificate` does, and for files that cannot be read. */
 export function readClientCertificate(
-  { certificateFile, keyFile }: ClientCertificateFiles,
+  { certificateFile, keyFile }: Pick<ClientCertificate, 'certificateFile' | 'keyFile'>,
   allowExpired = false,
 ): ClientCertificate {
   const pair = { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };

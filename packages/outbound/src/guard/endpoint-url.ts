@@ -62,14 +62,8 @@ export function checkEndpointUrl(text: unknown, policy: UrlPolicy = DEFAULT_URL_
 
 const refuse = (reason: string): EndpointUrlCheck => ({ ok: false, reason });
 
-interface Typed {
-  readonly url: string;
-  readonly authority: string;
-  readonly parsed: URL;
-}
-
 /** The text taken apart, or the reason why it cannot be. */
-function readTyped(text: unknown): Typed | string {
+function readTyped(text: unknown) {
   if (typeof text !== 'string') return 'is not a string';
   if (text.length === 0 || text.length > MAX_LENGTH)
     return `is empty or longer than ${MAX_LENGTH} characters`;

@@ -7,8 +7,24 @@ import type { PublishWithRetry } from '../publish/publisher.js';
 export const SLICE_TASKS = 32;
 
 function makeTask(fanOut: FanOut, { ref, revision, applicationId }: Configuration): DeliveryTask {
-  const deliveryId = deliveryIdOf(fanOut.tenantId, ref, fanOut.eventId);
-  return { ...fanOut, deliveryId, cycle: '0', ref, revision, applicationId, attempt: 1, deferralCount: 0 };
+  const { eventId, eventType, tenantId, dueAt, firstDueAt, origin, body, traceparent } = fanOut;
+  return {
+    deliveryId: deliveryIdOf(tenantId, ref, eventId),
+    cycle: '0',
+    eventId,
+    eventType,
+    tenantId,
+    ref,
+    revision,
+    attempt: 1,
+    dueAt,
+    firstDueAt,
+    deferralCount: 0,
+    origin,
+    body,
+    applicationId,
+    traceparent,
+  };
 }
 
 /** The first attempt for each configuration. They share the bytes of the body. */
