@@ -1,4 +1,4 @@
-// The chosen numbers of this package. What the protocol fixes stands where it is used.
+// The chosen numbers of this package. `wire` imports nothing and has its own; what the protocol fixes stands where it is used.
 
 // Tries
 /** Wait after the first failure, milliseconds. Each further failure doubles it. */
@@ -37,8 +37,6 @@ export const FATAL_AFTER_MS = 300_000;
 export const COMMIT_INTERVAL_MS = 100;
 
 // Fetches
-/** Bytes requested of one partition in one fetch. A larger batch raises it for one fetch. */
-export const FETCH_BYTES = 256 * 1024;
 /**
  * Bytes of one response. It is copied three times: as read, as a whole, and by partition. Twice as much would be mapped anew by the
  * allocator each time (from 1 MiB on). Half as much doubles the requests of a backlog. A single larger batch still comes whole.

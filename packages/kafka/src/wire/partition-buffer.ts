@@ -2,7 +2,9 @@ import type { KafkaRecord, TopicPartition } from '../record.js';
 import { scanBatches } from './batch-frame.js';
 import type { FetchedPartition } from './protocol.js';
 import { RecordCursor } from './record-cursor.js';
-import { FETCH_BYTES } from '../limits.js';
+
+/** Bytes requested of one partition in one fetch. A larger batch raises it for one fetch. */
+const FETCH_BYTES = 256 * 1024;
 
 export interface BufferLimits {
   /** Bytes of one fetch; default 256 KiB. */
